@@ -1,0 +1,56 @@
+//! The packet arena: ids move, packets stay.
+
+use crate::{Packet, PacketId};
+
+/// Slots for packets, with a free list. Nothing is allocated once it has grown to what is in flight.
+#[derive(Debug, Default)]
+pub struct Arena {
+    slots: Vec<Packet>,
+    free: Vec<PacketId>,
+}
+
+impl Arena {
+    /// An empty arena.
+    pub const fn new() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+
+    /// Takes a slot for `packet`.
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> PacketId {
+        match self.free.pop() {
+            Some(id) => {
+                self.slots[id.index()] = packet;
+                id
+            }
+            None => {
+                let id = PacketId(u32::try_from(self.slots.len()).expect("fewer than 2³² packets in flight"));
+                self.slots.push(packet);
+                id
+            }
+        }
+    }
+
+    /// Gives the slot back. The id must be live.
+    #[inline]
+    pub fn release(&mut self, id: PacketId) {
+        self.free.push(id);
+    }
+
+    /// The packet in a live slot.
+    #[inline]
+    pub fn get(&self, id: PacketId) -> &Packet {
+        &self.slots[id.index()]
+    }
+
+    /// The packet in a live slot, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.slots[id.index()]
+    }
+
+    /// Slots in use.
+    pub fn live(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}

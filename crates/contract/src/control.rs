@@ -1,0 +1,141 @@
+//! How much may be under way: the traits of window and rate laws.
+
+use units::{Bytes, Duration, Rate, Segments, Time};
+
+use crate::{Cx, Label, PeerId};
+
+/// How much may be under way. One trait for every transport; three methods are required.
+pub trait CongestionControl {
+    /// New data is known delivered.
+    fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>);
+
+    /// A loss, a mark, a timeout or a refusal.
+    fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>);
+
+    /// What is permitted now.
+    fn allowance(&self) -> Allowance;
+
+    /// A packet left.
+    fn on_sent(&mut self, _sent: &Sent, _cx: &mut Cx<'_>) {}
+
+    /// The deadline may have passed.
+    fn on_timer(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// When `on_timer` is wanted.
+    fn wake(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The last episode was spurious: nothing had been lost. Laws that can, put back what they had.
+    fn on_spurious(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// Slow-start threshold in bytes, for the trace; unlimited where the law has none.
+    fn threshold(&self) -> Bytes {
+        Bytes::UNLIMITED
+    }
+}
+
+/// The smaller trait of the classic family: congestion avoidance and the cut, in segments, as papers write them.
+///
+/// `Clone`, so that undoing a spurious loss is putting the copy back. `schemes::shared::Classic` makes a [`CongestionControl`] of it.
+pub trait WindowLaw: Clone {
+    /// The window after `ack`, in congestion avoidance.
+    fn grow(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments;
+
+    /// The window after a congestion event; called once per episode. For a timeout this is the new threshold.
+    fn shrink(&mut self, window: Segments, cause: Cause, cx: &mut Cx<'_>) -> Segments;
+}
+
+/// Facts about one arriving acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// Payload newly known delivered.
+    pub bytes: Bytes,
+    /// Packets newly known delivered.
+    pub packets: u32,
+    /// It carries a congestion mark.
+    pub marked: bool,
+    /// Payload in flight before this acknowledgement.
+    pub in_flight: Bytes,
+    /// When the newest packet it covers was sent.
+    pub sent_at: Time,
+    /// A valid round-trip sample, if it gives one.
+    pub rtt: Option<Duration>,
+    /// Smoothed round-trip time; the initial value before the first sample.
+    pub rtt_smoothed: Duration,
+    /// Least round-trip time seen; [`Duration::MAX`] before the first.
+    pub rtt_min: Duration,
+    /// The sender had less to send than it was allowed.
+    pub app_limited: bool,
+    /// It ends a round: it covers the first byte sent after the last round ended.
+    pub round_ended: bool,
+    /// Who acknowledged.
+    pub from: PeerId,
+    /// The scheme's own words.
+    pub label: Label,
+}
+
+/// Facts about one congestion event.
+#[derive(Clone, Copy, Debug)]
+pub struct Congestion {
+    /// What happened.
+    pub cause: Cause,
+    /// Payload lost or marked.
+    pub bytes: Bytes,
+    /// Payload in flight when it was noticed, the lost included.
+    pub in_flight: Bytes,
+    /// The first of its episode. Laws that cut once per round trip look at this.
+    pub first: bool,
+}
+
+/// Kind of congestion event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Packets are missing.
+    Loss,
+    /// The network marked packets.
+    Mark,
+    /// Nothing was heard for a retransmission timeout.
+    Timeout,
+}
+
+/// Facts about one departure.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// Payload.
+    pub bytes: Bytes,
+    /// Payload in flight after it.
+    pub in_flight: Bytes,
+    /// It was sent before.
+    pub again: bool,
+}
+
+/// The window and rate now permitted. Always both; `UNLIMITED` is a value of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// Payload that may be in flight.
+    pub window: Bytes,
+    /// Rate at which packets may leave, headers included.
+    pub rate: Rate,
+}
+
+impl Allowance {
+    /// No cap on the rate.
+    pub const fn window(window: Bytes) -> Self {
+        Self { window, rate: Rate::UNLIMITED }
+    }
+
+    /// No cap on the window.
+    pub const fn rate(rate: Rate) -> Self {
+        Self { window: Bytes::UNLIMITED, rate }
+    }
+}
+
+/// What an endpoint knows when its law is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// TCP: payload of a full segment. Streams: bytes of a data packet on the wire.
+    pub segment: Bytes,
+    /// TCP: the initial window.
+    pub initial_window: Bytes,
+}

@@ -1,0 +1,243 @@
+//! The one door to the world: time, chance, sending, counting, recording.
+
+use units::{Bytes, Duration, Time};
+
+use crate::{Address, Arena, Destination, Ecn, FlowId, Header, Label, Packet, PacketId, Random};
+
+/// What a part may ask of the world, and nothing more. A part that has only this cannot be nondeterministic by accident.
+pub struct Cx<'a> {
+    now: Time,
+    me: Address,
+    flow: FlowId,
+    random: &'a mut Random,
+    meter: &'a mut Meter,
+    out: &'a mut Outputs,
+}
+
+impl<'a> Cx<'a> {
+    /// The context of the endpoint `me`, which belongs to `flow`. Called by drivers and tests.
+    #[inline]
+    pub fn new(
+        now: Time,
+        me: Address,
+        flow: FlowId,
+        random: &'a mut Random,
+        meter: &'a mut Meter,
+        out: &'a mut Outputs,
+    ) -> Self {
+        Self { now, me, flow, random, meter, out }
+    }
+
+    /// The present instant.
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The address of the endpoint that is being run.
+    pub fn me(&self) -> Address {
+        self.me
+    }
+
+    /// Its flow.
+    pub fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    /// The part's own stream of random numbers.
+    pub fn random(&mut self) -> &mut Random {
+        self.random
+    }
+
+    /// Hands a packet to the network, at once. The driver takes it after the part returns.
+    #[inline]
+    pub fn send(&mut self, to: Destination, size: Bytes, ecn: Ecn, header: Header, label: Label) {
+        let packet = Packet {
+            flow: self.flow,
+            size_bytes: size.as_u64() as u32,
+            source: self.me,
+            to,
+            sent_at: self.now,
+            label,
+            header,
+            ecn,
+        };
+        let id = self.out.arena.insert(packet);
+        self.out.outbox.push(id);
+    }
+
+    /// Adds to one of the endpoint's counters.
+    #[inline]
+    pub fn count(&mut self, what: Count, n: u64) {
+        self.meter.counts[what as usize] += n;
+    }
+
+    /// Reports `payload` bytes given to the application for the first time and in order.
+    #[inline]
+    pub fn deliver(&mut self, payload: Bytes) {
+        self.meter.goodput_bytes += payload.as_u64();
+    }
+
+    /// Reports a round-trip time that the endpoint measured.
+    #[inline]
+    pub fn measured_rtt(&mut self, rtt: Duration) {
+        self.meter.rtt_count += 1;
+        self.meter.rtt_sum_ns += rtt.as_nanos();
+        self.meter.rtt_min = self.meter.rtt_min.min(rtt);
+        self.meter.rtt_last = rtt;
+    }
+
+    /// Says that all the flow had to do is done: a finite transfer has arrived.
+    pub fn complete(&mut self) {
+        self.meter.completed_at = self.meter.completed_at.min(self.now);
+    }
+
+    /// Offers the present value of a series, such as `window`. One branch when nobody records it.
+    #[inline]
+    pub fn probe(&mut self, series: &'static str, value: f64) {
+        if self.out.notes.probing {
+            self.out.notes.push(self.now, self.me, series, value, false);
+        }
+    }
+
+    /// Records something that happened, such as a change of representative, with one number.
+    #[inline]
+    pub fn event(&mut self, name: &'static str, value: f64) {
+        if self.out.notes.events {
+            self.out.notes.push(self.now, self.me, name, value, true);
+        }
+    }
+}
+
+/// What an endpoint counts. The engine counts packets by itself; these are what only the endpoint knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// Segments sent again.
+    Retransmits,
+    /// Retransmission timers that expired.
+    Timeouts,
+    /// Congestion episodes (a window or rate was reduced).
+    Episodes,
+    /// Feedback packets sent.
+    Feedback,
+    /// Feedback that was due and suppressed.
+    Suppressed,
+    /// Feedback that arrived and was not applied: filtered, stale or malformed.
+    Ignored,
+    /// Packets the receiver found missing.
+    Missing,
+    /// Congestion marks seen by the receiver or echoed to the sender.
+    Marks,
+}
+
+impl Count {
+    /// All of them, in order.
+    pub const ALL: [Self; 8] = [
+        Self::Retransmits,
+        Self::Timeouts,
+        Self::Episodes,
+        Self::Feedback,
+        Self::Suppressed,
+        Self::Ignored,
+        Self::Missing,
+        Self::Marks,
+    ];
+
+    /// Its column in the tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Retransmits => "retransmits",
+            Self::Timeouts => "timeouts",
+            Self::Episodes => "episodes",
+            Self::Feedback => "feedback_packets",
+            Self::Suppressed => "suppressed",
+            Self::Ignored => "ignored",
+            Self::Missing => "missing",
+            Self::Marks => "marks",
+        }
+    }
+}
+
+/// What an endpoint reported of itself.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    /// By [`Count`].
+    pub counts: [u64; Count::ALL.len()],
+    /// Payload given to the application once, in order, in bytes.
+    pub goodput_bytes: u64,
+    /// Round-trip times measured.
+    pub rtt_count: u64,
+    /// Their sum, in nanoseconds.
+    pub rtt_sum_ns: u64,
+    /// The least of them; [`Duration::MAX`] before the first.
+    pub rtt_min: Duration,
+    /// The latest of them.
+    pub rtt_last: Duration,
+    /// When the flow's work was done; [`Time::NEVER`] before.
+    pub completed_at: Time,
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Self {
+            counts: [0; Count::ALL.len()],
+            goodput_bytes: 0,
+            rtt_count: 0,
+            rtt_sum_ns: 0,
+            rtt_min: Duration::MAX,
+            rtt_last: Duration::ZERO,
+            completed_at: Time::NEVER,
+        }
+    }
+}
+
+impl Meter {
+    /// One counter.
+    pub fn count(&self, what: Count) -> u64 {
+        self.counts[what as usize]
+    }
+}
+
+/// What parts put out, drained by the driver after each call.
+#[derive(Debug, Default)]
+pub struct Outputs {
+    /// All packets that exist.
+    pub arena: Arena,
+    /// Packets to be sent, in order.
+    pub outbox: Vec<PacketId>,
+    /// Values and events to be recorded.
+    pub notes: Notes,
+}
+
+/// Values that parts offered to the trace.
+#[derive(Debug, Default)]
+pub struct Notes {
+    /// Whether anybody records series of endpoints.
+    pub probing: bool,
+    /// Whether anybody records events.
+    pub events: bool,
+    /// What was offered since the driver last drained it.
+    pub pending: Vec<Note>,
+}
+
+impl Notes {
+    #[cold]
+    fn push(&mut self, at: Time, from: Address, name: &'static str, value: f64, event: bool) {
+        self.pending.push(Note { at, from, name, value, event });
+    }
+}
+
+/// One offered value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Note {
+    /// When.
+    pub at: Time,
+    /// By whom.
+    pub from: Address,
+    /// Series or event.
+    pub name: &'static str,
+    /// Its value; the unit is the series' own.
+    pub value: f64,
+    /// An event rather than a sample of a series.
+    pub event: bool,
+}

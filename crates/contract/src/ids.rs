@@ -1,0 +1,83 @@
+//! Ids: `u32` newtypes that never mix.
+
+macro_rules! ids {
+    ($($(#[doc = $doc:literal])+ $name:ident;)*) => {$(
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// As an index into a table.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// One sender's data for one receiver or group.
+    FlowId;
+    /// A multicast group.
+    GroupId;
+    /// A wire between two nodes, both directions.
+    LinkId;
+    /// A host or a router.
+    NodeId;
+    /// A slot of the packet arena.
+    PacketId;
+    /// An endpoint.
+    PeerId;
+    /// A node's way out: a queue and one direction of a link.
+    PortId;
+}
+
+/// Where an endpoint lives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address {
+    /// The host.
+    pub node: NodeId,
+    /// The endpoint on it.
+    pub peer: PeerId,
+}
+
+/// Where a packet goes: an endpoint, or a group. Eight bytes, because every packet carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination {
+    node: NodeId,
+    peer_or_group: u32,
+}
+
+const GROUP: NodeId = NodeId(u32::MAX);
+
+impl Destination {
+    /// To every member of `group`.
+    pub const fn group(group: GroupId) -> Self {
+        Self { node: GROUP, peer_or_group: group.0 }
+    }
+
+    /// The node, or `None` for a group.
+    #[inline]
+    pub fn node(self) -> Option<NodeId> {
+        if self.node == GROUP { None } else { Some(self.node) }
+    }
+
+    /// The endpoint, where it is one.
+    #[inline]
+    pub fn peer(self) -> Option<PeerId> {
+        if self.node == GROUP { None } else { Some(PeerId(self.peer_or_group)) }
+    }
+
+    /// The group, where it is one.
+    #[inline]
+    pub fn as_group(self) -> Option<GroupId> {
+        if self.node == GROUP { Some(GroupId(self.peer_or_group)) } else { None }
+    }
+}
+
+impl From<Address> for Destination {
+    fn from(address: Address) -> Self {
+        Self { node: address.node, peer_or_group: address.peer.0 }
+    }
+}

@@ -1,0 +1,27 @@
+//! The shared words of Thalweg: packets, signals, the context [`Cx`], and the small traits that a scheme implements.
+//!
+//! Nothing here runs by itself. `stack` holds the machines, `schemes` the laws, `sim` drives both.
+
+mod arena;
+mod control;
+mod cx;
+mod endpoint;
+mod ids;
+mod packet;
+mod params;
+mod queue;
+mod random;
+mod scheme;
+mod stream;
+
+pub use arena::Arena;
+pub use control::{Ack, Allowance, Cause, Congestion, CongestionControl, Sent, Setup, WindowLaw};
+pub use cx::{Count, Cx, Meter, Note, Notes, Outputs};
+pub use endpoint::{Endpoint, Input, Request};
+pub use ids::{Address, Destination, FlowId, GroupId, LinkId, NodeId, PacketId, PeerId, PortId};
+pub use packet::{Ecn, Header, Label, Packet, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
+pub use params::{Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue};
+pub use queue::{Backlog, DropReason, PacketCx, QueueDiscipline, Verdict};
+pub use random::Random;
+pub use scheme::{Documented, Family, Scheme, Source};
+pub use stream::{Arrival, Feedback, Gap, ReceiverCx, ReceiverLaw, SenderLaw, Sending};

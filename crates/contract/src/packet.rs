@@ -1,0 +1,111 @@
+//! What a link carries. Two cache lines, asserted.
+
+use units::{Bytes, Time};
+
+use crate::{Address, Destination, FlowId};
+
+/// A packet, header and all. The payload has a size and no content.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// The flow it belongs to.
+    pub flow: FlowId,
+    /// Size on the wire, headers included, in bytes.
+    pub size_bytes: u32,
+    /// Who sent it.
+    pub source: Address,
+    /// Whom it is for.
+    pub to: Destination,
+    /// When its sender handed it to the network. [`crate::Cx::send`] fills it in.
+    pub sent_at: Time,
+    /// A scheme's own header.
+    pub label: Label,
+    /// The protocol's header.
+    pub header: Header,
+    /// Explicit congestion notification field [RFC3168 §5].
+    pub ecn: Ecn,
+}
+
+impl Packet {
+    /// Size on the wire.
+    #[inline]
+    pub const fn size(&self) -> Bytes {
+        Bytes::new(self.size_bytes as u64)
+    }
+}
+
+/// Explicit congestion notification [RFC3168 §5].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// The transport does not understand marks: such a packet is dropped instead.
+    #[default]
+    NotCapable,
+    /// The transport understands marks.
+    Capable,
+    /// Marked: congestion experienced.
+    Marked,
+}
+
+/// A scheme's own header: four words that the scheme types for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Label(pub [u64; 4]);
+
+/// The protocol's header.
+#[derive(Clone, Copy, Debug)]
+pub enum Header {
+    /// A datagram of a traffic source, numbered from 0.
+    Datagram {
+        /// Number of the datagram.
+        seq: u64,
+    },
+    /// A TCP segment, data or acknowledgement.
+    Tcp(TcpHeader),
+    /// A stream's data.
+    Stream(StreamHeader),
+    /// A stream receiver's word to its sender; its content is the label.
+    Feedback,
+}
+
+/// A TCP header. Sequence numbers are 64 bits wide and count bytes from 0, so they never wrap.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TcpHeader {
+    /// First byte of the segment.
+    pub seq: u64,
+    /// Next byte expected, cumulative.
+    pub ack: u64,
+    /// Echo of the `sent_at` of the segment that made the receiver answer [RFC7323 §3].
+    pub echo: Time,
+    /// Selective acknowledgements [RFC2018 §3].
+    pub sack: SackBlocks,
+    /// Bytes the receiver is ready to take beyond `ack`; `u32::MAX` is no limit.
+    pub window_bytes: u32,
+    /// Flags.
+    pub flags: TcpFlags,
+}
+
+/// TCP flags that a simulated connection uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpFlags {
+    /// Opens a connection.
+    pub syn: bool,
+    /// The last byte of the flow is in this segment.
+    pub fin: bool,
+    /// ECN-echo [RFC3168 §6.1].
+    pub ece: bool,
+    /// Congestion window reduced [RFC3168 §6.1].
+    pub cwr: bool,
+}
+
+/// Up to three blocks [RFC2018 §3], each as offsets from the acknowledgement number; an empty block is `(0, 0)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks(pub [(u32, u32); 3]);
+
+/// Header of a stream's data packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamHeader {
+    /// Number of the packet, from 0.
+    pub seq: u64,
+    /// Bytes the sender had sent before this packet.
+    pub bytes_before: u64,
+}
+
+const _: () = assert!(size_of::<Packet>() <= 128, "a packet is two cache lines");

@@ -1,0 +1,94 @@
+//! Who waits, who goes, who is dropped.
+
+use units::{Bytes, Time};
+
+use crate::{Arena, PacketId, Random};
+
+/// The queue of one port. It owns the ids it holds until it gives them back by [`QueueDiscipline::dequeue`].
+pub trait QueueDiscipline {
+    /// Takes a packet, or refuses it: after [`Verdict::Drop`] the id is the caller's again.
+    fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict;
+
+    /// The next packet to transmit.
+    fn dequeue(&mut self, cx: &mut PacketCx<'_>) -> Option<PacketId>;
+
+    /// What waits. The packet being transmitted is not counted.
+    fn backlog(&self) -> Backlog;
+}
+
+/// What a queue may ask of the world.
+pub struct PacketCx<'a> {
+    /// The present instant.
+    pub now: Time,
+    /// The queue's own stream of random numbers.
+    pub random: &'a mut Random,
+    /// The packets.
+    pub arena: &'a mut Arena,
+    /// Packets that the queue drops from inside, each with its reason.
+    pub dropped: &'a mut Vec<(PacketId, DropReason)>,
+}
+
+/// What waits in a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: Bytes,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes on.
+    Pass,
+    /// It goes on, marked.
+    Mark,
+    /// It is dropped.
+    Drop(DropReason),
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropReason {
+    /// The queue was full.
+    QueueFull,
+    /// The queue's own rule dropped it early.
+    Early,
+    /// The link's random loss.
+    RandomLoss,
+    /// The link was down, or went down under it.
+    LinkDown,
+    /// No route to its destination.
+    NoRoute,
+    /// It arrived for an endpoint that has stopped or not yet started.
+    NotListening,
+    /// It took more hops than any route has: routes changed under it.
+    HopLimit,
+}
+
+impl DropReason {
+    /// All of them, in order.
+    pub const ALL: [Self; 7] = [
+        Self::QueueFull,
+        Self::Early,
+        Self::RandomLoss,
+        Self::LinkDown,
+        Self::NoRoute,
+        Self::NotListening,
+        Self::HopLimit,
+    ];
+
+    /// Its name in the tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::QueueFull => "queue_full",
+            Self::Early => "early",
+            Self::RandomLoss => "random_loss",
+            Self::LinkDown => "link_down",
+            Self::NoRoute => "no_route",
+            Self::NotListening => "not_listening",
+            Self::HopLimit => "hop_limit",
+        }
+    }
+}

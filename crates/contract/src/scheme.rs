@@ -1,0 +1,66 @@
+//! What the catalogue says of a scheme.
+
+/// The title page of a scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheme {
+    /// Folder and key, `snake_case`.
+    pub name: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// Where it is used.
+    pub families: &'static [Family],
+    /// What it was written from.
+    pub sources: &'static [Source],
+    /// How far its sources go.
+    pub documented: Documented,
+}
+
+/// Kind of network a scheme works in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    /// Unicast IP.
+    Ip,
+    /// IP multicast.
+    Multicast,
+}
+
+impl Family {
+    /// Its name in scenarios and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ip => "ip",
+            Self::Multicast => "multicast",
+        }
+    }
+}
+
+/// A text that a scheme was written from, under a short key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Key used in comments, such as `RFC9438`.
+    pub key: &'static str,
+    /// What it is.
+    pub text: &'static str,
+}
+
+/// How completely the sources describe a scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Documented {
+    /// Every rule is published.
+    Full,
+    /// Some rules are rebuilt; each is marked and switchable.
+    Partial,
+    /// Rebuilt from a summary.
+    Reconstruction,
+}
+
+impl Documented {
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Partial => "partial",
+            Self::Reconstruction => "reconstruction",
+        }
+    }
+}

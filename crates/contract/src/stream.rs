@@ -1,0 +1,137 @@
+//! Streams: paced data one way, small feedback the other. A scheme gives two small laws.
+
+use units::{Bytes, Time};
+
+use crate::{Allowance, Cx, Label, PeerId};
+
+/// A stream scheme's part at the source.
+pub trait SenderLaw {
+    /// A receiver's word arrived.
+    fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>);
+
+    /// What is permitted now. The stream paces packets at its rate.
+    fn allowance(&self) -> Allowance;
+
+    /// The stream started.
+    fn on_start(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// The scheme's header for the packet about to leave.
+    fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+        Label::default()
+    }
+
+    /// The deadline may have passed.
+    fn on_timer(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// When `on_timer` is wanted.
+    fn wake(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// Change to the named mode, where the scheme has modes.
+    fn on_mode(&mut self, _mode: &str, _cx: &mut Cx<'_>) {}
+}
+
+/// A stream scheme's part at a receiver.
+pub trait ReceiverLaw {
+    /// A data packet arrived. Packets that were found missing before it were told to `on_loss` first.
+    fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>);
+
+    /// Consecutive packets are missing.
+    fn on_loss(&mut self, _gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {}
+
+    /// The receiver joined.
+    fn on_start(&mut self, _cx: &mut ReceiverCx<'_, '_>) {}
+
+    /// The deadline may have passed.
+    fn on_timer(&mut self, _cx: &mut ReceiverCx<'_, '_>) {}
+
+    /// When `on_timer` is wanted.
+    fn wake(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// Change to the named mode, where the scheme has modes.
+    fn on_mode(&mut self, _mode: &str, _cx: &mut ReceiverCx<'_, '_>) {}
+}
+
+/// A receiver's word, as its sender sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Feedback {
+    /// Who speaks.
+    pub from: PeerId,
+    /// When the word was sent.
+    pub sent_at: Time,
+    /// The scheme's own words.
+    pub label: Label,
+}
+
+/// A packet about to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sending {
+    /// Its number, from 0.
+    pub seq: u64,
+    /// Its size on the wire.
+    pub size: Bytes,
+    /// Bytes sent before it.
+    pub bytes_before: u64,
+}
+
+/// A data packet as its receiver sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// Its number, from 0.
+    pub seq: u64,
+    /// Its size on the wire.
+    pub size: Bytes,
+    /// Bytes its sender had sent before it.
+    pub bytes_before: u64,
+    /// When it was sent, by the sender's clock.
+    pub sent_at: Time,
+    /// The network marked it.
+    pub marked: bool,
+    /// The scheme's own words.
+    pub label: Label,
+}
+
+/// Consecutive packets that did not arrive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gap {
+    /// Number of the first missing.
+    pub first_missing: u64,
+    /// How many.
+    pub packets: u64,
+    /// The packet that revealed it.
+    pub before: Arrival,
+}
+
+/// A receiver's context: [`Cx`], and the way to answer.
+pub struct ReceiverCx<'a, 'b> {
+    cx: &'a mut Cx<'b>,
+    answers: &'a mut Vec<Label>,
+}
+
+impl<'a, 'b> ReceiverCx<'a, 'b> {
+    /// Made by the stream receiver around its own context; `answers` are the feedback packets to send.
+    pub fn new(cx: &'a mut Cx<'b>, answers: &'a mut Vec<Label>) -> Self {
+        Self { cx, answers }
+    }
+
+    /// Sends `label` to the stream's sender.
+    pub fn feedback(&mut self, label: Label) {
+        self.answers.push(label);
+    }
+}
+
+impl<'b> std::ops::Deref for ReceiverCx<'_, 'b> {
+    type Target = Cx<'b>;
+    fn deref(&self) -> &Cx<'b> {
+        self.cx
+    }
+}
+
+impl<'b> std::ops::DerefMut for ReceiverCx<'_, 'b> {
+    fn deref_mut(&mut self) -> &mut Cx<'b> {
+        self.cx
+    }
+}

@@ -1,0 +1,195 @@
+//! What a world is built from: plain data, already checked, every default filled in. `lab` writes it, [`crate::World`] reads it.
+
+use contract::{FlowId, LinkId, NodeId, ParamList};
+use stack::datagram::Spell;
+use stack::{datagram, stream, tcp};
+use units::{Bytes, Duration, Rate, Time};
+
+/// A whole run, before it runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blueprint {
+    /// Root of every random stream.
+    pub seed: u64,
+    /// When the run ends.
+    pub duration: Duration,
+    /// Left out of every summary.
+    pub warmup: Duration,
+    /// Names of nodes; a [`NodeId`] is an index here.
+    pub nodes: Vec<String>,
+    /// Links; a [`LinkId`] is an index here.
+    pub links: Vec<LinkSpec>,
+    /// What a shortest path minimises.
+    pub metric: Metric,
+    /// Routes that override the shortest path.
+    pub routes: Vec<RouteSpec>,
+    /// Flows; a [`FlowId`] is an index here.
+    pub flows: Vec<FlowSpec>,
+    /// What changes during the run, in any order.
+    pub events: Vec<(Time, Change)>,
+    /// What is recorded.
+    pub record: Record,
+}
+
+/// A wire between two nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSpec {
+    /// Its name.
+    pub name: String,
+    /// Its two ends.
+    pub ends: (NodeId, NodeId),
+    /// From the first end to the second.
+    pub forward: PortSpec,
+    /// From the second end to the first.
+    pub backward: PortSpec,
+}
+
+/// One direction of a link and the queue before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortSpec {
+    /// Rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Probability that a packet is lost on the wire.
+    pub loss: f64,
+    /// The queue.
+    pub queue: QueueSpec,
+}
+
+/// A queue. The packet being transmitted does not count against the limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueSpec {
+    /// How much may wait.
+    pub limit: Limit,
+    /// Packets that understand marks are marked when, on arrival, at least this many packets wait.
+    pub mark_above: Option<u32>,
+    /// Weights of the classes served by deficit round robin, each with `limit` of its own; empty for one FIFO.
+    pub class_weights: Vec<u32>,
+}
+
+/// How much may wait in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Packets.
+    Packets(u32),
+    /// Bytes.
+    Bytes(Bytes),
+}
+
+/// What a shortest path minimises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Metric {
+    /// The sum of propagation delays; hops decide between equals.
+    #[default]
+    Delay,
+    /// The number of links.
+    Hops,
+}
+
+/// Packets at `at` that go to `to` take the link to `via`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RouteSpec {
+    /// Where.
+    pub at: NodeId,
+    /// Destination.
+    pub to: NodeId,
+    /// Next node.
+    pub via: NodeId,
+}
+
+/// One sender and its receivers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowSpec {
+    /// Its name, unique.
+    pub name: String,
+    /// The congestion law: a scheme of the catalogue. `None` for datagram sources.
+    pub scheme: Option<String>,
+    /// The scheme's parameters that are not default.
+    pub params: ParamList,
+    /// The machine.
+    pub kind: FlowKind,
+    /// The sender's node.
+    pub from: NodeId,
+    /// The receivers.
+    pub to: Vec<ReceiverSpec>,
+    /// Sent to a group along a tree. Otherwise there is one receiver.
+    pub multicast: bool,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops; [`Time::NEVER`] for the end of the run.
+    pub stop: Time,
+    /// The sender stops and starts again at random, from `start` on.
+    pub churn: Option<Churn>,
+    /// Class in queues that have classes.
+    pub class: u8,
+}
+
+/// One receiver of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReceiverSpec {
+    /// Where.
+    pub node: NodeId,
+    /// When it joins.
+    pub start: Time,
+    /// When it leaves; [`Time::NEVER`] for the end of the run.
+    pub stop: Time,
+    /// It leaves and joins again at random, from `start` on.
+    pub churn: Option<Churn>,
+}
+
+/// Random presence: on for a while, then off for a while, and so on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Churn {
+    /// Time present.
+    pub on: Spell,
+    /// Time absent.
+    pub off: Spell,
+}
+
+/// The machine of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FlowKind {
+    /// TCP.
+    Tcp(tcp::Config),
+    /// A stream with feedback.
+    Stream(stream::Config),
+    /// A source without congestion control.
+    Datagram(datagram::Config),
+}
+
+/// A change during the run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A link's rate, both directions.
+    LinkRate(LinkId, Rate),
+    /// A link's propagation delay, both directions.
+    LinkDelay(LinkId, Duration),
+    /// A link's random loss, both directions.
+    LinkLoss(LinkId, f64),
+    /// A link goes up or down. What it holds when it goes down is lost.
+    LinkUp(LinkId, bool),
+    /// A route is pinned.
+    Route(RouteSpec),
+    /// A flow starts.
+    FlowStart(FlowId),
+    /// A flow stops.
+    FlowStop(FlowId),
+    /// The receiver of a flow at a node joins.
+    Join(FlowId, NodeId),
+    /// The receiver of a flow at a node leaves.
+    Leave(FlowId, NodeId),
+    /// A flow's scheme is told to change its mode.
+    Mode(FlowId, String),
+}
+
+/// What is recorded beside the counters.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Record {
+    /// Interval of the series; zero for none.
+    pub every: Duration,
+    /// Series by name: those of [`crate::SERIES`] that the engine measures, and any that endpoints offer by
+    /// [`contract::Cx::probe`].
+    pub series: Vec<String>,
+    /// Whether events that endpoints report are kept.
+    pub events: bool,
+}

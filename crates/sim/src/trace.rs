@@ -1,0 +1,181 @@
+//! All that a run leaves: counters of flows, receivers and ports, series, events. Append-only; valid whenever the run stops.
+
+use contract::{DropReason, FlowId, Meter, NodeId, PeerId, PortId};
+use units::{Duration, Time};
+
+/// Series that the engine measures itself, per interval: name, unit, subject, meaning.
+pub const SERIES: &[(&str, &str, &str, &str)] = &[
+    (
+        "rate",
+        "bps",
+        "flow",
+        "bits that the sender handed to the network, headers included, over the interval",
+    ),
+    (
+        "throughput",
+        "bps",
+        "receiver",
+        "bits that arrived at the receiver, headers included, over the interval",
+    ),
+    ("goodput", "bps", "receiver", "payload delivered in order for the first time, over the interval"),
+    (
+        "backlog",
+        "packets",
+        "port",
+        "time average over the interval of the packets waiting, the one in transmission excluded",
+    ),
+    ("backlog_bytes", "bytes", "port", "time average over the interval of the bytes waiting"),
+    ("utilisation", "1", "port", "bits transmitted over the interval divided by what the rate would carry"),
+    ("drops", "packets", "port", "packets dropped in the interval"),
+];
+
+/// The record of one run.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// Digest of every event in order: equal for equal runs.
+    pub hash: u64,
+    /// How far the run came.
+    pub ended_at: Time,
+    /// From here on counts go into the summaries.
+    pub warmup: Time,
+    /// Packets put on links.
+    pub packet_hops: u64,
+    /// Agenda entries handled.
+    pub events_handled: u64,
+    /// Per flow, by [`FlowId`].
+    pub flows: Vec<FlowRecord>,
+    /// Per receiver, flow by flow.
+    pub receivers: Vec<ReceiverRecord>,
+    /// Per port: link `i` forward at `2 i`, backward at `2 i + 1`.
+    pub ports: Vec<PortRecord>,
+    /// Series, each with its subject.
+    pub series: Vec<SeriesRecord>,
+    /// Events that endpoints reported.
+    pub events: Vec<EventRecord>,
+    /// Where every packet went.
+    pub balance: Balance,
+}
+
+/// Counters of a flow's sender. Counts are of the time after the warm-up.
+#[derive(Clone, Debug, Default)]
+pub struct FlowRecord {
+    /// Packets that the sender handed to the network.
+    pub sent_packets: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Packets of the flow dropped anywhere, both directions, by [`DropReason`].
+    pub drops: [u64; DropReason::ALL.len()],
+    /// What the sender reported of itself.
+    pub meter: Meter,
+    /// When it first started.
+    pub started_at: Option<Time>,
+    /// Time during which it was on, after the warm-up.
+    pub active: Duration,
+}
+
+/// Counters of one receiver. Counts are of the time after the warm-up.
+#[derive(Clone, Debug)]
+pub struct ReceiverRecord {
+    /// Its flow.
+    pub flow: FlowId,
+    /// Its node.
+    pub node: NodeId,
+    /// Its endpoint.
+    pub peer: PeerId,
+    /// Packets that arrived.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Sum of one-way delays, in nanoseconds.
+    pub delay_sum_ns: u64,
+    /// Least one-way delay; [`Duration::MAX`] before the first packet.
+    pub delay_min: Duration,
+    /// Greatest one-way delay.
+    pub delay_max: Duration,
+    /// What the receiver reported of itself.
+    pub meter: Meter,
+    /// Time during which it was a member, after the warm-up.
+    pub active: Duration,
+}
+
+/// Counters of one direction of a link. Counts are of the time after the warm-up.
+#[derive(Clone, Debug, Default)]
+pub struct PortRecord {
+    /// Packets offered to the queue.
+    pub offered_packets: u64,
+    /// Packets transmitted.
+    pub sent_packets: u64,
+    /// Bytes transmitted.
+    pub sent_bytes: u64,
+    /// Packets marked.
+    pub marked_packets: u64,
+    /// Drops, by [`DropReason`].
+    pub drops: [u64; DropReason::ALL.len()],
+    /// Integral over time of the packets waiting, in packet-nanoseconds.
+    pub backlog_packet_ns: u128,
+    /// Integral over time of the bytes waiting, in byte-nanoseconds.
+    pub backlog_byte_ns: u128,
+    /// Most packets that ever waited.
+    pub backlog_max: u32,
+    /// Bits that the link could have carried while up.
+    pub capacity_bits: u128,
+}
+
+/// One value over time.
+#[derive(Clone, Debug)]
+pub struct SeriesRecord {
+    /// Whose value.
+    pub subject: Subject,
+    /// Its name.
+    pub name: &'static str,
+    /// Ends of the intervals.
+    pub times: Vec<Time>,
+    /// The values.
+    pub values: Vec<f64>,
+}
+
+/// Whom a series or an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// A flow's sender.
+    Flow(FlowId),
+    /// A receiver, by index into [`Trace::receivers`].
+    Receiver(u32),
+    /// A port.
+    Port(PortId),
+}
+
+/// Something that an endpoint reported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventRecord {
+    /// When.
+    pub at: Time,
+    /// By whom.
+    pub subject: Subject,
+    /// What.
+    pub name: &'static str,
+    /// With what number. Where it names a receiver, it is the index into [`Trace::receivers`].
+    pub value: f64,
+}
+
+/// Packet conservation over the whole run, warm-up included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Packets that endpoints sent.
+    pub sent: u64,
+    /// Copies made by routers for the branches of trees.
+    pub copied: u64,
+    /// Packets that reached an endpoint.
+    pub delivered: u64,
+    /// Packets dropped, for any reason.
+    pub dropped: u64,
+    /// Packets still under way.
+    pub in_flight: u64,
+}
+
+impl Balance {
+    /// Sent and copied is delivered, dropped and in flight.
+    pub const fn holds(&self) -> bool {
+        self.sent + self.copied == self.delivered + self.dropped + self.in_flight
+    }
+}

@@ -1,0 +1,7 @@
+//! The machines at the edges of the network and the queues in its middle. They are generic over the laws that `schemes`
+//! gives; they know no scheme and no world.
+
+pub mod datagram;
+pub mod parts;
+pub mod stream;
+pub mod tcp;

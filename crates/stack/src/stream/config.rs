@@ -1,0 +1,23 @@
+//! What a stream is told when it is made.
+
+use units::Bytes;
+
+/// Settings of one stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Size of a data packet on the wire.
+    pub packet: Bytes,
+    /// Size of a feedback packet on the wire.
+    pub feedback: Bytes,
+    /// Each gap between packets is stretched or shrunk by up to this share of itself, so that deterministic queues
+    /// show no phase effects.
+    pub jitter: f64,
+    /// Packets that must arrive after a missing one before it counts as lost; 1 on a FIFO path, 3 where the scheme says so.
+    pub reorder: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { packet: Bytes::new(1000), feedback: Bytes::new(40), jitter: 0.01, reorder: 1 }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a TCP connection is told when it is made.
+
+use units::{Bytes, Duration, Rate};
+
+/// Settings of one connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Payload of a full segment.
+    pub segment: Bytes,
+    /// Bytes of header on every packet; also the size of an acknowledgement.
+    pub header: Bytes,
+    /// Initial window, in segments [RFC5681 §3.1, RFC6928].
+    pub initial_window: u32,
+    /// Retransmission timeout before the first sample [RFC6298 §2.1].
+    pub initial_rto: Duration,
+    /// Least retransmission timeout [RFC6298 §2.4 asks for 1 s; ns-2 and Linux use 0.2 s].
+    pub min_rto: Duration,
+    /// Greatest retransmission timeout [RFC6298 §2.5].
+    pub max_rto: Duration,
+    /// Selective acknowledgements [RFC2018, RFC6675].
+    pub sack: bool,
+    /// Acknowledge every second segment, or after `ack_delay` [RFC5681 §4.2].
+    pub delayed_ack: bool,
+    /// Longest wait of a delayed acknowledgement.
+    pub ack_delay: Duration,
+    /// Explicit congestion notification [RFC3168].
+    pub ecn: bool,
+    /// Bytes the receiver is ready to take; unlimited unless asked for.
+    pub receive_window: Bytes,
+    /// Open the connection with SYN and SYN-ACK before data.
+    pub handshake: bool,
+    /// What there is to send.
+    pub demand: Demand,
+}
+
+/// What a source has to send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Demand {
+    /// Always more.
+    Bulk,
+    /// So many bytes of payload, then done.
+    Finite(Bytes),
+    /// The application produces payload at this rate.
+    Limited(Rate),
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            segment: Bytes::new(1460),
+            header: Bytes::new(40),
+            initial_window: 10,
+            initial_rto: Duration::from_secs(1),
+            min_rto: Duration::from_millis(200),
+            max_rto: Duration::from_secs(60),
+            sack: true,
+            delayed_ack: true,
+            ack_delay: Duration::from_millis(40),
+            ecn: false,
+            receive_window: Bytes::UNLIMITED,
+            handshake: false,
+            demand: Demand::Bulk,
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Transcendental functions that give the same bits on every machine (pure-Rust `libm`).
+//!
+//! `+ − × ÷ √` are the same everywhere; everything else goes through here, and clippy refuses the rest.
+
+/// Cube root of `x`.
+pub fn cbrt(x: f64) -> f64 {
+    libm::cbrt(x)
+}
+
+/// `x³`.
+pub fn cube(x: f64) -> f64 {
+    x * x * x
+}
+
+/// `eˣ`.
+pub fn exp(x: f64) -> f64 {
+    libm::exp(x)
+}
+
+/// Natural logarithm of `x` > 0.
+pub fn ln(x: f64) -> f64 {
+    libm::log(x)
+}
+
+/// `x` to the power of `y`.
+pub fn pow(x: f64, y: f64) -> f64 {
+    libm::pow(x, y)
+}
