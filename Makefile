@@ -1,0 +1,72 @@
+# Every verb of the house. Each makes what it needs: the first call sets up, later calls rebuild only what changed.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+VENV := .venv
+PY := $(VENV)/bin/python
+THALWEG := $(VENV)/bin/thalweg
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates schemes \( -name '*.rs' -o -name '*.toml' \) \
+	-not -path '*/tests/*' -not -path '*/experiments/*')
+
+# One interpreter for every build of the extension, so that none undoes another's work.
+export PYO3_PYTHON := $(CURDIR)/$(PY)
+export CARGO_TERM_COLOR := never
+
+.PHONY: help setup check test demo bench scheme new-scheme golden registry docs requirements ci clean
+
+help:  ## list the verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.installed  ## make .venv, build the core in release mode, install the package
+
+check: setup  ## formatting, clippy, ruff, types, arrows, sizes, registry, citations, catalogue
+	@$(PY) tools/count.py check
+
+test: setup  ## every test, Rust and Python; sets up by itself
+	@$(PY) tools/count.py test
+
+demo: setup  ## reproduce the MCA paper: claims table, and an HTML report
+	@$(THALWEG) reproduce mca --out out/mca
+
+bench: setup  ## the speed table, and out/bench.json
+	@$(PY) benches/run.py
+
+scheme: setup  ## tests and experiments of one scheme: make scheme NAME=aimd
+	@$(PY) tools/scheme.py "$(NAME)"
+
+new-scheme: setup  ## copy the template to a new folder that builds and passes: make new-scheme NAME=swift
+	@$(PY) tools/new_scheme.py "$(NAME)"
+
+golden: setup  ## rewrite the golden files; read the diff before you commit it
+	GOLDEN=write INSTA_UPDATE=always cargo test --workspace --locked
+	GOLDEN=write $(PY) -m pytest
+
+registry:  ## rewrite the block in schemes/lib.rs from the folders
+	@python3 tools/registry.py
+
+docs: setup  ## rewrite the catalogue, the tables of parameters and the reference pages
+	@$(PY) tools/catalogue.py
+
+requirements:  ## compile requirements/*.in into hash-pinned lists (needs uv)
+	@for list in run work; do uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --no-header requirements/$$list.in -o requirements/$$list.txt; done
+
+ci: setup  ## all that CI runs
+	@$(PY) tools/count.py ci
+
+clean:  ## remove what the verbs made, except the compiled Rust
+	rm -rf $(VENV) out python/thalweg/_native*.so
+
+$(VENV)/.made:
+	@tools/venv $(VENV)
+	@touch $@
+
+$(VENV)/.required: $(VENV)/.made requirements/work.txt
+	@echo "installing the Python libraries"
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/work.txt
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.required $(SOURCES)
+	@echo "building the core in release mode (the first time takes some minutes)"
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --locked --quiet
+	@touch $@

@@ -1,0 +1,94 @@
+"""Compares who uses whom in the workspace with the allowed arrows, and fails on any other.
+
+Also: which crate may use which outside library, and that every crate takes the workspace's lints.
+"""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+LEFT = {
+    "units": set(),
+    "contract": {"units"},
+    "stack": {"units", "contract"},
+    "schemes": {"units", "contract"},
+    "sim": {"units", "contract", "stack", "schemes"},
+    "lab": {"units", "contract", "stack", "schemes", "sim"},
+    "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
+    "python": {"units", "contract", "stack", "schemes", "sim", "lab", "tables"},
+    "benches": {"units", "contract", "stack", "schemes", "sim", "lab"},
+}
+
+# Tests may look to the right: a law is tried in the machine it plugs into, and a scheme in the simulator.
+TESTS_LEFT = {"stack": {"schemes"}, "schemes": {"stack", "sim", "lab"}}
+
+# Outside libraries below `lab`: few, and each for a reason that stands here.
+SMALL = {
+    "libm",  # the same mathematics on every machine
+    "rand_core",  # the trait of random generators
+    "rand_pcg",  # one small generator a component
+}
+
+# Outside libraries that only some crates may use.
+KEPT = {
+    "serde": {"lab", "tables", "python", "benches"},
+    "pyo3": {"python"},
+    "arrow": {"tables", "python"},
+    "parquet": {"tables", "python"},
+}
+
+BELOW_LAB = {"units", "contract", "stack", "schemes", "sim"}
+
+
+def family(name):
+    """`arrow-array` is of the family `arrow`, `serde_json` of `serde`."""
+    return name.replace("_", "-").split("-")[0]
+
+
+def wrong_arrows(packages):
+    """One sentence per arrow that is not allowed."""
+    names = {package["name"] for package in packages}
+    for package in packages:
+        user = package["name"]
+        if user not in LEFT:
+            yield f"crate `{user}` is not in the table of arrows: add it to LEFT in tools/arrows.py"
+            continue
+        for dependency in package["dependencies"]:
+            used, kind = dependency["name"], dependency["kind"] or "normal"
+            if used in names:
+                allowed = LEFT[user] | (TESTS_LEFT.get(user, set()) if kind == "dev" else set())
+                if used not in allowed:
+                    yield f"`{user}` must not use `{used}` ({kind}): it does not stand to its left"
+            elif kind == "dev":
+                continue
+            elif family(used) in KEPT and user not in KEPT[family(used)]:
+                yield f"`{user}` must not use `{used}`: only {', '.join(sorted(KEPT[family(used)]))} may"
+            elif user in BELOW_LAB and used not in SMALL:
+                yield f"`{user}` must not use `{used}`: below `lab` only {', '.join(sorted(SMALL))}"
+        manifest = tomllib.loads(Path(package["manifest_path"]).read_text())
+        if not manifest.get("lints", {}).get("workspace") and user != "python":
+            yield f"`{user}` does not take the workspace's lints: `[lints] workspace = true`"
+
+
+def main():
+    answer = subprocess.run(
+        ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    problems = list(wrong_arrows(json.loads(answer.stdout)["packages"]))
+    for problem in problems:
+        print(problem)
+    if not problems:
+        print("every arrow points left")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
