@@ -61,6 +61,7 @@ impl<'a> Cx<'a> {
             label,
             header,
             ecn,
+            hops: 0,
         };
         let id = self.out.arena.insert(packet);
         self.out.outbox.push(id);

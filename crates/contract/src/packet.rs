@@ -23,6 +23,8 @@ pub struct Packet {
     pub header: Header,
     /// Explicit congestion notification field [RFC3168 §5].
     pub ecn: Ecn,
+    /// Links crossed so far.
+    pub hops: u8,
 }
 
 impl Packet {

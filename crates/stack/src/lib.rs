@@ -3,5 +3,6 @@
 
 pub mod datagram;
 pub mod parts;
+pub mod queue;
 pub mod stream;
 pub mod tcp;

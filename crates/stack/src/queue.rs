@@ -1,0 +1,180 @@
+//! Queues that are not one FIFO. The plain FIFO is the port's own, in `sim`.
+
+use std::collections::VecDeque;
+
+use contract::{Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, Verdict};
+use units::Bytes;
+
+/// Classes served by deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): each class sends in proportion to its weight
+/// while it has packets, whatever the sizes of packets.
+#[derive(Debug)]
+pub struct RoundRobin {
+    classes: Vec<Class>,
+    class_of_flow: Vec<u8>,
+    current: usize,
+    limit: ClassLimit,
+    backlog: Backlog,
+}
+
+/// How much each class may hold, and from how many packets on it marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassLimit {
+    /// Packets.
+    pub packets: u32,
+    /// Bytes.
+    pub bytes: Bytes,
+    /// Packets that understand marks are marked when at least so many of their class wait; `u32::MAX` for never.
+    pub mark_above: u32,
+}
+
+#[derive(Debug)]
+struct Class {
+    packets: VecDeque<(PacketId, u32)>,
+    bytes: u64,
+    quantum: u64,
+    deficit: u64,
+    /// It has had its quantum for this visit.
+    visited: bool,
+}
+
+/// Bytes that a class of weight one may send per round: one full Ethernet frame.
+const QUANTUM_BYTES: u64 = 1500;
+
+impl RoundRobin {
+    /// A queue with one class per weight. `class_of_flow` is indexed by flow; classes beyond the last are the last.
+    pub fn new(weights: &[u32], class_of_flow: Vec<u8>, limit: ClassLimit) -> Self {
+        let class = |weight: &u32| Class {
+            packets: VecDeque::new(),
+            bytes: 0,
+            quantum: u64::from(*weight) * QUANTUM_BYTES,
+            deficit: 0,
+            visited: false,
+        };
+        Self {
+            classes: weights.iter().map(class).collect(),
+            class_of_flow,
+            current: 0,
+            limit,
+            backlog: Backlog::default(),
+        }
+    }
+}
+
+impl QueueDiscipline for RoundRobin {
+    fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
+        let header = cx.arena.get(packet);
+        let (flow, size, ecn) = (header.flow, header.size_bytes, header.ecn);
+        let class = usize::from(self.class_of_flow.get(flow.index()).copied().unwrap_or(0));
+        let last = self.classes.len() - 1;
+        let class = &mut self.classes[class.min(last)];
+        let waiting = class.packets.len() as u32;
+        if waiting >= self.limit.packets || class.bytes + u64::from(size) > self.limit.bytes.as_u64() {
+            return Verdict::Drop(DropReason::QueueFull);
+        }
+        class.packets.push_back((packet, size));
+        class.bytes += u64::from(size);
+        self.backlog.packets += 1;
+        self.backlog.bytes += Bytes::new(u64::from(size));
+        if waiting >= self.limit.mark_above && ecn != Ecn::NotCapable { Verdict::Mark } else { Verdict::Pass }
+    }
+
+    fn dequeue(&mut self, _cx: &mut PacketCx<'_>) -> Option<PacketId> {
+        if self.backlog.packets == 0 {
+            return None;
+        }
+        loop {
+            let class = &mut self.classes[self.current];
+            let Some(&(packet, size)) = class.packets.front() else {
+                class.deficit = 0;
+                self.advance();
+                continue;
+            };
+            if !class.visited {
+                class.visited = true;
+                class.deficit += class.quantum;
+            }
+            if class.deficit < u64::from(size) {
+                self.advance();
+                continue;
+            }
+            class.deficit -= u64::from(size);
+            class.packets.pop_front();
+            class.bytes -= u64::from(size);
+            self.backlog.packets -= 1;
+            self.backlog.bytes -= Bytes::new(u64::from(size));
+            return Some(packet);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+}
+
+impl RoundRobin {
+    fn advance(&mut self) {
+        self.classes[self.current].visited = false;
+        self.current = (self.current + 1) % self.classes.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::{Address, Arena, FlowId, Header, Label, Packet, Random};
+    use units::Time;
+
+    use super::*;
+
+    fn packet(flow: u32, size_bytes: u32) -> Packet {
+        Packet {
+            flow: FlowId(flow),
+            size_bytes,
+            source: Address::default(),
+            to: Address::default().into(),
+            sent_at: Time::ZERO,
+            label: Label::default(),
+            header: Header::Datagram { seq: 0 },
+            ecn: Ecn::NotCapable,
+            hops: 0,
+        }
+    }
+
+    #[test]
+    fn backlogged_classes_send_in_proportion_to_their_weights_whatever_their_sizes() {
+        let limit = ClassLimit { packets: 10_000, bytes: Bytes::UNLIMITED, mark_above: u32::MAX };
+        let mut queue = RoundRobin::new(&[1, 3], vec![0, 1], limit);
+        let (mut arena, mut random, mut dropped) = (Arena::new(), Random::new(1, "", ""), Vec::new());
+        let mut cx =
+            PacketCx { now: Time::ZERO, random: &mut random, arena: &mut arena, dropped: &mut dropped };
+        for _ in 0..6000 {
+            for (flow, size) in [(0, 1000), (1, 400)] {
+                let id = cx.arena.insert(packet(flow, size));
+                assert_eq!(queue.enqueue(id, &mut cx), Verdict::Pass);
+            }
+        }
+        let mut sent = [0u64; 2];
+        for _ in 0..4000 {
+            let id = queue.dequeue(&mut cx).expect("both classes are backlogged");
+            sent[cx.arena.get(id).flow.index()] += u64::from(cx.arena.get(id).size_bytes);
+        }
+        let ratio = sent[1] as f64 / sent[0] as f64;
+        assert!((ratio - 3.0).abs() < 0.02, "{sent:?}");
+    }
+
+    #[test]
+    fn a_class_has_a_limit_of_its_own() {
+        let limit = ClassLimit { packets: 2, bytes: Bytes::UNLIMITED, mark_above: u32::MAX };
+        let mut queue = RoundRobin::new(&[1, 1], vec![0, 1], limit);
+        let (mut arena, mut random, mut dropped) = (Arena::new(), Random::new(1, "", ""), Vec::new());
+        let mut cx =
+            PacketCx { now: Time::ZERO, random: &mut random, arena: &mut arena, dropped: &mut dropped };
+        let mut offer = |flow| {
+            let id = cx.arena.insert(packet(flow, 1000));
+            queue.enqueue(id, &mut cx)
+        };
+        assert_eq!([offer(0), offer(0)], [Verdict::Pass; 2]);
+        assert_eq!(offer(0), Verdict::Drop(DropReason::QueueFull));
+        assert_eq!(offer(1), Verdict::Pass);
+        assert_eq!(queue.backlog(), Backlog { packets: 3, bytes: Bytes::new(3000) });
+    }
+}
