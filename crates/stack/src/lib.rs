@@ -6,3 +6,6 @@ pub mod parts;
 pub mod queue;
 pub mod stream;
 pub mod tcp;
+
+#[cfg(test)]
+mod testing;

@@ -14,10 +14,12 @@ pub struct Config {
     pub jitter: f64,
     /// Packets that must arrive after a missing one before it counts as lost; 1 on a FIFO path, 3 where the scheme says so.
     pub reorder: u32,
+    /// Data packets understand congestion marks [RFC3168]: queues that mark do so instead of dropping.
+    pub ecn: bool,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { packet: Bytes::new(1000), feedback: Bytes::new(40), jitter: 0.01, reorder: 1 }
+        Self { packet: Bytes::new(1000), feedback: Bytes::new(40), jitter: 0.01, reorder: 1, ecn: false }
     }
 }

@@ -1,0 +1,60 @@
+//! What a machine needs to run in a test: a context, and a clock that follows its deadlines.
+
+use contract::{Address, Cx, Endpoint, FlowId, Input, Meter, NodeId, Outputs, Packet, PeerId, Random};
+use units::Time;
+
+/// One machine alone, with what it put out.
+pub(crate) struct Bench {
+    pub(crate) now: Time,
+    pub(crate) meter: Meter,
+    pub(crate) out: Outputs,
+    random: Random,
+}
+
+impl Bench {
+    /// A bench at time zero; machines draw from `seed`.
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut out = Outputs::default();
+        out.notes.probing = true;
+        out.notes.events = true;
+        Self { now: Time::ZERO, meter: Meter::default(), out, random: Random::new(seed, "bench", "") }
+    }
+
+    /// Gives `input` to the machine, now.
+    pub(crate) fn give(&mut self, machine: &mut impl Endpoint, input: Input<'_>) {
+        let mut cx = Cx::new(self.now, ME, FLOW, &mut self.random, &mut self.meter, &mut self.out);
+        machine.handle(input, &mut cx);
+    }
+
+    /// Follows the deadlines of the machine up to and including `end`. Returns what it sent on the way.
+    pub(crate) fn run(&mut self, machine: &mut impl Endpoint, end: Time) -> Vec<Packet> {
+        let mut sent = self.sent();
+        while machine.wake() <= end {
+            self.now = self.now.max(machine.wake());
+            self.give(machine, Input::Timer);
+            sent.extend(self.sent());
+        }
+        self.now = end;
+        sent
+    }
+
+    /// Takes what was sent since it was last asked for.
+    pub(crate) fn sent(&mut self) -> Vec<Packet> {
+        let Outputs { arena, outbox, .. } = &mut self.out;
+        outbox
+            .drain(..)
+            .map(|id| {
+                let packet = *arena.get(id);
+                arena.release(id);
+                packet
+            })
+            .collect()
+    }
+}
+
+/// The machine that is tested.
+pub(crate) const ME: Address = Address { node: NodeId(1), peer: PeerId(11) };
+/// The machine it talks to.
+pub(crate) const OTHER: Address = Address { node: NodeId(2), peer: PeerId(22) };
+/// Their flow.
+pub(crate) const FLOW: FlowId = FlowId(5);
