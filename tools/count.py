@@ -1,6 +1,7 @@
 """Runs a suite of steps, counts the tests of all of them together, and ends with `N passed, N failed`.
 
-A step whose output holds a tally (of cargo, pytest or this script) counts its tests; any other step counts as one. Every step runs, also after a failure; the exit code is 1 when anything failed.
+A step whose output holds a tally (of cargo, pytest or this script) counts its tests; any other step
+counts as one. Every step runs, also after a failure; the exit code is 1 when anything failed.
 """
 
 import re

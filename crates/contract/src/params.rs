@@ -308,7 +308,12 @@ macro_rules! params {
 /// ```
 /// contract::choice! {
 ///     /// How the deviation is updated.
-///     pub enum Deviation { /// As usual. Standard = "standard", /// As printed. Printed = "printed" }
+///     pub enum Deviation {
+///         /// As usual.
+///         Standard = "standard",
+///         /// As printed.
+///         Printed = "printed",
+///     }
 /// }
 /// ```
 #[macro_export]
