@@ -50,6 +50,11 @@ impl Bench {
             })
             .collect()
     }
+
+    /// The values offered under `name` so far.
+    pub(crate) fn values(&self, name: &str) -> Vec<f64> {
+        self.out.notes.pending.iter().filter(|note| note.name == name).map(|note| note.value).collect()
+    }
 }
 
 /// The machine that is tested.

@@ -1,0 +1,153 @@
+//! Which packets of a stream are missing.
+
+/// What an arriving number means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It is the next, or reveals a gap before it, or fills a gap that still counts as reordering.
+    New,
+    /// It came twice, or after it was given up: without unbounded memory the two cannot be told apart.
+    Old,
+}
+
+/// Consecutive packets that have not arrived, while they still may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hole {
+    first: u64,
+    end: u64,
+    /// Packets that arrived with higher numbers.
+    later: u32,
+}
+
+/// Finds missing packets by their numbers. A packet counts as lost when `reorder` packets with higher numbers have arrived.
+///
+/// Every arrival ages all holes below it and adds at most one, so at most `reorder` + 1 are open at a time.
+#[derive(Clone, Debug)]
+pub(super) struct Gaps {
+    reorder: u32,
+    expected: Option<u64>,
+    /// Open holes, oldest numbers first.
+    open: Vec<Hole>,
+}
+
+impl Gaps {
+    /// Nothing seen; `reorder` below one counts as one.
+    pub(super) fn new(reorder: u32) -> Self {
+        Self { reorder: reorder.max(1), expected: None, open: Vec::new() }
+    }
+
+    /// Takes one arrival. `lost(first, packets)` is called for each run of packets that now counts as lost, in order.
+    #[inline]
+    pub(super) fn arrived(&mut self, seq: u64, mut lost: impl FnMut(u64, u64)) -> Place {
+        let expected = self.expected.unwrap_or(seq);
+        if seq == expected && self.open.is_empty() {
+            self.expected = Some(seq + 1);
+            return Place::New;
+        }
+        if seq < expected && !self.fill(seq) {
+            return Place::Old;
+        }
+        if seq > expected {
+            self.open.push(Hole { first: expected, end: seq, later: 0 });
+        }
+        self.expected = Some(expected.max(seq + 1));
+        let reorder = self.reorder;
+        self.open.retain_mut(|hole| {
+            hole.later += u32::from(hole.end <= seq);
+            let given_up = hole.later >= reorder;
+            if given_up {
+                lost(hole.first, hole.end - hole.first);
+            }
+            !given_up
+        });
+        Place::New
+    }
+
+    /// Takes `seq` out of the hole it belongs to.
+    fn fill(&mut self, seq: u64) -> bool {
+        let Some(at) = self.open.iter().position(|hole| (hole.first..hole.end).contains(&seq)) else {
+            return false;
+        };
+        let hole = self.open[at];
+        let (below, above) = (Hole { end: seq, ..hole }, Hole { first: seq + 1, ..hole });
+        self.open.remove(at);
+        for part in [above, below] {
+            if part.first < part.end {
+                self.open.insert(at, part);
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Feeds numbers; returns what was lost at each step.
+    fn feed(reorder: u32, seqs: &[u64]) -> Vec<Vec<(u64, u64)>> {
+        let mut gaps = Gaps::new(reorder);
+        seqs.iter()
+            .map(|seq| {
+                let mut lost = Vec::new();
+                gaps.arrived(*seq, |first, packets| lost.push((first, packets)));
+                lost
+            })
+            .collect()
+    }
+
+    #[test]
+    fn on_a_fifo_path_a_gap_is_lost_at_once() {
+        assert_eq!(feed(1, &[7, 8, 11, 12]), [vec![], vec![], vec![(9, 2)], vec![]]);
+    }
+
+    #[test]
+    fn three_later_packets_are_waited_for_where_the_scheme_says_so() {
+        assert_eq!(feed(3, &[0, 2, 3, 4, 5]), [vec![], vec![], vec![], vec![(1, 1)], vec![]]);
+        // the missing one comes after two later ones
+        assert!(feed(3, &[0, 2, 3, 1, 4, 5, 6]).iter().all(Vec::is_empty));
+        // two holes, given up one after the other
+        assert_eq!(feed(3, &[0, 2, 4, 5, 6]), [vec![], vec![], vec![], vec![(1, 1)], vec![(3, 1)]]);
+    }
+
+    #[test]
+    fn a_late_packet_splits_its_hole() {
+        // 1..=4 missing; 3 comes late and is itself later than 1 and 2
+        assert_eq!(feed(3, &[0, 5, 3, 6, 7]), [vec![], vec![], vec![], vec![(1, 2)], vec![(4, 1)]]);
+    }
+
+    #[test]
+    fn copies_and_packets_given_up_are_old() {
+        let mut gaps = Gaps::new(1);
+        let mut place = |seq| gaps.arrived(seq, |_, _| {});
+        assert_eq!(
+            [0, 1, 1, 3, 2, 0].map(&mut place),
+            [Place::New, Place::New, Place::Old, Place::New, Place::Old, Place::Old]
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_number_is_new_once_or_lost_once(
+            reorder in 1u32..5,
+            shuffled in proptest::collection::vec((0u64..40, 0u64..6), 1..120),
+        ) {
+            // numbers that go forward with disorder, losses and copies
+            let seqs: Vec<u64> = shuffled.iter().enumerate().map(|(i, (x, y))| (i as u64 + x * y / 6) / 2 + 3).collect();
+            let mut gaps = Gaps::new(reorder);
+            let (mut new, mut given_up) = (Vec::new(), Vec::new());
+            for seq in &seqs {
+                let place = gaps.arrived(*seq, |first, packets| given_up.extend(first..first + packets));
+                if place == Place::New {
+                    new.push(*seq);
+                }
+                proptest::prop_assert!(gaps.open.len() <= reorder as usize + 1);
+            }
+            let pending: Vec<u64> = gaps.open.iter().flat_map(|hole| hole.first..hole.end).collect();
+            let mut all: Vec<u64> = new.iter().chain(&given_up).chain(&pending).copied().collect();
+            all.sort_unstable();
+            let first = seqs[0];
+            let last = *seqs.iter().max().expect("there are numbers");
+            proptest::prop_assert_eq!(all, (first..=last.max(first)).collect::<Vec<_>>());
+        }
+    }
+}

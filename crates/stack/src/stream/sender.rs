@@ -1,0 +1,122 @@
+//! The source of a stream: paces data at the rate its law permits, and gives the law what receivers say.
+
+use contract::{
+    Count, Cx, Destination, Ecn, Endpoint, Feedback, Header, Input, Packet, SenderLaw, Sending, StreamHeader,
+};
+use units::{Bytes, Time};
+
+use super::Config;
+use super::pacer::Pacer;
+
+/// The source of a stream. It always has data; its law decides how fast they leave.
+///
+/// Packets leave at the law's rate, headers included; the first leaves at the start. When the rate changes the pending packet
+/// moves to `max(now, t_last + 8s/R)`, so that a slow stream need not wait out an old long gap.
+///
+/// A stream has no acknowledgements, so the machine cannot know what is in flight. Of the law's window it honours only
+/// that a window below one packet holds the stream: a law that counts packets in flight by itself closes and opens it.
+#[derive(Clone, Debug)]
+pub struct Sender<L> {
+    law: L,
+    to: Destination,
+    packet: Bytes,
+    ecn: Ecn,
+    pacer: Pacer,
+    running: bool,
+    /// Number of the next packet.
+    seq: u64,
+    /// Bytes sent before it.
+    bytes_before: u64,
+}
+
+impl<L: SenderLaw> Sender<L> {
+    /// A source that sends to `to` once it is started.
+    pub fn new(config: &Config, law: L, to: Destination) -> Self {
+        Self {
+            law,
+            to,
+            packet: config.packet,
+            ecn: if config.ecn { Ecn::Capable } else { Ecn::NotCapable },
+            pacer: Pacer::new(config.packet, config.jitter),
+            running: false,
+            seq: 0,
+            bytes_before: 0,
+        }
+    }
+
+    /// The law.
+    pub const fn law(&self) -> &L {
+        &self.law
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        if self.law.wake() <= cx.now() {
+            self.law.on_timer(cx);
+            self.follow(cx);
+        }
+        if self.pacer.next() <= cx.now() {
+            self.send(cx);
+        }
+    }
+
+    fn on_packet(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
+        match packet.header {
+            Header::Feedback if packet.flow == cx.flow() => {
+                let feedback =
+                    Feedback { from: packet.source.peer, sent_at: packet.sent_at, label: packet.label };
+                self.law.on_feedback(&feedback, cx);
+                self.follow(cx);
+            }
+            _ => cx.count(Count::Ignored, 1),
+        }
+    }
+
+    fn send(&mut self, cx: &mut Cx<'_>) {
+        let sending = Sending { seq: self.seq, size: self.packet, bytes_before: self.bytes_before };
+        let label = self.law.stamp(&sending, cx);
+        let header = StreamHeader { seq: self.seq, bytes_before: self.bytes_before };
+        cx.send(self.to, self.packet, self.ecn, Header::Stream(header), label);
+        self.seq += 1;
+        self.bytes_before += self.packet.as_u64();
+        let now = cx.now();
+        self.pacer.sent(now, cx.random());
+        self.follow(cx);
+    }
+
+    /// Takes over what the law permits now.
+    fn follow(&mut self, cx: &mut Cx<'_>) {
+        let (allowed, before) = (self.law.allowance(), self.pacer.rate());
+        self.pacer.set(allowed.rate, allowed.window < self.packet, cx.now());
+        if allowed.rate != before {
+            cx.probe("allowed_rate", allowed.rate.as_bps_f64());
+        }
+    }
+}
+
+impl<L: SenderLaw> Endpoint for Sender<L> {
+    #[inline]
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        match input {
+            Input::Start => {
+                self.running = true;
+                self.law.on_start(cx);
+                self.follow(cx);
+                self.on_timer(cx);
+            }
+            Input::Stop => self.running = false,
+            _ if !self.running => {}
+            Input::Packet(packet) => self.on_packet(packet, cx),
+            Input::Timer => self.on_timer(cx),
+            Input::Mode(mode) => {
+                self.law.on_mode(mode, cx);
+                self.follow(cx);
+            }
+            Input::App(_) => {}
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        if self.running { self.pacer.next().min(self.law.wake()) } else { Time::NEVER }
+    }
+}

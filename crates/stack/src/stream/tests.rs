@@ -1,0 +1,319 @@
+use contract::{
+    Address, Allowance, Arrival, Count, Cx, Ecn, Endpoint, Feedback, FlowId, Gap, Header, Input, Label,
+    Packet, ReceiverCx, ReceiverLaw, SenderLaw, Sending, StreamHeader,
+};
+use units::{Bytes, Duration, Rate, Time};
+
+use super::*;
+use crate::testing::{Bench, FLOW, ME, OTHER};
+
+/// A law that does what it is told: feedback carries the allowance.
+struct Told {
+    allowance: Allowance,
+    alarm: Time,
+    heard: Vec<&'static str>,
+    stamped: Vec<Sending>,
+}
+
+fn told(rate: Rate) -> Told {
+    Told { allowance: Allowance::rate(rate), alarm: Time::NEVER, heard: Vec::new(), stamped: Vec::new() }
+}
+
+impl SenderLaw for Told {
+    fn on_feedback(&mut self, feedback: &Feedback, _cx: &mut Cx<'_>) {
+        let Label([rate, window, ..]) = feedback.label;
+        self.allowance = Allowance { window: Bytes::new(window), rate: Rate::from_bps(rate) };
+        self.heard.push("feedback");
+    }
+    fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+    fn on_start(&mut self, _cx: &mut Cx<'_>) {
+        self.heard.push("start");
+    }
+    fn stamp(&mut self, sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+        self.stamped.push(*sending);
+        Label([sending.seq, 1, 2, 3])
+    }
+    fn on_timer(&mut self, _cx: &mut Cx<'_>) {
+        self.alarm = Time::NEVER;
+        self.heard.push("timer");
+    }
+    fn wake(&self) -> Time {
+        self.alarm
+    }
+    fn on_mode(&mut self, mode: &str, _cx: &mut Cx<'_>) {
+        self.heard.push(if mode == "calm" { "calm" } else { "other mode" });
+    }
+}
+
+fn exact(packet: u64) -> Config {
+    Config { packet: Bytes::new(packet), jitter: 0.0, ..Config::default() }
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+fn word(label: [u64; 4]) -> Packet {
+    Packet {
+        flow: FLOW,
+        size_bytes: 40,
+        source: OTHER,
+        to: ME.into(),
+        sent_at: Time::ZERO,
+        label: Label(label),
+        header: Header::Feedback,
+        ecn: Ecn::NotCapable,
+        hops: 0,
+    }
+}
+
+fn data(seq: u64) -> Packet {
+    let header = StreamHeader { seq, bytes_before: seq * 1000 };
+    Packet { size_bytes: 1000, header: Header::Stream(header), sent_at: at(seq), ..word([seq, 0, 0, 0]) }
+}
+
+const NO_WINDOW: u64 = u64::MAX;
+
+#[test]
+fn packets_leave_exactly_at_the_allowed_rate() {
+    let mut bench = Bench::new(1);
+    let mut sender = Sender::new(&exact(1000), told(Rate::from_mbps(7)), OTHER.into());
+    bench.give(&mut sender, Input::Start);
+    let sent = bench.run(&mut sender, at(60_000));
+    // 7e6 · 60 / 8000 = 52 500 gaps
+    assert_eq!(sent.len(), 52_501);
+    assert_eq!(sent[52_500].sent_at, at(60_000));
+    let last = &sent[52_500];
+    assert!(matches!(last.header, Header::Stream(StreamHeader { seq: 52_500, bytes_before: 52_500_000 })));
+    assert_eq!(last.label, Label([52_500, 1, 2, 3]));
+    assert_eq!(sender.law().stamped.len(), 52_501);
+}
+
+#[test]
+fn jitter_stays_in_its_bounds_and_keeps_the_mean() {
+    let mut bench = Bench::new(4);
+    let config = Config { jitter: 0.02, ..exact(1000) };
+    let mut sender = Sender::new(&config, told(Rate::from_mbps(8)), OTHER.into());
+    bench.give(&mut sender, Input::Start);
+    let sent = bench.run(&mut sender, at(20_000));
+    let gaps: Vec<u64> = sent.windows(2).map(|w| (w[1].sent_at - w[0].sent_at).as_nanos()).collect();
+    assert!(gaps.iter().all(|gap| (980_000..=1_020_000).contains(gap)));
+    assert!(gaps.iter().any(|gap| *gap < 985_000) && gaps.iter().any(|gap| *gap > 1_015_000));
+    assert!((sent.len() as i64 - 20_000).abs() < 20, "{}", sent.len());
+}
+
+#[test]
+fn a_rate_change_moves_the_pending_packet() {
+    let mut bench = Bench::new(1);
+    // one packet per second
+    let mut sender = Sender::new(&exact(1000), told(Rate::from_kbps(8)), OTHER.into());
+    bench.give(&mut sender, Input::Start);
+    assert_eq!(sender.wake(), at(1000));
+
+    // 200 ms at the new rate: counted from the packet before
+    bench.run(&mut sender, at(50));
+    bench.give(&mut sender, Input::Packet(&word([40_000, NO_WINDOW, 0, 0])));
+    assert_eq!(sender.wake(), at(200));
+
+    // 10 ms at the new rate have passed already: at once
+    bench.give(&mut sender, Input::Packet(&word([800_000, NO_WINDOW, 0, 0])));
+    assert_eq!(sender.wake(), at(50));
+    assert_eq!(bench.run(&mut sender, at(50)).len(), 1);
+    assert_eq!(sender.wake(), at(60));
+
+    // and back
+    bench.give(&mut sender, Input::Packet(&word([80_000, NO_WINDOW, 0, 0])));
+    assert_eq!(sender.wake(), at(150));
+    assert_eq!(bench.values("allowed_rate"), [8e3, 40e3, 800e3, 80e3]);
+}
+
+#[test]
+fn the_same_rate_again_moves_nothing() {
+    let mut bench = Bench::new(1);
+    let config = Config { jitter: 0.01, ..exact(1000) };
+    let mut sender = Sender::new(&config, told(Rate::from_kbps(80)), OTHER.into());
+    bench.give(&mut sender, Input::Start);
+    let due = sender.wake();
+    bench.run(&mut sender, at(50));
+    bench.give(&mut sender, Input::Packet(&word([80_000, NO_WINDOW, 0, 0])));
+    assert_eq!(sender.wake(), due);
+}
+
+#[test]
+fn a_rate_of_zero_and_a_window_below_a_packet_hold_the_stream() {
+    let mut bench = Bench::new(1);
+    let mut sender = Sender::new(&exact(1000), told(Rate::ZERO), OTHER.into());
+    bench.give(&mut sender, Input::Start);
+    assert_eq!(sender.wake(), Time::NEVER);
+    assert!(bench.sent().is_empty());
+
+    bench.now = at(10);
+    bench.give(&mut sender, Input::Packet(&word([8_000_000, NO_WINDOW, 0, 0])));
+    assert_eq!(bench.run(&mut sender, at(12)).len(), 3);
+    bench.give(&mut sender, Input::Packet(&word([8_000_000, 999, 0, 0])));
+    assert_eq!(sender.wake(), Time::NEVER);
+    bench.now = at(20);
+    bench.give(&mut sender, Input::Packet(&word([8_000_000, 1000, 0, 0])));
+    assert_eq!(sender.wake(), at(20));
+}
+
+#[test]
+fn the_law_hears_of_start_timer_mode_and_feedback() {
+    let mut bench = Bench::new(1);
+    let mut sender =
+        Sender::new(&exact(1000), Told { alarm: at(7), ..told(Rate::from_bps(1)) }, OTHER.into());
+    bench.give(&mut sender, Input::Packet(&word([1, 1, 1, 1])));
+    bench.give(&mut sender, Input::Start);
+    assert_eq!(sender.wake(), at(7));
+    bench.run(&mut sender, at(8));
+    bench.give(&mut sender, Input::Mode("calm"));
+    bench.give(&mut sender, Input::Packet(&word([1, NO_WINDOW, 1, 1])));
+    bench.give(&mut sender, Input::Stop);
+    bench.give(&mut sender, Input::Packet(&word([1, 1, 1, 1])));
+    assert_eq!(sender.law().heard, ["start", "timer", "calm", "feedback"]);
+    assert_eq!(sender.wake(), Time::NEVER);
+}
+
+#[test]
+fn what_is_not_feedback_of_the_flow_is_ignored_and_counted() {
+    let mut bench = Bench::new(1);
+    let mut sender = Sender::new(&exact(1000), told(Rate::from_bps(1)), OTHER.into());
+    bench.give(&mut sender, Input::Start);
+    bench.give(&mut sender, Input::Packet(&Packet { flow: FlowId(6), ..word([5, 5, 5, 5]) }));
+    bench.give(&mut sender, Input::Packet(&data(0)));
+    assert_eq!(sender.law().heard, ["start"]);
+    assert_eq!(bench.meter.count(Count::Ignored), 2);
+}
+
+/// A law that writes down what it hears and answers when it is asked to.
+#[derive(Default)]
+struct Diary {
+    heard: Vec<String>,
+    answers: u64,
+    alarm: Option<Time>,
+}
+
+impl ReceiverLaw for Diary {
+    fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        self.heard.push(format!("data {}", data.seq));
+        (0..self.answers).for_each(|i| cx.feedback(Label([data.seq, i, 0, 0])));
+    }
+    fn on_loss(&mut self, gap: &Gap, cx: &mut ReceiverCx<'_, '_>) {
+        self.heard.push(format!("lost {}+{} before {}", gap.first_missing, gap.packets, gap.before.seq));
+        if self.answers > 0 {
+            cx.feedback(Label([u64::MAX; 4]));
+        }
+    }
+    fn on_start(&mut self, _cx: &mut ReceiverCx<'_, '_>) {
+        self.heard.push("start".to_owned());
+    }
+    fn on_timer(&mut self, cx: &mut ReceiverCx<'_, '_>) {
+        self.alarm = None;
+        cx.feedback(Label::default());
+    }
+    fn wake(&self) -> Time {
+        self.alarm.unwrap_or(Time::NEVER)
+    }
+    fn on_mode(&mut self, mode: &str, _cx: &mut ReceiverCx<'_, '_>) {
+        self.heard.push(mode.to_owned());
+    }
+}
+
+fn receive(reorder: u32, seqs: &[u64]) -> (Vec<String>, Bench) {
+    let mut bench = Bench::new(1);
+    let config = Config { reorder, ..Config::default() };
+    let mut receiver = Receiver::new(&config, Diary::default(), OTHER);
+    bench.give(&mut receiver, Input::Start);
+    seqs.iter().for_each(|seq| bench.give(&mut receiver, Input::Packet(&data(*seq))));
+    (receiver.law().heard.clone(), bench)
+}
+
+#[test]
+fn the_first_packet_after_joining_is_the_one_expected() {
+    let (heard, bench) = receive(1, &[1234, 1235]);
+    assert_eq!(heard, ["start", "data 1234", "data 1235"]);
+    assert_eq!(bench.meter.count(Count::Missing), 0);
+}
+
+#[test]
+fn a_gap_is_told_before_the_packet_that_reveals_it() {
+    let (heard, bench) = receive(1, &[0, 3, 4]);
+    assert_eq!(heard, ["start", "data 0", "lost 1+2 before 3", "data 3", "data 4"]);
+    assert_eq!(bench.meter.count(Count::Missing), 2);
+    assert_eq!(bench.meter.goodput_bytes, 3000);
+}
+
+#[test]
+fn copies_and_packets_given_up_are_dropped_in_silence() {
+    let (heard, bench) = receive(1, &[0, 2, 2, 1, 3]);
+    assert_eq!(heard, ["start", "data 0", "lost 1+1 before 2", "data 2", "data 3"]);
+    assert_eq!(bench.meter.goodput_bytes, 3000);
+}
+
+#[test]
+fn three_later_packets_are_waited_for_where_the_scheme_says_so() {
+    let (heard, bench) = receive(3, &[0, 2, 3, 1, 4, 6, 7, 8, 5]);
+    let wanted = [
+        "start",
+        "data 0",
+        "data 2",
+        "data 3",
+        "data 1",
+        "data 4",
+        "data 6",
+        "data 7",
+        "lost 5+1 before 8",
+        "data 8",
+    ];
+    assert_eq!(heard, wanted);
+    assert_eq!(bench.meter.count(Count::Missing), 1);
+}
+
+#[test]
+fn every_answer_is_one_feedback_packet() {
+    let mut bench = Bench::new(1);
+    let config = Config { feedback: Bytes::new(60), ..Config::default() };
+    let mut receiver =
+        Receiver::new(&config, Diary { answers: 2, alarm: Some(at(9)), ..Diary::default() }, OTHER);
+    bench.give(&mut receiver, Input::Start);
+    bench.give(&mut receiver, Input::Packet(&data(0)));
+    bench.give(&mut receiver, Input::Packet(&data(2)));
+    let sent = bench.run(&mut receiver, at(10));
+    let words: Vec<[u64; 4]> = sent.iter().map(|packet| packet.label.0).collect();
+    assert_eq!(words, [[0, 0, 0, 0], [0, 1, 0, 0], [u64::MAX; 4], [2, 0, 0, 0], [2, 1, 0, 0], [0; 4]]);
+    assert!(sent.iter().all(|packet| {
+        packet.size() == Bytes::new(60)
+            && packet.to == OTHER.into()
+            && matches!(packet.header, Header::Feedback)
+    }));
+    assert_eq!(bench.meter.count(Count::Feedback), 6);
+}
+
+#[test]
+fn marks_are_counted_and_foreign_packets_ignored() {
+    let mut bench = Bench::new(1);
+    let mut receiver = Receiver::new(&Config::default(), Diary::default(), OTHER);
+    bench.give(&mut receiver, Input::Packet(&data(0)));
+    bench.give(&mut receiver, Input::Start);
+    bench.give(&mut receiver, Input::Packet(&Packet { ecn: Ecn::Marked, ..data(0) }));
+    bench.give(&mut receiver, Input::Packet(&Packet { flow: FlowId(9), ..data(1) }));
+    bench.give(&mut receiver, Input::Packet(&word([0; 4])));
+    bench.give(&mut receiver, Input::Mode("calm"));
+    bench.give(&mut receiver, Input::Stop);
+    bench.give(&mut receiver, Input::Packet(&data(1)));
+    assert_eq!(receiver.law().heard, ["start", "data 0", "calm"]);
+    assert_eq!(bench.meter.count(Count::Marks), 1);
+    assert_eq!(bench.meter.count(Count::Ignored), 2);
+}
+
+#[test]
+fn sender_and_receiver_are_addressed_by_endpoint() {
+    let mut bench = Bench::new(1);
+    let mut sender = Sender::new(&exact(1000), told(Rate::from_mbps(1)), OTHER.into());
+    bench.give(&mut sender, Input::Start);
+    let sent = bench.sent();
+    assert_eq!(sent[0].to.peer(), Some(OTHER.peer));
+    assert_eq!(sent[0].source, Address { ..ME });
+}
