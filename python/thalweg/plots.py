@@ -1,0 +1,243 @@
+"""How pictures look, and the plots of a run's tables. Draws only: every number comes from a table.
+
+Colours are safe for the colour-blind and readable on light and dark pages. Pictures made by `svg` take their ink from the
+page that they stand in, and are black on nothing when opened alone.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import polars
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = (
+    "#3878c7",
+    "#dd7a30",
+    "#2a9d82",
+    "#c2508f",
+    "#8268c9",
+    "#a98f12",
+    "#d1495b",
+    "#6f8f3a",
+    "#3aa0c4",
+    "#8d7b6b",
+)
+"""Colours of lines, in the order in which they are taken."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+"""Markers, in the same order."""
+
+SCHEME_COLOURS = {"mca": "#3878c7", "cubic": "#dd7a30", "reno": "#2a9d82", "aimd": "#8268c9"}
+"""A scheme keeps its colour in every picture."""
+
+INK = "#1d2733"
+"""Ink of text and axes; `svg` replaces it by the page's."""
+
+FAINT = "#b8c0c8"
+"""Colour of grids; `svg` replaces it by the page's."""
+
+UNITS = {
+    "rate": ("Rate", "Mbit/s", 1e-6),
+    "throughput": ("Throughput", "Mbit/s", 1e-6),
+    "goodput": ("Goodput", "Mbit/s", 1e-6),
+    "allowed_rate": ("Allowed rate", "Mbit/s", 1e-6),
+    "backlog": ("Backlog", "packets", 1.0),
+    "backlog_bytes": ("Backlog", "kB", 1e-3),
+    "utilisation": ("Utilisation", "", 1.0),
+    "drops": ("Drops", "packets", 1.0),
+    "window": ("Window", "kB", 1e-3),
+    "ssthresh": ("Slow-start threshold", "kB", 1e-3),
+    "in_flight": ("In flight", "kB", 1e-3),
+    "rtt": ("Round-trip time", "ms", 1e3),
+    "srtt": ("Smoothed round-trip time", "ms", 1e3),
+}
+"""Title, unit and factor with which a series is drawn."""
+
+
+def style() -> dict[str, Any]:
+    """Matplotlib settings of the house: `with matplotlib.rc_context(plots.style()): …`."""
+    return {
+        "axes.axisbelow": True,
+        "axes.edgecolor": INK,
+        "axes.grid": True,
+        "axes.labelcolor": INK,
+        "axes.linewidth": 0.7,
+        "axes.prop_cycle": _cycle(),
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "axes.titlelocation": "left",
+        "axes.titlesize": 10.5,
+        "axes.titleweight": "semibold",
+        "axes.titlecolor": INK,
+        "figure.constrained_layout.use": True,
+        "figure.facecolor": "none",
+        "axes.facecolor": "none",
+        "savefig.facecolor": "none",
+        "font.family": "sans-serif",
+        "font.size": 9.5,
+        "grid.color": FAINT,
+        "grid.linewidth": 0.5,
+        "legend.frameon": False,
+        "legend.fontsize": 9,
+        "legend.labelcolor": INK,
+        "lines.linewidth": 1.4,
+        "lines.markersize": 4.5,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "thalweg",
+        "text.color": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "xtick.major.width": 0.7,
+        "ytick.major.width": 0.7,
+    }
+
+
+def svg(figure: Figure, name: str = "figure", alt: str | None = None) -> str:
+    """The picture as SVG that can be put into a page: it scales, and takes ink from the page.
+
+    `name` keeps the ids of several pictures in one page apart; `alt` is what a screen reader says. The same picture gives the
+    same text. The figure is closed.
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib import rc_context
+
+    text = io.StringIO()
+    with rc_context(style()):
+        figure.savefig(text, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    return adopt(text.getvalue(), name, alt)
+
+
+def adopt(drawing: str, name: str, alt: str | None = None) -> str:
+    """Makes an SVG document fit for a page: no prologue, ids of its own, size from the page, ink from the page."""
+    body = drawing[drawing.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.S)
+    prefix = re.sub(r"[^A-Za-z0-9_-]", "-", name)
+    if f'id="{prefix}.' not in body:
+        body = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}.\1"', body)
+        body = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}.\1"', body)
+        body = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}.\1)", body)
+    for colour, variable in ((INK, "--ink"), (FAINT, "--faint")):
+        body = re.sub(rf"(?<!, ){colour}", f"var({variable}, {colour})", body)
+    # The view box keeps the proportions; the page sets the width.
+    body = re.sub(r'(<svg[^>]*?) width="[\d.]+(?:pt)?" height="[\d.]+(?:pt)?"', r"\1", body, count=1)
+    body = re.sub(
+        r'(<svg[^>]*?) height="[\d.]+(?:pt)?"([^>]*?) width="[\d.]+(?:pt)?"', r"\1\2", body, count=1
+    )
+    body = re.sub(r"font-family: '[^;\"]*", "font-family: sans-serif", body)
+    body = re.sub(r"(font: [^;\"']*)'[^;\"]*", r"\1sans-serif", body)
+    if alt and "<title>" not in body:
+        end = body.index(">", body.index("<svg")) + 1
+        body = f"{body[:end]}<title>{_escape(alt)}</title>{body[end:]}"
+    return re.sub(r"<svg ", '<svg role="img" ', body, count=1) if 'role="img"' not in body else body
+
+
+def subject_name(subject: str) -> str:
+    """`flow.cubic.1` as a reader says it: `cubic.1`."""
+    for kind in ("flow.", "link.", "receiver."):
+        if subject.startswith(kind):
+            return subject[len(kind) :]
+    return subject
+
+
+def series(
+    frame: polars.DataFrame,
+    name: str,
+    subjects: Sequence[str] | None = None,
+    *,
+    most: int = 10,
+    colours: dict[str, str] | None = None,
+    size: tuple[float, float] = (8.2, 2.6),
+) -> Figure:
+    """One series over time, a line for each subject (the `most` with the greatest mean, and the rest in one shade).
+
+    Raises ``ValueError``, naming what was recorded, when the series was not.
+    """
+    import matplotlib.pyplot as plt
+    import polars as pl
+    from matplotlib import rc_context
+
+    rows = frame.filter(pl.col("series") == name)
+    if subjects is not None:
+        rows = rows.filter(pl.col("subject").is_in(list(subjects)))
+    if rows.is_empty():
+        known = ", ".join(sorted(frame["series"].unique())) or "nothing"
+        raise ValueError(f"no series {name!r} was recorded for these subjects; recorded: {known}")
+    title, unit, factor = UNITS.get(name, (name.replace("_", " ").capitalize(), "", 1.0))
+    names = rows["subject"].unique().sort().to_list()
+    if len(names) > most:
+        means = (
+            rows.group_by("subject")
+            .agg(pl.col("value").mean())
+            .sort("value", "subject", descending=[True, False])
+        )
+        loudest = set(means["subject"].head(most).to_list())
+        names = [subject for subject in names if subject in loudest]
+    with rc_context(style()):
+        figure, axes = plt.subplots(figsize=size)
+        rest = rows.filter(~pl.col("subject").is_in(names))
+        for index, (_, part) in enumerate(rest.group_by("subject", maintain_order=True)):
+            label = f"{rest['subject'].n_unique()} others" if index == 0 else None
+            axes.plot(part["time_s"], part["value"] * factor, color=FAINT, linewidth=0.7, label=label)
+        for index, subject in enumerate(names):
+            part = rows.filter(pl.col("subject") == subject)
+            colour = (colours or {}).get(subject, COLOURS[index % len(COLOURS)])
+            axes.plot(part["time_s"], part["value"] * factor, color=colour, label=subject_name(subject))
+        axes.set_xlabel("time (s)")
+        axes.set_ylabel(f"{title.lower()} ({unit})" if unit else title.lower())
+        axes.set_ylim(bottom=0)
+        axes.margins(x=0)
+        _legend(axes, len(names) + (not rest.is_empty()))
+    return figure
+
+
+def bars(
+    labels: Sequence[str],
+    groups: dict[str, Iterable[float]],
+    axis: str,
+    size: tuple[float, float] = (8.2, 2.6),
+) -> Figure:
+    """A bar for each label in each group, side by side."""
+    import matplotlib.pyplot as plt
+    from matplotlib import rc_context
+
+    with rc_context(style()):
+        figure, axes = plt.subplots(figsize=size)
+        width = 0.8 / max(len(groups), 1)
+        for index, (group, values) in enumerate(groups.items()):
+            at = [place + (index - (len(groups) - 1) / 2) * width for place in range(len(labels))]
+            axes.bar(at, list(values), width * 0.92, color=COLOURS[index % len(COLOURS)], label=group)
+        axes.set_xticks(range(len(labels)), labels, rotation=0 if len(labels) <= 8 else 60)
+        axes.set_ylabel(axis)
+        axes.grid(visible=False, axis="x")
+        _legend(axes, len(groups))
+    return figure
+
+
+def _legend(axes: Axes, entries: int) -> None:
+    """Above the plot when it is one line, beside it when it is longer, none for a single entry."""
+    if entries <= 1:
+        return
+    if entries <= 5:
+        axes.legend(
+            loc="lower left", bbox_to_anchor=(0, 1.0), ncols=entries, borderaxespad=0.2, handlelength=1.4
+        )
+    else:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, handlelength=1.4)
+
+
+def _cycle() -> Any:
+    from cycler import cycler
+
+    return cycler(color=list(COLOURS))
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
