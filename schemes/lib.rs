@@ -7,11 +7,20 @@ use contract::{
     Ack, Allowance, Arrival, Congestion, CongestionControl, Cx, Feedback, Gap, Label, ParamError, ParamInfo,
     ParamTable, ParamValue, ReceiverCx, ReceiverLaw, Scheme, SenderLaw, Sending, Sent, Setup,
 };
-use units::{Bytes, Time};
+use units::{Bytes, Duration, Time};
+
+use crate::registry::registry;
+
+mod registry;
+pub mod shared;
 
 // registry: begin (written by `make registry` from the folders)
+pub mod reno;
+
 registry! {
-    control {}
+    control {
+        reno: Reno,
+    }
     stream {}
 }
 // registry: end
@@ -46,151 +55,3 @@ pub enum Build {
 pub fn find(name: &str) -> Option<Entry> {
     catalogue().into_iter().find(|entry| entry.scheme.name == name)
 }
-
-macro_rules! registry {
-    (control { $($control:ident : $Control:ident),* $(,)? } stream { $($stream:ident : $Stream:ident),* $(,)? }) => {
-        $(pub mod $control;)*
-        $(pub mod $stream;)*
-
-        /// Every scheme, in the order of names.
-        pub fn catalogue() -> Vec<Entry> {
-            #[allow(unused_mut, reason = "the registry may be empty")]
-            let mut entries = vec![
-                $(Entry {
-                    scheme: $control::SCHEME,
-                    params: <$control::Params as ParamTable>::table,
-                    resolve: |given| Ok(<$control::Params as ParamTable>::with(given)?.list()),
-                    build: Build::Control(|given, setup| {
-                        Ok(AnyControl::$Control($control::control(&ParamTable::with(given)?, setup)))
-                    }),
-                },)*
-                $(Entry {
-                    scheme: $stream::SCHEME,
-                    params: <$stream::Params as ParamTable>::table,
-                    resolve: |given| Ok(<$stream::Params as ParamTable>::with(given)?.list()),
-                    build: Build::Stream {
-                        sender: |given, setup| {
-                            Ok(AnySender::$Stream($stream::sender(&ParamTable::with(given)?, setup)))
-                        },
-                        receiver: |given, setup| {
-                            Ok(AnyReceiver::$Stream($stream::receiver(&ParamTable::with(given)?, setup)))
-                        },
-                    },
-                },)*
-            ];
-            entries.sort_by_key(|entry: &Entry| entry.scheme.name);
-            entries
-        }
-
-        /// Any congestion law: the known ones, and one open door.
-        #[allow(missing_docs, reason = "each variant is the scheme of its name")]
-        pub enum AnyControl {
-            $($Control($control::Control),)*
-            Custom(Box<dyn CongestionControl + Send>),
-        }
-
-        impl CongestionControl for AnyControl {
-            #[inline]
-            fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
-                match self { $(Self::$Control(law) => law.on_ack(ack, cx),)* Self::Custom(law) => law.on_ack(ack, cx) }
-            }
-            #[inline]
-            fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
-                match self {
-                    $(Self::$Control(law) => law.on_congestion(event, cx),)*
-                    Self::Custom(law) => law.on_congestion(event, cx),
-                }
-            }
-            #[inline]
-            fn allowance(&self) -> Allowance {
-                match self { $(Self::$Control(law) => law.allowance(),)* Self::Custom(law) => law.allowance() }
-            }
-            #[inline]
-            fn on_sent(&mut self, sent: &Sent, cx: &mut Cx<'_>) {
-                match self { $(Self::$Control(law) => law.on_sent(sent, cx),)* Self::Custom(law) => law.on_sent(sent, cx) }
-            }
-            #[inline]
-            fn on_timer(&mut self, cx: &mut Cx<'_>) {
-                match self { $(Self::$Control(law) => law.on_timer(cx),)* Self::Custom(law) => law.on_timer(cx) }
-            }
-            #[inline]
-            fn wake(&self) -> Time {
-                match self { $(Self::$Control(law) => law.wake(),)* Self::Custom(law) => law.wake() }
-            }
-            fn on_spurious(&mut self, cx: &mut Cx<'_>) {
-                match self { $(Self::$Control(law) => law.on_spurious(cx),)* Self::Custom(law) => law.on_spurious(cx) }
-            }
-            fn threshold(&self) -> Bytes {
-                match self { $(Self::$Control(law) => law.threshold(),)* Self::Custom(law) => law.threshold() }
-            }
-        }
-
-        /// Any stream's part at the source.
-        #[allow(missing_docs, reason = "each variant is the scheme of its name")]
-        pub enum AnySender {
-            $($Stream($stream::Sender),)*
-            Custom(Box<dyn SenderLaw + Send>),
-        }
-
-        impl SenderLaw for AnySender {
-            fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
-                match self {
-                    $(Self::$Stream(law) => law.on_feedback(feedback, cx),)*
-                    Self::Custom(law) => law.on_feedback(feedback, cx),
-                }
-            }
-            #[inline]
-            fn allowance(&self) -> Allowance {
-                match self { $(Self::$Stream(law) => law.allowance(),)* Self::Custom(law) => law.allowance() }
-            }
-            fn on_start(&mut self, cx: &mut Cx<'_>) {
-                match self { $(Self::$Stream(law) => law.on_start(cx),)* Self::Custom(law) => law.on_start(cx) }
-            }
-            #[inline]
-            fn stamp(&mut self, sending: &Sending, cx: &mut Cx<'_>) -> Label {
-                match self { $(Self::$Stream(law) => law.stamp(sending, cx),)* Self::Custom(law) => law.stamp(sending, cx) }
-            }
-            fn on_timer(&mut self, cx: &mut Cx<'_>) {
-                match self { $(Self::$Stream(law) => law.on_timer(cx),)* Self::Custom(law) => law.on_timer(cx) }
-            }
-            #[inline]
-            fn wake(&self) -> Time {
-                match self { $(Self::$Stream(law) => law.wake(),)* Self::Custom(law) => law.wake() }
-            }
-            fn on_mode(&mut self, mode: &str, cx: &mut Cx<'_>) {
-                match self { $(Self::$Stream(law) => law.on_mode(mode, cx),)* Self::Custom(law) => law.on_mode(mode, cx) }
-            }
-        }
-
-        /// Any stream's part at a receiver.
-        #[allow(missing_docs, reason = "each variant is the scheme of its name")]
-        pub enum AnyReceiver {
-            $($Stream($stream::Receiver),)*
-            Custom(Box<dyn ReceiverLaw + Send>),
-        }
-
-        impl ReceiverLaw for AnyReceiver {
-            #[inline]
-            fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
-                match self { $(Self::$Stream(law) => law.on_data(data, cx),)* Self::Custom(law) => law.on_data(data, cx) }
-            }
-            fn on_loss(&mut self, gap: &Gap, cx: &mut ReceiverCx<'_, '_>) {
-                match self { $(Self::$Stream(law) => law.on_loss(gap, cx),)* Self::Custom(law) => law.on_loss(gap, cx) }
-            }
-            fn on_start(&mut self, cx: &mut ReceiverCx<'_, '_>) {
-                match self { $(Self::$Stream(law) => law.on_start(cx),)* Self::Custom(law) => law.on_start(cx) }
-            }
-            fn on_timer(&mut self, cx: &mut ReceiverCx<'_, '_>) {
-                match self { $(Self::$Stream(law) => law.on_timer(cx),)* Self::Custom(law) => law.on_timer(cx) }
-            }
-            #[inline]
-            fn wake(&self) -> Time {
-                match self { $(Self::$Stream(law) => law.wake(),)* Self::Custom(law) => law.wake() }
-            }
-            fn on_mode(&mut self, mode: &str, cx: &mut ReceiverCx<'_, '_>) {
-                match self { $(Self::$Stream(law) => law.on_mode(mode, cx),)* Self::Custom(law) => law.on_mode(mode, cx) }
-            }
-        }
-    };
-}
-use registry;

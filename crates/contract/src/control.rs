@@ -29,6 +29,9 @@ pub trait CongestionControl {
     /// The last episode was spurious: nothing had been lost. Laws that can, put back what they had.
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {}
 
+    /// The connection is about to send again after it had nothing in flight for `idle`, longer than a retransmission timeout.
+    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {}
+
     /// Slow-start threshold in bytes, for the trace; unlimited where the law has none.
     fn threshold(&self) -> Bytes {
         Bytes::UNLIMITED
@@ -43,7 +46,19 @@ pub trait WindowLaw: Clone {
     fn grow(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments;
 
     /// The window after a congestion event; called once per episode. For a timeout this is the new threshold.
-    fn shrink(&mut self, window: Segments, cause: Cause, cx: &mut Cx<'_>) -> Segments;
+    fn shrink(&mut self, window: Segments, cut: &Cut, cx: &mut Cx<'_>) -> Segments;
+
+    /// An acknowledgement arrived that may not move the window, because the sender did not fill it: time that must not count.
+    fn pause(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
+}
+
+/// Facts about one cut of a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cut {
+    /// What called for it.
+    pub cause: Cause,
+    /// What was in flight when it was noticed, the lost included.
+    pub flight: Segments,
 }
 
 /// Facts about one arriving acknowledgement.
@@ -65,8 +80,10 @@ pub struct Ack {
     pub rtt_smoothed: Duration,
     /// Least round-trip time seen; [`Duration::MAX`] before the first.
     pub rtt_min: Duration,
-    /// The sender had less to send than it was allowed.
+    /// The sender had less to send than it was allowed, at some time since the last acknowledgement.
     pub app_limited: bool,
+    /// The transport is repairing losses; classic windows stand still meanwhile.
+    pub recovering: bool,
     /// It ends a round: it covers the first byte sent after the last round ended.
     pub round_ended: bool,
     /// Who acknowledged.

@@ -93,6 +93,12 @@ impl<'a> Cx<'a> {
         self.meter.completed_at = self.meter.completed_at.min(self.now);
     }
 
+    /// Whether anybody records series of endpoints: spares a part the work of computing values for [`Cx::probe`].
+    #[inline]
+    pub fn probing(&self) -> bool {
+        self.out.notes.probing
+    }
+
     /// Offers the present value of a series, such as `window`. One branch when nobody records it.
     #[inline]
     pub fn probe(&mut self, series: &'static str, value: f64) {

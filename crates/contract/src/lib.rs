@@ -15,7 +15,7 @@ mod scheme;
 mod stream;
 
 pub use arena::Arena;
-pub use control::{Ack, Allowance, Cause, Congestion, CongestionControl, Sent, Setup, WindowLaw};
+pub use control::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Sent, Setup, WindowLaw};
 pub use cx::{Count, Cx, Meter, Note, Notes, Outputs};
 pub use endpoint::{Endpoint, Input, Request};
 pub use ids::{Address, Destination, FlowId, GroupId, LinkId, NodeId, PacketId, PeerId, PortId};

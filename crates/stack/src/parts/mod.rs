@@ -1,1 +1,9 @@
 //! What several machines share.
+
+mod pacer;
+mod ranges;
+mod rtt;
+
+pub use pacer::Pacer;
+pub use ranges::Ranges;
+pub use rtt::Rtt;

@@ -19,6 +19,15 @@ pub struct Config {
     pub max_rto: Duration,
     /// Selective acknowledgements [RFC2018, RFC6675].
     pub sack: bool,
+    /// Send new data on the first two duplicate acknowledgements [RFC3042]. On in ns-2 and Linux.
+    pub limited_transmit: bool,
+    /// When the retransmission timer starts anew during a recovery without SACK.
+    pub recovery_timer: RecoveryTimer,
+    /// Detect by the echoed timestamp that a retransmission was needless [RFC3522], tell the law, and go on where the
+    /// connection was [RFC4015].
+    pub undo: bool,
+    /// Tell the law when the connection sends again after a silence of one retransmission timeout [RFC5681 §4.1].
+    pub idle_restart: bool,
     /// Acknowledge every second segment, or after `ack_delay` [RFC5681 §4.2].
     pub delayed_ack: bool,
     /// Longest wait of a delayed acknowledgement.
@@ -31,6 +40,15 @@ pub struct Config {
     pub handshake: bool,
     /// What there is to send.
     pub demand: Demand,
+}
+
+/// When the retransmission timer starts anew as partial acknowledgements arrive in a recovery without SACK [RFC6582 §4].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryTimer {
+    /// At the first only: many losses in one window end in a timeout, which is quicker. What RFC 6582 asks for.
+    Impatient,
+    /// At each: one segment a round trip is repaired, however long it takes.
+    Steady,
 }
 
 /// What a source has to send.
@@ -54,6 +72,10 @@ impl Default for Config {
             min_rto: Duration::from_millis(200),
             max_rto: Duration::from_secs(60),
             sack: true,
+            limited_transmit: true,
+            recovery_timer: RecoveryTimer::Impatient,
+            undo: true,
+            idle_restart: true,
             delayed_ack: true,
             ack_delay: Duration::from_millis(40),
             ecn: false,

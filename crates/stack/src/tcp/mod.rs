@@ -1,5 +1,11 @@
 //! TCP: a sender and a receiver that a congestion law plugs into.
 
 mod config;
+mod receiver;
+mod recovery;
+mod sender;
+mod supply;
 
-pub use config::{Config, Demand};
+pub use config::{Config, Demand, RecoveryTimer};
+pub use receiver::Receiver;
+pub use sender::Sender;

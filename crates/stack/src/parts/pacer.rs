@@ -1,0 +1,56 @@
+//! Turns a rate into departures.
+
+use units::{Bytes, Carry, Rate, Time};
+
+/// When the next packet may leave. Gaps are exact in the long run: the remainder below a nanosecond is carried.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pacer {
+    free_at: Time,
+    carry: Carry,
+}
+
+impl Pacer {
+    /// The instant from which a packet may leave.
+    #[inline]
+    pub fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    /// A packet of `size` bytes on the wire leaves `now`; the next may follow when it has passed at `rate`.
+    ///
+    /// Time not used is lost: a sender that was silent starts anew instead of catching up.
+    #[inline]
+    pub fn charge(&mut self, size: Bytes, rate: Rate, now: Time) {
+        if self.free_at < now {
+            self.free_at = now;
+            self.carry = Carry::default();
+        }
+        let (gap, carry) = rate.serialise(size, self.carry);
+        self.free_at += gap;
+        self.carry = carry;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seven_packets_at_7_mbps_take_exactly_their_time() {
+        let mut pacer = Pacer::default();
+        for _ in 0..7 {
+            pacer.charge(Bytes::new(1000), Rate::from_mbps(7), pacer.free_at());
+        }
+        // 7 · 8000 bit / 7 Mbit/s = 8 ms
+        assert_eq!(pacer.free_at(), Time::from_nanos(8_000_000));
+    }
+
+    #[test]
+    fn silence_is_not_made_up_for() {
+        let mut pacer = Pacer::default();
+        pacer.charge(Bytes::new(1000), Rate::from_mbps(8), Time::ZERO);
+        let later = Time::from_nanos(5_000_000);
+        pacer.charge(Bytes::new(1000), Rate::from_mbps(8), later);
+        assert_eq!(pacer.free_at(), Time::from_nanos(6_000_000));
+    }
+}

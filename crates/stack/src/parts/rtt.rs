@@ -1,0 +1,145 @@
+//! Round-trip time and retransmission timeout [RFC6298].
+
+use units::Duration;
+
+/// The estimator of one path. Integer arithmetic in nanoseconds; a sample for every acknowledgement of new data.
+#[derive(Clone, Copy, Debug)]
+pub struct Rtt {
+    /// 8·SRTT in nanoseconds; zero before the first sample.
+    smoothed_8: u64,
+    /// 4·RTTVAR in nanoseconds.
+    variation_4: u64,
+    /// RTO with its backoff.
+    timeout: Duration,
+    least: Duration,
+    floor: Duration,
+    ceiling: Duration,
+    backed_off: bool,
+}
+
+impl Rtt {
+    /// Before the first sample the timeout is `initial` [RFC6298 §2.1]; later it lies within `floor` and `ceiling`.
+    pub const fn new(initial: Duration, floor: Duration, ceiling: Duration) -> Self {
+        Self {
+            smoothed_8: 0,
+            variation_4: 0,
+            timeout: initial,
+            least: Duration::MAX,
+            floor,
+            ceiling,
+            backed_off: false,
+        }
+    }
+
+    /// Takes a sample of a segment that is known not to be confused with its retransmission [RFC6298 §3].
+    #[inline]
+    pub fn sample(&mut self, rtt: Duration) {
+        let r = rtt.as_nanos();
+        if self.smoothed_8 == 0 {
+            // SRTT ← R, RTTVAR ← R/2                                                    [RFC6298 §2.2]
+            self.smoothed_8 = 8 * r;
+            self.variation_4 = 2 * r;
+        } else {
+            // RTTVAR ← (1 − 1/4)·RTTVAR + 1/4·|SRTT − R'|,  SRTT ← (1 − 1/8)·SRTT + 1/8·R'  [RFC6298 §2.3]
+            self.variation_4 = self.variation_4 - self.variation_4 / 4 + (self.smoothed_8 / 8).abs_diff(r);
+            self.smoothed_8 = self.smoothed_8 - self.smoothed_8 / 8 + r;
+        }
+        self.least = self.least.min(rtt);
+        // RTO ← SRTT + max(G, 4·RTTVAR), with a clock granularity G of one nanosecond      [RFC6298 §2.3]
+        let timeout = Duration::from_nanos(self.smoothed_8 / 8 + self.variation_4.max(1));
+        self.timeout = timeout.max(self.floor).min(self.ceiling);
+        self.backed_off = false;
+    }
+
+    /// The timer expired: the timeout doubles, up to its ceiling [RFC6298 §5.5]. The next sample ends this.
+    pub fn back_off(&mut self) {
+        self.timeout = (self.timeout * 2).min(self.ceiling);
+        self.backed_off = true;
+    }
+
+    /// Whether the timer expired since the last sample.
+    pub const fn backed_off(&self) -> bool {
+        self.backed_off
+    }
+
+    /// The retransmission timeout.
+    #[inline]
+    pub const fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// SRTT; the timeout before the first sample.
+    #[inline]
+    pub const fn smoothed(&self) -> Duration {
+        if self.smoothed_8 == 0 { self.timeout } else { Duration::from_nanos(self.smoothed_8 / 8) }
+    }
+
+    /// The least sample; [`Duration::MAX`] before the first.
+    #[inline]
+    pub const fn least(&self) -> Duration {
+        self.least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn estimator(floor_ms: u64) -> Rtt {
+        Rtt::new(Duration::from_secs(1), Duration::from_millis(floor_ms), Duration::from_secs(60))
+    }
+
+    #[test]
+    fn the_first_sample_sets_the_timeout_to_three_times_itself() {
+        let mut rtt = estimator(0);
+        assert_eq!(rtt.timeout(), Duration::from_secs(1));
+        rtt.sample(Duration::from_millis(100));
+        // SRTT = 100, RTTVAR = 50, RTO = 100 + 4·50 = 300 ms
+        assert_eq!(rtt.smoothed(), Duration::from_millis(100));
+        assert_eq!(rtt.timeout(), Duration::from_millis(300));
+    }
+
+    #[test]
+    fn later_samples_are_smoothed_as_rfc_6298_says() {
+        let mut rtt = estimator(0);
+        rtt.sample(Duration::from_millis(100));
+        rtt.sample(Duration::from_millis(180));
+        // RTTVAR = 3/4·50 + 1/4·80 = 57.5; SRTT = 7/8·100 + 1/8·180 = 110; RTO = 110 + 230 = 340 ms
+        assert_eq!(rtt.smoothed(), Duration::from_millis(110));
+        assert_eq!(rtt.timeout(), Duration::from_millis(340));
+        rtt.sample(Duration::from_millis(30));
+        // RTTVAR = 3/4·57.5 + 1/4·80 = 63.125; SRTT = 7/8·110 + 1/8·30 = 100; RTO = 100 + 252.5 ms
+        assert_eq!(rtt.smoothed(), Duration::from_millis(100));
+        assert_eq!(rtt.timeout(), Duration::from_nanos(352_500_000));
+        assert_eq!(rtt.least(), Duration::from_millis(30));
+    }
+
+    #[test]
+    fn the_timeout_has_a_floor_and_a_ceiling() {
+        let mut rtt = estimator(200);
+        rtt.sample(Duration::from_nanos(10 * MS));
+        assert_eq!(rtt.timeout(), Duration::from_millis(200));
+        rtt.sample(Duration::from_secs(100));
+        assert_eq!(rtt.timeout(), Duration::from_secs(60));
+    }
+
+    #[test]
+    fn each_expiry_doubles_the_timeout_and_a_sample_ends_that() {
+        let mut rtt = estimator(200);
+        rtt.sample(Duration::from_millis(100));
+        let spans: Vec<u64> = (0..9)
+            .map(|_| {
+                rtt.back_off();
+                rtt.timeout().as_nanos() / MS
+            })
+            .collect();
+        assert_eq!(spans, [600, 1200, 2400, 4800, 9600, 19200, 38400, 60000, 60000]);
+        assert!(rtt.backed_off());
+        rtt.sample(Duration::from_millis(100));
+        // RTTVAR = 3/4·50 = 37.5, RTO = 250 ms
+        assert_eq!(rtt.timeout(), Duration::from_millis(250));
+        assert!(!rtt.backed_off());
+    }
+}

@@ -1,0 +1,210 @@
+//! The receiving end: puts data in order, acknowledges, echoes marks.
+
+use contract::{
+    Address, Count, Cx, Ecn, Endpoint, Header, Input, Label, Packet, SackBlocks, TcpFlags, TcpHeader,
+};
+use units::{Bytes, Duration, Time};
+
+use super::Config;
+use crate::parts::Ranges;
+
+/// The receiver of one connection. The application takes data as soon as it is in order.
+///
+/// It acknowledges every segment, or every second one; at once what is out of order, fills a hole, carries a mark or is the
+/// last of the flow [RFC5681 §4.2].
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// Next byte expected.
+    next: u64,
+    /// Acknowledgement number last sent [RFC7323 §4.3: Last.ACK.sent].
+    answered: u64,
+    /// What the next acknowledgement echoes [RFC7323 §4.3: TS.Recent].
+    echo: Time,
+    /// When a delayed acknowledgement is due.
+    ack_at: Time,
+    /// One past the last byte of the flow, once known.
+    last: u64,
+    header_bytes: u32,
+    window_bytes: u32,
+    ack_delay: Duration,
+    delayed_ack: bool,
+    sack: bool,
+    /// Echo congestion until the sender says that it has reduced [RFC3168 §6.1.3].
+    echo_marks: bool,
+    to: Address,
+    /// Data beyond `next`.
+    held: Ranges,
+    /// A byte of each block reported last, newest first [RFC2018 §4].
+    recent: [u64; 3],
+}
+
+impl Receiver {
+    /// A receiver that answers to `to`.
+    pub fn new(config: &Config, to: Address) -> Self {
+        Self {
+            next: 0,
+            answered: 0,
+            echo: Time::ZERO,
+            ack_at: Time::NEVER,
+            last: u64::MAX,
+            header_bytes: config.header.as_u64() as u32,
+            window_bytes: u32::try_from(config.receive_window.as_u64()).unwrap_or(u32::MAX),
+            ack_delay: config.ack_delay,
+            delayed_ack: config.delayed_ack,
+            sack: config.sack,
+            echo_marks: false,
+            to,
+            held: Ranges::new(),
+            recent: [NOTHING; 3],
+        }
+    }
+
+    #[inline]
+    fn on_segment(&mut self, packet: &Packet, header: &TcpHeader, cx: &mut Cx<'_>) {
+        if header.flags.syn {
+            return self.on_open(packet, cx);
+        }
+        // TS.Recent is that of the segment which the answer begins with             [RFC7323 §4.3]
+        if header.seq <= self.answered && packet.sent_at >= self.echo {
+            self.echo = packet.sent_at;
+        }
+        let mut at_once = !self.delayed_ack;
+        if header.flags.cwr {
+            self.echo_marks = false;
+        }
+        if packet.ecn == Ecn::Marked {
+            self.echo_marks = true;
+            at_once = true;
+            cx.count(Count::Marks, 1);
+        }
+        let end = header.seq + u64::from(packet.size_bytes.saturating_sub(self.header_bytes));
+        if header.flags.fin {
+            self.last = end;
+            at_once = true;
+        }
+        if header.seq == self.next && self.held.is_empty() {
+            self.next = end;
+            cx.deliver(Bytes::new(end - header.seq));
+        } else {
+            self.place(header.seq, end, cx);
+            at_once = true;
+        }
+        if self.next >= self.last {
+            cx.complete();
+        }
+        // every second segment                                                      [RFC5681 §4.2]
+        if at_once || self.ack_at != Time::NEVER {
+            self.acknowledge(cx);
+        } else {
+            self.ack_at = cx.now() + self.ack_delay;
+        }
+    }
+
+    /// Data that is out of order, fills a hole, or came before.
+    #[cold]
+    fn place(&mut self, start: u64, end: u64, cx: &mut Cx<'_>) {
+        if start > self.next {
+            self.held.insert(start, end);
+            self.remember(start);
+        } else if end > self.next {
+            let before = self.next;
+            self.next = match self.held.as_slice().first() {
+                Some(&(low, high)) if low <= end => high.max(end),
+                _ => end,
+            };
+            self.held.remove_below(self.next);
+            cx.deliver(Bytes::new(self.next - before));
+        }
+    }
+
+    /// The block that holds byte `at` becomes the first reported.
+    fn remember(&mut self, at: u64) {
+        let block = self.held.holding(at);
+        let mut kept = [at, NOTHING, NOTHING];
+        let mut n = 1;
+        for &byte in &self.recent {
+            let other = self.held.holding(byte);
+            if n < kept.len() && other.is_some() && other != block {
+                kept[n] = byte;
+                n += 1;
+            }
+        }
+        self.recent = kept;
+    }
+
+    /// Up to three blocks: that of the newest arrival first, then those reported last [RFC2018 §4].
+    #[cold]
+    fn blocks(&self) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        let mut seen = [(0, 0); 3];
+        let mut n = 0;
+        for &byte in &self.recent {
+            let Some(block) = self.held.holding(byte) else { continue };
+            if seen[..n].contains(&block) {
+                continue;
+            }
+            let offset = |at: u64| u32::try_from(at - self.next);
+            if let (Ok(start), Ok(end)) = (offset(block.0), offset(block.1)) {
+                seen[n] = block;
+                blocks.0[n] = (start, end);
+                n += 1;
+            }
+        }
+        blocks
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, cx: &mut Cx<'_>) {
+        let sack = if self.sack && !self.held.is_empty() { self.blocks() } else { SackBlocks::default() };
+        self.answered = self.next;
+        self.ack_at = Time::NEVER;
+        self.send(TcpFlags { ece: self.echo_marks, ..TcpFlags::default() }, sack, cx);
+    }
+
+    #[cold]
+    fn on_open(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
+        self.echo = packet.sent_at;
+        self.send(TcpFlags { syn: true, ..TcpFlags::default() }, SackBlocks::default(), cx);
+    }
+
+    #[inline]
+    fn send(&self, flags: TcpFlags, sack: SackBlocks, cx: &mut Cx<'_>) {
+        let header = TcpHeader {
+            seq: 0,
+            ack: self.next,
+            echo: self.echo,
+            sack,
+            window_bytes: self.window_bytes,
+            flags,
+        };
+        let size = Bytes::new(u64::from(self.header_bytes));
+        cx.send(self.to.into(), size, Ecn::NotCapable, Header::Tcp(header), Label::default());
+    }
+}
+
+impl Endpoint for Receiver {
+    #[inline]
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        match input {
+            Input::Packet(packet) => {
+                if let Header::Tcp(header) = &packet.header {
+                    self.on_segment(packet, header, cx);
+                }
+            }
+            Input::Timer => {
+                if cx.now() >= self.ack_at {
+                    self.acknowledge(cx);
+                }
+            }
+            Input::Start | Input::App(_) | Input::Mode(_) | Input::Stop => {}
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        self.ack_at
+    }
+}
+
+/// No byte: no connection gets so far.
+const NOTHING: u64 = u64::MAX;

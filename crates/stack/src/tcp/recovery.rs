@@ -1,0 +1,148 @@
+//! Losses, timeouts, marks: fast retransmit and fast recovery [RFC5681 §3.2, RFC6582], the retransmission timer
+//! [RFC6298 §5], explicit congestion notification [RFC3168 §6.1], needless retransmissions [RFC3522, RFC4015].
+
+use contract::{Cause, Congestion, CongestionControl, Count, Cx};
+use units::{Bytes, Time};
+
+use super::sender::Sender;
+
+impl<C: CongestionControl> Sender<C> {
+    /// A duplicate acknowledgement: a segment left the network and another is missing.
+    #[cold]
+    pub(super) fn on_duplicate(&mut self, cx: &mut Cx<'_>) {
+        let segment = u64::from(self.segment);
+        if self.recovering {
+            // each further one permits a segment more                               [RFC6582 §3.2 step 3]
+            self.limit += segment;
+            return;
+        }
+        // duplicates of what a timeout sent again tell nothing new                  [RFC6582 §3.2 step 1, §3.2 step 6]
+        if self.recover > 0 && self.una <= self.recover {
+            return;
+        }
+        self.duplicates += 1;
+        if self.duplicates >= DUPLICATES {
+            self.enter_recovery(cx);
+        } else if self.switches.limited_transmit {
+            self.limit = self.una.saturating_add(self.window + u64::from(self.duplicates) * segment);
+        }
+    }
+
+    fn enter_recovery(&mut self, cx: &mut Cx<'_>) {
+        let segment = u64::from(self.segment);
+        // what limited transmit sent does not count                                 [RFC5681 §3.2 step 2]
+        let in_flight = self.flight().min(self.window.max(segment));
+        self.congested(Cause::Loss, segment, in_flight, cx);
+        self.recover = self.high;
+        self.recovering = true;
+        if self.switches.undo {
+            self.doubt_since = cx.now();
+        }
+        // the window is inflated by the segments that have left                     [RFC5681 §3.2 step 3]
+        self.limit = self.una.saturating_add(self.window + u64::from(self.duplicates) * segment);
+        self.resend_first(cx);
+        self.timeout_at = cx.now() + self.rtt.timeout();
+    }
+
+    /// Sends the oldest segment again.
+    fn resend_first(&mut self, cx: &mut Cx<'_>) {
+        let len = u64::from(self.segment).min(self.high - self.una);
+        self.emit(self.una, len, true, cx);
+    }
+
+    /// `bytes` of new data were acknowledged during a recovery.
+    #[cold]
+    pub(super) fn on_progress(&mut self, bytes: u64, cx: &mut Cx<'_>) {
+        let segment = u64::from(self.segment);
+        if self.una >= self.recover {
+            // a full acknowledgement ends it; the window is the threshold            [RFC6582 §3.2 step 3, option 2]
+            self.recovering = false;
+            self.duplicates = 0;
+            self.restart_timer(cx.now());
+            return;
+        }
+        // A partial one shows the next hole. The window is deflated by what was acknowledged and a segment is added, so
+        // its far end moves by that segment                                          [RFC6582 §3.2 step 3]
+        if bytes >= segment {
+            self.limit += segment;
+        }
+        let event = Congestion {
+            cause: Cause::Loss,
+            bytes: Bytes::new(segment),
+            in_flight: Bytes::new(self.flight()),
+            first: false,
+        };
+        self.law.on_congestion(&event, cx);
+        self.resend_first(cx);
+        if self.switches.steady_timer || self.duplicates > 0 {
+            self.timeout_at = cx.now() + self.rtt.timeout();
+            // the first partial acknowledgement has been
+            self.duplicates = 0;
+        }
+    }
+
+    /// Tells the law of congestion; begins an episode unless the last one still lasts.
+    fn congested(&mut self, cause: Cause, bytes: u64, in_flight: u64, cx: &mut Cx<'_>) {
+        let first = self.una >= self.episode_end;
+        let event = Congestion { cause, bytes: Bytes::new(bytes), in_flight: Bytes::new(in_flight), first };
+        self.law.on_congestion(&event, cx);
+        if first {
+            self.episode_end = self.high;
+            self.reduced = true;
+            cx.count(Count::Episodes, 1);
+        }
+        self.read_allowance();
+    }
+
+    /// The receiver echoes a mark. At most one reduction per window of data [RFC3168 §6.1.2].
+    #[cold]
+    pub(super) fn on_echo(&mut self, cx: &mut Cx<'_>) {
+        cx.count(Count::Marks, 1);
+        if self.high > self.una {
+            self.congested(Cause::Mark, u64::from(self.segment), self.flight(), cx);
+        }
+    }
+
+    /// The retransmission timer expired [RFC5681 §3.1, RFC6298 §5.4–5.6, RFC6582 §3.2 step 4].
+    #[cold]
+    pub(super) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
+        cx.count(Count::Timeouts, 1);
+        // the threshold stays as it is while the same segment is sent again and again [RFC5681 §3.1]
+        let first = !self.rtt.backed_off();
+        self.rtt.back_off();
+        let in_flight = Bytes::new(self.flight());
+        let event = Congestion { cause: Cause::Timeout, bytes: in_flight, in_flight, first };
+        self.law.on_congestion(&event, cx);
+        if first {
+            cx.count(Count::Episodes, 1);
+            self.doubt_since = if self.switches.undo { cx.now() } else { Time::NEVER };
+        }
+        self.reduced = true;
+        self.recovering = false;
+        self.duplicates = 0;
+        self.recover = self.high;
+        self.episode_end = self.high;
+        self.next = self.una;
+        self.timeout_at = cx.now() + self.rtt.timeout();
+        self.read_allowance();
+    }
+
+    /// New data is acknowledged after a retransmission. If what is echoed was sent before it, the first transmission had
+    /// arrived after all [RFC3522 §3.2]: the law may put back what it had, and sending goes on where it was [RFC4015 §3.1].
+    #[cold]
+    pub(super) fn settle_doubt(&mut self, echo: Time, cx: &mut Cx<'_>) {
+        let needless = echo < self.doubt_since;
+        self.doubt_since = Time::NEVER;
+        if !needless {
+            return;
+        }
+        self.recovering = false;
+        self.duplicates = 0;
+        self.next = self.high;
+        self.episode_end = self.una;
+        self.law.on_spurious(cx);
+    }
+}
+
+/// Duplicate acknowledgements that mean a loss [RFC5681 §3.2].
+const DUPLICATES: u32 = 3;

@@ -1,0 +1,457 @@
+//! The sending end: what is in flight, what is lost, when to send. How much may be in flight is the law's business.
+//!
+//! This file holds the path that every acknowledgement and every departure takes; `recovery.rs` holds losses, timeouts
+//! and marks.
+
+use contract::{
+    Ack, Address, CongestionControl, Count, Cx, Ecn, Endpoint, Header, Input, Label, Packet, PeerId, Sent,
+    TcpFlags, TcpHeader,
+};
+use units::{Bytes, Rate, Time};
+
+use super::supply::Supply;
+use super::{Config, RecoveryTimer};
+use crate::parts::{Pacer, Rtt};
+
+/// The sender of one connection, with the law `C`.
+#[derive(Clone, Debug)]
+pub struct Sender<C> {
+    /// Oldest byte not acknowledged [RFC9293: SND.UNA].
+    pub(super) una: u64,
+    /// Next byte to send [RFC9293: SND.NXT]. A timeout pulls it back to `una`.
+    pub(super) next: u64,
+    /// One past the highest byte ever sent.
+    pub(super) high: u64,
+    /// One past the last byte that the window and its inflation permit.
+    pub(super) limit: u64,
+    /// One past the last byte that the receiver is ready to take.
+    edge: u64,
+    /// The law's window, in bytes of payload.
+    pub(super) window: u64,
+    /// The law's rate.
+    rate: Rate,
+    /// When the retransmission timer expires.
+    pub(super) timeout_at: Time,
+    /// When the pacer or the application lets the next segment go.
+    send_at: Time,
+    pub(super) rtt: Rtt,
+    /// The round ends when a byte beyond this is acknowledged.
+    round_end: u64,
+    pub(super) segment: u32,
+    header_bytes: u32,
+    /// Duplicate acknowledgements in a row.
+    pub(super) duplicates: u32,
+    phase: Phase,
+    /// In fast recovery.
+    pub(super) recovering: bool,
+    app_limited: bool,
+    /// Tell the receiver, on the next new data, that the window was reduced [RFC3168 §6.1.2].
+    pub(super) reduced: bool,
+    pub(super) switches: Switches,
+    /// End of the data that was out when a loss was last noticed [RFC6582 §3.2: recover].
+    pub(super) recover: u64,
+    /// Until this byte is acknowledged, congestion belongs to the last episode.
+    pub(super) episode_end: u64,
+    /// When the retransmission left whose need is still in doubt [RFC3522].
+    pub(super) doubt_since: Time,
+    sent_last_at: Time,
+    supply: Supply,
+    pacer: Pacer,
+    to: Address,
+    pub(super) law: C,
+}
+
+/// Where the connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Not started, or stopped.
+    Closed,
+    /// A SYN is out.
+    Opening,
+    /// Data may flow.
+    Open,
+}
+
+/// What the configuration switches on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Switches {
+    handshake: bool,
+    ecn: bool,
+    idle_restart: bool,
+    pub(super) limited_transmit: bool,
+    pub(super) undo: bool,
+    pub(super) steady_timer: bool,
+}
+
+impl<C: CongestionControl> Sender<C> {
+    /// A sender to the endpoint `to`. It sends nothing before [`Input::Start`].
+    pub fn new(config: &Config, law: C, to: Address) -> Self {
+        let segment = config.segment;
+        Self {
+            una: 0,
+            next: 0,
+            high: 0,
+            limit: 0,
+            edge: if config.receive_window < NO_WINDOW { config.receive_window.as_u64() } else { u64::MAX },
+            window: 0,
+            rate: Rate::UNLIMITED,
+            timeout_at: Time::NEVER,
+            send_at: Time::NEVER,
+            rtt: Rtt::new(config.initial_rto, config.min_rto, config.max_rto),
+            round_end: 0,
+            segment: segment.as_u64() as u32,
+            header_bytes: config.header.as_u64() as u32,
+            duplicates: 0,
+            phase: Phase::Closed,
+            recovering: false,
+            app_limited: false,
+            reduced: false,
+            switches: Switches {
+                handshake: config.handshake,
+                ecn: config.ecn,
+                idle_restart: config.idle_restart,
+                limited_transmit: config.limited_transmit,
+                undo: config.undo,
+                steady_timer: config.recovery_timer == RecoveryTimer::Steady,
+            },
+            recover: 0,
+            episode_end: 0,
+            doubt_since: Time::NEVER,
+            sent_last_at: Time::NEVER,
+            supply: Supply::new(config.demand, segment),
+            pacer: Pacer::default(),
+            to,
+            law,
+        }
+    }
+
+    /// The law, for tests and tables.
+    pub fn law(&self) -> &C {
+        &self.law
+    }
+
+    /// Payload in flight: sent and not yet accounted for.
+    pub fn in_flight(&self) -> Bytes {
+        Bytes::new(self.flight())
+    }
+
+    #[inline]
+    pub(super) fn flight(&self) -> u64 {
+        self.next - self.una
+    }
+
+    // ---- acknowledgements
+
+    #[inline]
+    fn on_packet(&mut self, header: &TcpHeader, from: PeerId, cx: &mut Cx<'_>) {
+        if self.phase != Phase::Open {
+            return self.on_answer(header, cx);
+        }
+        if header.ack > self.high {
+            // nothing of the kind was sent
+            cx.count(Count::Ignored, 1);
+            return;
+        }
+        if header.window_bytes != u32::MAX {
+            self.edge = self.edge.max(header.ack + u64::from(header.window_bytes));
+        }
+        if header.flags.ece {
+            self.on_echo(cx);
+        }
+        if header.ack > self.una {
+            self.on_new_data(header, from, cx);
+        } else if header.ack == self.una && self.high > self.una {
+            self.on_duplicate(cx);
+        }
+        self.transmit(cx);
+        if cx.probing() {
+            self.probe(cx);
+        }
+    }
+
+    #[inline]
+    fn on_new_data(&mut self, header: &TcpHeader, from: PeerId, cx: &mut Cx<'_>) {
+        let in_flight = self.flight();
+        let bytes = header.ack - self.una;
+        // the echo says which transmission is answered, so the sample is never ambiguous  [RFC6298 §3, RFC7323 §4]
+        let rtt = cx.now().saturating_since(header.echo);
+        self.rtt.sample(rtt);
+        cx.measured_rtt(rtt);
+        if cx.probing() {
+            cx.probe("rtt", rtt.as_secs_f64());
+        }
+        self.una = header.ack;
+        self.next = self.next.max(header.ack);
+        if self.doubt_since != Time::NEVER {
+            self.settle_doubt(header.echo, cx);
+        }
+        let recovering = self.recovering;
+        let round_ended = header.ack > self.round_end;
+        if round_ended {
+            self.round_end = self.next;
+        }
+        if recovering {
+            self.on_progress(bytes, cx);
+        } else {
+            self.duplicates = 0;
+            self.restart_timer(cx.now());
+        }
+        let segment = u64::from(self.segment);
+        let ack = Ack {
+            bytes: Bytes::new(bytes),
+            packets: if bytes == segment { 1 } else { bytes.div_ceil(segment) as u32 },
+            marked: header.flags.ece,
+            in_flight: Bytes::new(in_flight),
+            sent_at: header.echo,
+            rtt: Some(rtt),
+            rtt_smoothed: self.rtt.smoothed(),
+            rtt_min: self.rtt.least(),
+            app_limited: self.app_limited,
+            recovering,
+            round_ended,
+            from,
+            label: Label::default(),
+        };
+        self.app_limited = false;
+        self.law.on_ack(&ack, cx);
+        self.read_allowance();
+    }
+
+    /// Takes over what the law now permits. During a recovery without SACK `limit` moves by itself.
+    #[inline]
+    pub(super) fn read_allowance(&mut self) {
+        let allowance = self.law.allowance();
+        self.window = allowance.window.as_u64();
+        self.rate = allowance.rate;
+        if !self.recovering {
+            self.limit = self.una.saturating_add(self.window);
+        }
+    }
+
+    /// Starts the retransmission timer anew, or stops it when all is acknowledged [RFC6298 §5.2, §5.3].
+    #[inline]
+    pub(super) fn restart_timer(&mut self, now: Time) {
+        self.timeout_at = if self.una == self.high { Time::NEVER } else { now + self.rtt.timeout() };
+    }
+
+    // ---- departures
+
+    /// Sends what the window, the receiver, the pacer and the application permit.
+    #[inline]
+    pub(super) fn transmit(&mut self, cx: &mut Cx<'_>) {
+        let limit = self.limit.min(self.edge);
+        self.send_at = Time::NEVER;
+        loop {
+            let len = u64::from(self.segment).min(self.supply.ready - self.next);
+            if len == 0 {
+                if !self.await_supply(cx.now()) {
+                    return;
+                }
+                continue;
+            }
+            if self.next + len > limit {
+                if self.edge < self.limit {
+                    self.app_limited = true;
+                    self.squeeze(cx);
+                }
+                return;
+            }
+            if self.rate != Rate::UNLIMITED && cx.now() < self.pacer.free_at() {
+                self.send_at = self.pacer.free_at();
+                return;
+            }
+            self.emit_next(len, cx);
+        }
+    }
+
+    /// Whether the application has more by now. If not, the sender has less to send than it is allowed.
+    #[cold]
+    fn await_supply(&mut self, now: Time) -> bool {
+        self.supply.refill(now);
+        if self.supply.ready > self.next {
+            return true;
+        }
+        // all of a finite flow may be on its way while the window has no room: then the window limits
+        self.app_limited |= self.next < self.limit;
+        self.send_at = self.supply.more_at;
+        false
+    }
+
+    /// The receiver takes less than a segment and nothing is in flight that could make it take more: send what fits.
+    #[cold]
+    fn squeeze(&mut self, cx: &mut Cx<'_>) {
+        let room = self.edge.saturating_sub(self.next);
+        if self.next == self.una && room > 0 {
+            self.emit_next(room.min(self.supply.ready - self.next), cx);
+        }
+    }
+
+    /// Sends `len` bytes from `next` on, new or again.
+    #[inline]
+    fn emit_next(&mut self, len: u64, cx: &mut Cx<'_>) {
+        let seq = self.next;
+        if self.next == self.una {
+            self.notice_silence(cx);
+        }
+        self.next += len;
+        let again = seq < self.high;
+        self.high = self.high.max(self.next);
+        self.emit(seq, len, again, cx);
+    }
+
+    /// Sends a segment; `again` if any of it was sent before.
+    #[inline]
+    pub(super) fn emit(&mut self, seq: u64, len: u64, again: bool, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let mut flags = TcpFlags { fin: seq + len == self.supply.last, ..TcpFlags::default() };
+        let mut ecn = Ecn::NotCapable;
+        if again {
+            cx.count(Count::Retransmits, 1);
+        } else if self.switches.ecn {
+            // retransmissions are not capable of marks, and CWR goes with new data     [RFC3168 §6.1.2, §6.1.5]
+            ecn = Ecn::Capable;
+            flags.cwr = std::mem::take(&mut self.reduced);
+        }
+        let size = Bytes::new(len + u64::from(self.header_bytes));
+        let header = TcpHeader { seq, window_bytes: u32::MAX, flags, ..TcpHeader::default() };
+        cx.send(self.to.into(), size, ecn, Header::Tcp(header), Label::default());
+        if self.rate != Rate::UNLIMITED {
+            self.pacer.charge(size, self.rate, now);
+        }
+        if self.timeout_at == Time::NEVER {
+            self.timeout_at = now + self.rtt.timeout();
+        }
+        self.sent_last_at = now;
+        self.law.on_sent(&Sent { bytes: Bytes::new(len), in_flight: Bytes::new(self.flight()), again }, cx);
+    }
+
+    /// Nothing is in flight. After a silence of one timeout the window says nothing of the network [RFC5681 §4.1].
+    #[cold]
+    fn notice_silence(&mut self, cx: &mut Cx<'_>) {
+        if self.high > self.una || self.sent_last_at == Time::NEVER || !self.switches.idle_restart {
+            return;
+        }
+        let idle = cx.now().saturating_since(self.sent_last_at);
+        if idle > self.rtt.timeout() {
+            self.law.on_idle(idle, cx);
+            self.read_allowance();
+        }
+    }
+
+    // ---- opening
+
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        if self.phase != Phase::Closed {
+            return;
+        }
+        self.supply.start(cx);
+        self.read_allowance();
+        if self.switches.handshake {
+            self.phase = Phase::Opening;
+            self.open(cx);
+        } else {
+            self.phase = Phase::Open;
+            self.transmit(cx);
+        }
+        if cx.probing() {
+            self.probe(cx);
+        }
+    }
+
+    /// Sends a SYN.
+    fn open(&mut self, cx: &mut Cx<'_>) {
+        let flags = TcpFlags { syn: true, ..TcpFlags::default() };
+        let header = TcpHeader { flags, window_bytes: u32::MAX, ..TcpHeader::default() };
+        let size = Bytes::new(u64::from(self.header_bytes));
+        cx.send(self.to.into(), size, Ecn::NotCapable, Header::Tcp(header), Label::default());
+        self.timeout_at = cx.now() + self.rtt.timeout();
+    }
+
+    /// An answer to the SYN, or a packet that came too late.
+    #[cold]
+    fn on_answer(&mut self, header: &TcpHeader, cx: &mut Cx<'_>) {
+        if self.phase != Phase::Opening || !header.flags.syn {
+            return;
+        }
+        let rtt = cx.now().saturating_since(header.echo);
+        self.rtt.sample(rtt);
+        cx.measured_rtt(rtt);
+        self.timeout_at = Time::NEVER;
+        self.phase = Phase::Open;
+        self.transmit(cx);
+    }
+
+    // ---- time
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        if self.law.wake() <= now {
+            self.law.on_timer(cx);
+            self.read_allowance();
+        }
+        match self.phase {
+            Phase::Closed => return,
+            Phase::Opening if now >= self.timeout_at => {
+                cx.count(Count::Timeouts, 1);
+                self.rtt.back_off();
+                self.open(cx);
+            }
+            Phase::Opening => {}
+            Phase::Open => {
+                if now >= self.timeout_at {
+                    self.on_timeout(cx);
+                }
+                self.transmit(cx);
+            }
+        }
+        if cx.probing() {
+            self.probe(cx);
+        }
+    }
+
+    // ---- the trace
+
+    #[cold]
+    fn probe(&self, cx: &mut Cx<'_>) {
+        cx.probe("window", self.window as f64);
+        let threshold = self.law.threshold();
+        if threshold != Bytes::UNLIMITED {
+            cx.probe("ssthresh", threshold.as_f64());
+        }
+        cx.probe("in_flight", self.flight() as f64);
+        cx.probe("srtt", self.rtt.smoothed().as_secs_f64());
+    }
+}
+
+impl<C: CongestionControl> Endpoint for Sender<C> {
+    #[inline]
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        match input {
+            Input::Packet(Packet { header: Header::Tcp(header), source, .. }) => {
+                self.on_packet(header, source.peer, cx);
+            }
+            Input::Packet(_) | Input::Mode(_) => {}
+            Input::Start => self.start(cx),
+            Input::Timer => self.on_timer(cx),
+            Input::App(request) => {
+                self.supply.request(request);
+                if self.phase == Phase::Open {
+                    self.transmit(cx);
+                }
+            }
+            Input::Stop => {
+                self.phase = Phase::Closed;
+                self.timeout_at = Time::NEVER;
+                self.send_at = Time::NEVER;
+            }
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        self.timeout_at.min(self.send_at).min(self.law.wake())
+    }
+}
+
+/// From here on a receive window is too large for a header's field and does not limit.
+const NO_WINDOW: Bytes = Bytes::new(u32::MAX as u64);

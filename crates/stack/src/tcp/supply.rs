@@ -1,0 +1,81 @@
+//! What the application has given to send.
+
+use contract::{Cx, Request};
+use units::{Bytes, Carry, Rate, Time};
+
+use super::Demand;
+
+/// How far the application has got.
+#[derive(Clone, Debug)]
+pub(super) struct Supply {
+    /// One past the last byte there is to send.
+    pub(super) ready: u64,
+    /// One past the last byte of the flow; [`u64::MAX`] where it never ends.
+    pub(super) last: u64,
+    /// When the next segment will be ready.
+    pub(super) more_at: Time,
+    rate: Rate,
+    carry: Carry,
+    segment: Bytes,
+}
+
+impl Supply {
+    pub(super) fn new(demand: Demand, segment: Bytes) -> Self {
+        let (ready, last, rate) = match demand {
+            Demand::Bulk => (u64::MAX, u64::MAX, Rate::ZERO),
+            Demand::Finite(size) => (size.as_u64(), size.as_u64(), Rate::ZERO),
+            Demand::Limited(rate) => (0, u64::MAX, rate),
+        };
+        Self { ready, last, more_at: Time::NEVER, rate, carry: Carry::default(), segment }
+    }
+
+    /// The application begins to produce, a segment at a time, at its rate.
+    pub(super) fn start(&mut self, cx: &Cx<'_>) {
+        if self.rate != Rate::ZERO {
+            self.more_at = cx.now();
+            self.produce();
+        }
+    }
+
+    fn produce(&mut self) {
+        let (gap, carry) = self.rate.serialise(self.segment, self.carry);
+        self.carry = carry;
+        self.more_at += gap;
+    }
+
+    /// Takes what has become ready. Whole segments only, so that a slow application makes no small packets.
+    pub(super) fn refill(&mut self, now: Time) {
+        if self.rate == Rate::UNLIMITED {
+            self.ready = u64::MAX;
+            self.more_at = Time::NEVER;
+        }
+        while self.more_at <= now {
+            self.ready += self.segment.as_u64();
+            self.produce();
+        }
+    }
+
+    /// The application asks for something.
+    pub(super) fn request(&mut self, request: Request) {
+        let Request::Send(more) = request;
+        self.ready = self.ready.saturating_add(more.as_u64());
+        if self.last != u64::MAX {
+            self.last = self.ready;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Duration;
+
+    #[test]
+    fn an_application_of_8_mbps_makes_a_segment_of_1000_bytes_each_millisecond() {
+        let mut supply = Supply::new(Demand::Limited(Rate::from_mbps(8)), Bytes::new(1000));
+        supply.more_at = Time::ZERO + Duration::from_millis(1);
+        supply.refill(Time::ZERO + Duration::from_micros(3500));
+        assert_eq!(supply.ready, 3000);
+        assert_eq!(supply.more_at, Time::ZERO + Duration::from_millis(4));
+    }
+}

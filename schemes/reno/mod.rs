@@ -1,0 +1,36 @@
+//! Reno: one segment more per round trip, half the window after a loss [RFC5681].
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+
+use crate::shared::Classic;
+
+mod edge;
+#[cfg(test)]
+mod tests;
+
+pub use edge::{Counting, Reno};
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "reno",
+    title: "Reno: the standard TCP congestion control",
+    families: &[Family::Ip],
+    sources: &[Source {
+        key: "RFC5681",
+        text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009",
+    }],
+    documented: Documented::Full,
+};
+
+contract::params! {
+    /// What congestion avoidance counts: each acknowledgement, or the bytes acknowledged.
+    counting: Counting = Counting::Acks, from "RFC5681 §3.1, eq. 3; the text before it for `bytes`";
+}
+
+/// The whole congestion control.
+pub type Control = Classic<Reno>;
+
+/// Makes the congestion control of one connection.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Classic::new(Reno::new(params), setup)
+}

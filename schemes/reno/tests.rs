@@ -1,0 +1,108 @@
+//! One test per claim of RFC 5681 about the window.
+
+use contract::{Cause, Congestion, CongestionControl, ParamTable};
+use units::Bytes;
+
+use super::{Control, Params, control};
+use crate::shared::testing::{Bench, SEGMENT, setup};
+
+fn reno(initial: u64) -> (Bench, Control) {
+    (Bench::new(), control(&Params::default(), &setup(initial)))
+}
+
+/// §3.1: slow start adds a segment for each segment acknowledged.
+#[test]
+fn slow_start_doubles_the_window_each_round() {
+    let (mut bench, mut law) = reno(2);
+    for segments in [4, 8, 16, 32] {
+        bench.round(&mut law);
+        assert_eq!(law.allowance().window, SEGMENT * segments);
+    }
+}
+
+/// §3.1, eq. 2: an acknowledgement of many segments still adds one.
+#[test]
+fn slow_start_adds_at_most_a_segment_per_acknowledgement() {
+    let (mut bench, mut law) = reno(2);
+    let mut ack = bench.an_ack(&law);
+    ack.bytes = SEGMENT * 5;
+    ack.packets = 5;
+    bench.give(&mut law, &ack);
+    assert_eq!(law.allowance().window, SEGMENT * 3);
+    ack.bytes = Bytes::new(500);
+    bench.give(&mut law, &ack);
+    assert_eq!(law.allowance().window, Bytes::new(3500));
+}
+
+/// §3.1, eq. 3: w ← w + 1/w per acknowledgement. From 10: 10.1, 10.19901, 10.297059 …, 10.9574 after ten.
+#[test]
+fn congestion_avoidance_adds_about_a_segment_each_round() {
+    let (mut bench, mut law) = reno(20);
+    bench.congestion(&mut law, Cause::Loss);
+    assert_eq!(law.allowance().window, SEGMENT * 10);
+    bench.ack(&mut law);
+    bench.ack(&mut law);
+    assert!((law.window().0 - 10.199_009_9).abs() < 1e-6, "{:?}", law.window());
+    for _ in 2..10 {
+        bench.ack(&mut law);
+    }
+    assert!((10.95..10.97).contains(&law.window().0), "{:?}", law.window());
+}
+
+/// §3.1: counting bytes, a window of acknowledged segments adds exactly one segment, whatever the acknowledgements cover.
+#[test]
+fn counting_bytes_adds_exactly_a_segment_each_round() {
+    let mut params = Params::default();
+    params.set("counting", &"bytes".into()).expect("a choice");
+    let (mut bench, mut law) = (Bench::new(), control(&params, &setup(20)));
+    bench.congestion(&mut law, Cause::Loss);
+    let mut ack = bench.an_ack(&law);
+    ack.bytes = SEGMENT * 2;
+    ack.packets = 2;
+    for _ in 0..5 {
+        bench.give(&mut law, &ack);
+    }
+    assert_eq!(law.allowance().window, SEGMENT * 11);
+}
+
+/// §3.1, eq. 4: what counts is what was in flight, not the window.
+#[test]
+fn a_loss_halves_what_was_in_flight_and_keeps_two_segments() {
+    let (mut bench, mut law) = reno(20);
+    let event = |segments| Congestion {
+        cause: Cause::Loss,
+        bytes: SEGMENT,
+        in_flight: SEGMENT * segments,
+        first: true,
+    };
+    law.on_congestion(&event(12), &mut bench.cx());
+    assert_eq!(law.allowance().window, SEGMENT * 6);
+    assert_eq!(law.threshold(), SEGMENT * 6);
+    law.on_congestion(&event(3), &mut bench.cx());
+    assert_eq!(law.allowance().window, SEGMENT * 2);
+}
+
+/// §3.1: after a timeout the window is one segment and slow start leads up to half of what was in flight.
+#[test]
+fn a_timeout_leaves_one_segment_and_slow_start_to_the_threshold() {
+    let (mut bench, mut law) = reno(16);
+    bench.congestion(&mut law, Cause::Timeout);
+    assert_eq!(law.allowance().window, SEGMENT);
+    assert_eq!(law.threshold(), SEGMENT * 8);
+    for segments in [2, 4, 8] {
+        bench.round(&mut law);
+        assert_eq!(law.allowance().window, SEGMENT * segments);
+    }
+    bench.round(&mut law);
+    assert!((8.9..9.0).contains(&law.window().0));
+}
+
+/// §3.1: the same segment timing out again does not lower the threshold further.
+#[test]
+fn a_second_timeout_of_the_same_segment_keeps_the_threshold() {
+    let (mut bench, mut law) = reno(16);
+    bench.congestion(&mut law, Cause::Timeout);
+    let event = Congestion { cause: Cause::Timeout, bytes: SEGMENT, in_flight: SEGMENT, first: false };
+    law.on_congestion(&event, &mut bench.cx());
+    assert_eq!(law.threshold(), SEGMENT * 8);
+}

@@ -1,0 +1,92 @@
+//! What a law needs to run in a test.
+
+use contract::{Ack, Cause, Congestion, CongestionControl, Cx, Label, Meter, Outputs, PeerId, Random, Setup};
+use units::{Bytes, Duration, Time};
+
+/// A clock and the rest of a context, for laws alone.
+pub(crate) struct Bench {
+    pub(crate) now: Time,
+    /// Round-trip time of the acknowledgements that [`Bench::ack`] makes.
+    pub(crate) rtt: Duration,
+    random: Random,
+    meter: Meter,
+    out: Outputs,
+}
+
+impl Bench {
+    /// At time zero, with a round-trip time of 100 ms.
+    pub(crate) fn new() -> Self {
+        Self {
+            now: Time::ZERO,
+            rtt: Duration::from_millis(100),
+            random: Random::new(1, "bench", ""),
+            meter: Meter::default(),
+            out: Outputs::default(),
+        }
+    }
+
+    /// Acknowledges one segment, now.
+    pub(crate) fn ack(&mut self, law: &mut impl CongestionControl) {
+        let ack = self.an_ack(law);
+        self.give(law, &ack);
+    }
+
+    /// An acknowledgement of one segment by a sender that fills its window.
+    pub(crate) fn an_ack(&self, law: &impl CongestionControl) -> Ack {
+        Ack {
+            bytes: SEGMENT,
+            packets: 1,
+            marked: false,
+            in_flight: law.allowance().window,
+            sent_at: self.now - self.rtt,
+            rtt: Some(self.rtt),
+            rtt_smoothed: self.rtt,
+            rtt_min: self.rtt,
+            app_limited: false,
+            recovering: false,
+            round_ended: false,
+            from: PeerId(0),
+            label: Label::default(),
+        }
+    }
+
+    /// Gives `ack` to the law.
+    pub(crate) fn give(&mut self, law: &mut impl CongestionControl, ack: &Ack) {
+        law.on_ack(ack, &mut self.cx());
+    }
+
+    /// Acknowledges a window of segments, spread evenly over one round-trip time.
+    pub(crate) fn round(&mut self, law: &mut impl CongestionControl) {
+        let acks = law.allowance().window.as_u64() / SEGMENT.as_u64();
+        for _ in 0..acks {
+            self.now += self.rtt / acks;
+            self.ack(law);
+        }
+    }
+
+    /// A congestion event with a full window in flight, the first of its episode.
+    pub(crate) fn congestion(&mut self, law: &mut impl CongestionControl, cause: Cause) {
+        let in_flight = law.allowance().window;
+        let event = Congestion { cause, bytes: SEGMENT, in_flight, first: true };
+        law.on_congestion(&event, &mut self.cx());
+    }
+
+    pub(crate) fn cx(&mut self) -> Cx<'_> {
+        Cx::new(
+            self.now,
+            Default::default(),
+            Default::default(),
+            &mut self.random,
+            &mut self.meter,
+            &mut self.out,
+        )
+    }
+}
+
+/// The segment of every test.
+pub(crate) const SEGMENT: Bytes = Bytes::new(1000);
+
+/// Segments of 1000 bytes and an initial window of `initial` of them.
+pub(crate) fn setup(initial: u64) -> Setup {
+    Setup { segment: SEGMENT, initial_window: SEGMENT * initial }
+}
