@@ -180,9 +180,9 @@ impl fmt::Display for Duration {
         let n = self.0;
         let (divisor, unit) = match n {
             0 => (NANOS_PER_SEC, "s"),
-            _ if n % NANOS_PER_SEC == 0 => (NANOS_PER_SEC, "s"),
-            _ if n % 1_000_000 == 0 || n > NANOS_PER_SEC => (1_000_000, "ms"),
-            _ if n % 1_000 == 0 || n > 1_000_000 => (1_000, "us"),
+            _ if n.is_multiple_of(NANOS_PER_SEC) => (NANOS_PER_SEC, "s"),
+            _ if n.is_multiple_of(1_000_000) || n > NANOS_PER_SEC => (1_000_000, "ms"),
+            _ if n.is_multiple_of(1_000) || n > 1_000_000 => (1_000, "us"),
             _ => (1, "ns"),
         };
         // exact: at most nine decimals, trailing zeros cut
