@@ -5,7 +5,7 @@
 
 use contract::{
     Ack, Allowance, Arrival, Congestion, CongestionControl, Cx, Feedback, Gap, Label, ParamError, ParamInfo,
-    ParamTable, ParamValue, ReceiverCx, ReceiverLaw, Scheme, SenderLaw, Sending, Sent, Setup,
+    ParamList, ParamTable, ParamValue, ReceiverCx, ReceiverLaw, Scheme, SenderLaw, Sending, Sent, Setup,
 };
 use units::{Bytes, Duration, Time};
 
@@ -32,22 +32,25 @@ pub struct Entry {
     /// Its parameters.
     pub params: fn() -> Vec<ParamInfo>,
     /// Reads a list of parameters and writes them all, defaults filled in.
-    pub resolve: fn(&[(String, ParamValue)]) -> Result<Vec<(String, ParamValue)>, ParamError>,
+    pub resolve: fn(&[(String, ParamValue)]) -> Result<ParamList, ParamError>,
     /// Makes its parts.
     pub build: Build,
 }
+
+/// Makes a part from the parameters that a scenario gives and what its endpoint knows.
+pub type Make<T> = fn(&[(String, ParamValue)], &Setup) -> Result<T, ParamError>;
 
 /// How a scheme's parts are made from parameters.
 #[derive(Clone, Copy)]
 pub enum Build {
     /// A congestion law for TCP and other windowed transports.
-    Control(fn(&[(String, ParamValue)], &Setup) -> Result<AnyControl, ParamError>),
+    Control(Make<AnyControl>),
     /// The two laws of a stream.
     Stream {
         /// At the source.
-        sender: fn(&[(String, ParamValue)], &Setup) -> Result<AnySender, ParamError>,
+        sender: Make<AnySender>,
         /// At a receiver.
-        receiver: fn(&[(String, ParamValue)], &Setup) -> Result<AnyReceiver, ParamError>,
+        receiver: Make<AnyReceiver>,
     },
 }
 
