@@ -31,14 +31,12 @@ pub struct Entry {
     pub scheme: Scheme,
     /// Its parameters.
     pub params: fn() -> Vec<ParamInfo>,
+    #[expect(clippy::type_complexity, reason = "said in full, it needs no second name")]
     /// Reads a list of parameters and writes them all, defaults filled in.
-    pub resolve: Resolve,
+    pub resolve: fn(&[(String, ParamValue)]) -> Result<ParamList, ParamError>,
     /// Makes its parts.
     pub build: Build,
 }
-
-/// Fills the parameters that a scenario gives into the defaults.
-pub type Resolve = fn(&[(String, ParamValue)]) -> Result<ParamList, ParamError>;
 
 /// Makes a part from the parameters that a scenario gives and what its endpoint knows.
 pub type Make<T> = fn(&[(String, ParamValue)], &Setup) -> Result<T, ParamError>;

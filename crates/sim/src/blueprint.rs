@@ -193,3 +193,68 @@ pub struct Record {
     /// Whether events that endpoints report are kept.
     pub events: bool,
 }
+
+impl Blueprint {
+    /// An empty network that runs for `duration` with seed 1.
+    pub fn new(duration: Duration) -> Self {
+        Self {
+            seed: 1,
+            duration,
+            warmup: Duration::ZERO,
+            nodes: Vec::new(),
+            links: Vec::new(),
+            metric: Metric::Delay,
+            routes: Vec::new(),
+            flows: Vec::new(),
+            events: Vec::new(),
+            record: Record::default(),
+        }
+    }
+
+    /// Adds a node.
+    pub fn node(&mut self, name: &str) -> NodeId {
+        self.nodes.push(name.to_owned());
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// Adds a link that is the same in both directions.
+    pub fn link(&mut self, name: &str, ends: (NodeId, NodeId), port: PortSpec) -> LinkId {
+        let backward = port.clone();
+        self.links.push(LinkSpec { name: name.to_owned(), ends, forward: port, backward });
+        LinkId(self.links.len() as u32 - 1)
+    }
+
+    /// Adds a flow that starts at once: to one receiver, or to a group of several. The rest can be set on what it returns.
+    pub fn flow(
+        &mut self,
+        name: &str,
+        scheme: Option<&str>,
+        kind: FlowKind,
+        from: NodeId,
+        to: &[NodeId],
+    ) -> &mut FlowSpec {
+        let receiver = |&node| ReceiverSpec { node, start: Time::ZERO, stop: Time::NEVER, churn: None };
+        self.flows.push(FlowSpec {
+            name: name.to_owned(),
+            scheme: scheme.map(str::to_owned),
+            params: Vec::new(),
+            kind,
+            from,
+            to: to.iter().map(receiver).collect(),
+            multicast: to.len() > 1,
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            churn: None,
+            class: 0,
+        });
+        self.flows.last_mut().expect("a flow was just added")
+    }
+}
+
+impl PortSpec {
+    /// A lossless wire behind a drop-tail queue of so many packets.
+    pub const fn new(rate: Rate, delay: Duration, packets: u32) -> Self {
+        let queue = QueueSpec { limit: Limit::Packets(packets), mark_above: None, class_weights: Vec::new() };
+        Self { rate, delay, loss: 0.0, queue }
+    }
+}

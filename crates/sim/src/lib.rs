@@ -1,7 +1,16 @@
 //! World one: virtual time. An agenda, links, nodes, random streams, and the trace.
 
+mod agenda;
 mod blueprint;
+mod build;
+mod change;
+mod peer;
+mod port;
+mod record;
+mod routing;
 mod trace;
+mod tree;
+mod world;
 
 pub use blueprint::{
     Blueprint, Change, Churn, FlowKind, FlowSpec, Limit, LinkSpec, Metric, PortSpec, QueueSpec, ReceiverSpec,
@@ -10,3 +19,4 @@ pub use blueprint::{
 pub use trace::{
     Balance, EventRecord, FlowRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
 };
+pub use world::{Control, World};

@@ -154,7 +154,7 @@ pub struct EventRecord {
     pub subject: Subject,
     /// What.
     pub name: &'static str,
-    /// With what number. Where it names a receiver, it is the index into [`Trace::receivers`].
+    /// With what number. Where it names an endpoint, its [`PeerId`]: compare [`ReceiverRecord::peer`].
     pub value: f64,
 }
 

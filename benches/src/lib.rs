@@ -1,0 +1,75 @@
+//! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star.
+
+use contract::NodeId;
+use sim::{Blueprint, FlowKind, PortSpec};
+use stack::{datagram, tcp};
+use units::{Bytes, Duration, Rate, Time};
+
+/// The workload called `name` (`w1` … `w4`), `seconds` long; `None` for another name.
+pub fn workload(name: &str, seconds: Option<u64>) -> Option<Blueprint> {
+    let run = |usual: u64| Duration::from_secs(seconds.unwrap_or(usual));
+    match name {
+        "w1" => Some(dumbbell(10, Rate::from_mbps(100), 100, run(100))),
+        "w2" => Some(dumbbell(1000, Rate::from_mbps(1000), 1000, run(20))),
+        "w3" => Some(chain(run(100))),
+        "w4" => Some(star(64, run(400))),
+        _ => None,
+    }
+}
+
+/// `count` NewReno flows without SACK over one bottleneck of 10 ms; access links 1 Gbit/s, 1 ms.
+pub fn dumbbell(count: u32, rate: Rate, buffer: u32, duration: Duration) -> Blueprint {
+    let mut net = Blueprint::new(duration);
+    let (left, right) = (net.node("left"), net.node("right"));
+    net.link("bottleneck", (left, right), PortSpec::new(rate, Duration::from_millis(10), buffer));
+    let access = PortSpec::new(Rate::from_mbps(1000), Duration::from_millis(1), 10_000);
+    for i in 0..count {
+        let (from, to) = (net.node(&format!("s{i}")), net.node(&format!("d{i}")));
+        net.link(&format!("s{i}"), (from, left), access.clone());
+        net.link(&format!("d{i}"), (right, to), access.clone());
+        let config = tcp::Config {
+            segment: Bytes::new(960),
+            header: Bytes::new(40),
+            initial_window: 10,
+            sack: false,
+            delayed_ack: false,
+            ..tcp::Config::default()
+        };
+        let start = Time::from_nanos(u64::from(i) * 10_000_000);
+        net.flow(&format!("tcp.{i}"), Some("reno"), FlowKind::Tcp(config), from, &[to]).start = start;
+    }
+    net
+}
+
+/// One constant-rate flow of 1000-byte packets at 80 Mbit/s over ten links of 100 Mbit/s and 1 ms.
+pub fn chain(duration: Duration) -> Blueprint {
+    let mut net = Blueprint::new(duration);
+    let nodes: Vec<NodeId> = (0..=10).map(|i| net.node(&format!("n{i}"))).collect();
+    for (i, pair) in nodes.windows(2).enumerate() {
+        let spec = PortSpec::new(Rate::from_mbps(100), Duration::from_millis(1), 100);
+        net.link(&format!("l{i}"), (pair[0], pair[1]), spec);
+    }
+    net.flow("cbr", None, constant(Rate::from_mbps(80)), nodes[0], &nodes[10..]);
+    net
+}
+
+/// One source at 0.8 Mbit/s, one router, `receivers` receivers behind links of 1 Mbit/s and 5 ms.
+pub fn star(receivers: u32, duration: Duration) -> Blueprint {
+    let mut net = Blueprint::new(duration);
+    let (source, router) = (net.node("source"), net.node("router"));
+    let spec = PortSpec::new(Rate::from_mbps(1), Duration::from_millis(5), 100);
+    net.link("source", (source, router), spec.clone());
+    let leaves: Vec<NodeId> = (0..receivers).map(|i| net.node(&format!("d{i}"))).collect();
+    for (i, &leaf) in leaves.iter().enumerate() {
+        net.link(&format!("d{i}"), (router, leaf), spec.clone());
+    }
+    net.flow("cbr", None, constant(Rate::from_kbps(800)), source, &leaves);
+    net
+}
+
+fn constant(rate: Rate) -> FlowKind {
+    FlowKind::Datagram(datagram::Config {
+        packet: Bytes::new(1000),
+        pattern: datagram::Pattern::Constant { rate },
+    })
+}

@@ -1,0 +1,28 @@
+//! Runs one workload and prints what it moved, as one JSON line. `benches/run.py` measures the process.
+
+use sim::{Control, World};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let seconds = arguments.get(1).and_then(|text| text.parse().ok());
+    let Some(blueprint) = arguments.first().and_then(|name| benches::workload(name, seconds)) else {
+        eprintln!("usage: bench w1|w2|w3|w4 [SECONDS]");
+        std::process::exit(2);
+    };
+    let mut world = World::new(&blueprint).expect("the workloads are valid");
+    world.run(&Control::default());
+    let trace = world.finish();
+    assert!(trace.balance.holds(), "every packet is accounted for: {:?}", trace.balance);
+    let goodput: Vec<f64> = trace.receivers.iter().map(|r| r.meter.goodput_bytes as f64).collect();
+    let (sum, squares) = goodput.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
+    let first = &trace.ports[0];
+    println!(
+        "{{\"packet_hops\": {}, \"events\": {}, \"first_link_drops\": {}, \"first_link_utilisation\": {:.4}, \"jain\": {:.4}, \"hash\": \"{:016x}\"}}",
+        trace.packet_hops,
+        trace.events_handled,
+        first.drops.iter().sum::<u64>(),
+        first.sent_bytes as f64 * 8.0 / first.capacity_bits.max(1) as f64,
+        sum * sum / (goodput.len() as f64 * squares),
+        trace.hash,
+    );
+}

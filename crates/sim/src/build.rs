@@ -1,0 +1,155 @@
+//! From a blueprint to a world.
+
+use contract::{Address, FlowId, GroupId, NodeId, ParamError, PeerId, Random};
+use stack::queue::{ClassLimit, RoundRobin};
+use units::{Bytes, Duration, Time};
+
+use crate::agenda::{Kind, MAX_INDEX, What};
+use crate::peer::{Peer, make_receiver, make_sender};
+use crate::port::{Discipline, Port};
+use crate::record::Recorder;
+use crate::routing::{Edge, Routes};
+use crate::tree::Tree;
+use crate::world::World;
+use crate::{Blueprint, FlowSpec, Limit, PortSpec};
+
+/// A flow's endpoints.
+pub(crate) struct FlowState {
+    pub sender: PeerId,
+    /// Its receivers, as a range of [`World::receivers`].
+    pub receivers: std::ops::Range<usize>,
+    pub churn_random: Random,
+}
+
+/// A receiver.
+pub(crate) struct ReceiverState {
+    pub flow: FlowId,
+    /// Its number among the flow's receivers.
+    pub number: usize,
+    pub peer: PeerId,
+    pub churn_random: Random,
+}
+
+/// Indices of [`Kind::Run`].
+pub(crate) const RUN_END: usize = 0;
+pub(crate) const RUN_WARM: usize = 1;
+pub(crate) const RUN_PROGRESS: usize = 2;
+
+pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
+    check(blueprint)?;
+    let mut world = World::empty(blueprint);
+    let seed = blueprint.seed;
+    let class_of_flow: Vec<u8> = blueprint.flows.iter().map(|flow| flow.class).collect();
+    for link in &blueprint.links {
+        let directions =
+            [("forward", &link.forward, link.ends), ("backward", &link.backward, (link.ends.1, link.ends.0))];
+        for (direction, spec, (from, to)) in directions {
+            let path = format!("link.{}.{direction}", link.name);
+            let discipline = discipline(spec, seed, &path, &class_of_flow);
+            world.ports.push(Port::new(spec, to, Random::new(seed, &path, "loss"), discipline));
+            world.edges.push(Edge { from, to, delay_ns: spec.delay.as_nanos(), up: true });
+        }
+    }
+    world.routes = Routes::new(blueprint.nodes.len(), &world.edges, blueprint.metric, &blueprint.routes);
+    for (id, flow) in (0u32..).zip(&blueprint.flows) {
+        add_flow(&mut world, FlowId(id), flow, seed)?;
+    }
+    schedule(&mut world, blueprint);
+    world.recorder = Recorder::new(blueprint, &world.flows);
+    world.out.notes.probing = world.recorder.probing();
+    world.out.notes.events = blueprint.record.events;
+    Ok(world)
+}
+
+fn discipline(spec: &PortSpec, seed: u64, path: &str, class_of_flow: &[u8]) -> Option<Box<Discipline>> {
+    if spec.queue.class_weights.is_empty() {
+        return None;
+    }
+    let (packets, bytes) = match spec.queue.limit {
+        Limit::Packets(packets) => (packets, Bytes::UNLIMITED),
+        Limit::Bytes(bytes) => (u32::MAX, bytes),
+    };
+    let limit = ClassLimit { packets, bytes, mark_above: spec.queue.mark_above.unwrap_or(u32::MAX) };
+    Some(Box::new(Discipline {
+        queue: RoundRobin::new(&spec.queue.class_weights, class_of_flow.to_vec(), limit),
+        random: Random::new(seed, path, "queue"),
+        dropped: Vec::new(),
+        serving: None,
+        counted_to: Time::ZERO,
+    }))
+}
+
+fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result<(), ParamError> {
+    let path = format!("flow.{}", flow.name);
+    let first = world.peers.len() as u32;
+    let sender = Address { node: flow.from, peer: PeerId(first) };
+    let first_receiver = Address { node: flow.to[0].node, peer: PeerId(first + 1) };
+    let random = |path: &str, purpose| Random::new(seed, path, purpose);
+    let endpoint = make_sender(flow, id, first_receiver)?;
+    world.peers.push(Peer::new(endpoint, sender, id, random(&path, "sender")));
+    let begin = world.receivers.len();
+    for (number, receiver) in flow.to.iter().enumerate() {
+        let peer = PeerId(world.peers.len() as u32);
+        let path = format!("{path}.{}", world.blueprint.nodes[receiver.node.index()]);
+        let address = Address { node: receiver.node, peer };
+        let endpoint = make_receiver(flow, sender)?;
+        world.peers.push(Peer::new(endpoint, address, id, random(&path, "receiver")));
+        let churn_random = random(&path, "churn");
+        world.receivers.push(ReceiverState { flow: id, number, peer, churn_random });
+    }
+    let receivers = begin..world.receivers.len();
+    world.flows.push(FlowState { sender: sender.peer, receivers, churn_random: random(&path, "churn") });
+    debug_assert!(GroupId(id.0).index() == world.trees.len(), "a flow's group has its number");
+    world.trees.push(flow.multicast.then(|| Tree::new(flow.from, id, world.blueprint.nodes.len())));
+    Ok(())
+}
+
+/// The run's own events, then receivers, then senders, then changes: so that equal times go in that order.
+fn schedule(world: &mut World, blueprint: &Blueprint) {
+    let end = Time::ZERO + blueprint.duration;
+    world.agenda.push(end, What::new(Kind::Run, RUN_END as u32));
+    world.agenda.push(Time::ZERO, What::new(Kind::Run, RUN_PROGRESS as u32));
+    if blueprint.warmup > Duration::ZERO {
+        world.agenda.push(Time::ZERO + blueprint.warmup, What::new(Kind::Run, RUN_WARM as u32));
+    }
+    if blueprint.record.every > Duration::ZERO {
+        world.agenda.push(Time::ZERO + blueprint.record.every, What::new(Kind::Sample, 0));
+    }
+    let receivers = blueprint.flows.iter().flat_map(|flow| &flow.to);
+    for (index, receiver) in (0u32..).zip(receivers) {
+        world.agenda.push(receiver.start, What::new(Kind::ToggleReceiver, index));
+    }
+    for (index, flow) in (0u32..).zip(&blueprint.flows) {
+        world.agenda.push(flow.start, What::new(Kind::ToggleFlow, index));
+    }
+    for (index, (at, _)) in (0u32..).zip(&blueprint.events) {
+        world.agenda.push(*at, What::new(Kind::Change, index));
+    }
+}
+
+/// What the engine relies on. `lab` refuses these with a place in the file; this is for blueprints made by hand.
+fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
+    let refuse = |name: &str, message: &str| {
+        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None })
+    };
+    let nodes = blueprint.nodes.len();
+    let known = |node: NodeId| node.index() < nodes;
+    for link in &blueprint.links {
+        if !known(link.ends.0) || !known(link.ends.1) || link.ends.0 == link.ends.1 {
+            return refuse(&link.name, "a link joins two nodes that exist");
+        }
+    }
+    for flow in &blueprint.flows {
+        if flow.to.is_empty() || (flow.to.len() > 1 && !flow.multicast) {
+            return refuse(&flow.name, "a unicast flow has one receiver, a group at least one");
+        }
+        if !known(flow.from) || flow.to.iter().any(|to| !known(to.node) || to.node == flow.from) {
+            return refuse(&flow.name, "sender and receiver are at different nodes that exist");
+        }
+    }
+    let peers: usize = blueprint.flows.iter().map(|flow| 1 + flow.to.len()).sum();
+    if peers.max(blueprint.links.len() * 2).max(blueprint.events.len()) > MAX_INDEX {
+        return refuse("scenario", "there are more than two million endpoints, ports or events");
+    }
+    Ok(())
+}

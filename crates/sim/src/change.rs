@@ -1,0 +1,241 @@
+//! What changes during a run: flows start and stop, receivers join and leave, links change, routes follow.
+
+use contract::{DropReason, FlowId, Input, NodeId, PortId, QueueDiscipline};
+use units::{Rate, Time};
+
+use crate::Change;
+use crate::agenda::{Kind, What};
+use crate::peer::{make_receiver, make_sender};
+use crate::port::Offer;
+use crate::routing::Routes;
+use crate::world::World;
+
+impl World {
+    /// A sender's start, stop, or the next turn of its churn.
+    pub(crate) fn on_toggle_flow(&mut self, index: usize) {
+        let flow = FlowId(index as u32);
+        let spec = &self.blueprint.flows[index];
+        let (stop, churn) = (spec.stop, spec.churn);
+        let on = self.peers[self.sender_of(flow)].active;
+        let next = if self.now >= stop {
+            Time::NEVER
+        } else {
+            let random = &mut self.flows[index].churn_random;
+            churn.map_or(stop, |churn| {
+                (self.now + if on { churn.off } else { churn.on }.draw(random)).min(stop)
+            })
+        };
+        if on {
+            self.stop_flow(flow);
+        } else if self.now < stop {
+            self.start_flow(flow);
+        }
+        self.agenda.push(next, What::new(Kind::ToggleFlow, index as u32));
+    }
+
+    /// A receiver's join, leave, or the next turn of its churn.
+    pub(crate) fn on_toggle_receiver(&mut self, index: usize) {
+        let state = &mut self.receivers[index];
+        let spec = &self.blueprint.flows[state.flow.index()].to[state.number];
+        let (stop, churn) = (spec.stop, spec.churn);
+        let on = self.peers[state.peer.index()].active;
+        let next = if self.now >= stop {
+            Time::NEVER
+        } else {
+            let random = &mut state.churn_random;
+            churn.map_or(stop, |churn| {
+                (self.now + if on { churn.off } else { churn.on }.draw(random)).min(stop)
+            })
+        };
+        if on {
+            self.leave(index);
+        } else if self.now < stop {
+            self.join(index);
+        }
+        self.agenda.push(next, What::new(Kind::ToggleReceiver, index as u32));
+    }
+
+    /// A change that the scenario lists.
+    pub(crate) fn on_change(&mut self, index: usize) {
+        match self.blueprint.events[index].1.clone() {
+            Change::LinkRate(link, rate) if rate == Rate::ZERO => self.set_up(link.0, false),
+            Change::LinkRate(link, rate) => {
+                for port in both(link.0) {
+                    let offers = self.ports[port.index()].set_rate(self.now, rate);
+                    self.schedule_all(port, &offers);
+                }
+            }
+            Change::LinkDelay(link, delay) => {
+                for port in both(link.0) {
+                    let offers = self.ports[port.index()].set_delay(self.now, delay);
+                    self.schedule_all(port, &offers);
+                    self.edges[port.index()].delay_ns = delay.as_nanos();
+                }
+                self.reroute();
+            }
+            Change::LinkLoss(link, loss) => {
+                both(link.0).into_iter().for_each(|port| self.ports[port.index()].set_loss(loss));
+            }
+            Change::LinkUp(link, up) => self.set_up(link.0, up),
+            Change::Route(route) => {
+                self.blueprint.routes.retain(|old| (old.at, old.to) != (route.at, route.to));
+                self.blueprint.routes.push(route);
+                self.reroute();
+            }
+            Change::FlowStart(flow) => self.start_flow(flow),
+            Change::FlowStop(flow) => self.stop_flow(flow),
+            Change::Join(flow, node) => {
+                if let Some(receiver) = self.receiver_at(flow, node) {
+                    self.join(receiver);
+                }
+            }
+            Change::Leave(flow, node) => {
+                if let Some(receiver) = self.receiver_at(flow, node) {
+                    self.leave(receiver);
+                }
+            }
+            Change::Mode(flow, mode) => {
+                let sender = self.sender_of(flow);
+                self.tell(sender, Input::Mode(&mode));
+                for receiver in self.flows[flow.index()].receivers.clone() {
+                    self.tell(self.receivers[receiver].peer.index(), Input::Mode(&mode));
+                }
+            }
+        }
+    }
+
+    fn start_flow(&mut self, flow: FlowId) {
+        let sender = self.sender_of(flow);
+        if self.peers[sender].active {
+            return;
+        }
+        if self.peers[sender].started_at.is_some() {
+            let spec = &self.blueprint.flows[flow.index()];
+            let first = self.flows[flow.index()].receivers.start;
+            let to = self.peers[self.receivers[first].peer.index()].address;
+            self.peers[sender].endpoint =
+                make_sender(spec, flow, to).expect("the same parameters were accepted before");
+            // a new sender numbers its packets anew, so its receivers begin anew as well
+            for receiver in self.flows[flow.index()].receivers.clone() {
+                if self.peers[self.receivers[receiver].peer.index()].active {
+                    self.remake_receiver(receiver);
+                    self.tell(self.receivers[receiver].peer.index(), Input::Start);
+                }
+            }
+        }
+        self.activate(sender);
+    }
+
+    fn stop_flow(&mut self, flow: FlowId) {
+        self.deactivate(self.sender_of(flow));
+    }
+
+    fn join(&mut self, receiver: usize) {
+        let (peer, flow) = (self.receivers[receiver].peer, self.receivers[receiver].flow);
+        if self.peers[peer.index()].active {
+            return;
+        }
+        if self.peers[peer.index()].started_at.is_some() {
+            self.remake_receiver(receiver);
+        }
+        if let Some(tree) = self.trees[flow.index()].as_mut() {
+            tree.join(peer, self.peers[peer.index()].address.node, &self.routes, &self.edges);
+        }
+        self.activate(peer.index());
+    }
+
+    fn leave(&mut self, receiver: usize) {
+        let (peer, flow) = (self.receivers[receiver].peer, self.receivers[receiver].flow);
+        self.deactivate(peer.index());
+        if let Some(tree) = self.trees[flow.index()].as_mut() {
+            tree.leave(peer, self.peers[peer.index()].address.node, &self.edges);
+        }
+    }
+
+    fn remake_receiver(&mut self, receiver: usize) {
+        let state = &self.receivers[receiver];
+        let sender = self.peers[self.sender_of(state.flow)].address;
+        self.peers[state.peer.index()].endpoint =
+            make_receiver(&self.blueprint.flows[state.flow.index()], sender)
+                .expect("the same parameters were accepted before");
+    }
+
+    fn activate(&mut self, peer: usize) {
+        let state = &mut self.peers[peer];
+        state.active = true;
+        state.active_since = self.now;
+        state.started_at.get_or_insert(self.now);
+        self.tell(peer, Input::Start);
+    }
+
+    fn deactivate(&mut self, peer: usize) {
+        if !self.peers[peer].active {
+            return;
+        }
+        self.tell(peer, Input::Stop);
+        let state = &mut self.peers[peer];
+        state.active_for = state.active_until(self.now);
+        state.active = false;
+    }
+
+    fn tell(&mut self, peer: usize, input: Input<'_>) {
+        if self.peers[peer].active {
+            self.peers[peer].handle(self.now, input, &mut self.out);
+            self.after(peer);
+        }
+    }
+
+    fn receiver_at(&self, flow: FlowId, node: NodeId) -> Option<usize> {
+        let mut receivers = self.flows[flow.index()].receivers.clone();
+        receivers.find(|&index| self.peers[self.receivers[index].peer.index()].address.node == node)
+    }
+
+    fn set_up(&mut self, link: u32, up: bool) {
+        for port in both(link) {
+            self.count_backlog(port);
+            let mut lost = self.ports[port.index()].set_up(self.now, up);
+            if !up {
+                lost.extend(self.flush(port));
+            }
+            for id in lost {
+                self.ports[port.index()].count_drop(DropReason::LinkDown);
+                self.drop(id, DropReason::LinkDown);
+            }
+            self.edges[port.index()].up = up;
+        }
+        self.reroute();
+    }
+
+    /// Empties the queue of a port with a discipline.
+    fn flush(&mut self, port: PortId) -> Vec<contract::PacketId> {
+        let Some(discipline) = self.ports[port.index()].discipline.as_mut() else { return Vec::new() };
+        let mut cx = contract::PacketCx {
+            now: self.now,
+            random: &mut discipline.random,
+            arena: &mut self.out.arena,
+            dropped: &mut discipline.dropped,
+        };
+        std::iter::from_fn(|| discipline.queue.dequeue(&mut cx)).collect()
+    }
+
+    fn schedule_all(&mut self, port: PortId, offers: &[Offer]) {
+        for offer in offers {
+            match *offer {
+                Offer::Arrive(at) => self.agenda.push(at, What::new(Kind::Arrive, port.0)),
+                Offer::Depart(at) => self.agenda.push(at, What::new(Kind::Depart, port.0)),
+                Offer::Accepted | Offer::Dropped(_) => {}
+            }
+        }
+    }
+
+    /// Recomputes every route and every tree.
+    fn reroute(&mut self) {
+        let blueprint = &self.blueprint;
+        self.routes = Routes::new(blueprint.nodes.len(), &self.edges, blueprint.metric, &blueprint.routes);
+        self.trees.iter_mut().flatten().for_each(|tree| tree.rebuild(&self.routes, &self.edges));
+    }
+}
+
+const fn both(link: u32) -> [PortId; 2] {
+    [PortId(2 * link), PortId(2 * link + 1)]
+}

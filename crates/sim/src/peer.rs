@@ -1,0 +1,189 @@
+//! Endpoints as the simulator holds them.
+
+use contract::{Address, Cx, Endpoint, FlowId, Input, Meter, Outputs, Packet, ParamError, Random, Setup};
+use schemes::{AnyControl, AnyReceiver, AnySender, Build};
+use stack::{datagram, stream, tcp};
+use units::{Bytes, Duration, Time};
+
+use crate::{FlowKind, FlowSpec};
+
+/// Any endpoint.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a pointer to follow for every packet would cost more than the space"
+)]
+pub(crate) enum AnyEndpoint {
+    TcpSender(tcp::Sender<AnyControl>),
+    TcpReceiver(tcp::Receiver),
+    StreamSender(Box<stream::Sender<AnySender>>),
+    StreamReceiver(Box<stream::Receiver<AnyReceiver>>),
+    Source(datagram::Source),
+    Sink(datagram::Sink),
+}
+
+impl Endpoint for AnyEndpoint {
+    #[inline]
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        match self {
+            Self::TcpSender(endpoint) => endpoint.handle(input, cx),
+            Self::TcpReceiver(endpoint) => endpoint.handle(input, cx),
+            Self::StreamSender(endpoint) => endpoint.handle(input, cx),
+            Self::StreamReceiver(endpoint) => endpoint.handle(input, cx),
+            Self::Source(endpoint) => endpoint.handle(input, cx),
+            Self::Sink(endpoint) => endpoint.handle(input, cx),
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        match self {
+            Self::TcpSender(endpoint) => endpoint.wake(),
+            Self::TcpReceiver(endpoint) => endpoint.wake(),
+            Self::StreamSender(endpoint) => endpoint.wake(),
+            Self::StreamReceiver(endpoint) => endpoint.wake(),
+            Self::Source(endpoint) => endpoint.wake(),
+            Self::Sink(endpoint) => endpoint.wake(),
+        }
+    }
+}
+
+/// What the engine counts about an endpoint, over the whole run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub received_packets: u64,
+    pub received_bytes: u64,
+    pub delay_sum_ns: u64,
+    pub sent_packets: u64,
+    pub sent_bytes: u64,
+}
+
+/// An endpoint, its stream of random numbers, and what is counted about it.
+pub(crate) struct Peer {
+    pub endpoint: AnyEndpoint,
+    /// When its pending `Wake` is due; another one is stale.
+    pub armed: Time,
+    pub address: Address,
+    pub flow: FlowId,
+    /// It takes packets.
+    pub active: bool,
+    pub active_since: Time,
+    pub tally: Tally,
+    pub delay_min: Duration,
+    pub delay_max: Duration,
+    pub random: Random,
+    pub meter: Meter,
+    pub started_at: Option<Time>,
+    /// Time on, up to `active_since`, after the warm-up.
+    pub active_for: Duration,
+}
+
+impl Peer {
+    pub(crate) fn new(endpoint: AnyEndpoint, address: Address, flow: FlowId, random: Random) -> Self {
+        Self {
+            endpoint,
+            armed: Time::NEVER,
+            address,
+            flow,
+            active: false,
+            active_since: Time::ZERO,
+            tally: Tally::default(),
+            delay_min: Duration::MAX,
+            delay_max: Duration::ZERO,
+            random,
+            meter: Meter::default(),
+            started_at: None,
+            active_for: Duration::ZERO,
+        }
+    }
+
+    /// Runs the endpoint on one input.
+    #[inline]
+    pub(crate) fn handle(&mut self, now: Time, input: Input<'_>, out: &mut Outputs) {
+        let mut cx = Cx::new(now, self.address, self.flow, &mut self.random, &mut self.meter, out);
+        self.endpoint.handle(input, &mut cx);
+    }
+
+    /// Counts a packet that arrived for it.
+    #[inline]
+    pub(crate) fn count_arrival(&mut self, now: Time, packet: &Packet) {
+        let delay = now.saturating_since(packet.sent_at);
+        self.tally.received_packets += 1;
+        self.tally.received_bytes += u64::from(packet.size_bytes);
+        self.tally.delay_sum_ns += delay.as_nanos();
+        self.delay_min = self.delay_min.min(delay);
+        self.delay_max = self.delay_max.max(delay);
+    }
+
+    /// Ends the warm-up: what cannot be subtracted later begins anew.
+    pub(crate) fn rebase(&mut self, now: Time) {
+        (self.delay_min, self.delay_max) = (Duration::MAX, Duration::ZERO);
+        self.meter.rtt_min = Duration::MAX;
+        (self.active_for, self.active_since) = (Duration::ZERO, now);
+    }
+
+    /// Time on after the warm-up, up to `now`.
+    pub(crate) fn active_until(&self, now: Time) -> Duration {
+        if self.active { self.active_for + now.saturating_since(self.active_since) } else { self.active_for }
+    }
+}
+
+/// A sender for `flow`, towards `receiver` or the flow's group.
+pub(crate) fn make_sender(flow: &FlowSpec, id: FlowId, receiver: Address) -> Result<AnyEndpoint, ParamError> {
+    let to =
+        if flow.multicast { contract::Destination::group(contract::GroupId(id.0)) } else { receiver.into() };
+    Ok(match &flow.kind {
+        FlowKind::Tcp(config) => {
+            let setup = Setup {
+                segment: config.segment,
+                initial_window: config.segment * u64::from(config.initial_window),
+            };
+            let Build::Control(build) = scheme(flow)? else { return Err(wrong_kind(flow, "a stream")) };
+            AnyEndpoint::TcpSender(tcp::Sender::new(config, build(&flow.params, &setup)?, receiver))
+        }
+        FlowKind::Stream(config) => {
+            let Build::Stream { sender, .. } = scheme(flow)? else {
+                return Err(wrong_kind(flow, "a window law"));
+            };
+            let law = sender(&flow.params, &stream_setup(config))?;
+            AnyEndpoint::StreamSender(Box::new(stream::Sender::new(config, law, to)))
+        }
+        FlowKind::Datagram(config) => AnyEndpoint::Source(datagram::Source::new(config, to)),
+    })
+}
+
+/// A receiver of `flow`, which answers to `sender`.
+pub(crate) fn make_receiver(flow: &FlowSpec, sender: Address) -> Result<AnyEndpoint, ParamError> {
+    Ok(match &flow.kind {
+        FlowKind::Tcp(config) => AnyEndpoint::TcpReceiver(tcp::Receiver::new(config, sender)),
+        FlowKind::Stream(config) => {
+            let Build::Stream { receiver, .. } = scheme(flow)? else {
+                return Err(wrong_kind(flow, "a window law"));
+            };
+            let law = receiver(&flow.params, &stream_setup(config))?;
+            AnyEndpoint::StreamReceiver(Box::new(stream::Receiver::new(config, law, sender)))
+        }
+        FlowKind::Datagram(_) => AnyEndpoint::Sink(datagram::Sink::new()),
+    })
+}
+
+fn stream_setup(config: &stream::Config) -> Setup {
+    Setup { segment: config.packet, initial_window: Bytes::UNLIMITED }
+}
+
+fn scheme(flow: &FlowSpec) -> Result<Build, ParamError> {
+    let name = flow.scheme.as_deref().unwrap_or_default();
+    schemes::find(name).map(|entry| entry.build).ok_or_else(|| ParamError {
+        name: flow.name.clone(),
+        message: format!("there is no scheme `{name}`"),
+        hint: None,
+    })
+}
+
+fn wrong_kind(flow: &FlowSpec, what: &str) -> ParamError {
+    let scheme = flow.scheme.as_deref().unwrap_or_default();
+    ParamError {
+        name: flow.name.clone(),
+        message: format!("`{scheme}` is {what}, which this transport cannot use"),
+        hint: None,
+    }
+}

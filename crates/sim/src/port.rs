@@ -1,0 +1,554 @@
+//! One direction of a link and the queue before it.
+//!
+//! A FIFO at a constant rate needs no event at a departure: the times at which a packet will start, leave and arrive are known
+//! when it is accepted. All accepted packets stand in one ring in that order; only the first of them has an agenda entry.
+//! Ports with a queue discipline ([`Discipline`]) decide at each departure, so they have a departure event as well.
+
+use contract::{Backlog, DropReason, NodeId, PacketId, Random, Verdict};
+use stack::queue::RoundRobin;
+use units::{Bytes, Carry, Duration, Rate, Time};
+
+use crate::trace::PortRecord;
+use crate::{Limit, PortSpec};
+
+/// A packet that was accepted and has not arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub packet: PacketId,
+    pub size_bytes: u32,
+    /// When its transmission starts.
+    pub start: Time,
+    /// When its last bit leaves.
+    pub depart: Time,
+    /// When its last bit arrives.
+    pub arrive: Time,
+}
+
+/// A ring of slots with two cursors: the next to arrive, and the first whose transmission has not started.
+#[derive(Debug, Default)]
+struct Ring {
+    slots: Vec<Slot>,
+    head: u32,
+    waiting: u32,
+    tail: u32,
+}
+
+impl Ring {
+    #[inline]
+    fn at(&self, cursor: u32) -> &Slot {
+        &self.slots[cursor as usize & (self.slots.len() - 1)]
+    }
+
+    #[inline]
+    fn at_mut(&mut self, cursor: u32) -> &mut Slot {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[cursor as usize & mask]
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head) as usize
+    }
+
+    #[inline]
+    fn push(&mut self, slot: Slot) {
+        if self.len() == self.slots.len() {
+            self.grow(slot);
+        }
+        *self.at_mut(self.tail) = slot;
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    #[cold]
+    fn grow(&mut self, filler: Slot) {
+        let (len, started) = (self.len(), self.waiting.wrapping_sub(self.head));
+        let mut slots = Vec::with_capacity((len * 2).max(4));
+        slots.extend((0..len).map(|i| *self.at(self.head.wrapping_add(i as u32))));
+        slots.resize(slots.capacity().next_power_of_two(), filler);
+        (self.slots, self.head, self.waiting, self.tail) = (slots, 0, started, len as u32);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Slot> {
+        (0..self.len() as u32).map(|i| self.at(self.head.wrapping_add(i)))
+    }
+}
+
+/// What became of a packet that was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// It goes on; nothing is to be scheduled.
+    Accepted,
+    /// It goes on; the port wants an `Arrive` at this time.
+    Arrive(Time),
+    /// It goes on; the port wants a `Depart` at this time.
+    Depart(Time),
+    /// It is dropped.
+    Dropped(DropReason),
+}
+
+/// Any queue that is not a plain FIFO.
+pub(crate) struct Discipline {
+    pub queue: RoundRobin,
+    pub random: Random,
+    /// Drops from inside the queue, drained by the engine.
+    pub dropped: Vec<(PacketId, DropReason)>,
+    /// The packet in transmission.
+    pub serving: Option<Slot>,
+    /// Up to when the time that packets wait has been counted.
+    pub counted_to: Time,
+}
+
+/// A port. What every packet touches comes first; the rest is behind a pointer.
+pub(crate) struct Port {
+    ring: Ring,
+    busy_until: Time,
+    carry: Carry,
+    rate: Rate,
+    delay: Duration,
+    /// When the last packet accepted will arrive.
+    last_arrive: Time,
+    /// When the pending `Arrive` is due; another one is stale.
+    pub armed: Time,
+    /// Limits of the plain FIFO.
+    limit_packets: u32,
+    mark_above: u32,
+    limit_bytes: u64,
+    waiting_bytes: u64,
+    /// The node at the other end.
+    pub to: NodeId,
+    pub up: bool,
+    /// The wire loses packets at random.
+    pub lossy: bool,
+    backlog_max: u32,
+    offered_packets: u64,
+    sent_packets: u64,
+    sent_bytes: u64,
+    backlog_packet_ns: u128,
+    backlog_byte_ns: u128,
+    pub discipline: Option<Box<Discipline>>,
+    pub cold: Box<Cold>,
+}
+
+/// What few packets touch.
+pub(crate) struct Cold {
+    pub loss: f64,
+    pub loss_random: Random,
+    drops: [u64; DropReason::ALL.len()],
+    marked_packets: u64,
+    /// Counts at the end of the warm-up, taken off every reading.
+    base: PortRecord,
+    /// What the link could have carried while up, in bit-nanoseconds.
+    capacity_bit_ns: u128,
+    capacity_since: Time,
+    /// Capacity at the last sample of the utilisation.
+    sampled_capacity_bit_ns: u128,
+}
+
+impl Port {
+    pub(crate) fn new(
+        spec: &PortSpec,
+        to: NodeId,
+        loss_random: Random,
+        discipline: Option<Box<Discipline>>,
+    ) -> Self {
+        let (limit_packets, limit_bytes) = match spec.queue.limit {
+            Limit::Packets(packets) => (packets, u64::MAX),
+            Limit::Bytes(bytes) => (u32::MAX, bytes.as_u64()),
+        };
+        Self {
+            ring: Ring::default(),
+            busy_until: Time::ZERO,
+            carry: Carry::default(),
+            rate: spec.rate,
+            delay: spec.delay,
+            last_arrive: Time::ZERO,
+            armed: Time::NEVER,
+            limit_packets,
+            mark_above: spec.queue.mark_above.unwrap_or(u32::MAX),
+            limit_bytes,
+            waiting_bytes: 0,
+            to,
+            up: true,
+            lossy: spec.loss > 0.0,
+            backlog_max: 0,
+            offered_packets: 0,
+            sent_packets: 0,
+            sent_bytes: 0,
+            backlog_packet_ns: 0,
+            backlog_byte_ns: 0,
+            discipline,
+            cold: Box::new(Cold {
+                loss: spec.loss,
+                loss_random,
+                drops: Default::default(),
+                marked_packets: 0,
+                base: PortRecord::default(),
+                capacity_bit_ns: 0,
+                capacity_since: Time::ZERO,
+                sampled_capacity_bit_ns: 0,
+            }),
+        }
+    }
+
+    /// Whether the wire loses the packet that arrives now.
+    #[cold]
+    pub(crate) fn loses(&mut self) -> bool {
+        self.cold.loss_random.chance(self.cold.loss)
+    }
+
+    /// Changes the random loss.
+    pub(crate) fn set_loss(&mut self, loss: f64) {
+        (self.cold.loss, self.lossy) = (loss, loss > 0.0);
+    }
+
+    /// Takes a packet into the plain FIFO. `marked` is set when the packet is to be marked.
+    #[inline]
+    pub(crate) fn offer(&mut self, now: Time, packet: PacketId, size_bytes: u32, marked: &mut bool) -> Offer {
+        self.offered_packets += 1;
+        self.advance(now);
+        let waiting = self.ring.tail.wrapping_sub(self.ring.waiting);
+        let size = u64::from(size_bytes);
+        let start = self.busy_until.max(now);
+        if start > now && (waiting >= self.limit_packets || self.waiting_bytes + size > self.limit_bytes) {
+            return self.refuse(DropReason::QueueFull);
+        }
+        if !self.up || self.rate == Rate::ZERO {
+            return self.refuse(DropReason::LinkDown);
+        }
+        if waiting >= self.mark_above {
+            *marked = true;
+        }
+        if self.busy_until < now {
+            self.carry = Carry::default();
+        }
+        let (span, carry) = self.rate.serialise(Bytes::new(size), self.carry);
+        self.carry = carry;
+        let depart = start + span;
+        // a wire delivers in order, also after its delay was shortened
+        let arrive = (depart + self.delay).max(self.last_arrive);
+        self.last_arrive = arrive;
+        self.busy_until = depart;
+        self.sent_packets += 1;
+        self.sent_bytes += size;
+        if self.ring.len() == 0 {
+            self.ring.waiting = self.ring.tail;
+        }
+        if start > now {
+            let wait = (start - now).as_nanos();
+            self.backlog_packet_ns += u128::from(wait);
+            self.backlog_byte_ns += u128::from(wait) * u128::from(size);
+            self.backlog_max = self.backlog_max.max(waiting + 1);
+            self.waiting_bytes += size;
+        }
+        self.ring.push(Slot { packet, size_bytes, start, depart, arrive });
+        if start <= now {
+            self.ring.waiting = self.ring.tail;
+        }
+        self.arm()
+    }
+
+    /// Counts a refused packet.
+    #[cold]
+    pub(crate) fn refuse(&mut self, why: DropReason) -> Offer {
+        self.count_drop(why);
+        Offer::Dropped(why)
+    }
+
+    pub(crate) fn count_drop(&mut self, why: DropReason) {
+        self.cold.drops[why as usize] += 1;
+    }
+
+    pub(crate) fn count_mark(&mut self) {
+        self.cold.marked_packets += 1;
+    }
+
+    /// Moves the cursor past packets whose transmission has started.
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        while self.ring.waiting != self.ring.tail {
+            let slot = self.ring.at(self.ring.waiting);
+            if slot.start > now {
+                break;
+            }
+            self.waiting_bytes -= u64::from(slot.size_bytes);
+            self.ring.waiting = self.ring.waiting.wrapping_add(1);
+        }
+    }
+
+    /// Asks for an `Arrive` when none is pending for the first packet.
+    #[inline]
+    fn arm(&mut self) -> Offer {
+        let first = self.ring.at(self.ring.head).arrive;
+        if self.armed == first {
+            return Offer::Accepted;
+        }
+        self.armed = first;
+        Offer::Arrive(first)
+    }
+
+    /// The first packet, which arrives now. `None` when the event is stale.
+    #[inline]
+    pub(crate) fn take_arrival(&mut self, now: Time) -> Option<PacketId> {
+        if self.armed != now {
+            return None;
+        }
+        let slot = *self.ring.at(self.ring.head);
+        debug_assert!(slot.arrive == now, "an armed port has a packet that arrives");
+        if self.ring.waiting == self.ring.head {
+            self.waiting_bytes -= u64::from(slot.size_bytes);
+            self.ring.waiting = self.ring.waiting.wrapping_add(1);
+        }
+        self.ring.head = self.ring.head.wrapping_add(1);
+        self.armed = if self.ring.len() == 0 { Time::NEVER } else { self.ring.at(self.ring.head).arrive };
+        Some(slot.packet)
+    }
+
+    /// Begins the transmission of `packet` that a discipline gave out; the `Depart` is due at the time returned.
+    pub(crate) fn serve(&mut self, now: Time, packet: PacketId, size_bytes: u32) -> Time {
+        if self.busy_until < now {
+            self.carry = Carry::default();
+        }
+        let (span, carry) = self.rate.serialise(Bytes::new(u64::from(size_bytes)), self.carry);
+        self.carry = carry;
+        let depart = now + span;
+        self.busy_until = depart;
+        self.sent_packets += 1;
+        self.sent_bytes += u64::from(size_bytes);
+        let slot = Slot { packet, size_bytes, start: now, depart, arrive: depart + self.delay };
+        self.discipline.as_mut().expect("only ports with a discipline serve").serving = Some(slot);
+        depart
+    }
+
+    /// Ends the transmission that is due now: the packet is on the wire.
+    pub(crate) fn finish_serving(&mut self, now: Time) -> Option<Offer> {
+        let discipline = self.discipline.as_mut()?;
+        let slot = discipline.serving.take_if(|slot| slot.depart == now)?;
+        self.last_arrive = (now + self.delay).max(self.last_arrive);
+        self.ring.push(Slot { arrive: self.last_arrive, ..slot });
+        self.ring.waiting = self.ring.tail;
+        Some(self.arm())
+    }
+
+    /// Adds the time that the packets of a discipline wait, between two instants at which its backlog was `backlog`.
+    pub(crate) fn count_backlog(&mut self, span: Duration, backlog: Backlog) {
+        self.backlog_packet_ns += u128::from(span.as_nanos()) * u128::from(backlog.packets);
+        self.backlog_byte_ns += u128::from(span.as_nanos()) * u128::from(backlog.bytes.as_u64());
+        self.backlog_max = self.backlog_max.max(backlog.packets);
+    }
+
+    /// Counts an offer that goes to the discipline.
+    pub(crate) fn count_offer(&mut self) {
+        self.offered_packets += 1;
+    }
+
+    /// Changes the rate. What is under transmission goes on at the new rate; what waits follows it.
+    /// Returns the events that the port now wants.
+    pub(crate) fn set_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
+        self.settle_capacity(now);
+        let old = std::mem::replace(&mut self.rate, rate);
+        self.advance(now);
+        let mut wanted = Vec::new();
+        if let Some(slot) = self.discipline.as_mut().and_then(|d| d.serving.as_mut()) {
+            slot.depart = now + rescaled(slot.depart - now, old, rate);
+            slot.arrive = slot.depart + self.delay;
+            self.busy_until = slot.depart;
+            wanted.push(Offer::Depart(slot.depart));
+            return wanted;
+        }
+        // the packets that have not left: the one in transmission, if any, and those that wait
+        let mut cursor = self.ring.waiting;
+        while cursor != self.ring.head && self.ring.at(cursor.wrapping_sub(1)).depart > now {
+            cursor = cursor.wrapping_sub(1);
+        }
+        let mut busy_until = now;
+        let mut carry = Carry::default();
+        while cursor != self.ring.tail {
+            let delay = self.delay;
+            let slot = self.ring.at_mut(cursor);
+            if slot.start <= now {
+                slot.depart = now + rescaled(slot.depart - now, old, rate);
+            } else {
+                let (span, rest) = rate.serialise(Bytes::new(u64::from(slot.size_bytes)), carry);
+                carry = rest;
+                let waited_more = busy_until.as_nanos().wrapping_sub(slot.start.as_nanos()) as i64;
+                slot.start = busy_until;
+                slot.depart = busy_until + span;
+                let size = i128::from(slot.size_bytes);
+                add_signed(&mut self.backlog_packet_ns, i128::from(waited_more));
+                add_signed(&mut self.backlog_byte_ns, i128::from(waited_more) * size);
+            }
+            slot.arrive = slot.depart + delay;
+            busy_until = slot.depart;
+            cursor = cursor.wrapping_add(1);
+        }
+        (self.busy_until, self.carry) = (busy_until, carry);
+        self.keep_order();
+        if self.ring.len() > 0 {
+            let offer = self.arm();
+            wanted.push(offer);
+        }
+        wanted
+    }
+
+    /// Changes the propagation delay for packets that have not left. A wire delivers in order, so a shorter delay takes
+    /// effect behind what is on the wire already.
+    pub(crate) fn set_delay(&mut self, now: Time, delay: Duration) -> Vec<Offer> {
+        self.delay = delay;
+        for i in 0..self.ring.len() as u32 {
+            let slot = self.ring.at_mut(self.ring.head.wrapping_add(i));
+            if slot.depart > now {
+                slot.arrive = slot.depart + delay;
+            }
+        }
+        self.keep_order();
+        if self.ring.len() > 0 { vec![self.arm()] } else { Vec::new() }
+    }
+
+    fn keep_order(&mut self) {
+        let mut earliest = Time::ZERO;
+        for i in 0..self.ring.len() as u32 {
+            let slot = self.ring.at_mut(self.ring.head.wrapping_add(i));
+            slot.arrive = slot.arrive.max(earliest);
+            earliest = slot.arrive;
+        }
+        self.last_arrive = earliest;
+    }
+
+    /// Takes the link down and returns what it held, or brings it up.
+    pub(crate) fn set_up(&mut self, now: Time, up: bool) -> Vec<PacketId> {
+        self.settle_capacity(now);
+        self.up = up;
+        if up {
+            return Vec::new();
+        }
+        self.advance(now);
+        // what did not leave was not transmitted
+        let mut lost = Vec::new();
+        for i in 0..self.ring.len() as u32 {
+            let slot = *self.ring.at(self.ring.head.wrapping_add(i));
+            if slot.depart > now {
+                self.sent_packets -= 1;
+                self.sent_bytes -= u64::from(slot.size_bytes);
+            }
+            if slot.start > now {
+                let unspent = (slot.start - now).as_nanos();
+                add_signed(&mut self.backlog_packet_ns, -i128::from(unspent));
+                add_signed(&mut self.backlog_byte_ns, -i128::from(unspent) * i128::from(slot.size_bytes));
+            }
+            lost.push(slot.packet);
+        }
+        self.ring.head = self.ring.tail;
+        self.ring.waiting = self.ring.tail;
+        self.waiting_bytes = 0;
+        self.busy_until = now;
+        self.last_arrive = now;
+        self.armed = Time::NEVER;
+        if let Some(slot) = self.discipline.as_mut().and_then(|d| d.serving.take()) {
+            self.sent_packets -= 1;
+            self.sent_bytes -= u64::from(slot.size_bytes);
+            lost.push(slot.packet);
+        }
+        lost
+    }
+
+    fn settle_capacity(&mut self, now: Time) {
+        if self.up && self.rate != Rate::UNLIMITED {
+            let span = u128::from((now - self.cold.capacity_since).as_nanos());
+            self.cold.capacity_bit_ns += u128::from(self.rate.as_bps()) * span;
+        }
+        self.cold.capacity_since = now;
+    }
+
+    fn totals(&self) -> PortRecord {
+        PortRecord {
+            offered_packets: self.offered_packets,
+            sent_packets: self.sent_packets,
+            sent_bytes: self.sent_bytes,
+            marked_packets: self.cold.marked_packets,
+            drops: self.cold.drops,
+            backlog_packet_ns: self.backlog_packet_ns,
+            backlog_byte_ns: self.backlog_byte_ns,
+            backlog_max: self.backlog_max,
+            capacity_bits: self.cold.capacity_bit_ns / 1_000_000_000,
+        }
+    }
+
+    /// All counters as they stand at `now`, the warm-up included: what has been accepted but not transmitted is taken off.
+    pub(crate) fn reading(&mut self, now: Time) -> PortRecord {
+        self.settle_capacity(now);
+        let mut record = self.totals();
+        let serving = self.discipline.as_ref().and_then(|d| d.serving);
+        for slot in self.ring.iter().chain(serving.iter()).filter(|slot| slot.depart > now) {
+            let size = u64::from(slot.size_bytes);
+            if slot.start >= now {
+                let wait = u128::from((slot.start - now).as_nanos());
+                record.backlog_packet_ns -= wait;
+                record.backlog_byte_ns -= wait * u128::from(size);
+                record.sent_packets -= 1;
+                record.sent_bytes -= size;
+            } else {
+                let (left, whole) = ((slot.depart - now).as_nanos(), (slot.depart - slot.start).as_nanos());
+                record.sent_bytes -= (u128::from(size) * u128::from(left) / u128::from(whole)) as u64;
+            }
+        }
+        record
+    }
+
+    /// Bits that the link could have carried since this was last asked.
+    pub(crate) fn capacity_since_last(&mut self, now: Time) -> f64 {
+        self.settle_capacity(now);
+        let bit_ns = self.cold.capacity_bit_ns;
+        (bit_ns - std::mem::replace(&mut self.cold.sampled_capacity_bit_ns, bit_ns)) as f64 / 1e9
+    }
+
+    /// Counters since the end of the warm-up.
+    pub(crate) fn record(&mut self, now: Time) -> PortRecord {
+        let mut record = self.reading(now);
+        let base = &self.cold.base;
+        record.offered_packets -= base.offered_packets;
+        record.sent_packets = record.sent_packets.saturating_sub(base.sent_packets);
+        record.sent_bytes = record.sent_bytes.saturating_sub(base.sent_bytes);
+        record.marked_packets -= base.marked_packets;
+        record.drops.iter_mut().zip(base.drops).for_each(|(count, base)| *count -= base);
+        record.backlog_packet_ns = record.backlog_packet_ns.saturating_sub(base.backlog_packet_ns);
+        record.backlog_byte_ns = record.backlog_byte_ns.saturating_sub(base.backlog_byte_ns);
+        record.capacity_bits -= base.capacity_bits;
+        record
+    }
+
+    /// Ends the warm-up.
+    pub(crate) fn rebase(&mut self, now: Time) {
+        self.cold.base = self.reading(now);
+        self.backlog_max = 0;
+    }
+
+    /// Whether a discipline, where there is one, may start a transmission.
+    pub(crate) fn idle(&self) -> bool {
+        self.discipline.as_ref().is_some_and(|d| d.serving.is_none()) && self.up && self.rate != Rate::ZERO
+    }
+}
+
+/// The verdict of a discipline as an offer.
+pub(crate) fn offer_of(verdict: Verdict) -> (Offer, bool) {
+    match verdict {
+        Verdict::Pass => (Offer::Accepted, false),
+        Verdict::Mark => (Offer::Accepted, true),
+        Verdict::Drop(why) => (Offer::Dropped(why), false),
+    }
+}
+
+/// The time that the rest of a transmission takes at a new rate.
+fn rescaled(left: Duration, old: Rate, new: Rate) -> Duration {
+    if new == Rate::ZERO {
+        return Duration::MAX;
+    }
+    if new == Rate::UNLIMITED {
+        return Duration::ZERO;
+    }
+    let bit_nanos = u128::from(left.as_nanos()) * u128::from(old.as_bps());
+    Duration::from_nanos(u64::try_from(bit_nanos / u128::from(new.as_bps())).unwrap_or(u64::MAX))
+}
+
+fn add_signed(total: &mut u128, change: i128) {
+    *total = total.saturating_add_signed(change);
+}

@@ -1,0 +1,124 @@
+//! Multicast trees: for each group, the reverse of its receivers' shortest paths to the source.
+//!
+//! A join grafts the branch from the receiver up to the first node that is on the tree already; a leave prunes up to the first
+//! node that still has members or branches. Both take effect at once, everywhere.
+
+use contract::{FlowId, NodeId, PeerId, PortId};
+
+use crate::routing::{Edge, Routes};
+
+/// The tree of one group.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    source: NodeId,
+    flow: FlowId,
+    nodes: Vec<TreeNode>,
+}
+
+/// What a node does with the group's packets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TreeNode {
+    /// Ports that get a copy.
+    pub branches: Vec<PortId>,
+    /// Endpoints here that get one.
+    pub members: Vec<PeerId>,
+    /// The port towards the source, from the node's own side.
+    up: Option<PortId>,
+}
+
+/// The other direction of the same link.
+const fn reverse(port: PortId) -> PortId {
+    PortId(port.0 ^ 1)
+}
+
+impl Tree {
+    pub(crate) fn new(source: NodeId, flow: FlowId, nodes: usize) -> Self {
+        Self { source, flow, nodes: vec![TreeNode::default(); nodes] }
+    }
+
+    #[inline]
+    pub(crate) fn at(&self, node: NodeId) -> &TreeNode {
+        &self.nodes[node.index()]
+    }
+
+    /// Adds a member and grafts its branch. A receiver without a route stays a member without a branch.
+    pub(crate) fn join(&mut self, member: PeerId, at: NodeId, routes: &Routes, edges: &[Edge]) {
+        let node = &mut self.nodes[at.index()];
+        if node.members.contains(&member) {
+            return;
+        }
+        node.members.push(member);
+        let mut at = at;
+        // the bound ends the walk if pinned routes go in a circle
+        for _ in 0..self.nodes.len() {
+            if at == self.source || self.nodes[at.index()].up.is_some() {
+                return;
+            }
+            let Some(up) = routes.next(at, self.source, self.flow) else { return };
+            self.nodes[at.index()].up = Some(up);
+            let parent = edges[up.index()].to;
+            self.nodes[parent.index()].branches.push(reverse(up));
+            at = parent;
+        }
+    }
+
+    /// Takes a member off and prunes what nobody needs.
+    pub(crate) fn leave(&mut self, member: PeerId, at: NodeId, edges: &[Edge]) {
+        self.nodes[at.index()].members.retain(|&other| other != member);
+        let mut at = at;
+        loop {
+            let node = &mut self.nodes[at.index()];
+            if !node.members.is_empty() || !node.branches.is_empty() {
+                return;
+            }
+            let Some(up) = node.up.take() else { return };
+            let parent = edges[up.index()].to;
+            self.nodes[parent.index()].branches.retain(|&branch| branch != reverse(up));
+            at = parent;
+        }
+    }
+
+    /// Builds the tree anew after routes changed.
+    pub(crate) fn rebuild(&mut self, routes: &Routes, edges: &[Edge]) {
+        let members: Vec<(NodeId, Vec<PeerId>)> = (0u32..)
+            .zip(&mut self.nodes)
+            .map(|(node, state)| {
+                state.branches.clear();
+                state.up = None;
+                (NodeId(node), std::mem::take(&mut state.members))
+            })
+            .filter(|(_, members)| !members.is_empty())
+            .collect();
+        for (node, members) in members {
+            for member in members {
+                self.join(member, node, routes, edges);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blueprint::Metric;
+
+    #[test]
+    fn branches_are_grafted_once_and_pruned_when_empty() {
+        // 0 source, 1 router, 2 and 3 behind it
+        let edge = |from, to| Edge { from: NodeId(from), to: NodeId(to), delay_ns: 1, up: true };
+        let edges = [edge(0, 1), edge(1, 0), edge(1, 2), edge(2, 1), edge(1, 3), edge(3, 1)];
+        let routes = Routes::new(4, &edges, Metric::Delay, &[]);
+        let mut tree = Tree::new(NodeId(0), FlowId(0), 4);
+        tree.join(PeerId(5), NodeId(2), &routes, &edges);
+        tree.join(PeerId(6), NodeId(3), &routes, &edges);
+        tree.join(PeerId(7), NodeId(3), &routes, &edges);
+        assert_eq!(tree.at(NodeId(0)).branches, [PortId(0)]);
+        assert_eq!(tree.at(NodeId(1)).branches, [PortId(2), PortId(4)]);
+        tree.leave(PeerId(6), NodeId(3), &edges);
+        assert_eq!(tree.at(NodeId(1)).branches, [PortId(2), PortId(4)]);
+        tree.leave(PeerId(7), NodeId(3), &edges);
+        assert_eq!(tree.at(NodeId(1)).branches, [PortId(2)]);
+        tree.leave(PeerId(5), NodeId(2), &edges);
+        assert!(tree.at(NodeId(0)).branches.is_empty());
+    }
+}

@@ -1,0 +1,420 @@
+//! The running network: one agenda, and the path of a packet through it.
+//!
+//! A packet is handed over by an endpoint, offered to its node's port, arrives at the next node, and so on until it is
+//! delivered or dropped. Everything else (what changes, what is recorded) is in the neighbouring files.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use contract::{
+    DropReason, Ecn, GroupId, Input, NodeId, Outputs, PacketCx, PacketId, ParamError, PeerId, PortId,
+};
+use contract::{Endpoint, FlowId, QueueDiscipline};
+use units::{Duration, Time};
+
+use crate::agenda::{Agenda, Kind, What};
+use crate::peer::Peer;
+use crate::port::{Offer, Port, offer_of};
+use crate::record::Recorder;
+use crate::routing::{Edge, Routes};
+use crate::trace::{Balance, Trace};
+use crate::tree::Tree;
+use crate::{Blueprint, build};
+
+/// What a run tells whoever waits for it, and what it listens to. Shared between threads.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Simulated nanoseconds reached, brought up to date two thousand times a run.
+    pub now_ns: AtomicU64,
+    /// Agenda entries handled.
+    pub events: AtomicU64,
+    /// Set from outside to end the run at the next opportunity.
+    pub stop: AtomicBool,
+}
+
+/// A running network.
+pub struct World {
+    pub(crate) now: Time,
+    pub(crate) agenda: Agenda,
+    pub(crate) out: Outputs,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) peers: Vec<Peer>,
+    pub(crate) routes: Routes,
+    /// By flow, which is also the group's number; a tree without nodes for unicast flows.
+    pub(crate) trees: Vec<Option<Tree>>,
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) flows: Vec<build::FlowState>,
+    pub(crate) receivers: Vec<build::ReceiverState>,
+    pub(crate) recorder: Recorder,
+    pub(crate) blueprint: Blueprint,
+    /// Drops by flow and reason.
+    pub(crate) flow_drops: Vec<[u64; DropReason::ALL.len()]>,
+    pub(crate) balance: Balance,
+    pub(crate) hops: u64,
+    pub(crate) handled: u64,
+    pub(crate) hash: u64,
+    pub(crate) finished: bool,
+    /// Packets to be copied along a tree: kept here so that nothing is allocated on the way.
+    copies: Vec<PortId>,
+    takers: Vec<PeerId>,
+}
+
+/// Longer than any sensible route.
+const MAX_HOPS: u8 = 64;
+
+impl World {
+    /// Builds the network. Fails where a scheme refuses its parameters.
+    pub fn new(blueprint: &Blueprint) -> Result<Self, ParamError> {
+        build::world(blueprint)
+    }
+
+    pub(crate) fn empty(blueprint: &Blueprint) -> Self {
+        Self {
+            now: Time::ZERO,
+            agenda: Agenda::default(),
+            out: Outputs::default(),
+            ports: Vec::new(),
+            peers: Vec::new(),
+            routes: Routes::default(),
+            trees: Vec::new(),
+            edges: Vec::new(),
+            flows: Vec::new(),
+            receivers: Vec::new(),
+            recorder: Recorder::default(),
+            blueprint: blueprint.clone(),
+            flow_drops: vec![Default::default(); blueprint.flows.len()],
+            balance: Balance::default(),
+            hops: 0,
+            handled: 0,
+            hash: 0,
+            finished: false,
+            copies: Vec::new(),
+            takers: Vec::new(),
+        }
+    }
+
+    /// Runs to the end, or until told to stop.
+    pub fn run(&mut self, control: &Control) {
+        while !self.finished {
+            let Some((now, what)) = self.agenda.pop() else { break };
+            debug_assert!(now >= self.now, "time does not go backward");
+            self.now = now;
+            match what.kind() {
+                Kind::Arrive => self.on_arrive(what),
+                Kind::Wake => self.on_wake(what),
+                Kind::Depart => self.on_depart(what),
+                Kind::Change => self.on_change(what.index()),
+                Kind::ToggleFlow => self.on_toggle_flow(what.index()),
+                Kind::ToggleReceiver => self.on_toggle_receiver(what.index()),
+                Kind::Sample => self.on_sample(),
+                Kind::Run => self.on_run(what.index(), control),
+            }
+        }
+        control.now_ns.store(self.now.as_nanos(), Ordering::Relaxed);
+        control.events.store(self.handled, Ordering::Relaxed);
+    }
+
+    /// What the run left, as far as it came.
+    pub fn finish(mut self) -> Trace {
+        self.trace()
+    }
+
+    /// Mixes one handled event into the digest of the run.
+    #[inline]
+    pub(crate) fn digest(&mut self, what: What) {
+        self.handled += 1;
+        let event = self.now.as_nanos().rotate_left(20) ^ u64::from(what.bits());
+        self.hash = (self.hash ^ event).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    }
+
+    #[inline]
+    fn on_arrive(&mut self, what: What) {
+        let port = &mut self.ports[what.index()];
+        let Some(id) = port.take_arrival(self.now) else { return };
+        self.agenda.push(port.armed, what);
+        let (node, lossy) = (port.to, port.lossy);
+        self.digest(what);
+        if lossy && self.ports[what.index()].loses() {
+            self.ports[what.index()].count_drop(DropReason::RandomLoss);
+            return self.drop(id, DropReason::RandomLoss);
+        }
+        let packet = self.out.arena.get_mut(id);
+        packet.hops += 1;
+        let (to, hops) = (packet.to, packet.hops);
+        if to.node() == Some(node) {
+            return self.deliver(id);
+        }
+        if hops > MAX_HOPS {
+            return self.drop(id, DropReason::HopLimit);
+        }
+        match to.as_group() {
+            None => self.forward(node, id),
+            Some(group) => self.replicate(node, group, id),
+        }
+    }
+
+    fn on_wake(&mut self, what: What) {
+        let peer = &mut self.peers[what.index()];
+        if peer.armed != self.now {
+            return;
+        }
+        peer.armed = Time::NEVER;
+        if !peer.active || peer.endpoint.wake() > self.now {
+            // the deadline moved on since: look again when it comes
+            return self.rearm(what.index());
+        }
+        peer.handle(self.now, Input::Timer, &mut self.out);
+        self.digest(what);
+        self.after(what.index());
+    }
+
+    /// Sends what an endpoint put out and asks it when to come back.
+    #[inline]
+    pub(crate) fn after(&mut self, peer: usize) {
+        if !self.out.notes.pending.is_empty() {
+            self.recorder.take_notes(&mut self.out.notes);
+        }
+        if !self.out.outbox.is_empty() {
+            self.send_outbox(peer);
+        }
+        self.rearm(peer);
+    }
+
+    #[inline]
+    fn send_outbox(&mut self, peer: usize) {
+        let node = self.peers[peer].address.node;
+        for i in 0..self.out.outbox.len() {
+            let id = self.out.outbox[i];
+            let packet = self.out.arena.get(id);
+            let (to, size) = (packet.to, packet.size_bytes);
+            let peer = &mut self.peers[peer];
+            peer.tally.sent_packets += 1;
+            peer.tally.sent_bytes += u64::from(size);
+            self.balance.sent += 1;
+            match to.as_group() {
+                None => self.forward(node, id),
+                Some(group) => self.replicate(node, group, id),
+            }
+        }
+        self.out.outbox.clear();
+    }
+
+    #[inline]
+    fn rearm(&mut self, index: usize) {
+        let peer = &mut self.peers[index];
+        let wake = peer.endpoint.wake().max(self.now);
+        if wake < peer.armed && peer.active {
+            peer.armed = wake;
+            self.agenda.push(wake, What::new(Kind::Wake, index as u32));
+        }
+    }
+
+    /// Offers a packet to the port on its way.
+    #[inline]
+    fn forward(&mut self, node: NodeId, id: PacketId) {
+        let packet = self.out.arena.get(id);
+        let (to, flow) = (packet.to.node(), packet.flow);
+        match to.and_then(|to| self.routes.next(node, to, flow)) {
+            Some(port) => self.offer(port, id),
+            None => self.drop(id, DropReason::NoRoute),
+        }
+    }
+
+    #[inline]
+    fn offer(&mut self, port: PortId, id: PacketId) {
+        let packet = self.out.arena.get_mut(id);
+        let queue = &mut self.ports[port.index()];
+        if queue.discipline.is_some() {
+            return self.offer_to_discipline(port, id);
+        }
+        let mut mark = false;
+        let offer = queue.offer(self.now, id, packet.size_bytes, &mut mark);
+        if mark && packet.ecn == Ecn::Capable {
+            packet.ecn = Ecn::Marked;
+            queue.count_mark();
+        }
+        self.act(port, id, offer);
+    }
+
+    #[inline]
+    fn act(&mut self, port: PortId, id: PacketId, offer: Offer) {
+        match offer {
+            Offer::Accepted => self.hops += 1,
+            Offer::Arrive(at) => {
+                self.hops += 1;
+                self.agenda.push(at, What::new(Kind::Arrive, port.0));
+            }
+            Offer::Depart(at) => self.agenda.push(at, What::new(Kind::Depart, port.0)),
+            Offer::Dropped(why) => self.drop(id, why),
+        }
+    }
+
+    /// The path through a port whose queue decides at each departure.
+    fn offer_to_discipline(&mut self, port: PortId, id: PacketId) {
+        let queue = &mut self.ports[port.index()];
+        queue.count_offer();
+        if !queue.up {
+            let offer = queue.refuse(DropReason::LinkDown);
+            return self.act(port, id, offer);
+        }
+        self.count_backlog(port);
+        let (offer, mark) = self.with_discipline(port, |queue, cx| offer_of(queue.enqueue(id, cx)));
+        if mark {
+            self.out.arena.get_mut(id).ecn = Ecn::Marked;
+            self.ports[port.index()].count_mark();
+        }
+        if let Offer::Dropped(why) = offer {
+            self.ports[port.index()].count_drop(why);
+            self.drop(id, why);
+        }
+        self.serve(port);
+    }
+
+    /// Starts the next transmission of a port with a discipline, if it is idle.
+    pub(crate) fn serve(&mut self, port: PortId) {
+        if !self.ports[port.index()].idle() {
+            return;
+        }
+        self.count_backlog(port);
+        if let Some(id) = self.with_discipline(port, |queue, cx| queue.dequeue(cx)) {
+            let size = self.out.arena.get(id).size_bytes;
+            let depart = self.ports[port.index()].serve(self.now, id, size);
+            self.agenda.push(depart, What::new(Kind::Depart, port.0));
+        }
+    }
+
+    fn on_depart(&mut self, what: What) {
+        let port = PortId(what.index() as u32);
+        let Some(offer) = self.ports[port.index()].finish_serving(self.now) else { return };
+        self.digest(what);
+        self.hops += 1;
+        if let Offer::Arrive(at) = offer {
+            self.agenda.push(at, What::new(Kind::Arrive, port.0));
+        }
+        self.serve(port);
+    }
+
+    fn with_discipline<T>(
+        &mut self,
+        port: PortId,
+        act: impl FnOnce(&mut stack::queue::RoundRobin, &mut PacketCx<'_>) -> T,
+    ) -> T {
+        let discipline = self.ports[port.index()].discipline.as_mut().expect("the port has a discipline");
+        let mut cx = PacketCx {
+            now: self.now,
+            random: &mut discipline.random,
+            arena: &mut self.out.arena,
+            dropped: &mut discipline.dropped,
+        };
+        let result = act(&mut discipline.queue, &mut cx);
+        for (id, why) in std::mem::take(&mut discipline.dropped) {
+            self.ports[port.index()].count_drop(why);
+            self.drop(id, why);
+        }
+        result
+    }
+
+    /// Accounts for the time that a discipline's backlog has stood.
+    pub(crate) fn count_backlog(&mut self, port: PortId) {
+        let now = self.now;
+        let port = &mut self.ports[port.index()];
+        if let Some(discipline) = port.discipline.as_mut() {
+            let (since, backlog) =
+                (std::mem::replace(&mut discipline.counted_to, now), discipline.queue.backlog());
+            port.count_backlog(now - since, backlog);
+        }
+    }
+
+    /// Sends copies of a group's packet along the tree and to the members at `node`.
+    fn replicate(&mut self, node: NodeId, group: GroupId, id: PacketId) {
+        let Some(tree) = self.trees[group.index()].as_ref() else {
+            return self.drop(id, DropReason::NoRoute);
+        };
+        let here = tree.at(node);
+        self.copies.clear();
+        self.copies.extend_from_slice(&here.branches);
+        let members = here.members.len();
+        match (self.copies.len(), members) {
+            (0, 0) => return self.drop(id, DropReason::NotListening),
+            (0, 1) => {
+                let member = here.members[0];
+                return self.deliver_to(member, id);
+            }
+            _ => {}
+        }
+        self.takers.clear();
+        self.takers.extend_from_slice(&here.members);
+        let packet = *self.out.arena.get(id);
+        self.balance.copied += (self.copies.len() + members - 1) as u64;
+        // the packet itself goes to the first taker, a copy to each other one
+        let mut first = Some(id);
+        for i in 0..self.copies.len() {
+            let id = first.take().unwrap_or_else(|| self.out.arena.insert(packet));
+            self.offer(self.copies[i], id);
+        }
+        let takers = std::mem::take(&mut self.takers);
+        for &member in &takers {
+            let id = first.take().unwrap_or_else(|| self.out.arena.insert(packet));
+            self.deliver_to(member, id);
+        }
+        self.takers = takers;
+    }
+
+    #[inline]
+    fn deliver(&mut self, id: PacketId) {
+        let packet = self.out.arena.get(id);
+        match packet.to.peer() {
+            Some(peer) => self.deliver_to(peer, id),
+            None => self.drop(id, DropReason::NotListening),
+        }
+    }
+
+    #[inline]
+    fn deliver_to(&mut self, peer: PeerId, id: PacketId) {
+        if !self.peers[peer.index()].active {
+            return self.drop(id, DropReason::NotListening);
+        }
+        let packet = *self.out.arena.get(id);
+        self.out.arena.release(id);
+        self.balance.delivered += 1;
+        let taker = &mut self.peers[peer.index()];
+        taker.count_arrival(self.now, &packet);
+        taker.handle(self.now, Input::Packet(&packet), &mut self.out);
+        self.after(peer.index());
+    }
+
+    /// The end of a packet, with its reason.
+    #[cold]
+    pub(crate) fn drop(&mut self, id: PacketId, why: DropReason) {
+        let flow = self.out.arena.get(id).flow;
+        self.flow_drops[flow.index()][why as usize] += 1;
+        self.balance.dropped += 1;
+        self.out.arena.release(id);
+    }
+
+    /// The run's own events: its end, the end of the warm-up, and progress.
+    fn on_run(&mut self, index: usize, control: &Control) {
+        match index {
+            build::RUN_END => {
+                self.sample_at_end();
+                self.finished = true;
+            }
+            build::RUN_WARM => self.rebase(),
+            _ => {
+                control.now_ns.store(self.now.as_nanos(), Ordering::Relaxed);
+                control.events.store(self.handled, Ordering::Relaxed);
+                if control.stop.load(Ordering::Relaxed) {
+                    self.finished = true;
+                }
+                let step = Duration::from_nanos((self.blueprint.duration.as_nanos() / PROGRESS_STEPS).max(1));
+                self.agenda.push(self.now + step, What::new(Kind::Run, build::RUN_PROGRESS as u32));
+            }
+        }
+    }
+
+    /// The endpoint that sends a flow.
+    pub(crate) fn sender_of(&self, flow: FlowId) -> usize {
+        self.flows[flow.index()].sender.index()
+    }
+}
+
+const PROGRESS_STEPS: u64 = 2000;
