@@ -110,13 +110,17 @@ impl<C: CongestionControl> Sender<C> {
         // the threshold stays as it is while the same segment is sent again and again [RFC5681 §3.1]
         let first = !self.rtt.backed_off();
         self.rtt.back_off();
-        let in_flight = Bytes::new(self.flight());
+        // of what was sent during a recovery, all but a window has left the network
+        let in_flight =
+            Bytes::new(if self.recovering { self.flight().min(self.window) } else { self.flight() });
         let event = Congestion { cause: Cause::Timeout, bytes: in_flight, in_flight, first };
         self.law.on_congestion(&event, cx);
         if first {
             cx.count(Count::Episodes, 1);
-            self.doubt_since = if self.switches.undo { cx.now() } else { Time::NEVER };
         }
+        // a timeout that ends a recovery comes of known losses, and its segment may have been sent again just before
+        let doubtful = first && self.switches.undo && !self.recovering;
+        self.doubt_since = if doubtful { cx.now() } else { Time::NEVER };
         self.reduced = true;
         self.recovering = false;
         self.duplicates = 0;
