@@ -31,7 +31,6 @@ pub struct Entry {
     pub scheme: Scheme,
     /// Its parameters.
     pub params: fn() -> Vec<ParamInfo>,
-    #[expect(clippy::type_complexity, reason = "said in full, it needs no second name")]
     /// Reads a list of parameters and writes them all, defaults filled in.
     pub resolve: fn(&[(String, ParamValue)]) -> Result<ParamList, ParamError>,
     /// Makes its parts.
