@@ -32,10 +32,13 @@ pub struct Entry {
     /// Its parameters.
     pub params: fn() -> Vec<ParamInfo>,
     /// Reads a list of parameters and writes them all, defaults filled in.
-    pub resolve: fn(&[(String, ParamValue)]) -> Result<ParamList, ParamError>,
+    pub resolve: Resolve,
     /// Makes its parts.
     pub build: Build,
 }
+
+/// Fills the parameters that a scenario gives into the defaults.
+pub type Resolve = fn(&[(String, ParamValue)]) -> Result<ParamList, ParamError>;
 
 /// Makes a part from the parameters that a scenario gives and what its endpoint knows.
 pub type Make<T> = fn(&[(String, ParamValue)], &Setup) -> Result<T, ParamError>;
