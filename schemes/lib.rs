@@ -15,13 +15,16 @@ mod registry;
 pub mod shared;
 
 // registry: begin (written by `make registry` from the folders)
+pub mod mca;
 pub mod reno;
 
 registry! {
     control {
         reno: Reno,
     }
-    stream {}
+    stream {
+        mca: Mca,
+    }
 }
 // registry: end
 

@@ -119,6 +119,7 @@ macro_rules! registry {
 
         /// Any stream's part at a receiver.
         #[allow(missing_docs, reason = "each variant is the scheme of its name")]
+        #[allow(clippy::large_enum_variant, reason = "the known ones are the usual ones, and stay in place")]
         pub enum AnyReceiver {
             $($Stream($stream::Receiver),)*
             Custom(Box<dyn ReceiverLaw + Send>),

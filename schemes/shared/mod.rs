@@ -1,8 +1,10 @@
 //! What several papers share.
 
 mod classic;
+mod receive_rate;
 
 pub use classic::Classic;
+pub use receive_rate::ReceiveRate;
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -1,0 +1,118 @@
+//! How many bytes of the own flow wait in queues, seen from a receiver [MCA §2.2].
+
+use units::{Bytes, Time};
+
+use crate::mca::{Early, Form, Params};
+
+/// Accumulation with hysteresis and resynchronisation.
+///
+/// On a FIFO path the bytes that arrive between the expected and the actual arrival of a control packet are those that
+/// waited before it. Lost bytes need no correction in this form.
+#[derive(Clone, Debug)]
+pub(crate) struct Accumulation {
+    enter_bytes: f64,
+    leave_bytes: f64,
+    packet_bytes: f64,
+    form: Form,
+    early: Early,
+    /// Arrival minus departure of a control packet that is taken to have met no queue, in nanoseconds; the two clocks
+    /// need not agree. `None` before the first.
+    baseline_ns: Option<i64>,
+    /// Bytes that waited before that packet after all: what the last epoch left.
+    residue: f64,
+    congested: bool,
+    bytes: f64,
+}
+
+/// What a control packet tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finding {
+    /// No congestion.
+    Clear,
+    /// Congestion begins.
+    Begins,
+    /// Congestion goes on.
+    GoesOn,
+    /// Congestion ends.
+    Ends,
+}
+
+impl Accumulation {
+    /// Not yet synchronised.
+    pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
+        let packet_bytes = packet.as_f64();
+        Self {
+            enter_bytes: params.enter * packet_bytes,
+            leave_bytes: params.leave * packet_bytes,
+            packet_bytes,
+            form: params.accumulation,
+            early: params.early,
+            baseline_ns: None,
+            residue: 0.0,
+            congested: false,
+            bytes: 0.0,
+        }
+    }
+
+    /// Takes a control packet sent at `sent` that arrived at `arrived`, while the own flow is received at `rate_bps` bit/s.
+    pub(crate) fn on_control(&mut self, sent: Time, arrived: Time, rate_bps: f64) -> Finding {
+        // the clocks may be far apart: only differences count
+        let transit_ns = arrived.as_nanos().wrapping_sub(sent.as_nanos()) as i64;
+        let Some(baseline_ns) = self.baseline_ns else {
+            self.synchronise(transit_ns, 0.0);
+            return Finding::Clear;
+        };
+        let late_ns = transit_ns.saturating_sub(baseline_ns);
+        let waited = late_ns as f64 / 1e9 * rate_bps / 8.0;
+        if late_ns <= 0 {
+            // as early as expected or earlier: the baseline was too high
+            let residue = match self.early {
+                Early::Zero => 0.0,
+                Early::Residue => (self.residue + waited).max(0.0),
+            };
+            self.synchronise(transit_ns, residue);
+            let ends = std::mem::replace(&mut self.congested, false);
+            return if ends { Finding::Ends } else { Finding::Clear };
+        }
+        // a = residue + (T − E)·r
+        // differs: the paper counts `in − out` between control packets; on a FIFO path that is what arrives between E and T
+        self.bytes = self.residue
+            + match self.form {
+                Form::Fluid => waited,
+                Form::Packets => (waited / self.packet_bytes).floor() * self.packet_bytes,
+            };
+        if !self.congested {
+            self.congested = self.bytes > self.enter_bytes;
+            return if self.congested { Finding::Begins } else { Finding::Clear };
+        }
+        if self.bytes >= self.leave_bytes {
+            return Finding::GoesOn;
+        }
+        self.congested = false;
+        self.synchronise(transit_ns, self.bytes);
+        Finding::Ends
+    }
+
+    /// The accumulation that the last control packet showed, in bytes.
+    pub(crate) const fn bytes(&self) -> f64 {
+        self.bytes
+    }
+
+    /// Whether congestion is declared.
+    #[cfg(test)]
+    pub(crate) const fn is_congested(&self) -> bool {
+        self.congested
+    }
+
+    /// Arrival minus departure without queues, as believed now, in nanoseconds.
+    #[cfg(test)]
+    pub(crate) const fn baseline_ns(&self) -> Option<i64> {
+        self.baseline_ns
+    }
+
+    fn synchronise(&mut self, transit_ns: i64, residue: f64) {
+        self.baseline_ns = Some(transit_ns);
+        self.residue = residue;
+        self.bytes = residue;
+    }
+}

@@ -1,0 +1,16 @@
+//! What MCA adds to the two ends of a stream.
+
+mod accumulation;
+mod average;
+mod receiver;
+mod source;
+mod words;
+
+pub use receiver::Receiver;
+pub use source::Sender;
+
+#[cfg(test)]
+pub(super) use {
+    accumulation::{Accumulation, Finding},
+    words::{Announcement, Indication, Kind},
+};

@@ -1,0 +1,123 @@
+//! MCA at a receiver: finds congestion, measures how bad it is, and speaks unless the representative already does.
+
+use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
+use units::{Bytes, Duration, Time};
+
+use super::accumulation::{Accumulation, Finding};
+use super::average::{Average, Frequency};
+use super::words::{Announcement, Indication, Kind};
+use crate::mca::{Cadence, Params};
+use crate::shared::ReceiveRate;
+
+/// The receiver's law [MCA §3.2]. Constant state, no timers.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    cadence: Cadence,
+    k_rx: f64,
+    rate_window: Duration,
+    trac_packets: u64,
+    f_window: u32,
+    f_gain: f64,
+    accumulation: Accumulation,
+    arriving: ReceiveRate,
+    /// Greatest number seen.
+    newest: u64,
+    /// Number of the packet that was last taken note of.
+    noted: Option<u64>,
+    heard: Announcement,
+    f: Option<Frequency>,
+    g: Average,
+    trac: Average,
+}
+
+impl Receiver {
+    /// A receiver of packets of size `packet`.
+    pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
+        Self {
+            cadence: params.indication,
+            k_rx: params.k_rx,
+            rate_window: params.rate_window,
+            trac_packets: u64::from(params.trac_packets),
+            f_window: params.f_window,
+            f_gain: params.f_gain,
+            accumulation: Accumulation::new(params, packet),
+            arriving: ReceiveRate::new(),
+            newest: 0,
+            noted: None,
+            heard: Announcement { representative: None, u: 0.0, d: 0.0, srtt: params.initial_rtt },
+            f: None,
+            g: Average::new(params.g_gain, params.first_deviation),
+            trac: Average::new(params.trac_gain, params.first_deviation),
+        }
+    }
+
+    /// Takes note of a packet, once.
+    #[inline]
+    fn note(&mut self, data: &Arrival, now: Time) {
+        if self.noted == Some(data.seq) {
+            return;
+        }
+        self.noted = Some(data.seq);
+        if self.f.is_none() {
+            self.f = Some(Frequency::new(self.f_window, self.f_gain, data.seq));
+        }
+        self.newest = self.newest.max(data.seq);
+        self.arriving.record(now, data.size, self.heard.srtt.max(self.rate_window));
+    }
+
+    /// Congestion of this kind was found by a packet sent at `about`: says so, or stays silent, at once.
+    fn indicate(&mut self, kind: Kind, about: Time, cx: &mut ReceiverCx<'_, '_>) {
+        let Some(f) = &mut self.f else { return };
+        // f = indications ÷ packets sent by the source                              [MCA §3.1.3]
+        let f = f.add(self.newest);
+        let Some(trac) = self.arriving.over(self.heard.srtt, self.trac_packets) else { return };
+        // G-TRAC = TRAC·(1 − f)                                                     [MCA §3.1.3]
+        self.g.add(trac * (1.0 - f));
+        self.trac.add(trac);
+        let (g, trac) = (self.g.values(), self.trac.values());
+        cx.probe("g_trac", g.0);
+        cx.probe("trac", trac.0);
+
+        // silent while ḡ ≥ U − k_rx·D
+        // differs: the paper is silent above U itself; see k_rx
+        let threshold = self.heard.u - self.k_rx * self.heard.d;
+        let speaks = match self.heard.representative {
+            None => true,
+            Some(peer) => peer == cx.me().peer || g.0 < threshold,
+        };
+        let name = match kind {
+            Kind::Accumulation => "indication_accumulation",
+            Kind::Loss => "indication_loss",
+        };
+        cx.event(name, f64::from(u8::from(speaks)));
+        if speaks {
+            cx.feedback(Indication { kind, about, g, trac }.encode());
+        } else {
+            cx.count(Count::Suppressed, 1);
+        }
+    }
+}
+
+impl ReceiverLaw for Receiver {
+    fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        self.note(data, cx.now());
+        let Some(heard) = Announcement::decode(data.label) else { return };
+        self.heard = heard;
+        let rate_bps = self.arriving.over(heard.srtt.max(self.rate_window), 1).unwrap_or(0.0);
+        let finding = self.accumulation.on_control(data.sent_at, cx.now(), rate_bps);
+        cx.probe("accumulation", self.accumulation.bytes());
+        let indicated = match self.cadence {
+            Cadence::PerControlPacket => matches!(finding, Finding::Begins | Finding::GoesOn),
+            Cadence::PerEpoch => finding == Finding::Begins,
+        };
+        if indicated {
+            self.indicate(Kind::Accumulation, data.sent_at, cx);
+        }
+    }
+
+    fn on_loss(&mut self, gap: &Gap, cx: &mut ReceiverCx<'_, '_>) {
+        self.note(&gap.before, cx.now());
+        // one indication for consecutive losses                                     [MCA §3.1.3]
+        self.indicate(Kind::Loss, gap.before.sent_at, cx);
+    }
+}

@@ -1,0 +1,199 @@
+//! MCA at the source: one rate, moved by the indications of one receiver.
+
+use contract::{Allowance, Count, Cx, Feedback, Label, PeerId, SenderLaw, Sending};
+use units::{Bytes, Duration, Rate, Time};
+
+use super::words::{Announcement, Indication, Kind};
+use crate::mca::{Deviation, Params};
+
+/// The source's law [MCA §3.1].
+#[derive(Clone, Debug)]
+pub struct Sender {
+    params: Box<Params>,
+    packet_bits: f64,
+    /// Rate, in bit/s.
+    rate: f64,
+    /// Smoothed round-trip time and its deviation, in seconds.
+    srtt: f64,
+    sigma: f64,
+    representative: Option<Representative>,
+    /// When the rate reached U′ + 4D′ with nothing heard since.
+    silent_since: Option<Time>,
+    started_at: Time,
+    cut_at: Option<Time>,
+    /// The present period ends; never before the start.
+    period_ends: Time,
+    /// The representative was heard in the present period.
+    heard: bool,
+    next_control: Time,
+}
+
+/// The slowest receiver, CR, and what it last said of itself.
+#[derive(Clone, Copy, Debug)]
+struct Representative {
+    peer: PeerId,
+    /// U, D: mean and deviation of its G-TRAC, in bit/s.
+    u: f64,
+    d: f64,
+    /// U′, D′: mean and deviation of its TRAC, in bit/s.
+    u_trac: f64,
+    d_trac: f64,
+}
+
+impl Sender {
+    /// A source of packets of size `packet`.
+    pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
+        let mut law = Self {
+            packet_bits: packet.as_f64() * 8.0,
+            rate: params.initial_rate.as_bps_f64(),
+            srtt: params.initial_rtt.as_secs_f64(),
+            sigma: 0.0,
+            representative: None,
+            silent_since: None,
+            started_at: Time::ZERO,
+            cut_at: None,
+            period_ends: Time::NEVER,
+            heard: false,
+            next_control: Time::ZERO,
+            params: Box::new(params.clone()),
+        };
+        law.set_rate(law.rate);
+        law
+    }
+
+    /// The present representative.
+    pub(crate) fn representative(&self) -> Option<PeerId> {
+        self.representative.map(|it| it.peer)
+    }
+
+    /// P = SRTT + 4σ.
+    pub(crate) fn period(&self) -> Duration {
+        Duration::from_secs_f64(self.srtt + self.params.period_deviations * self.sigma).max(SHORTEST_PERIOD)
+    }
+
+    /// Takes a round-trip sample [MCA §3.1.1].
+    fn measure(&mut self, sample: Duration, cx: &mut Cx<'_>) {
+        let (s, gain) = (sample.as_secs_f64(), self.params.rtt_gain);
+        // SRTT = 7/8 SRTT + 1/8 s
+        self.srtt += (s - self.srtt) * gain;
+        let error = (self.srtt - s).abs();
+        self.sigma = match self.params.deviation {
+            // σ = 7/8 σ + 1/8 |SRTT − s|
+            Deviation::Standard => self.sigma + (error - self.sigma) * gain,
+            // σ = 7/8 σ + 1/8 (|SRTT − s| − σ), as printed
+            Deviation::Printed => (1.0 - gain) * self.sigma + gain * (error - self.sigma),
+        };
+        cx.measured_rtt(sample);
+        cx.probe("srtt", self.srtt);
+    }
+
+    /// Whether an indication of `peer` with G-TRAC mean `g` counts; it may make `peer` the representative [MCA §3.1.3, §3.1.4].
+    fn accepts(&self, peer: PeerId, g: f64) -> bool {
+        match &self.representative {
+            None => true,
+            // ḡ < U − kD
+            Some(it) => it.peer == peer || g < it.u - self.params.k * it.d,
+        }
+    }
+
+    fn set_rate(&mut self, rate: f64) {
+        self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(self.params.min_rate.as_bps_f64());
+    }
+
+    fn end_period(&mut self, now: Time) {
+        let period = self.period();
+        if !self.heard {
+            // R ← R + 8s/P
+            self.set_rate(self.rate + self.params.increase * self.packet_bits / period.as_secs_f64());
+        }
+        self.heard = false;
+        self.period_ends = now + period;
+        // R ≥ U′ + 4D′
+        let beyond = self
+            .representative
+            .is_some_and(|it| self.rate >= it.u_trac + self.params.absence_deviations * it.d_trac);
+        self.silent_since = if beyond { self.silent_since.or(Some(now)) } else { None };
+    }
+
+    /// When the representative is given up if nothing is heard of it.
+    fn absent_at(&self) -> Time {
+        self.silent_since.map_or(Time::NEVER, |since| since + self.period() * u64::from(self.params.n))
+    }
+}
+
+impl SenderLaw for Sender {
+    fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let Some(indication) =
+            Indication::decode(feedback.label).filter(|it| (self.started_at..=now).contains(&it.about))
+        else {
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        self.measure(now - indication.about, cx);
+        if !self.accepts(feedback.from, indication.g.0) {
+            cx.count(Count::Ignored, 1);
+            return;
+        }
+        if self.representative() != Some(feedback.from) {
+            cx.event("representative", f64::from(feedback.from.0));
+        }
+        let ((u, d), (u_trac, d_trac)) = (indication.g, indication.trac);
+        self.representative = Some(Representative { peer: feedback.from, u, d, u_trac, d_trac });
+        self.silent_since = None;
+        self.heard = true;
+
+        // at most one cut per P
+        if self.cut_at.is_none_or(|cut_at| now - cut_at >= self.period()) {
+            let keep = match indication.kind {
+                Kind::Accumulation => self.params.keep_accumulation,
+                Kind::Loss => self.params.keep_loss,
+            };
+            self.set_rate(self.rate * keep);
+            self.cut_at = Some(now);
+            cx.count(Count::Episodes, 1);
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(Rate::from_bps_f64(self.rate))
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_>) {
+        self.started_at = cx.now();
+        self.period_ends = cx.now() + self.period();
+    }
+
+    fn stamp(&mut self, _sending: &Sending, cx: &mut Cx<'_>) -> Label {
+        if cx.now() < self.next_control {
+            return Label::default();
+        }
+        self.next_control = cx.now() + self.params.control_interval;
+        let (representative, u, d) = match self.representative {
+            Some(it) => (Some(it.peer), it.u, it.d),
+            None => (None, 0.0, 0.0),
+        };
+        Announcement { representative, u, d, srtt: Duration::from_secs_f64(self.srtt) }.encode()
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        if self.absent_at() <= cx.now() {
+            let gone = self.representative.take();
+            self.silent_since = None;
+            cx.event("absent", gone.map_or(-1.0, |it| f64::from(it.peer.0)));
+            cx.event("representative", -1.0);
+        }
+        if self.period_ends <= cx.now() {
+            self.end_period(cx.now());
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        self.period_ends.min(self.absent_at())
+    }
+}
+
+/// A period takes at least this long, whatever round-trip time is claimed.
+const SHORTEST_PERIOD: Duration = Duration::from_micros(1);

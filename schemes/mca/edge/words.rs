@@ -1,0 +1,107 @@
+//! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused.
+
+use contract::{Label, PeerId};
+use units::{Duration, Time};
+
+/// What a control packet announces [MCA §3.2]; the encoding is ours. Every other data packet has an empty label.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Announcement {
+    /// The representative, if there is one.
+    pub(crate) representative: Option<PeerId>,
+    /// Mean of its G-TRAC, in bit/s.
+    pub(crate) u: f64,
+    /// Deviation of its G-TRAC, in bit/s.
+    pub(crate) d: f64,
+    /// Smoothed round-trip time.
+    pub(crate) srtt: Duration,
+}
+
+/// A congestion indication, CI [MCA §3].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Indication {
+    /// Why.
+    pub(crate) kind: Kind,
+    /// When the packet that triggered it was sent.
+    pub(crate) about: Time,
+    /// Mean and deviation of G-TRAC, in bit/s.
+    pub(crate) g: (f64, f64),
+    /// Mean and deviation of TRAC, in bit/s.
+    pub(crate) trac: (f64, f64),
+}
+
+/// What an indication is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Accumulation above its threshold.
+    Accumulation,
+    /// Packets missing.
+    Loss,
+}
+
+impl Announcement {
+    /// As the label of a control packet.
+    pub(crate) fn encode(&self) -> Label {
+        let (flags, peer) = match self.representative {
+            Some(peer) => (CONTROL | REPRESENTED, peer),
+            None => (CONTROL, PeerId(0)),
+        };
+        Label([u64::from(peer.0) << 32 | flags, pair(self.u, self.d), self.srtt.as_nanos(), 0])
+    }
+
+    /// From a data packet's label; `None` when it announces nothing.
+    #[inline]
+    pub(crate) fn decode(label: Label) -> Option<Self> {
+        let [who, rates, srtt, rest] = label.0;
+        let (peer, flags) = ((who >> 32) as u32, who & 0xffff_ffff);
+        let representative = match flags {
+            CONTROL if peer == 0 => None,
+            REPRESENTED_CONTROL => Some(PeerId(peer)),
+            _ => return None,
+        };
+        let (u, d) = unpair(rates)?;
+        (rest == 0).then_some(Self { representative, u, d, srtt: Duration::from_nanos(srtt) })
+    }
+}
+
+impl Indication {
+    /// As the label of a feedback packet.
+    pub(crate) fn encode(&self) -> Label {
+        let kind = match self.kind {
+            Kind::Accumulation => ACCUMULATION,
+            Kind::Loss => LOSS,
+        };
+        Label([kind, self.about.as_nanos(), pair(self.g.0, self.g.1), pair(self.trac.0, self.trac.1)])
+    }
+
+    /// From a feedback packet's label; `None` when no receiver would write it.
+    pub(crate) fn decode(label: Label) -> Option<Self> {
+        let [kind, about, g, trac] = label.0;
+        let kind = match kind {
+            ACCUMULATION => Kind::Accumulation,
+            LOSS => Kind::Loss,
+            _ => return None,
+        };
+        Some(Self { kind, about: Time::from_nanos(about), g: unpair(g)?, trac: unpair(trac)? })
+    }
+}
+
+/// Two rates in one word, to seven digits.
+fn pair(high: f64, low: f64) -> u64 {
+    let bits = |x: f64| u64::from((x as f32).to_bits());
+    bits(high) << 32 | bits(low)
+}
+
+/// Two rates, if both are.
+fn unpair(word: u64) -> Option<(f64, f64)> {
+    let rate = |bits: u32| {
+        let x = f32::from_bits(bits);
+        (x.is_finite() && x >= 0.0).then_some(f64::from(x))
+    };
+    Some((rate((word >> 32) as u32)?, rate(word as u32)?))
+}
+
+const CONTROL: u64 = 1;
+const REPRESENTED: u64 = 2;
+const REPRESENTED_CONTROL: u64 = CONTROL | REPRESENTED;
+const ACCUMULATION: u64 = 1;
+const LOSS: u64 = 2;

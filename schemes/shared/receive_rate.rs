@@ -1,0 +1,134 @@
+//! How fast data arrives, over a window that moves.
+
+use units::{Bytes, Duration, Time};
+
+/// A receiver's own rate over the last while: from one arrival to a later one, so that evenly spaced packets give their
+/// exact rate however few there are.
+///
+/// Constant memory: of the arrivals it keeps at most 32, about one per sixteenth of the window, so that a window begins at
+/// most that much too early.
+#[derive(Clone, Debug)]
+pub struct ReceiveRate {
+    /// Apart, so that a law that holds this stays small.
+    kept: Box<[Mark; KEPT]>,
+    /// Arrivals kept so far; the newest is at `(count - 1) % KEPT`.
+    count: usize,
+    last: Mark,
+}
+
+/// What had arrived at some instant.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    at: Time,
+    bytes: u64,
+    packets: u64,
+}
+
+impl ReceiveRate {
+    /// Nothing has arrived.
+    pub fn new() -> Self {
+        Self { kept: Box::new([Mark::default(); KEPT]), count: 0, last: Mark::default() }
+    }
+
+    /// Takes an arrival. `window` is the longest that will be asked for soon.
+    #[inline]
+    pub fn record(&mut self, now: Time, size: Bytes, window: Duration) {
+        self.last = Mark { at: now, bytes: self.last.bytes + size.as_u64(), packets: self.last.packets + 1 };
+        let due = self.count == 0 || now.saturating_since(self.newest().at) >= window / (KEPT as u64 / 2);
+        if due {
+            self.kept[self.count % KEPT] = self.last;
+            self.count += 1;
+        }
+    }
+
+    /// Rate in bit/s over the last `window`, or the last `packets` packets where these took longer. It ends at the latest
+    /// arrival. `None` before two arrivals at different instants.
+    pub fn over(&self, window: Duration, packets: u64) -> Option<f64> {
+        let until = self.last.at - window;
+        let oldest = self.count.saturating_sub(KEPT);
+        let mut start = None;
+        for index in (oldest..self.count).rev() {
+            let mark = self.kept[index % KEPT];
+            if mark.at == self.last.at {
+                continue;
+            }
+            start = Some(mark);
+            if mark.at <= until && mark.packets + packets <= self.last.packets {
+                break;
+            }
+        }
+        let start = start?;
+        let bits = (self.last.bytes - start.bytes) as f64 * 8.0;
+        Some(bits / (self.last.at - start.at).as_secs_f64())
+    }
+
+    fn newest(&self) -> Mark {
+        self.kept[(self.count + KEPT - 1) % KEPT]
+    }
+}
+
+impl Default for ReceiveRate {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+const KEPT: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Duration::from_micros(us)
+    }
+
+    fn arrivals(times_us: impl Iterator<Item = u64>, window: Duration) -> ReceiveRate {
+        let mut meter = ReceiveRate::new();
+        times_us.for_each(|us| meter.record(at(us), Bytes::new(1000), window));
+        meter
+    }
+
+    #[test]
+    fn evenly_spaced_packets_give_their_exact_rate() {
+        let window = Duration::from_millis(50);
+        for gap_us in [80, 1_000, 8_000, 49_000, 50_000, 200_000] {
+            let meter = arrivals((0..2000).map(|i| 1 + i * gap_us), window);
+            let rate = meter.over(window, 1).expect("two arrivals");
+            assert!((rate * gap_us as f64 / 8e9 - 1.0).abs() < 1e-12, "{gap_us}: {rate}");
+        }
+    }
+
+    #[test]
+    fn one_arrival_has_no_rate() {
+        assert_eq!(ReceiveRate::new().over(Duration::from_secs(1), 1), None);
+        assert_eq!(arrivals([5].into_iter(), Duration::from_secs(1)).over(Duration::from_secs(1), 1), None);
+        assert_eq!(
+            arrivals([5, 5].into_iter(), Duration::from_secs(1)).over(Duration::from_secs(1), 1),
+            None
+        );
+    }
+
+    #[test]
+    fn a_new_rate_is_seen_alone_after_one_window() {
+        let window = Duration::from_millis(100);
+        // 1 Mbit/s for a second, then 4 Mbit/s
+        let before = (0..125).map(|i| i * 8_000);
+        let after = (0..100).map(|i| 1_000_000 + i * 2_000);
+        let meter = arrivals(before.chain(after), window);
+        let rate = meter.over(window, 1).expect("many arrivals");
+        assert!((rate - 4e6).abs() < 1.0, "{rate}");
+        let longer = meter.over(Duration::from_millis(198), 1).expect("many arrivals");
+        assert!((longer - 4e6).abs() < 0.4e6, "{longer}");
+    }
+
+    #[test]
+    fn a_least_number_of_packets_widens_the_window() {
+        let window = Duration::from_millis(10);
+        // gaps of 30, 30, 30, 60 ms
+        let meter = arrivals([0, 30_000, 60_000, 90_000, 150_000].into_iter(), window);
+        let rate = |packets| meter.over(window, packets).expect("five arrivals");
+        assert!((rate(1) - 8_000.0 / 0.06).abs() < 1e-6);
+        assert!((rate(4) - 4.0 * 8_000.0 / 0.15).abs() < 1e-6);
+    }
+}
