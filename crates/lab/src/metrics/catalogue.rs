@@ -1,0 +1,143 @@
+//! What every column and every key of a result means, once. The tables, the docs and the reports read this.
+
+/// One column of a table, or one key of the table `summary` that no column has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// The table; `summary` for a key that is only there.
+    pub table: &'static str,
+    /// The column. In `summary` it is the last word of the key.
+    pub name: &'static str,
+    /// Its unit: `s`, `bps`, `packets`, `bytes`, `1` for a ratio; empty where nothing is measured.
+    pub unit: &'static str,
+    /// What it says. Counts and times are of the run after the warm-up unless it says otherwise.
+    pub definition: &'static str,
+    /// Where it is measured.
+    pub measured: &'static str,
+}
+
+/// The row of [`METRICS`] for a column.
+pub fn metric(table: &str, name: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|row| row.table == table && row.name == name)
+}
+
+macro_rules! metrics {
+    ($($table:literal { $($name:literal [$unit:literal] at $measured:literal: $definition:literal;)* })*) => {
+        &[$($(Metric { table: $table, name: $name, unit: $unit, definition: $definition, measured: $measured },)*)*]
+    };
+}
+
+/// Every column of every table, table by table in the order of the columns, then the keys that only `summary` has.
+///
+/// Numbers are decimal: 1 Mbit/s is 10⁶ bit/s. An empty cell is *not measured*, never zero.
+pub const METRICS: &[Metric] = metrics! {
+    "flows" {
+        "flow" [""] at "scenario": "name of the flow";
+        "group" [""] at "scenario": "name that the flow shares with its copies";
+        "scheme" [""] at "scenario": "scheme of its congestion law; empty for sources without one";
+        "transport" [""] at "scenario": "tcp, stream or datagram";
+        "from" [""] at "scenario": "node of the sender";
+        "receivers" ["receivers"] at "scenario": "number of receivers, members or not";
+        "started_s" ["s"] at "sender": "when it first started; the warm-up is not taken off";
+        "completed_s" ["s"] at "sender": "when a finite transfer was done; the warm-up is not taken off";
+        "active_s" ["s"] at "sender": "time during which the sender was on; ends with the completion of a finite transfer";
+        "sent_packets" ["packets"] at "sender": "packets that the sender handed to the network, sent again ones included";
+        "sent_bytes" ["bytes"] at "sender": "bytes that the sender handed to the network, headers included";
+        "rate_bps" ["bps"] at "sender": "bits that the sender handed to the network, headers included, over its active time";
+        "throughput_bps" ["bps"] at "receiver": "mean over the receivers of their throughput_bps";
+        "goodput_bps" ["bps"] at "receiver": "mean over the receivers of their goodput_bps";
+        "loss_ratio" ["1"] at "receiver, ports": "streams: mean over the receivers of missing / (missing + arrived); other transports: drops / sent packets";
+        "drops" ["packets"] at "ports": "packets of the flow dropped anywhere, feedback and acknowledgements included";
+        "retransmits" ["packets"] at "sender": "segments sent again";
+        "timeouts" ["events"] at "sender": "retransmission timers that expired";
+        "episodes" ["events"] at "sender": "congestion episodes: times that the window or rate was cut";
+        "feedback_packets" ["packets"] at "receiver": "feedback packets that its receivers sent";
+        "suppressed" ["packets"] at "receiver": "feedback that was due and suppressed by its receivers";
+        "ignored" ["packets"] at "sender": "feedback that arrived and was not applied: filtered, stale or malformed";
+        "missing" ["packets"] at "receiver": "packets that its receivers found missing, summed";
+        "marks" ["packets"] at "receiver": "congestion marks that its receivers saw, summed; the marks echoed to the sender where receivers count none";
+        "rtt_s" ["s"] at "sender": "mean of the round-trip times that the sender measured";
+        "rtt_min_s" ["s"] at "sender": "least of them";
+        "owd_s" ["s"] at "receiver": "mean one-way delay over all packets that arrived, propagation included";
+        "owd_min_s" ["s"] at "receiver": "least one-way delay";
+        "owd_max_s" ["s"] at "receiver": "greatest one-way delay";
+        "queueing_delay_s" ["s"] at "receiver": "mean over all packets of one-way delay − least one-way delay at the same receiver";
+        "fct_s" ["s"] at "sender": "flow completion time: from the start of a finite transfer to its completion";
+    }
+    "receivers" {
+        "flow" [""] at "scenario": "name of its flow";
+        "node" [""] at "scenario": "its node";
+        "packets" ["packets"] at "receiver": "packets that arrived";
+        "bytes" ["bytes"] at "receiver": "bytes that arrived, headers included";
+        "active_s" ["s"] at "receiver": "time during which it was a member";
+        "throughput_bps" ["bps"] at "receiver": "bits that arrived, headers included, over the time it was a member or its sender active, whichever is less";
+        "goodput_bps" ["bps"] at "receiver": "payload bits given to the application once and in order, over the same time";
+        "owd_s" ["s"] at "receiver": "mean one-way delay over the packets that arrived, propagation included";
+        "owd_min_s" ["s"] at "receiver": "least one-way delay";
+        "owd_max_s" ["s"] at "receiver": "greatest one-way delay";
+        "feedback_packets" ["packets"] at "receiver": "feedback packets that it sent";
+        "suppressed" ["packets"] at "receiver": "feedback that was due and suppressed";
+        "missing" ["packets"] at "receiver": "packets that it found missing";
+        "marks" ["packets"] at "receiver": "congestion marks that it saw";
+    }
+    "links" {
+        "link" [""] at "scenario": "name of the link";
+        "direction" [""] at "scenario": "forward: from the first of its ends to the second; backward: the other way";
+        "from" [""] at "scenario": "node before it";
+        "to" [""] at "scenario": "node after it";
+        "rate_bps" ["bps"] at "scenario": "its rate at the start of the run";
+        "delay_s" ["s"] at "scenario": "its propagation delay at the start of the run";
+        "offered_packets" ["packets"] at "queue": "packets offered to its queue";
+        "sent_packets" ["packets"] at "link": "packets transmitted";
+        "sent_bytes" ["bytes"] at "link": "bytes transmitted";
+        "utilisation" ["1"] at "link": "bits transmitted / bits that it could have carried while up";
+        "queue_packets" ["packets"] at "queue": "time average of the packets waiting, the one in transmission excluded";
+        "queue_bytes" ["bytes"] at "queue": "time average of the bytes waiting";
+        "queue_s" ["s"] at "queue": "mean time that a packet waited: packets waiting, integrated over time / packets transmitted (Little)";
+        "queue_max_packets" ["packets"] at "queue": "most packets that ever waited";
+        "marked_packets" ["packets"] at "queue": "packets marked";
+        "loss_ratio" ["1"] at "queue, link": "drops / packets offered";
+        "drops" ["packets"] at "queue, link": "packets dropped, for any reason";
+        "drops_queue_full" ["packets"] at "queue": "dropped because the queue was full";
+        "drops_early" ["packets"] at "queue": "dropped early by the queue's own rule";
+        "drops_random_loss" ["packets"] at "link": "lost at random on the wire";
+        "drops_link_down" ["packets"] at "link": "lost because the link was down, or went down under them";
+        "drops_no_route" ["packets"] at "link": "dropped because no route led to their destination";
+        "drops_not_listening" ["packets"] at "link": "arrived for an endpoint that had stopped or not yet started";
+        "drops_hop_limit" ["packets"] at "link": "dropped after more hops than any route has";
+    }
+    "series" {
+        "time_s" ["s"] at "clock": "end of the interval; the warm-up is included";
+        "subject" [""] at "scenario": "whose value: flow.NAME, receiver.FLOW@NODE, link.NAME or link.NAME.backward";
+        "series" [""] at "scenario": "name of the series, which says its unit";
+        "value" ["of the series"] at "subject": "the value";
+    }
+    "events" {
+        "time_s" ["s"] at "clock": "when; the warm-up is included";
+        "subject" [""] at "scenario": "who reported it, named as in series";
+        "event" [""] at "subject": "what happened";
+        "value" ["of the event"] at "subject": "its number; one that names a receiver is the number of its endpoint, -1 for none";
+        "text" [""] at "subject": "the receiver that the number names, as in series";
+    }
+    "summary" {
+        "metric" [""] at "report": "dotted key: flow.NAME.x, receiver.FLOW@NODE.x, link.NAME.x, link.NAME.backward.x, flows.x, flows.GROUP.x, run.x; x is a column without its _bps or _s, or one of the keys below";
+        "value" ["of the metric"] at "report": "its value; rates in bit/s, times in s";
+        "fairness" ["1"] at "receiver": "Jain index (Σx)² / (n Σx²) of the goodput of the flows that have a scheme and were active";
+        "throughput_total" ["bps"] at "receiver": "sum over the flows of throughput";
+        "goodput_total" ["bps"] at "receiver": "sum over the flows of goodput";
+        "throughput_min" ["bps"] at "receiver": "throughput of the flow's worst receiver";
+        "throughput_max" ["bps"] at "receiver": "throughput of the flow's best receiver";
+        "count" ["flows"] at "scenario": "number of flows";
+        "cov" ["1"] at "sender": "standard deviation / mean of the recorded series `rate` while the flow was active; for a group the mean over its flows";
+        "convergence" ["s"] at "sender": "time from the flow's start until its rate, averaged over windows of 1 s, stays for 5 windows within ±10 % of its fair value, the mean over the flows with a scheme that are active; needs the series `rate`; for a group the longest, when all converged";
+        "packet_hops" ["packets"] at "engine": "packets put on links, warm-up included";
+        "events_handled" ["events"] at "engine": "agenda entries handled, warm-up included";
+        "ended" ["s"] at "engine": "simulated time that the run reached";
+        "measured" ["s"] at "engine": "simulated time after the warm-up, which all counts are of";
+    }
+    "expect" {
+        "key" [""] at "scenario": "dotted key that the scenario expects something of";
+        "expected" [""] at "scenario": "the relation, as written";
+        "measured" ["of the metric"] at "report": "the value of the key";
+        "pass" [""] at "report": "the relation holds; never when nothing was measured";
+    }
+};

@@ -1,0 +1,29 @@
+//! Trace → tables: the metrics by their usual names and definitions.
+
+mod catalogue;
+mod fairness;
+mod summary;
+mod tables;
+
+pub use catalogue::{METRICS, Metric, metric};
+pub use fairness::{coefficient_of_variation, jain};
+
+use sim::Trace;
+
+use crate::{Plan, Report};
+
+/// The tables of a run. Valid for a run that was stopped, too.
+pub fn report(plan: &Plan, trace: &Trace) -> Report {
+    let names = tables::Names::new(plan, trace);
+    let rows = tables::FlowRow::all(plan, trace);
+    let flows = tables::flows(&rows);
+    let receivers = tables::receivers(&rows);
+    let links = tables::links(plan, trace);
+    let series = tables::series(trace, &names);
+    let events = tables::events(trace, &names);
+    let summary = summary::summary(plan, trace, &names, &rows, [&flows, &receivers, &links]);
+    let mut report = Report { tables: vec![flows, receivers, links, series, events, summary] };
+    let expect = summary::expect(plan, &report);
+    report.tables.push(expect);
+    report
+}

@@ -1,0 +1,428 @@
+//! Counters → rows: the tables `flows`, `receivers`, `links`, `series` and `events`.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use contract::{Count, DropReason, FlowId, PortId};
+use sim::{
+    EventRecord, FlowKind, FlowRecord, FlowSpec, LinkSpec, PortRecord, PortSpec, ReceiverRecord, Subject,
+    Trace,
+};
+use units::{Duration, Time};
+
+use crate::Plan;
+use crate::report::{Cells, Columns, Table, Words};
+
+/// How subjects are called in the tables and in the keys of `summary`.
+pub(super) struct Names {
+    flows: Vec<String>,
+    receivers: Vec<String>,
+    ports: Vec<String>,
+}
+
+impl Names {
+    pub(super) fn new(plan: &Plan, trace: &Trace) -> Self {
+        let blueprint = &plan.blueprint;
+        let receiver = |record: &ReceiverRecord| {
+            let flow = &blueprint.flows[record.flow.index()].name;
+            format!("receiver.{flow}@{}", blueprint.nodes[record.node.index()])
+        };
+        Self {
+            flows: blueprint.flows.iter().map(|flow| format!("flow.{}", flow.name)).collect(),
+            receivers: trace.receivers.iter().map(receiver).collect(),
+            ports: blueprint
+                .links
+                .iter()
+                .flat_map(|link| [format!("link.{}", link.name), format!("link.{}.backward", link.name)])
+                .collect(),
+        }
+    }
+
+    pub(super) fn of(&self, subject: Subject) -> &str {
+        match subject {
+            Subject::Flow(flow) => &self.flows[flow.index()],
+            Subject::Receiver(row) => &self.receivers[row as usize],
+            Subject::Port(port) => &self.ports[port.index()],
+        }
+    }
+
+    pub(super) fn flow(&self, row: usize) -> &str {
+        self.of(Subject::Flow(FlowId(row as u32)))
+    }
+
+    pub(super) fn receiver(&self, row: usize) -> &str {
+        self.of(Subject::Receiver(row as u32))
+    }
+
+    pub(super) fn port(&self, row: usize) -> &str {
+        self.of(Subject::Port(PortId(row as u32)))
+    }
+}
+
+/// One flow, seen from all sides.
+pub(super) struct FlowRow<'a> {
+    pub(super) spec: &'a FlowSpec,
+    group: &'a str,
+    from: &'a str,
+    record: &'a FlowRecord,
+    receivers: Vec<ReceiverRow<'a>>,
+    warmup: Time,
+}
+
+/// One receiver of a flow.
+struct ReceiverRow<'a> {
+    flow: &'a str,
+    node: &'a str,
+    record: &'a ReceiverRecord,
+    /// The time over which its rates are taken.
+    span: Duration,
+}
+
+impl<'a> FlowRow<'a> {
+    pub(super) fn all(plan: &'a Plan, trace: &'a Trace) -> Vec<Self> {
+        let blueprint = &plan.blueprint;
+        let mut groups = vec![""; blueprint.flows.len()];
+        for group in &plan.groups {
+            group.flows.iter().for_each(|flow| groups[flow.index()] = &group.name);
+        }
+        let ranges = receiver_ranges(trace);
+        let row = |(index, spec): (usize, &'a FlowSpec)| {
+            let record = &trace.flows[index];
+            let mut row = Self {
+                spec,
+                group: groups[index],
+                from: &blueprint.nodes[spec.from.index()],
+                record,
+                receivers: Vec::new(),
+                warmup: trace.warmup,
+            };
+            let active = row.active();
+            row.receivers = trace.receivers[ranges[index].clone()]
+                .iter()
+                .map(|record| ReceiverRow {
+                    flow: &spec.name,
+                    node: &blueprint.nodes[record.node.index()],
+                    record,
+                    span: record.active.min(active),
+                })
+                .collect();
+            row
+        };
+        blueprint.flows.iter().enumerate().map(row).collect()
+    }
+
+    /// A finite transfer is over when it is complete, though its endpoint still answers.
+    fn active(&self) -> Duration {
+        let (Some(started), Some(completed), None) =
+            (self.record.started_at, self.completed(), self.spec.churn)
+        else {
+            return self.record.active;
+        };
+        self.record.active.min(completed.saturating_since(started.max(self.warmup)))
+    }
+
+    pub(super) fn started(&self) -> Option<Time> {
+        self.record.started_at
+    }
+
+    pub(super) fn completed(&self) -> Option<Time> {
+        let at = |meter: &contract::Meter| meter.completed_at;
+        let earliest = self
+            .receivers
+            .iter()
+            .map(|receiver| at(&receiver.record.meter))
+            .fold(at(&self.record.meter), Time::min);
+        (earliest < Time::NEVER).then_some(earliest)
+    }
+
+    pub(super) fn scheme(&self) -> Option<&str> {
+        self.spec.scheme.as_deref()
+    }
+
+    pub(super) fn receivers(&self) -> usize {
+        self.receivers.len()
+    }
+
+    /// Whether it was on in the interval of a series that ended at `at`, as far as its first start, its planned stop and its
+    /// completion tell; churn is not seen.
+    pub(super) fn on_at(&self, at: Time) -> bool {
+        let ends = self.completed().unwrap_or(Time::NEVER).min(self.spec.stop);
+        self.started().is_some_and(|started| at > started) && at <= ends
+    }
+
+    fn transport(&self) -> &'static str {
+        match self.spec.kind {
+            FlowKind::Tcp(_) => "tcp",
+            FlowKind::Stream(_) => "stream",
+            FlowKind::Datagram(_) => "datagram",
+        }
+    }
+
+    /// A counter of the sender and its receivers, which never both count the same thing but marks.
+    fn count(&self, what: Count) -> u64 {
+        let sender = self.record.meter.count(what);
+        let receivers: u64 = self.receivers.iter().map(|receiver| receiver.record.meter.count(what)).sum();
+        match what {
+            Count::Marks if receivers > 0 => receivers,
+            _ => sender + receivers,
+        }
+    }
+
+    fn drops(&self) -> u64 {
+        self.record.drops.iter().sum()
+    }
+
+    fn loss_ratio(&self) -> Option<f64> {
+        match self.spec.kind {
+            FlowKind::Stream(_) => mean(self.receivers.iter().filter_map(|receiver| {
+                let missing = receiver.record.meter.count(Count::Missing);
+                ratio(missing as f64, (missing + receiver.record.packets) as f64)
+            })),
+            FlowKind::Tcp(_) | FlowKind::Datagram(_) => {
+                ratio(self.drops() as f64, self.record.sent_packets as f64)
+            }
+        }
+    }
+
+    /// The mean of a sum over all packets that arrived anywhere.
+    fn per_packet(&self, sum: impl Fn(&ReceiverRow<'_>) -> f64) -> Option<f64> {
+        let packets: u64 = self.receivers.iter().map(|receiver| receiver.record.packets).sum();
+        ratio(
+            self.receivers.iter().filter(|receiver| receiver.record.packets > 0).map(sum).sum(),
+            packets as f64,
+        )
+    }
+}
+
+impl ReceiverRow<'_> {
+    fn throughput(&self) -> Option<f64> {
+        per_second(self.record.bytes, self.span)
+    }
+
+    fn goodput(&self) -> Option<f64> {
+        per_second(self.record.meter.goodput_bytes, self.span)
+    }
+
+    fn owd(&self) -> Option<f64> {
+        ratio(self.record.delay_sum_ns as f64 / 1e9, self.record.packets as f64)
+    }
+
+    fn owd_min(&self) -> Option<f64> {
+        (self.record.packets > 0).then(|| self.record.delay_min.as_secs_f64())
+    }
+
+    fn owd_max(&self) -> Option<f64> {
+        (self.record.packets > 0).then(|| self.record.delay_max.as_secs_f64())
+    }
+
+    fn queueing_ns(&self) -> f64 {
+        self.record.delay_sum_ns as f64 - self.record.packets as f64 * self.record.delay_min.as_nanos() as f64
+    }
+}
+
+pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
+    Columns::of("flows", rows)
+        .text("flow", |row| row.spec.name.clone())
+        .text("group", |row| row.group.to_owned())
+        .text("scheme", |row| row.scheme().unwrap_or_default().to_owned())
+        .text("transport", |row| row.transport().to_owned())
+        .text("from", |row| row.from.to_owned())
+        .count("receivers", |row| row.receivers.len() as u64)
+        .number("started_s", |row| row.started().map(Time::as_secs_f64))
+        .number("completed_s", |row| row.completed().map(Time::as_secs_f64))
+        .number("active_s", |row| Some(row.active().as_secs_f64()))
+        .count("sent_packets", |row| row.record.sent_packets)
+        .count("sent_bytes", |row| row.record.sent_bytes)
+        .number("rate_bps", |row| per_second(row.record.sent_bytes, row.active()))
+        .number("throughput_bps", |row| mean(row.receivers.iter().filter_map(ReceiverRow::throughput)))
+        .number("goodput_bps", |row| mean(row.receivers.iter().filter_map(ReceiverRow::goodput)))
+        .number("loss_ratio", FlowRow::loss_ratio)
+        .count("drops", FlowRow::drops)
+        .count("retransmits", |row| row.count(Count::Retransmits))
+        .count("timeouts", |row| row.count(Count::Timeouts))
+        .count("episodes", |row| row.count(Count::Episodes))
+        .count("feedback_packets", |row| row.count(Count::Feedback))
+        .count("suppressed", |row| row.count(Count::Suppressed))
+        .count("ignored", |row| row.count(Count::Ignored))
+        .count("missing", |row| row.count(Count::Missing))
+        .count("marks", |row| row.count(Count::Marks))
+        .number("rtt_s", |row| {
+            ratio(row.record.meter.rtt_sum_ns as f64 / 1e9, row.record.meter.rtt_count as f64)
+        })
+        .number("rtt_min_s", |row| {
+            (row.record.meter.rtt_count > 0).then(|| row.record.meter.rtt_min.as_secs_f64())
+        })
+        .number("owd_s", |row| row.per_packet(|receiver| receiver.record.delay_sum_ns as f64 / 1e9))
+        .number("owd_min_s", |row| row.receivers.iter().filter_map(ReceiverRow::owd_min).reduce(f64::min))
+        .number("owd_max_s", |row| row.receivers.iter().filter_map(ReceiverRow::owd_max).reduce(f64::max))
+        .number("queueing_delay_s", |row| row.per_packet(|receiver| receiver.queueing_ns() / 1e9))
+        .number("fct_s", |row| {
+            let (started, completed) = (row.started()?, row.completed()?);
+            Some(completed.saturating_since(started).as_secs_f64())
+        })
+        .done()
+}
+
+pub(super) fn receivers(flows: &[FlowRow<'_>]) -> Table {
+    let rows: Vec<&ReceiverRow<'_>> = flows.iter().flat_map(|flow| &flow.receivers).collect();
+    Columns::of("receivers", &rows)
+        .text("flow", |row| row.flow.to_owned())
+        .text("node", |row| row.node.to_owned())
+        .count("packets", |row| row.record.packets)
+        .count("bytes", |row| row.record.bytes)
+        .number("active_s", |row| Some(row.record.active.as_secs_f64()))
+        .number("throughput_bps", |row| row.throughput())
+        .number("goodput_bps", |row| row.goodput())
+        .number("owd_s", |row| row.owd())
+        .number("owd_min_s", |row| row.owd_min())
+        .number("owd_max_s", |row| row.owd_max())
+        .count("feedback_packets", |row| row.record.meter.count(Count::Feedback))
+        .count("suppressed", |row| row.record.meter.count(Count::Suppressed))
+        .count("missing", |row| row.record.meter.count(Count::Missing))
+        .count("marks", |row| row.record.meter.count(Count::Marks))
+        .done()
+}
+
+/// One direction of a link.
+struct PortRow<'a> {
+    link: &'a LinkSpec,
+    forward: bool,
+    spec: &'a PortSpec,
+    from: &'a str,
+    to: &'a str,
+    record: &'a PortRecord,
+}
+
+impl PortRow<'_> {
+    fn drops(&self) -> u64 {
+        self.record.drops.iter().sum()
+    }
+}
+
+pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
+    let blueprint = &plan.blueprint;
+    let node = |id: contract::NodeId| blueprint.nodes[id.index()].as_str();
+    let rows: Vec<PortRow<'_>> = blueprint
+        .links
+        .iter()
+        .enumerate()
+        .flat_map(|(index, link)| [(2 * index, link, true), (2 * index + 1, link, false)])
+        .map(|(port, link, forward)| {
+            let (from, to) = if forward { link.ends } else { (link.ends.1, link.ends.0) };
+            PortRow {
+                link,
+                forward,
+                spec: if forward { &link.forward } else { &link.backward },
+                from: node(from),
+                to: node(to),
+                record: &trace.ports[port],
+            }
+        })
+        .collect();
+    let measured_ns = measured(trace).as_nanos() as f64;
+    let table = Columns::of("links", &rows)
+        .text("link", |row| row.link.name.clone())
+        .text("direction", |row| if row.forward { "forward" } else { "backward" }.to_owned())
+        .text("from", |row| row.from.to_owned())
+        .text("to", |row| row.to.to_owned())
+        .number("rate_bps", |row| Some(row.spec.rate.as_bps_f64()))
+        .number("delay_s", |row| Some(row.spec.delay.as_secs_f64()))
+        .count("offered_packets", |row| row.record.offered_packets)
+        .count("sent_packets", |row| row.record.sent_packets)
+        .count("sent_bytes", |row| row.record.sent_bytes)
+        .number("utilisation", |row| {
+            ratio(row.record.sent_bytes as f64 * 8.0, row.record.capacity_bits as f64)
+        })
+        .number("queue_packets", |row| ratio(row.record.backlog_packet_ns as f64, measured_ns))
+        .number("queue_bytes", |row| ratio(row.record.backlog_byte_ns as f64, measured_ns))
+        .number("queue_s", |row| {
+            ratio(row.record.backlog_packet_ns as f64 / 1e9, row.record.sent_packets as f64)
+        })
+        .count("queue_max_packets", |row| u64::from(row.record.backlog_max))
+        .count("marked_packets", |row| row.record.marked_packets)
+        .number("loss_ratio", |row| ratio(row.drops() as f64, row.record.offered_packets as f64))
+        .count("drops", PortRow::drops);
+    DROPS
+        .iter()
+        .fold(table, |table, &(name, why)| table.count(name, |row| row.record.drops[why as usize]))
+        .done()
+}
+
+/// The column of each reason for a drop.
+const DROPS: [(&str, DropReason); DropReason::ALL.len()] = [
+    ("drops_queue_full", DropReason::QueueFull),
+    ("drops_early", DropReason::Early),
+    ("drops_random_loss", DropReason::RandomLoss),
+    ("drops_link_down", DropReason::LinkDown),
+    ("drops_no_route", DropReason::NoRoute),
+    ("drops_not_listening", DropReason::NotListening),
+    ("drops_hop_limit", DropReason::HopLimit),
+];
+
+pub(super) fn series(trace: &Trace, names: &Names) -> Table {
+    let (mut times, mut values) = (Vec::new(), Vec::new());
+    let (mut subjects, mut series) = (Words::default(), Words::default());
+    for record in &trace.series {
+        times.extend(record.times.iter().map(|at| Some(at.as_secs_f64())));
+        values.extend(record.values.iter().map(|value| value.is_finite().then_some(*value)));
+        subjects.push(names.of(record.subject), record.times.len());
+        series.push(record.name, record.times.len());
+    }
+    Columns::<()>::of("series", &[])
+        .cells("time_s", Cells::Number(times))
+        .cells("subject", Cells::Text(subjects))
+        .cells("series", Cells::Text(series))
+        .cells("value", Cells::Number(values))
+        .done()
+}
+
+/// Events whose number is the [`contract::PeerId`] of a receiver, or negative for none.
+const NAMING_RECEIVERS: &[&str] = &["representative"];
+
+pub(super) fn events(trace: &Trace, names: &Names) -> Table {
+    let rows: BTreeMap<u32, usize> =
+        trace.receivers.iter().enumerate().map(|(row, receiver)| (receiver.peer.0, row)).collect();
+    let text = |event: &EventRecord| {
+        let named = NAMING_RECEIVERS.contains(&event.name) && event.value >= 0.0;
+        let row = named.then(|| rows.get(&(event.value as u32))).flatten();
+        row.map(|&row| names.receiver(row).to_owned()).unwrap_or_default()
+    };
+    Columns::of("events", &trace.events)
+        .number("time_s", |event| Some(event.at.as_secs_f64()))
+        .text("subject", |event| names.of(event.subject).to_owned())
+        .text("event", |event| event.name.to_owned())
+        .number("value", |event| Some(event.value))
+        .text("text", text)
+        .done()
+}
+
+/// The span that all counts are of.
+pub(super) fn measured(trace: &Trace) -> Duration {
+    trace.ended_at.saturating_since(trace.warmup)
+}
+
+/// Where each flow's receivers stand in [`Trace::receivers`].
+pub(super) fn receiver_ranges(trace: &Trace) -> Vec<Range<usize>> {
+    let mut start = 0;
+    (0..trace.flows.len())
+        .map(|flow| {
+            let n =
+                trace.receivers[start..].iter().take_while(|receiver| receiver.flow.index() == flow).count();
+            start += n;
+            start - n..start
+        })
+        .collect()
+}
+
+fn ratio(above: f64, below: f64) -> Option<f64> {
+    (below > 0.0).then(|| above / below)
+}
+
+fn per_second(bytes: u64, span: Duration) -> Option<f64> {
+    ratio(bytes as f64 * 8.0, span.as_secs_f64())
+}
+
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, n) = values.fold((0.0, 0u64), |(sum, n), value| (sum + value, n + 1));
+    ratio(sum, n as f64)
+}

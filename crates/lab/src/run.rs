@@ -1,0 +1,29 @@
+//! Plan → run → report: the one place where a plan meets the simulator.
+
+use sim::{Control, Trace, World};
+
+use crate::{Plan, Report, metrics};
+
+/// What a run leaves.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// All that was recorded.
+    pub trace: Trace,
+    /// The tables made of it.
+    pub report: Report,
+    /// The run came to its end; otherwise it was stopped, and the tables hold what there was until then.
+    pub complete: bool,
+}
+
+/// Runs `plan` to its end, or until `control` says stop.
+///
+/// Blocks; `control` may be watched and stopped from any thread.
+pub fn run(plan: &Plan, control: &Control) -> Outcome {
+    let mut world =
+        World::new(&plan.blueprint).expect("the parameters of a plan were checked when it was made");
+    world.run(control);
+    let trace = world.finish();
+    let complete = trace.ended_at.saturating_since(units::Time::ZERO) >= plan.blueprint.duration;
+    let report = metrics::report(plan, &trace);
+    Outcome { trace, report, complete }
+}

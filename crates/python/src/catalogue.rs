@@ -1,0 +1,69 @@
+//! What there is to choose from: schemes, metrics, series.
+
+use contract::{ParamInfo, ParamValue};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+/// The catalogue of schemes as JSON: a list of `{name, title, families, transport, documented, sources, params}`.
+#[pyfunction]
+pub fn schemes() -> String {
+    let rows = ::schemes::catalogue().into_iter().map(|entry| {
+        json!({
+            "name": entry.scheme.name,
+            "title": entry.scheme.title,
+            "families": entry.scheme.families.iter().map(|family| family.name()).collect::<Vec<_>>(),
+            "transport": match entry.build {
+                ::schemes::Build::Control(_) => "tcp",
+                ::schemes::Build::Stream { .. } => "stream",
+            },
+            "documented": entry.scheme.documented.name(),
+            "sources": entry.scheme.sources.iter().map(|source| json!({"key": source.key, "text": source.text})).collect::<Vec<_>>(),
+            "params": (entry.params)().iter().map(param).collect::<Vec<_>>(),
+        })
+    });
+    Value::Array(rows.collect()).to_string()
+}
+
+/// Every column and key of a result as JSON: a list of `{table, name, unit, definition, measured}`.
+#[pyfunction]
+pub fn metrics() -> String {
+    let rows = lab::METRICS.iter().map(|row| {
+        json!({
+            "table": row.table,
+            "name": row.name,
+            "unit": row.unit,
+            "definition": row.definition,
+            "measured": row.measured,
+        })
+    });
+    Value::Array(rows.collect()).to_string()
+}
+
+/// The series that the simulator measures itself as JSON: a list of `{name, unit, subject, definition}`.
+#[pyfunction]
+pub fn series() -> String {
+    let rows = sim::SERIES.iter().map(|(name, unit, subject, definition)| {
+        json!({"name": name, "unit": unit, "subject": subject, "definition": definition})
+    });
+    Value::Array(rows.collect()).to_string()
+}
+
+fn param(info: &ParamInfo) -> Value {
+    json!({
+        "name": info.name,
+        "doc": info.doc,
+        "kind": info.kind.name(),
+        "default": value(&info.default),
+        "range": info.range.as_ref().map(|(low, high)| [value(low), value(high)]),
+        "source": info.source,
+    })
+}
+
+fn value(value: &ParamValue) -> Value {
+    match value {
+        ParamValue::Float(x) => json!(x),
+        ParamValue::Int(x) => json!(x),
+        ParamValue::Bool(x) => json!(x),
+        ParamValue::Text(x) => json!(x),
+    }
+}

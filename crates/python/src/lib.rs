@@ -1,0 +1,22 @@
+//! The module `thalweg._native`: conversion between Python and the lab, and nothing else.
+
+mod catalogue;
+mod table;
+
+use pyo3::prelude::*;
+
+/// What `python/thalweg` stands on. Its functions take and give plain values; trees travel as JSON text.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::catalogue::{metrics, schemes, series};
+    #[pymodule_export]
+    use crate::table::Table;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

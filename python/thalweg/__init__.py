@@ -1,0 +1,124 @@
+"""Thalweg: a laboratory for congestion control.
+
+Build a scenario with keyword arguments or load one from a file, run it, read its tables::
+
+    import thalweg as tw
+
+    result = tw.load("scenarios/dumbbell.toml").run()
+    print(result.flows)
+    result.plot("rate")
+
+Nothing heavy is imported before it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._native import __version__
+    from .catalogue import metrics, schema, schemes, series
+    from .errors import Interrupted, Problem, ResultError, ScenarioError
+    from .result import Progress, Result
+    from .scenario import (
+        Chain,
+        Custom,
+        Dumbbell,
+        Event,
+        Flow,
+        GraphML,
+        Link,
+        ParkingLot,
+        Random,
+        Record,
+        Routing,
+        Scenario,
+        Star,
+        Tree,
+        load,
+    )
+    from .stats import Estimate, estimate, paired
+    from .sweep import Sweep, SweepResult, run_many
+
+_HOME = {
+    "__version__": "_native",
+    "Chain": "scenario",
+    "Custom": "scenario",
+    "Dumbbell": "scenario",
+    "Estimate": "stats",
+    "Event": "scenario",
+    "Flow": "scenario",
+    "GraphML": "scenario",
+    "Interrupted": "errors",
+    "Link": "scenario",
+    "ParkingLot": "scenario",
+    "Problem": "errors",
+    "Progress": "result",
+    "Random": "scenario",
+    "Record": "scenario",
+    "Result": "result",
+    "ResultError": "errors",
+    "Routing": "scenario",
+    "Scenario": "scenario",
+    "ScenarioError": "errors",
+    "Star": "scenario",
+    "Sweep": "sweep",
+    "SweepResult": "sweep",
+    "Tree": "scenario",
+    "estimate": "stats",
+    "load": "scenario",
+    "metrics": "catalogue",
+    "paired": "stats",
+    "run_many": "sweep",
+    "schema": "catalogue",
+    "schemes": "catalogue",
+    "series": "catalogue",
+}
+
+__all__ = [
+    "Chain",
+    "Custom",
+    "Dumbbell",
+    "Estimate",
+    "Event",
+    "Flow",
+    "GraphML",
+    "Interrupted",
+    "Link",
+    "ParkingLot",
+    "Problem",
+    "Progress",
+    "Random",
+    "Record",
+    "Result",
+    "ResultError",
+    "Routing",
+    "Scenario",
+    "ScenarioError",
+    "Star",
+    "Sweep",
+    "SweepResult",
+    "Tree",
+    "__version__",
+    "estimate",
+    "load",
+    "metrics",
+    "paired",
+    "run_many",
+    "schema",
+    "schemes",
+    "series",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

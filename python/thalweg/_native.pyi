@@ -1,0 +1,149 @@
+"""The compiled core: conversion only. Trees travel as JSON text."""
+
+from typing import final
+
+__version__: str
+__file__: str
+
+def schemes() -> str:
+    """The catalogue of schemes as JSON."""
+
+def metrics() -> str:
+    """Every column and key of a result as JSON."""
+
+def series() -> str:
+    """The series that the simulator measures itself as JSON."""
+
+def schema() -> str:
+    """The JSON Schema of a scenario."""
+
+@final
+class Scenario:
+    """A scenario that was read without a mistake."""
+
+    @staticmethod
+    def from_file(path: str) -> Scenario:
+        """Reads a file. Raises `ScenarioError`, or `OSError` when there is none."""
+
+    @staticmethod
+    def from_text(text: str, name: str) -> Scenario:
+        """Reads TOML text; `name` stands for the file in messages."""
+
+    @staticmethod
+    def from_json(tree: str, name: str) -> Scenario:
+        """Reads a tree of plain values; `name` stands for the file in messages."""
+
+    @property
+    def tree(self) -> str:
+        """The scenario as a tree, in JSON."""
+
+    @property
+    def text(self) -> str:
+        """The scenario as TOML: as given when it was text."""
+
+    def plan(self, seed: int | None = None) -> Plan:
+        """Fills in every default and every relative unit."""
+
+@final
+class Plan:
+    """What a run is made of."""
+
+    @property
+    def title(self) -> str:
+        """One line for people."""
+
+    @property
+    def seed(self) -> int:
+        """Root of every random stream."""
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated length, in seconds."""
+
+    @property
+    def resolved(self) -> str:
+        """The whole plan in the words of a scenario, as JSON."""
+
+    @property
+    def toml(self) -> str:
+        """The same as TOML."""
+
+    @property
+    def layout(self) -> str:
+        """Nodes with their places and links, as JSON, for drawing."""
+
+    def run(self, control: Control) -> Run:
+        """Runs to the end, or until `control` stops it. Releases the interpreter lock."""
+
+@final
+class Control:
+    """Watches and stops a run from another thread."""
+
+    def __init__(self) -> None: ...
+    @property
+    def now_s(self) -> float:
+        """Simulated time reached, in seconds."""
+
+    @property
+    def events(self) -> int:
+        """Agenda entries handled."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was told to stop."""
+
+    def stop(self) -> None:
+        """Asks the run to end soon; it keeps what it has."""
+
+@final
+class Run:
+    """What a run left."""
+
+    @property
+    def complete(self) -> bool:
+        """It came to its end."""
+
+    @property
+    def trace_hash(self) -> str:
+        """Digest of every event in order, 16 hexadecimal digits."""
+
+    @property
+    def packet_hops(self) -> int:
+        """Packets put on links."""
+
+    @property
+    def events_handled(self) -> int:
+        """Agenda entries handled."""
+
+    @property
+    def ended_s(self) -> float:
+        """Simulated time that it reached, in seconds."""
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of its tables."""
+
+    def table(self, name: str) -> Table:
+        """One of them; `KeyError` for an unknown name."""
+
+    def value(self, key: str) -> float | None:
+        """The value of a dotted key of `summary`."""
+
+    def save(self, folder: str) -> None:
+        """Writes every table to `folder` as Parquet."""
+
+@final
+class Table:
+    """One table of a run; any library that takes `__arrow_c_stream__` reads it."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def columns(self) -> list[tuple[str, str, str]]:
+        """Its columns as `(name, unit, definition)`."""
+
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """An Arrow C stream, in a capsule."""

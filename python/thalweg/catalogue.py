@@ -1,0 +1,42 @@
+"""What there is to choose from: schemes, metrics, series, and the keys of a scenario."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from . import _native
+
+
+@cache
+def schemes() -> list[dict[str, Any]]:
+    """Every scheme: `{name, title, families, transport, documented, sources, params}`, in the order of names."""
+    rows: list[dict[str, Any]] = json.loads(_native.schemes())
+    return rows
+
+
+@cache
+def metrics() -> list[dict[str, str]]:
+    """Every column and key of a result: `{table, name, unit, definition, measured}`."""
+    rows: list[dict[str, str]] = json.loads(_native.metrics())
+    return rows
+
+
+@cache
+def series() -> list[dict[str, str]]:
+    """The series that the simulator measures itself: `{name, unit, subject, definition}`."""
+    rows: list[dict[str, str]] = json.loads(_native.series())
+    return rows
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario."""
+    tree: dict[str, Any] = json.loads(_native.schema())
+    return tree
+
+
+def units(table: str) -> dict[str, str]:
+    """Unit of each column of a table that has one."""
+    return {row["name"]: row["unit"] for row in metrics() if row["table"] == table and row["unit"]}

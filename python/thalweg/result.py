@@ -1,0 +1,312 @@
+"""The tables of a run: in memory, in a folder, as DataFrames.
+
+A run folder holds `scenario.toml` (as given), `plan.toml` (all defaults filled in), a Parquet file a table, and `run.json`,
+which is written last: a folder without it is not complete.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from . import _native, catalogue
+from .errors import ResultError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas
+    import polars
+    from matplotlib.figure import Figure
+
+    from .scenario import Keys, Plan
+
+FORMAT = 1
+"""Version of the run folder's layout."""
+
+TABLES = ("flows", "receivers", "links", "series", "events", "summary", "expect")
+"""Every table of a run."""
+
+MANIFEST = "run.json"
+
+
+class ArrowTable(Protocol):
+    """Anything that hands itself over as an Arrow C stream."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """An Arrow C stream, in a capsule."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    now_s: float
+    """Simulated time reached."""
+    duration_s: float
+    """Simulated time at the end."""
+    events: int
+    """Agenda entries handled."""
+    wall_s: float
+    """Time since the run began."""
+
+    @property
+    def share(self) -> float:
+        """Part that is done, 0 to 1."""
+        return min(self.now_s / self.duration_s, 1.0) if self.duration_s > 0 else 1.0
+
+    @property
+    def speed(self) -> float:
+        """Simulated seconds a second."""
+        return self.now_s / self.wall_s if self.wall_s > 0 else 0.0
+
+    @property
+    def left_s(self) -> float | None:
+        """Time until the end at the present speed; None before anything is known."""
+        return (self.duration_s - self.now_s) / self.speed if self.speed > 0 else None
+
+
+class Result:
+    """What a run left: tables, and where they came from."""
+
+    def __init__(self, record: Keys, source: _native.Run | Path, plan: Keys, texts: dict[str, str]) -> None:
+        self.record = record
+        """What `run.json` says: format, version, seed, trace hash, status, times."""
+        self.plan = plan
+        """The plan as nested dicts, with every default and every relative unit filled in."""
+        self._source = source
+        self._texts = texts
+        self._frames: dict[str, polars.DataFrame] = {}
+
+    @classmethod
+    def of(cls, plan: Plan, native: _native.Run, wall_s: float, cpu_s: float) -> Result:
+        """Takes over what the core left."""
+        record = {
+            "format": FORMAT,
+            "version": _native.__version__,
+            "title": plan.title,
+            "seed": plan.seed,
+            "status": "complete" if native.complete else "interrupted",
+            "trace_hash": native.trace_hash,
+            "duration_s": plan.duration_s,
+            "ended_s": native.ended_s,
+            "packet_hops": native.packet_hops,
+            "events_handled": native.events_handled,
+            "wall_s": wall_s,
+            "cpu_s": cpu_s,
+            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "argv": list(sys.argv),
+            "machine": {
+                "system": platform.platform(),
+                "processor": platform.machine(),
+                "python": platform.python_version(),
+            },
+        }
+        return cls(record, native, plan.tree, {"scenario.toml": plan.scenario.toml, "plan.toml": plan.toml})
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Result:
+        """Reads a run folder. Raises `ResultError` when it holds no run, or one of a later format."""
+        import tomllib
+
+        folder = Path(folder)
+        try:
+            record: Keys = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+            texts = {name: (folder / name).read_text(encoding="utf-8") for name in ("scenario.toml", "plan.toml")}
+            plan = tomllib.loads(texts["plan.toml"])
+            layout = int(record["format"])
+        except FileNotFoundError as error:
+            missing = Path(error.filename).name
+            raise ResultError(f"{folder} holds no complete run: {missing} is missing") from error
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ResultError(f"{folder} holds no run that can be read: {error}") from error
+        if layout > FORMAT:
+            raise ResultError(f"{folder} has format {layout}; this version reads up to {FORMAT}")
+        return cls(record, folder, plan, texts)
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes the run folder; `run.json` last, so that a folder that has it is complete."""
+        folder = Path(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / MANIFEST).unlink(missing_ok=True)
+            for name, text in self._texts.items():
+                (folder / name).write_text(text, encoding="utf-8")
+            if isinstance(self._source, Path):
+                for name in TABLES:
+                    self.frame(name).write_parquet(folder / f"{name}.parquet", compression="zstd")
+            else:
+                self._source.save(str(folder))
+            part = folder / f"{MANIFEST}.part"
+            part.write_text(json.dumps(self.record, indent=2) + "\n", encoding="utf-8")
+            os.replace(part, folder / MANIFEST)
+        except OSError as error:
+            raise ResultError(f"{folder} cannot be written: {error}") from error
+        return folder
+
+    @property
+    def title(self) -> str:
+        """The scenario's title."""
+        return str(self.record["title"])
+
+    @property
+    def seed(self) -> int:
+        """Root of every random stream."""
+        return int(self.record["seed"])
+
+    @property
+    def trace_hash(self) -> str:
+        """Digest of every event in order: equal for equal runs."""
+        return str(self.record["trace_hash"])
+
+    @property
+    def complete(self) -> bool:
+        """The run came to its end; otherwise the tables hold what there was until it was stopped."""
+        return bool(self.record["status"] == "complete")
+
+    @property
+    def packet_hops(self) -> int:
+        """Packets put on links."""
+        return int(self.record["packet_hops"])
+
+    @property
+    def wall_s(self) -> float:
+        """How long the run took."""
+        return float(self.record["wall_s"])
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time that it took."""
+        return float(self.record["cpu_s"])
+
+    def arrow(self, table: str) -> ArrowTable:
+        """A table for any library that takes an Arrow C stream: polars, pandas, pyarrow, duckdb."""
+        self._known(table)
+        return self.frame(table) if isinstance(self._source, Path) else self._source.table(table)
+
+    def frame(self, table: str) -> polars.DataFrame:
+        """A table as a polars DataFrame. `KeyError` for an unknown name."""
+        import polars
+
+        self._known(table)
+        if table not in self._frames:
+            if isinstance(self._source, Path):
+                path = self._source / f"{table}.parquet"
+                try:
+                    self._frames[table] = polars.read_parquet(path)
+                except (OSError, polars.exceptions.PolarsError) as error:
+                    raise ResultError(f"{path} cannot be read: {error}") from error
+            else:
+                self._frames[table] = polars.DataFrame(self._source.table(table))
+        return self._frames[table]
+
+    def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
+        """A table as a pandas DataFrame; counts that were not measured turn its column into floats."""
+        import pandas
+
+        frame = self.frame(table)
+        return pandas.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
+
+    @property
+    def flows(self) -> polars.DataFrame:
+        """One row a flow."""
+        return self.frame("flows")
+
+    @property
+    def receivers(self) -> polars.DataFrame:
+        """One row a receiver of a flow."""
+        return self.frame("receivers")
+
+    @property
+    def links(self) -> polars.DataFrame:
+        """One row a direction of a link."""
+        return self.frame("links")
+
+    @property
+    def series(self) -> polars.DataFrame:
+        """Recorded values over time, one a row."""
+        return self.frame("series")
+
+    @property
+    def events(self) -> polars.DataFrame:
+        """What endpoints reported, in order of time."""
+        return self.frame("events")
+
+    @property
+    def summary(self) -> polars.DataFrame:
+        """One number a dotted key."""
+        return self.frame("summary")
+
+    @property
+    def expect(self) -> polars.DataFrame:
+        """What the scenario expects, and whether it came."""
+        return self.frame("expect")
+
+    @property
+    def passed(self) -> bool:
+        """Everything that the scenario expects came; true when it expects nothing."""
+        return bool(self.expect["pass"].all())
+
+    @cached_property
+    def values(self) -> dict[str, float | None]:
+        """The summary as a dict: dotted key → value, None where it could not be measured."""
+        return dict(self.summary.rows())
+
+    def __getitem__(self, key: str) -> float | None:
+        """The value of a dotted key, such as `link.bottleneck.utilisation`. `KeyError`, with near keys, for an unknown one."""
+        if key not in self.values:
+            import difflib
+
+            near = difflib.get_close_matches(key, self.values, n=3, cutoff=0.5)
+            raise KeyError(f"no result {key!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+        return self.values[key]
+
+    def units(self, table: str) -> dict[str, str]:
+        """Unit of each column of a table that has one."""
+        self._known(table)
+        return catalogue.units(table)
+
+    def plot(self, series: str, subjects: Sequence[str] | None = None, *, out: str | Path | None = None) -> Figure:
+        """A recorded series over time, a line for each subject; written to `out` (SVG, PDF, PNG …) when given.
+
+        A flow has the colour of its scheme when no other flow has that scheme.
+        """
+        from . import plots
+
+        figure = plots.series(self.series, series, subjects, colours=self._colours())
+        if out is not None:
+            figure.savefig(out)
+        return figure
+
+    def _colours(self) -> dict[str, str]:
+        from . import plots
+
+        schemes: list[str] = self.flows["scheme"].to_list()
+        return {
+            f"flow.{flow}": plots.SCHEME_COLOURS[scheme]
+            for flow, scheme in zip(self.flows["flow"].to_list(), schemes, strict=True)
+            if scheme in plots.SCHEME_COLOURS and schemes.count(scheme) == 1
+        }
+
+    def _known(self, table: str) -> None:
+        if table not in TABLES:
+            raise KeyError(f"no table {table!r}; there are {', '.join(TABLES)}")
+
+    def __repr__(self) -> str:
+        return f"<Result {self.title!r}, seed {self.seed}, {self.record['status']}, trace {self.trace_hash}>"
+
+
+def manifest(folder: str | Path) -> dict[str, Any] | None:
+    """What a run folder's `run.json` says; None when there is no complete run."""
+    try:
+        record: dict[str, Any] = json.loads((Path(folder) / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record

@@ -1,0 +1,279 @@
+"""Many runs: grids, seeds, jobs. Results do not depend on the number of jobs.
+
+With a folder, each finished run is kept in a sub-folder named after a digest of its plan and of the program, so that the
+same call again runs only what is missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from .errors import Interrupted, ResultError
+from .result import Result, manifest
+from .scenario import Plan, Scenario
+
+if TYPE_CHECKING:
+    import polars
+
+Notice = Callable[[int, int, str], object]
+"""Told `(done, total, what)` after each run, in the caller's thread."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of a grid."""
+
+    values: dict[str, Any]
+    """The dotted keys that it sets."""
+    scenario: Scenario
+    """The scenario with them set."""
+
+    @property
+    def label(self) -> str:
+        """What a progress bar says."""
+        return ", ".join(f"{key.rsplit('.', 1)[-1]} {value}" for key, value in self.values.items())
+
+
+@dataclass(frozen=True)
+class SweepRun:
+    """One finished run of a sweep."""
+
+    values: dict[str, Any]
+    """The point of the grid."""
+    seed: int
+    result: Result
+
+
+class Sweep:
+    """Runs over a grid, several seeds each. Every point is checked when it is made; raises `ScenarioError`."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        grid: Mapping[str, Sequence[Any]],
+        *,
+        runs: int = 1,
+        seeds: Sequence[int] | None = None,
+    ) -> None:
+        if runs < 1:
+            raise ValueError("runs must be at least 1")
+        self.grid = {key: list(values) for key, values in grid.items()}
+        """Dotted keys and the values that they take."""
+        plain = scenario.with_({})
+        plain._keys.pop("sweep", None)
+        self.cells = [
+            Cell(dict(zip(self.grid, values, strict=True)), plain.with_(dict(zip(self.grid, values, strict=True))))
+            for values in itertools.product(*self.grid.values())
+        ]
+        """Every point of the grid, the last key moving fastest."""
+        first = self.cells[0].scenario.plan().seed if self.cells else 0
+        self.seeds = list(seeds) if seeds is not None else [first + number for number in range(runs)]
+        """The same for each point, so that points can be compared in pairs."""
+        self.plans = [(cell, cell.scenario.plan(seed)) for cell in self.cells for seed in self.seeds]
+        """Every run, in order."""
+
+    def __len__(self) -> int:
+        return len(self.plans)
+
+    def run(
+        self, *, jobs: int = 1, progress: Notice | None = None, out: str | Path | None = None
+    ) -> SweepResult:
+        """Runs all, `jobs` at a time. Ctrl-C raises `Interrupted`, whose `result` has what was finished."""
+        labels = [", ".join(filter(None, (cell.label, f"seed {plan.seed}"))) for cell, plan in self.plans]
+        try:
+            results: Sequence[Result | None] = run_plans(
+                [plan for _, plan in self.plans], labels, jobs=jobs, progress=progress, out=out
+            )
+        except Interrupted as stop:
+            raise Interrupted(self._result(stop.result)) from None
+        return self._result(results)
+
+    def _result(self, results: Sequence[Result | None]) -> SweepResult:
+        runs = [
+            SweepRun(cell.values, plan.seed, result)
+            for (cell, plan), result in zip(self.plans, results, strict=True)
+            if result is not None
+        ]
+        return SweepResult(list(self.grid), runs, len(self.plans))
+
+
+class SweepResult:
+    """What a sweep left."""
+
+    def __init__(self, keys: list[str], runs: list[SweepRun], planned: int) -> None:
+        self.keys = keys
+        """The dotted keys of the grid."""
+        self.runs = runs
+        """Finished runs, in the order of the grid and the seeds."""
+        self.planned = planned
+        """Number of runs that were wanted."""
+
+    @property
+    def complete(self) -> bool:
+        """Every run came to its end."""
+        return len(self.runs) == self.planned and all(run.result.complete for run in self.runs)
+
+    @property
+    def summary(self) -> polars.DataFrame:
+        """One row a point and metric: the grid's keys, `metric`, `n`, `mean`, `sd`, `ci95` (Student t, over seeds)."""
+        import polars
+
+        from .stats import estimate
+
+        rows: list[dict[str, Any]] = []
+        for point in self._points():
+            metrics = dict.fromkeys(key for run in point for key in run.result.values)
+            for metric in metrics:
+                found = estimate(run.result.values.get(metric) for run in point)
+                rows.append(
+                    {
+                        **{key: _cell(value) for key, value in point[0].values.items()},
+                        "metric": metric,
+                        "n": found.n,
+                        "mean": found.mean,
+                        "sd": found.sd,
+                        "ci95": found.ci95,
+                    }
+                )
+        return polars.DataFrame(rows, infer_schema_length=None).fill_nan(None)
+
+    def table(self, name: str) -> polars.DataFrame:
+        """One table of all runs, below each other, with the grid's keys and `seed` before its columns."""
+        import polars
+
+        parts = [
+            run.result.frame(name).select(
+                *(polars.lit(_cell(value)).alias(key) for key, value in run.values.items()),
+                polars.lit(run.seed).alias("seed"),
+                polars.all(),
+            )
+            for run in self.runs
+        ]
+        return polars.concat(parts, how="vertical_relaxed") if parts else polars.DataFrame()
+
+    def values(self, metric: str, **point: Any) -> list[float | None]:
+        """A metric of each seed at one point of the grid, for `estimate` and `paired`.
+
+        A key of the grid is named by its last word: `values("flows.fairness", buffer="1 bdp")`.
+        """
+        known = {key.rsplit(".", 1)[-1] for key in self.keys}
+        if unknown := set(point) - known:
+            raise KeyError(f"the grid has no {', '.join(sorted(unknown))}; it has {', '.join(sorted(known)) or 'nothing'}")
+        return [
+            run.result[metric]
+            for run in self.runs
+            if all(run.values[key] == point.get(key.rsplit(".", 1)[-1], run.values[key]) for key in self.keys)
+        ]
+
+    def _points(self) -> list[list[SweepRun]]:
+        points: dict[str, list[SweepRun]] = {}
+        for run in self.runs:
+            points.setdefault(repr(run.values), []).append(run)
+        return list(points.values())
+
+    def __repr__(self) -> str:
+        return f"<SweepResult of {len(self.runs)} of {self.planned} runs over {', '.join(self.keys) or 'seeds'}>"
+
+
+def run_many(
+    scenarios: Sequence[tuple[Scenario, int | None]],
+    *,
+    jobs: int = 1,
+    progress: Notice | None = None,
+    out: str | Path | None = None,
+) -> list[Result]:
+    """Runs each scenario with its seed (None: its own), `jobs` at a time; results in the same order.
+
+    Ctrl-C raises `Interrupted`, whose `result` is the list with None for each run that was not finished.
+    """
+    plans = [scenario.plan(seed) for scenario, seed in scenarios]
+    return run_plans(plans, [f"{plan.title}, seed {plan.seed}" for plan in plans], jobs=jobs, progress=progress, out=out)
+
+
+def run_plans(
+    plans: Sequence[Plan],
+    labels: Sequence[str],
+    *,
+    jobs: int,
+    progress: Notice | None,
+    out: str | Path | None,
+) -> list[Result]:
+    """See `run_many`; `labels` are what `progress` is told."""
+    if jobs < 1:
+        raise ValueError("jobs must be at least 1")
+    folder = None if out is None else Path(out)
+    controls = [_native.Control() for _ in plans]
+    results: list[Result | None] = [None] * len(plans)
+
+    def one(number: int) -> Result:
+        plan = plans[number]
+        kept = None if folder is None else folder / run_name(plan)
+        if kept is not None and (found := finished(kept)) is not None:
+            return found
+        result = plan.carry_out(controls[number])
+        if kept is not None and result.complete:
+            result.save(kept)
+        return result
+
+    with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="thalweg-run") as pool:
+        waiting: dict[Future[Result], int] = {}
+        try:
+            waiting = {pool.submit(one, number): number for number in range(len(plans))}
+            done = 0
+            while waiting:
+                for future in wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED).done:
+                    number = waiting.pop(future)
+                    results[number] = future.result()
+                    done += 1
+                    if progress is not None:
+                        progress(done, len(plans), labels[number])
+        except BaseException as error:
+            for future in waiting:
+                future.cancel()
+            for control in controls:
+                control.stop()
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+            for future, number in waiting.items():
+                if future.done() and not future.cancelled() and future.exception() is None:
+                    results[number] = future.result()
+            kept_only = [result if result is not None and result.complete else None for result in results]
+            raise Interrupted(kept_only) from None
+    return [result for result in results if result is not None]
+
+
+def finished(folder: Path) -> Result | None:
+    """The run in `folder` when it came to its end and can be read."""
+    record = manifest(folder)
+    if record is None or record.get("status") != "complete":
+        return None
+    try:
+        return Result.load(folder)
+    except ResultError:
+        return None
+
+
+def run_name(plan: Plan) -> str:
+    """Folder of a run below a sweep's: title, digest of plan and program, seed. Equal for equal runs only."""
+    digest = hashlib.sha256(f"{program()}\n{plan.toml}".encode()).hexdigest()[:12]
+    words = "-".join(re.findall(r"[a-z0-9]+", plan.title.lower())[:8])
+    return f"{words or 'run'}-{digest}/seed={plan.seed}"
+
+
+@cache
+def program() -> str:
+    """Digest of the compiled core: another build may give other results."""
+    return hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()
+
+
+def _cell(value: Any) -> Any:
+    return value if isinstance(value, (bool, int, float, str)) else repr(value)
