@@ -3,7 +3,6 @@
 from typing import final
 
 __version__: str
-__file__: str
 
 def schemes() -> str:
     """The catalogue of schemes as JSON."""

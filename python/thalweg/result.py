@@ -1,7 +1,7 @@
 """The tables of a run: in memory, in a folder, as DataFrames.
 
-A run folder holds `scenario.toml` (as given), `plan.toml` (all defaults filled in), a Parquet file a table, and `run.json`,
-which is written last: a folder without it is not complete.
+A run folder holds `scenario.toml` (as given), `plan.toml` (all defaults filled in), a Parquet file a table, and
+`run.json`, which is written last: a folder without it is not complete.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 import time
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,7 +23,6 @@ from .errors import ResultError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pandas
     import polars
     from matplotlib.figure import Figure
 
@@ -119,7 +119,9 @@ class Result:
         folder = Path(folder)
         try:
             record: Keys = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-            texts = {name: (folder / name).read_text(encoding="utf-8") for name in ("scenario.toml", "plan.toml")}
+            texts = {
+                name: (folder / name).read_text(encoding="utf-8") for name in ("scenario.toml", "plan.toml")
+            }
             plan = tomllib.loads(texts["plan.toml"])
             layout = int(record["format"])
         except FileNotFoundError as error:
@@ -207,10 +209,9 @@ class Result:
                 self._frames[table] = polars.DataFrame(self._source.table(table))
         return self._frames[table]
 
-    def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
+    def to_pandas(self, table: str = "flows") -> Any:
         """A table as a pandas DataFrame; counts that were not measured turn its column into floats."""
-        import pandas
-
+        pandas = import_module("pandas")
         frame = self.frame(table)
         return pandas.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
 
@@ -260,7 +261,7 @@ class Result:
         return dict(self.summary.rows())
 
     def __getitem__(self, key: str) -> float | None:
-        """The value of a dotted key, such as `link.bottleneck.utilisation`. `KeyError`, with near keys, for an unknown one."""
+        """The value of a dotted key, such as `link.bottleneck.utilisation`; `KeyError` for an unknown one."""
         if key not in self.values:
             import difflib
 
@@ -273,7 +274,9 @@ class Result:
         self._known(table)
         return catalogue.units(table)
 
-    def plot(self, series: str, subjects: Sequence[str] | None = None, *, out: str | Path | None = None) -> Figure:
+    def plot(
+        self, series: str, subjects: Sequence[str] | None = None, *, out: str | Path | None = None
+    ) -> Figure:
         """A recorded series over time, a line for each subject; written to `out` (SVG, PDF, PNG …) when given.
 
         A flow has the colour of its scheme when no other flow has that scheme.

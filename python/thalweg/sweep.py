@@ -1,7 +1,7 @@
 """Many runs: grids, seeds, jobs. Results do not depend on the number of jobs.
 
-With a folder, each finished run is kept in a sub-folder named after a digest of its plan and of the program, so that the
-same call again runs only what is missing.
+With a folder, each finished run is kept in a sub-folder named after a digest of its plan and of the program, so that
+the same call again runs only what is missing.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ class Sweep:
         plain = scenario.with_({})
         plain._keys.pop("sweep", None)
         self.cells = [
-            Cell(dict(zip(self.grid, values, strict=True)), plain.with_(dict(zip(self.grid, values, strict=True))))
+            Cell(
+                dict(zip(self.grid, values, strict=True)),
+                plain.with_(dict(zip(self.grid, values, strict=True))),
+            )
             for values in itertools.product(*self.grid.values())
         ]
         """Every point of the grid, the last key moving fastest."""
@@ -167,7 +170,9 @@ class SweepResult:
         """
         known = {key.rsplit(".", 1)[-1] for key in self.keys}
         if unknown := set(point) - known:
-            raise KeyError(f"the grid has no {', '.join(sorted(unknown))}; it has {', '.join(sorted(known)) or 'nothing'}")
+            raise KeyError(
+                f"the grid has no {', '.join(sorted(unknown))}; it has {', '.join(sorted(known)) or 'nothing'}"
+            )
         return [
             run.result[metric]
             for run in self.runs
@@ -181,7 +186,9 @@ class SweepResult:
         return list(points.values())
 
     def __repr__(self) -> str:
-        return f"<SweepResult of {len(self.runs)} of {self.planned} runs over {', '.join(self.keys) or 'seeds'}>"
+        return (
+            f"<SweepResult of {len(self.runs)} of {self.planned} runs over {', '.join(self.keys) or 'seeds'}>"
+        )
 
 
 def run_many(
@@ -196,7 +203,9 @@ def run_many(
     Ctrl-C raises `Interrupted`, whose `result` is the list with None for each run that was not finished.
     """
     plans = [scenario.plan(seed) for scenario, seed in scenarios]
-    return run_plans(plans, [f"{plan.title}, seed {plan.seed}" for plan in plans], jobs=jobs, progress=progress, out=out)
+    return run_plans(
+        plans, [f"{plan.title}, seed {plan.seed}" for plan in plans], jobs=jobs, progress=progress, out=out
+    )
 
 
 def run_plans(
