@@ -48,9 +48,8 @@ pub(super) fn summary(
         let members: Vec<usize> = entry.flows.iter().map(|flow| flow.index()).collect();
         group(&mut all, &format!("flows.{}", entry.name), &members, flows, rows, &curves);
     }
-    for row in 0..rows.len() {
+    for (row, (least, most)) in worst_and_best.into_iter().enumerate() {
         columns(&mut all, names.flow(row), flows, row);
-        let (least, most) = worst_and_best[row];
         all.put(format!("{}.throughput_min", names.flow(row)), least);
         all.put(format!("{}.throughput_max", names.flow(row)), most);
         all.put(format!("{}.cov", names.flow(row)), curves.cov[row]);
