@@ -12,7 +12,7 @@ use crate::trace::PortRecord;
 use crate::{Limit, PortSpec};
 
 /// A packet that was accepted and has not arrived.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Slot {
     pub packet: PacketId,
     pub size_bytes: u32,
@@ -50,21 +50,23 @@ impl Ring {
         self.tail.wrapping_sub(self.head) as usize
     }
 
+    /// The next slot, to be filled.
     #[inline]
-    fn push(&mut self, slot: Slot) {
+    fn claim(&mut self) -> &mut Slot {
         if self.len() == self.slots.len() {
-            self.grow(slot);
+            self.grow();
         }
-        *self.at_mut(self.tail) = slot;
-        self.tail = self.tail.wrapping_add(1);
+        let tail = self.tail;
+        self.tail = tail.wrapping_add(1);
+        self.at_mut(tail)
     }
 
     #[cold]
-    fn grow(&mut self, filler: Slot) {
+    fn grow(&mut self) {
         let (len, started) = (self.len(), self.waiting.wrapping_sub(self.head));
         let mut slots = Vec::with_capacity((len * 2).max(4));
         slots.extend((0..len).map(|i| *self.at(self.head.wrapping_add(i as u32))));
-        slots.resize(slots.capacity().next_power_of_two(), filler);
+        slots.resize(slots.capacity().next_power_of_two(), Slot::default());
         (self.slots, self.head, self.waiting, self.tail) = (slots, 0, started, len as u32);
     }
 
@@ -104,6 +106,8 @@ pub(crate) struct Port {
     busy_until: Time,
     carry: Carry,
     rate: Rate,
+    /// Where it is whole: spares a division a packet. Zero elsewhere.
+    nanos_per_byte: u64,
     delay: Duration,
     /// When the last packet accepted will arrive.
     last_arrive: Time,
@@ -160,6 +164,7 @@ impl Port {
             busy_until: Time::ZERO,
             carry: Carry::default(),
             rate: spec.rate,
+            nanos_per_byte: spec.rate.whole_nanos_per_byte().unwrap_or(0),
             delay: spec.delay,
             last_arrive: Time::ZERO,
             armed: Time::NEVER,
@@ -218,12 +223,7 @@ impl Port {
         if waiting >= self.mark_above {
             *marked = true;
         }
-        if self.busy_until < now {
-            self.carry = Carry::default();
-        }
-        let (span, carry) = self.rate.serialise(Bytes::new(size), self.carry);
-        self.carry = carry;
-        let depart = start + span;
+        let depart = start + self.serialise(now, size);
         // a wire delivers in order, also after its delay was shortened
         let arrive = (depart + self.delay).max(self.last_arrive);
         self.last_arrive = arrive;
@@ -240,11 +240,31 @@ impl Port {
             self.backlog_max = self.backlog_max.max(waiting + 1);
             self.waiting_bytes += size;
         }
-        self.ring.push(Slot { packet, size_bytes, start, depart, arrive });
+        // field by field into its place: a slot built elsewhere and copied stalls on its own stores
+        let slot = self.ring.claim();
+        slot.packet = packet;
+        slot.size_bytes = size_bytes;
+        slot.start = start;
+        slot.depart = depart;
+        slot.arrive = arrive;
         if start <= now {
             self.ring.waiting = self.ring.tail;
         }
         self.arm()
+    }
+
+    /// The time that `size` bytes occupy the link, when they follow what went before.
+    #[inline]
+    fn serialise(&mut self, now: Time, size: u64) -> Duration {
+        if self.nanos_per_byte != 0 {
+            return Duration::from_nanos(size * self.nanos_per_byte);
+        }
+        if self.busy_until < now {
+            self.carry = Carry::default();
+        }
+        let (span, carry) = self.rate.serialise(Bytes::new(size), self.carry);
+        self.carry = carry;
+        span
     }
 
     /// Counts a refused packet.
@@ -305,12 +325,7 @@ impl Port {
 
     /// Begins the transmission of `packet` that a discipline gave out; the `Depart` is due at the time returned.
     pub(crate) fn serve(&mut self, now: Time, packet: PacketId, size_bytes: u32) -> Time {
-        if self.busy_until < now {
-            self.carry = Carry::default();
-        }
-        let (span, carry) = self.rate.serialise(Bytes::new(u64::from(size_bytes)), self.carry);
-        self.carry = carry;
-        let depart = now + span;
+        let depart = now + self.serialise(now, u64::from(size_bytes));
         self.busy_until = depart;
         self.sent_packets += 1;
         self.sent_bytes += u64::from(size_bytes);
@@ -324,7 +339,7 @@ impl Port {
         let discipline = self.discipline.as_mut()?;
         let slot = discipline.serving.take_if(|slot| slot.depart == now)?;
         self.last_arrive = (now + self.delay).max(self.last_arrive);
-        self.ring.push(Slot { arrive: self.last_arrive, ..slot });
+        *self.ring.claim() = Slot { arrive: self.last_arrive, ..slot };
         self.ring.waiting = self.ring.tail;
         Some(self.arm())
     }
@@ -346,6 +361,7 @@ impl Port {
     pub(crate) fn set_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
         self.settle_capacity(now);
         let old = std::mem::replace(&mut self.rate, rate);
+        self.nanos_per_byte = rate.whole_nanos_per_byte().unwrap_or(0);
         self.advance(now);
         let mut wanted = Vec::new();
         if let Some(slot) = self.discipline.as_mut().and_then(|d| d.serving.as_mut()) {

@@ -79,6 +79,16 @@ impl Rate {
         }
     }
 
+    /// The time of one byte, where it is a whole number of nanoseconds, as at 1 Gbit/s or 100 Mbit/s: then no
+    /// remainder is ever carried.
+    pub const fn whole_nanos_per_byte(self) -> Option<u64> {
+        match self.0 {
+            0 | u64::MAX => None,
+            bps if (8 * NANOS_PER_SEC) % bps == 0 => Some(8 * NANOS_PER_SEC / bps),
+            _ => None,
+        }
+    }
+
     /// The time `size` takes at this rate, rounded down to a nanosecond.
     pub fn time_for_floor(self, size: Bytes) -> Duration {
         self.serialise(size, Carry::default()).0

@@ -6,7 +6,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let seconds = arguments.get(1).and_then(|text| text.parse().ok());
     let Some(blueprint) = arguments.first().and_then(|name| benches::workload(name, seconds)) else {
-        eprintln!("usage: bench w1|w2|w3|w4 [SECONDS]");
+        eprintln!("usage: workload w1|w2|w3|w4 [SECONDS]");
         std::process::exit(2);
     };
     let mut world = World::new(&blueprint).expect("the workloads are valid");
@@ -17,7 +17,8 @@ fn main() {
     let (sum, squares) = goodput.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
     let first = &trace.ports[0];
     println!(
-        "{{\"packet_hops\": {}, \"events\": {}, \"first_link_drops\": {}, \"first_link_utilisation\": {:.4}, \"jain\": {:.4}, \"hash\": \"{:016x}\"}}",
+        "{{\"peak_rss_bytes\": {}, \"packet_hops\": {}, \"events\": {}, \"first_link_drops\": {}, \"first_link_utilisation\": {:.4}, \"jain\": {:.4}, \"hash\": \"{:016x}\"}}",
+        peak_rss_bytes(),
         trace.packet_hops,
         trace.events_handled,
         first.drops.iter().sum::<u64>(),
@@ -25,4 +26,13 @@ fn main() {
         sum * sum / (goodput.len() as f64 * squares),
         trace.hash,
     );
+}
+
+/// Most memory this process ever had, by the kernel's count; 0 where it does not say. (What a parent learns of its child
+/// includes the parent's own memory at the fork.)
+fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kibibytes.unwrap_or(0) * 1024
 }

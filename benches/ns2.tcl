@@ -1,0 +1,119 @@
+# The workloads of `benches/src/lib.rs` for ns-2 2.35, so that both can be measured in the same minute.
+# usage: ns ns2.tcl WORKLOAD SECONDS; prints {"packet_hops": N}
+lassign $argv workload seconds
+remove-all-packet-headers
+add-packet-header IP TCP Flags RTP
+if {$workload eq "w4"} { add-packet-header mcastCtrl CtrMcast }
+if {$workload eq "w4"} { set sim [new Simulator -multicast on] } else { set sim [new Simulator] }
+$sim use-scheduler Splay
+if {$workload ne "w4"} { $sim rtproto Manual }
+
+proc wire {from to rate delay packets} {
+    global sim
+    $sim duplex-link $from $to $rate $delay DropTail
+    $sim queue-limit $from $to $packets
+    $sim queue-limit $to $from $packets
+}
+
+# everything that `at` has no other way for goes to `via`
+proc gateway {at via} {
+    [$at get-module "Manual"] add-route-to-adj-node -default $via
+}
+
+proc datagrams {from rate start} {
+    global sim seconds
+    set udp [new Agent/UDP]
+    $udp set packetSize_ 1000
+    $sim attach-agent $from $udp
+    set app [new Application/Traffic/CBR]
+    $app set packetSize_ 1000
+    $app set rate_ $rate
+    $app attach-agent $udp
+    $sim at $start "$app start"
+    $sim at [expr {$start + $seconds}] "$app stop"
+    return $udp
+}
+
+switch $workload {
+    w1 - w2 {
+        lassign [expr {$workload eq "w1" ? {10 100Mb 100} : {1000 1000Mb 1000}}] count rate packets
+        set left [$sim node]; set right [$sim node]
+        wire $left $right $rate 10ms $packets
+        gateway $left $right; gateway $right $left
+        Agent/TCP set window_ 100000
+        Agent/TCP set windowInit_ 10
+        Agent/TCP set packetSize_ 960
+        Agent/TCP set tcpip_base_hdr_size_ 40
+        Agent/TCP set minrto_ 0.2
+        Agent/TCP set tcpTick_ 0.001
+        Agent/TCPSink set packetSize_ 40
+        for {set i 0} {$i < $count} {incr i} {
+            set from [$sim node]; set to [$sim node]
+            wire $from $left 1000Mb 1ms 10000
+            wire $right $to 1000Mb 1ms 10000
+            gateway $from $left; gateway $to $right
+            [$left get-module "Manual"] add-route-to-adj-node $from
+            [$right get-module "Manual"] add-route-to-adj-node $to
+            set tcp($i) [new Agent/TCP/Newreno]
+            set sink [new Agent/TCPSink]
+            $sim attach-agent $from $tcp($i)
+            $sim attach-agent $to $sink
+            $sim connect $tcp($i) $sink
+            set ftp [new Application/FTP]
+            $ftp attach-agent $tcp($i)
+            $sim at [expr {0.01 * $i}] "$ftp start"
+        }
+        # one link for every data packet, two more and three back for every one that is acknowledged
+        proc hops {} {
+            global tcp count
+            set hops 0
+            for {set i 0} {$i < $count} {incr i} {
+                incr hops [expr {[$tcp($i) set ndatapack_] + 5 * [$tcp($i) set nackpack_]}]
+            }
+            return $hops
+        }
+        set end $seconds
+    }
+    w3 {
+        for {set i 0} {$i <= 10} {incr i} { set node($i) [$sim node] }
+        for {set i 0} {$i < 10} {incr i} {
+            wire $node($i) $node([expr {$i + 1}]) 100Mb 1ms 100
+            gateway $node($i) $node([expr {$i + 1}])
+        }
+        set sink [new Agent/LossMonitor]
+        $sim attach-agent $node(10) $sink
+        $sim connect [datagrams $node(0) 80Mb 0] $sink
+        proc hops {} { global sink; return [expr {10 * [$sink set npkts_]}] }
+        set end [expr {$seconds + 1}]
+    }
+    w4 {
+        set source [$sim node]; set router [$sim node]
+        wire $source $router 1Mb 5ms 100
+        for {set i 0} {$i < 64} {incr i} {
+            set leaf($i) [$sim node]
+            wire $router $leaf($i) 1Mb 5ms 100
+        }
+        # the protocol is told of the nodes that exist when it is made
+        set protocol [$sim mrtproto CtrMcast]
+        $protocol set_c_rp $router
+        set group [Node allocaddr]
+        for {set i 0} {$i < 64} {incr i} {
+            set sink($i) [new Agent/LossMonitor]
+            $sim attach-agent $leaf($i) $sink($i)
+            $sim at 0 "$leaf($i) join-group $sink($i) $group"
+        }
+        set udp [datagrams $source 0.8Mb 1]
+        $udp set dst_addr_ $group
+        $udp set dst_port_ 0
+        $sim at 0.5 "$protocol switch-treetype $group"
+        proc hops {} {
+            global sink
+            set packets 0
+            for {set i 0} {$i < 64} {incr i} { incr packets [$sink($i) set npkts_] }
+            return [expr {$packets + $packets / 64}]
+        }
+        set end [expr {$seconds + 2}]
+    }
+}
+$sim at $end {puts "{\"packet_hops\": [hops]}"; exit 0}
+$sim run

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Measures the workloads, beside ns-2 where it is installed, and counts their instructions.
+
+usage: run.py [--runs N] [--no-peer] [--instructions | --instructions=update] [--out FILE]
+
+Prints a table and writes FILE (out/bench.json): rows of workload, packet_hops, cpu_s, packet_hops_per_cpu_s,
+peak_rss_bytes, peer_ratio. CPU seconds and memory are those of the whole process, set-up included; the median of the
+runs is quoted, and each run of ours stands beside one of ns-2. Instruction counts (callgrind, shorter runs) are compared
+with benches/instructions.json and may not grow by more than two per cent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+SECONDS = {"w1": 100, "w2": 20, "w3": 100, "w4": 400}
+COUNTED_SECONDS = {"w1": 5, "w2": 1, "w3": 5, "w4": 20}
+TITLES = {
+    "w1": "10 TCP flows, dumbbell",
+    "w2": "1000 TCP flows, dumbbell",
+    "w3": "chain of 10 links",
+    "w4": "multicast, 64 receivers",
+}
+ALLOWED_GROWTH = 0.02
+
+
+def measure(command: list[str]) -> tuple[str, float]:
+    """Standard output and CPU seconds (user and system) of one process."""
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL, cwd=HERE)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        text = output.read()
+    if process.returncode != 0:
+        sys.exit(f"error: {' '.join(command)} ended with {process.returncode}")
+    return text, usage.ru_utime + usage.ru_stime
+
+
+def rate(command: list[str]) -> tuple[int, float, int]:
+    """Packet-hops, CPU seconds, peak memory in bytes (0 where the program does not say)."""
+    text, cpu_s = measure(command)
+    said = json.loads(text.strip().splitlines()[-1])
+    return said["packet_hops"], cpu_s, said.get("peak_rss_bytes", 0)
+
+
+def speed(runs: int, peer: bool) -> list[dict[str, object]]:
+    """One row for each workload."""
+    rows = []
+    for name, seconds in SECONDS.items():
+        ours, ratios = [], []
+        for _ in range(runs):
+            hops, cpu_s, peak = rate([str(TARGET / "workload"), name])
+            ours.append((hops / cpu_s, cpu_s, hops, peak))
+            if peer:
+                peer_hops, peer_cpu_s, _ = rate(["ns", str(HERE / "ns2.tcl"), name, str(seconds)])
+                ratios.append(hops / cpu_s / (peer_hops / peer_cpu_s))
+        speed_now, cpu_s, hops, peak = sorted(ours)[len(ours) // 2]
+        ratio = round(statistics.median(ratios), 2) if ratios else None
+        rows.append(
+            {
+                "workload": name,
+                "packet_hops": hops,
+                "cpu_s": round(cpu_s, 4),
+                "packet_hops_per_cpu_s": round(speed_now),
+                "peak_rss_bytes": peak,
+                "peer_ratio": ratio,
+            }
+        )
+        beside = f"{ratio:6.2f} × ns-2" if ratio else ""
+        print(
+            f"{name}  {TITLES[name]:26} {hops / 1e6:6.2f} M packet-hops  {cpu_s:6.3f} CPU s  "
+            f"{speed_now / 1e6:6.2f} M/s  {peak / 1e6:6.1f} MB  {beside}",
+            flush=True,
+        )
+    return rows
+
+
+def instructions(name: str) -> int:
+    """Instructions of a short run, by callgrind."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", str(TARGET / "workload")]
+        done = subprocess.run([*command, name, str(COUNTED_SECONDS[name])], capture_output=True, text=True, check=True)
+    found = re.search(r"Collected\s*:\s*(\d+)", done.stderr)
+    if not found:
+        sys.exit(f"error: callgrind printed no count:\n{done.stderr}")
+    return int(found.group(1))
+
+
+def count_instructions(update: bool) -> int:
+    """Compares with the committed counts; 1 when one has grown."""
+    if not shutil.which("valgrind"):
+        sys.exit("error: valgrind is not installed (Debian package valgrind)")
+    path = HERE / "instructions.json"
+    counted = {name: instructions(name) for name in SECONDS}
+    if update:
+        path.write_text(json.dumps(counted, indent=2) + "\n")
+    known = json.loads(path.read_text())
+    grown = False
+    for name, count in counted.items():
+        change = count / known[name] - 1
+        grown |= change > ALLOWED_GROWTH
+        print(f"{name}  {count:>13,} instructions  {change:+.2%} against the committed count")
+    return int(grown)
+
+
+def main(arguments: list[str]) -> int:
+    options = dict(argument.lstrip("-").partition("=")[::2] for argument in arguments if "=" in argument)
+    flags = {argument.lstrip("-") for argument in arguments if "=" not in argument}
+    if unknown := (flags | set(options)) - {"runs", "no-peer", "instructions", "out"}:
+        sys.exit(f"error: unknown option {', '.join(sorted(unknown))}\n{__doc__}")
+    subprocess.run(["cargo", "build", "--release", "--locked", "-q", "-p", "benches"], cwd=ROOT, check=True)
+    if "instructions" in flags or "instructions" in options:
+        return count_instructions(update=options.get("instructions") == "update")
+    peer = shutil.which("ns") is not None and "no-peer" not in flags
+    if not peer:
+        print("ns-2 is not measured (Debian package ns2)")
+    _, yardstick_s = measure([str(TARGET / "yardstick")])
+    print(f"yardstick {yardstick_s:.2f} CPU s")
+    rows = speed(int(options.get("runs", 5)), peer)
+    out = Path(options.get("out", ROOT / "out" / "bench.json"))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps({"yardstick_s": round(yardstick_s, 3), "rows": rows}, indent=2) + "\n")
+    print(f"written: {out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
