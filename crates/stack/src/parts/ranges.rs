@@ -1,50 +1,61 @@
 //! A set of bytes as sorted ranges: what a receiver holds out of order, what a sender knows to have arrived.
 
-/// Disjoint ranges `[start, end)` in ascending order, never touching each other. Few at a time, so a `Vec` serves.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ranges(Vec<(u64, u64)>);
+/// Disjoint ranges `[start, end)` in ascending order, never touching each other. Few at a time, so a `Vec` serves; what is
+/// removed at its front stays for a while, so that removal costs little even when there are many.
+#[derive(Clone, Debug, Default)]
+pub struct Ranges {
+    all: Vec<(u64, u64)>,
+    /// How many at the front are removed.
+    gone: usize,
+}
 
 impl Ranges {
     /// Nothing.
     pub const fn new() -> Self {
-        Self(Vec::new())
+        Self { all: Vec::new(), gone: 0 }
     }
 
     /// Whether nothing is in it.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.len() == self.gone
     }
 
     /// The ranges, lowest first.
     #[inline]
     pub fn as_slice(&self) -> &[(u64, u64)] {
-        &self.0
+        &self.all[self.gone..]
     }
 
     /// The end of the highest range.
     pub fn end(&self) -> Option<u64> {
-        self.0.last().map(|range| range.1)
+        self.as_slice().last().map(|range| range.1)
     }
 
-    /// Index of the first range that ends after `at`.
-    fn first_after(&self, at: u64) -> usize {
-        self.0.partition_point(|range| range.1 <= at)
+    /// Those that end after `at`.
+    fn after(&self, at: u64) -> &[(u64, u64)] {
+        let live = self.as_slice();
+        &live[live.partition_point(|range| range.1 <= at)..]
     }
 
     /// The range that holds byte `at`.
     pub fn holding(&self, at: u64) -> Option<(u64, u64)> {
-        self.0.get(self.first_after(at)).copied().filter(|range| range.0 <= at)
+        self.after(at).first().copied().filter(|range| range.0 <= at)
     }
 
-    /// The lowest range that ends after `at`.
-    pub fn after(&self, at: u64) -> Option<(u64, u64)> {
-        self.0.get(self.first_after(at)).copied()
+    /// The lowest gap that begins at or after `at`: its start, and its end, which is [`u64::MAX`] above all ranges.
+    pub fn gap_from(&self, at: u64) -> (u64, u64) {
+        match self.after(at) {
+            [] => (at, u64::MAX),
+            [first, ..] if first.0 > at => (at, first.0),
+            [first] => (first.1, u64::MAX),
+            [first, second, ..] => (first.1, second.0),
+        }
     }
 
     /// Bytes of the set within `[start, end)`.
     pub fn bytes_within(&self, start: u64, end: u64) -> u64 {
-        self.0[self.first_after(start)..]
+        self.after(start)
             .iter()
             .take_while(|range| range.0 < end)
             .map(|range| range.1.min(end) - range.0.max(start))
@@ -57,47 +68,40 @@ impl Ranges {
             return 0;
         }
         // arrivals mostly extend the highest range
-        match self.0.last_mut() {
-            None => {
-                self.0.push((start, end));
-                return end - start;
-            }
+        match self.all[self.gone..].last_mut() {
             Some(last) if last.1 == start => {
                 last.1 = end;
                 return end - start;
             }
-            Some(last) if last.1 < start => {
-                self.0.push((start, end));
+            Some(last) if last.1 > start => {}
+            _ => {
+                self.all.push((start, end));
                 return end - start;
             }
-            Some(_) => {}
         }
-        // [low, high) overlap or touch the new range and melt into it
-        let low = self.0.partition_point(|range| range.1 < start);
-        let high = self.0.partition_point(|range| range.0 <= end);
+        // those from low to high overlap or touch the new range and melt into it
+        let low = self.gone + self.as_slice().partition_point(|range| range.1 < start);
+        let high = self.gone + self.as_slice().partition_point(|range| range.0 <= end);
         let new = (end - start) - self.bytes_within(start, end);
         if low == high {
-            self.0.insert(low, (start, end));
+            self.all.insert(low, (start, end));
         } else {
-            let joined = (start.min(self.0[low].0), end.max(self.0[high - 1].1));
-            self.0[low] = joined;
-            self.0.drain(low + 1..high);
+            self.all[low] = (start.min(self.all[low].0), end.max(self.all[high - 1].1));
+            self.all.drain(low + 1..high);
         }
         new
     }
 
     /// Forgets all bytes below `at`.
     pub fn remove_below(&mut self, at: u64) {
-        let gone = self.first_after(at);
-        self.0.drain(..gone);
-        if let Some(first) = self.0.first_mut() {
+        self.gone += self.as_slice().partition_point(|range| range.1 <= at);
+        if let Some(first) = self.all[self.gone..].first_mut() {
             first.0 = first.0.max(at);
         }
-    }
-
-    /// Forgets everything; keeps its memory.
-    pub fn clear(&mut self) {
-        self.0.clear();
+        if self.gone > self.all.len() / 2 {
+            self.all.drain(..self.gone);
+            self.gone = 0;
+        }
     }
 }
 
@@ -128,7 +132,9 @@ mod tests {
         assert_eq!(ranges.as_slice(), [(10, 15), (20, 60), (70, 75)]);
         ranges.remove_below(25);
         assert_eq!(ranges.as_slice(), [(25, 60), (70, 75)]);
-        assert_eq!(ranges.after(60), Some((70, 75)));
+        assert_eq!(ranges.gap_from(30), (60, 70));
+        assert_eq!(ranges.gap_from(62), (62, 70));
+        assert_eq!(ranges.gap_from(72), (75, u64::MAX));
         assert_eq!(ranges.holding(60), None);
     }
 

@@ -3,6 +3,8 @@
 mod config;
 mod receiver;
 mod recovery;
+mod sack;
+mod scoreboard;
 mod sender;
 mod supply;
 

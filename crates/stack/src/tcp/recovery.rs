@@ -29,19 +29,23 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     fn enter_recovery(&mut self, cx: &mut Cx<'_>) {
+        self.begin_recovery(cx);
+        // the window is inflated by the segments that have left                     [RFC5681 §3.2 step 3]
+        self.limit =
+            self.una.saturating_add(self.window + u64::from(self.duplicates) * u64::from(self.segment));
+        self.resend_first(cx);
+        self.timeout_at = cx.now() + self.rtt.timeout();
+    }
+
+    /// What every recovery begins with: the law cuts, and the data that is out is noted.
+    pub(super) fn begin_recovery(&mut self, cx: &mut Cx<'_>) {
         let segment = u64::from(self.segment);
         // what limited transmit sent does not count                                 [RFC5681 §3.2 step 2]
-        let in_flight = self.flight().min(self.window.max(segment));
+        let in_flight = (self.high - self.una).min(self.window.max(segment));
         self.congested(Cause::Loss, segment, in_flight, cx);
         self.recover = self.high;
         self.recovering = true;
-        if self.switches.undo {
-            self.doubt_since = cx.now();
-        }
-        // the window is inflated by the segments that have left                     [RFC5681 §3.2 step 3]
-        self.limit = self.una.saturating_add(self.window + u64::from(self.duplicates) * segment);
-        self.resend_first(cx);
-        self.timeout_at = cx.now() + self.rtt.timeout();
+        self.doubt_since = if self.switches.undo { cx.now() } else { Time::NEVER };
     }
 
     /// Sends the oldest segment again.
@@ -59,7 +63,13 @@ impl<C: CongestionControl> Sender<C> {
             self.recovering = false;
             self.duplicates = 0;
             self.restart_timer(cx.now());
+            if self.by_pipe {
+                self.advance_board();
+            }
             return;
+        }
+        if self.board.is_some() {
+            return self.restart_timer(cx.now());
         }
         // A partial one shows the next hole. The window is deflated by what was acknowledged and a segment is added, so
         // its far end moves by that segment                                          [RFC6582 §3.2 step 3]
@@ -110,9 +120,10 @@ impl<C: CongestionControl> Sender<C> {
         // the threshold stays as it is while the same segment is sent again and again [RFC5681 §3.1]
         let first = !self.rtt.backed_off();
         self.rtt.back_off();
-        // of what was sent during a recovery, all but a window has left the network
+        // of what was sent during a repair, all but a window has left the network
+        let repairing = self.recovering || self.una < self.recover;
         let in_flight =
-            Bytes::new(if self.recovering { self.flight().min(self.window) } else { self.flight() });
+            Bytes::new(if repairing { self.flight().min(self.window) } else { self.next - self.una });
         let event = Congestion { cause: Cause::Timeout, bytes: in_flight, in_flight, first };
         self.law.on_congestion(&event, cx);
         if first {
@@ -126,7 +137,11 @@ impl<C: CongestionControl> Sender<C> {
         self.duplicates = 0;
         self.recover = self.high;
         self.episode_end = self.high;
-        self.next = self.una;
+        if self.board.is_some() {
+            self.lose_everything();
+        } else {
+            self.next = self.una;
+        }
         self.timeout_at = cx.now() + self.rtt.timeout();
         self.read_allowance();
     }
@@ -143,7 +158,9 @@ impl<C: CongestionControl> Sender<C> {
         self.recovering = false;
         self.duplicates = 0;
         self.next = self.high;
+        self.recover = self.una;
         self.episode_end = self.una;
+        self.lose_nothing();
         self.law.on_spurious(cx);
     }
 }

@@ -9,6 +9,7 @@ use contract::{
 };
 use units::{Bytes, Rate, Time};
 
+use super::scoreboard::Scoreboard;
 use super::supply::Supply;
 use super::{Config, RecoveryTimer};
 use crate::parts::{Pacer, Rtt};
@@ -25,7 +26,7 @@ pub struct Sender<C> {
     /// One past the last byte that the window and its inflation permit.
     pub(super) limit: u64,
     /// One past the last byte that the receiver is ready to take.
-    edge: u64,
+    pub(super) edge: u64,
     /// The law's window, in bytes of payload.
     pub(super) window: u64,
     /// The law's rate.
@@ -44,6 +45,8 @@ pub struct Sender<C> {
     phase: Phase,
     /// In fast recovery.
     pub(super) recovering: bool,
+    /// What is in flight is what the scoreboard says; otherwise it is all from `una` to `next`.
+    pub(super) by_pipe: bool,
     app_limited: bool,
     /// Tell the receiver, on the next new data, that the window was reduced [RFC3168 §6.1.2].
     pub(super) reduced: bool,
@@ -58,6 +61,8 @@ pub struct Sender<C> {
     supply: Supply,
     pacer: Pacer,
     to: Address,
+    /// With SACK only.
+    pub(super) board: Option<Box<Scoreboard>>,
     pub(super) law: C,
 }
 
@@ -104,6 +109,7 @@ impl<C: CongestionControl> Sender<C> {
             duplicates: 0,
             phase: Phase::Closed,
             recovering: false,
+            by_pipe: false,
             app_limited: false,
             reduced: false,
             switches: Switches {
@@ -121,6 +127,7 @@ impl<C: CongestionControl> Sender<C> {
             supply: Supply::new(config.demand, segment),
             pacer: Pacer::default(),
             to,
+            board: config.sack.then(Box::default),
             law,
         }
     }
@@ -137,7 +144,7 @@ impl<C: CongestionControl> Sender<C> {
 
     #[inline]
     pub(super) fn flight(&self) -> u64 {
-        self.next - self.una
+        if self.by_pipe { self.pipe() } else { self.next - self.una }
     }
 
     // ---- acknowledgements
@@ -158,10 +165,15 @@ impl<C: CongestionControl> Sender<C> {
         if header.flags.ece {
             self.on_echo(cx);
         }
+        let news = if header.sack.0[0].1 > 0 { self.read_blocks(header) } else { 0 };
+        let duplicate = header.ack == self.una && self.high > self.una;
         if header.ack > self.una {
             self.on_new_data(header, from, cx);
-        } else if header.ack == self.una && self.high > self.una {
+        } else if duplicate && self.board.is_none() {
             self.on_duplicate(cx);
+        }
+        if news > 0 {
+            self.on_arrivals(duplicate, cx);
         }
         self.transmit(cx);
         if cx.probing() {
@@ -182,6 +194,9 @@ impl<C: CongestionControl> Sender<C> {
         }
         self.una = header.ack;
         self.next = self.next.max(header.ack);
+        if self.by_pipe {
+            self.advance_board();
+        }
         if self.doubt_since != Time::NEVER {
             self.settle_doubt(header.echo, cx);
         }
@@ -217,7 +232,7 @@ impl<C: CongestionControl> Sender<C> {
         self.read_allowance();
     }
 
-    /// Takes over what the law now permits. During a recovery without SACK `limit` moves by itself.
+    /// Takes over what the law now permits. During a recovery `limit` moves by itself, or the pipe counts.
     #[inline]
     pub(super) fn read_allowance(&mut self) {
         let allowance = self.law.allowance();
@@ -238,57 +253,70 @@ impl<C: CongestionControl> Sender<C> {
 
     /// Sends what the window, the receiver, the pacer and the application permit.
     #[inline]
-    pub(super) fn transmit(&mut self, cx: &mut Cx<'_>) {
-        let limit = self.limit.min(self.edge);
+    fn transmit(&mut self, cx: &mut Cx<'_>) {
         self.send_at = Time::NEVER;
+        if self.by_pipe {
+            return self.transmit_by_pipe(cx);
+        }
+        let limit = self.limit.min(self.edge);
         loop {
             let len = u64::from(self.segment).min(self.supply.ready - self.next);
-            if len == 0 {
-                if !self.await_supply(cx.now()) {
-                    return;
+            if len == 0 || self.next + len > limit {
+                if len == 0 && self.new_data(cx.now()) > 0 {
+                    continue;
                 }
-                continue;
-            }
-            if self.next + len > limit {
-                if self.edge < self.limit {
-                    self.app_limited = true;
+                let wanted = if len == 0 { u64::from(self.segment) } else { len };
+                if self.next + wanted <= self.limit {
+                    self.note_shortage();
                     self.squeeze(cx);
                 }
                 return;
             }
-            if self.rate != Rate::UNLIMITED && cx.now() < self.pacer.free_at() {
-                self.send_at = self.pacer.free_at();
+            if self.waits_for_pacer(cx.now()) {
                 return;
             }
             self.emit_next(len, cx);
         }
     }
 
-    /// Whether the application has more by now. If not, the sender has less to send than it is allowed.
-    #[cold]
-    fn await_supply(&mut self, now: Time) -> bool {
-        self.supply.refill(now);
-        if self.supply.ready > self.next {
-            return true;
+    /// Whether the pacer lets nothing go yet; then it says when it will.
+    #[inline]
+    pub(super) fn waits_for_pacer(&mut self, now: Time) -> bool {
+        let waits = self.rate != Rate::UNLIMITED && now < self.pacer.free_at();
+        if waits {
+            self.send_at = self.pacer.free_at();
         }
-        // all of a finite flow may be on its way while the window has no room: then the window limits
-        self.app_limited |= self.next < self.limit;
-        self.send_at = self.supply.more_at;
-        false
+        waits
+    }
+
+    /// Bytes that the application has given and that were not yet sent.
+    #[cold]
+    pub(super) fn new_data(&mut self, now: Time) -> u64 {
+        self.supply.refill(now);
+        self.supply.ready - self.next
+    }
+
+    /// The window has room that the application, or the receiver, leaves unused.
+    #[cold]
+    pub(super) fn note_shortage(&mut self) {
+        self.app_limited = true;
+        if self.supply.ready == self.next {
+            self.send_at = self.supply.more_at;
+        }
     }
 
     /// The receiver takes less than a segment and nothing is in flight that could make it take more: send what fits.
     #[cold]
     fn squeeze(&mut self, cx: &mut Cx<'_>) {
-        let room = self.edge.saturating_sub(self.next);
-        if self.next == self.una && room > 0 {
-            self.emit_next(room.min(self.supply.ready - self.next), cx);
+        let len = self.edge.saturating_sub(self.next).min(self.supply.ready - self.next);
+        if self.next == self.una && len > 0 {
+            self.emit_next(len, cx);
         }
     }
 
     /// Sends `len` bytes from `next` on, new or again.
     #[inline]
-    fn emit_next(&mut self, len: u64, cx: &mut Cx<'_>) {
+    pub(super) fn emit_next(&mut self, len: u64, cx: &mut Cx<'_>) {
         let seq = self.next;
         if self.next == self.una {
             self.notice_silence(cx);

@@ -1,0 +1,262 @@
+//! What selective acknowledgements tell of the data in flight [RFC6675 §4].
+
+use crate::parts::Ranges;
+
+/// The scoreboard of one sender. It counts as it goes, so that the pipe costs no walk over the segments.
+///
+/// Of the bytes from the oldest not acknowledged to the highest sent, some are selectively acknowledged (`sacked`); of the
+/// others, those below `lost_end` are lost, and those below `resent_end` were sent again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scoreboard {
+    sacked: Ranges,
+    una: u64,
+    lost_end: u64,
+    /// One past the highest byte sent again in a repair [RFC6675 §2: HighRxt].
+    resent_end: u64,
+    /// One past what the last rescue stands for [RFC6675 §2: RescueRxt].
+    pub(super) rescue_end: u64,
+    /// Bytes of `sacked` at or above `lost_end`.
+    sacked_above_lost: u64,
+    /// Bytes of `sacked` below `resent_end`.
+    sacked_below_resent: u64,
+}
+
+impl Scoreboard {
+    /// Whether it holds nothing, so that all that was sent is in flight.
+    pub(super) fn is_clear(&self) -> bool {
+        self.sacked.is_empty() && self.lost_end == self.una
+    }
+
+    /// Bytes in flight, `high` being one past the highest sent [RFC6675 §4: SetPipe].
+    pub(super) fn pipe(&self, high: u64) -> u64 {
+        // neither lost nor arrived, and those sent again
+        (high - self.lost_end - self.sacked_above_lost)
+            + (self.resent_end - self.una - self.sacked_below_resent)
+    }
+
+    /// `[start, end)` has arrived. Returns how many bytes that was not known of [RFC6675 §4: Update].
+    pub(super) fn arrived(&mut self, start: u64, end: u64) -> u64 {
+        let start = start.max(self.una);
+        if start >= end {
+            return 0;
+        }
+        let news = |low: u64, high: u64| {
+            if low < high { (high - low) - self.sacked.bytes_within(low, high) } else { 0 }
+        };
+        self.sacked_above_lost += news(start.max(self.lost_end), end);
+        self.sacked_below_resent += news(start, end.min(self.resent_end));
+        self.sacked.insert(start, end)
+    }
+
+    /// Everything below `una` is acknowledged.
+    pub(super) fn advance(&mut self, una: u64) {
+        if una >= self.resent_end {
+            self.sacked_below_resent = 0;
+            self.resent_end = una;
+        } else {
+            self.sacked_below_resent -= self.sacked.bytes_within(self.una, una);
+        }
+        self.lose_below(una);
+        self.sacked.remove_below(una);
+        self.una = una;
+    }
+
+    /// One past the last byte that is lost by the evidence: at least three separate ranges above it have arrived, or more
+    /// than two segments' worth [RFC6675 §4: IsLost].
+    pub(super) fn evidence(&self, segment: u64) -> u64 {
+        let (mut ranges, mut bytes) = (0, 0);
+        for range in self.sacked.as_slice().iter().rev() {
+            ranges += 1;
+            bytes += range.1 - range.0;
+            if ranges >= THRESHOLD || bytes > (THRESHOLD - 1) * segment {
+                return range.0;
+            }
+        }
+        self.una
+    }
+
+    /// What has not arrived below `end` is lost. Returns how many bytes of it were not known to be.
+    pub(super) fn lose_below(&mut self, end: u64) -> u64 {
+        if end <= self.lost_end {
+            return 0;
+        }
+        let arrived = self.sacked.bytes_within(self.lost_end, end);
+        let lost = end - self.lost_end - arrived;
+        self.sacked_above_lost -= arrived;
+        self.lost_end = end;
+        lost
+    }
+
+    /// Nothing is lost after all, or all that was sent again was lost as well.
+    pub(super) fn start_over(&mut self) {
+        self.lost_end = self.una;
+        self.resent_end = self.una;
+        self.sacked_below_resent = 0;
+        self.sacked_above_lost = self.sacked.bytes_within(self.una, u64::MAX);
+    }
+
+    /// All below `end` was sent again, as far as it had not arrived.
+    pub(super) fn resent(&mut self, end: u64) {
+        if end > self.resent_end {
+            self.sacked_below_resent += self.sacked.bytes_within(self.resent_end, end);
+            self.resent_end = end;
+        }
+    }
+
+    /// The oldest bytes not acknowledged, at most `segment`, unless they were already sent again.
+    pub(super) fn first_hole(&self, high: u64, segment: u64) -> Option<(u64, u64)> {
+        let (start, stop) = self.sacked.gap_from(self.una);
+        (self.resent_end == self.una).then(|| (start, segment.min(stop.min(high) - start)))
+    }
+
+    /// The next bytes, at most `segment`, that are lost and not sent again [RFC6675 §4: NextSeg rule 1].
+    pub(super) fn next_lost(&self, segment: u64) -> Option<(u64, u64)> {
+        self.next_hole(self.lost_end, segment)
+    }
+
+    /// The next bytes below the highest arrival that are not sent again, lost or not [RFC6675 §4: NextSeg rule 3].
+    pub(super) fn next_doubtful(&self, segment: u64) -> Option<(u64, u64)> {
+        self.next_hole(self.sacked.end()?, segment)
+    }
+
+    fn next_hole(&self, end: u64, segment: u64) -> Option<(u64, u64)> {
+        let (start, stop) = self.sacked.gap_from(self.resent_end);
+        if start >= end {
+            return None;
+        }
+        Some((start, segment.min(stop.min(end) - start)))
+    }
+
+    /// The highest bytes, at most `segment`, that have not arrived [RFC6675 §4: NextSeg rule 4].
+    pub(super) fn highest_missing(&self, high: u64, segment: u64) -> Option<(u64, u64)> {
+        let (floor, top) = match self.sacked.as_slice() {
+            [.., before, last] if last.1 == high => (before.1, last.0),
+            [last] if last.1 == high => (self.una, last.0),
+            [.., last] => (last.1, high),
+            [] => (self.una, high),
+        };
+        let start = floor.max(top.saturating_sub(segment));
+        (start < top).then_some((start, top - start))
+    }
+}
+
+/// Separate arrivals above a missing byte that mean it is lost [RFC6675 §2: DupThresh].
+pub(super) const THRESHOLD: u64 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const S: u64 = 1000;
+
+    /// Twenty segments are out, numbers 0 to 19.
+    fn board(arrived: &[(u64, u64)]) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        for &(from, to) in arrived {
+            board.arrived(from * S, to * S);
+        }
+        board
+    }
+
+    #[test]
+    fn arrivals_leave_the_pipe() {
+        let mut board = board(&[]);
+        assert_eq!(board.pipe(20 * S), 20 * S);
+        assert_eq!(board.arrived(5 * S, 7 * S), 2 * S);
+        assert_eq!(board.arrived(5 * S, 8 * S), S);
+        assert_eq!(board.pipe(20 * S), 17 * S);
+    }
+
+    /// RFC 6675 §4, IsLost: three separate ranges, or more than two segments' worth, above a byte.
+    #[test]
+    fn three_ranges_or_more_than_two_segments_above_mean_lost() {
+        assert_eq!(board(&[(5, 6), (8, 9)]).evidence(S), 0);
+        assert_eq!(board(&[(5, 6), (8, 9), (11, 12)]).evidence(S), 5 * S);
+        assert_eq!(board(&[(5, 7)]).evidence(S), 0);
+        assert_eq!(board(&[(5, 8)]).evidence(S), 5 * S);
+        assert_eq!(board(&[(3, 4), (5, 7)]).evidence(S), 3 * S);
+        assert_eq!(board(&[(1, 2), (3, 6), (8, 9), (12, 13)]).evidence(S), 3 * S);
+    }
+
+    /// RFC 6675 §4, SetPipe. Segments 0, 2, 4 are missing below the arrivals 1, 3, 5 to 8; 20 are out.
+    #[test]
+    fn the_pipe_is_what_is_neither_lost_nor_arrived_and_what_was_sent_again() {
+        let mut board = board(&[(1, 2), (3, 4), (5, 9)]);
+        // nothing is declared lost: 20 − 6 arrived
+        assert_eq!(board.pipe(20 * S), 14 * S);
+        assert_eq!(board.lose_below(board.evidence(S)), 3 * S);
+        // lost 0, 2, 4: only 9 to 19 are under way
+        assert_eq!(board.pipe(20 * S), 11 * S);
+        assert_eq!(board.next_lost(S), Some((0, S)));
+        board.resent(S);
+        assert_eq!(board.pipe(20 * S), 12 * S);
+        assert_eq!(board.next_lost(S), Some((2 * S, S)));
+        board.resent(3 * S);
+        assert_eq!(board.next_lost(S), Some((4 * S, S)));
+        // the first arrives: acknowledged up to the next hole
+        board.advance(2 * S);
+        assert_eq!(board.pipe(20 * S), 12 * S);
+        board.resent(5 * S);
+        assert_eq!(board.pipe(20 * S), 13 * S);
+        assert_eq!(board.next_lost(S), None);
+        board.advance(9 * S);
+        assert_eq!(board.pipe(20 * S), 11 * S);
+        assert!(board.is_clear());
+    }
+
+    /// RFC 6675 §4, NextSeg rules 3 and 4.
+    #[test]
+    fn doubtful_holes_and_the_highest_missing_come_last() {
+        let mut board = board(&[(5, 6), (8, 9)]);
+        assert_eq!(board.next_lost(S), None);
+        assert_eq!(board.next_doubtful(S), Some((0, S)));
+        board.resent(5 * S);
+        assert_eq!(board.next_doubtful(S), Some((6 * S, S)));
+        board.resent(8 * S);
+        assert_eq!(board.next_doubtful(S), None);
+        assert_eq!(board.highest_missing(20 * S, S), Some((19 * S, S)));
+        assert_eq!(board.highest_missing(9 * S, S), Some((7 * S, S)));
+        assert_eq!(board.highest_missing(9 * S + 300, S), Some((9 * S, 300)));
+    }
+
+    proptest! {
+        /// The counters agree with a scoreboard that keeps every byte by itself.
+        #[test]
+        fn the_counted_pipe_is_the_walked_pipe(steps in prop::collection::vec((0u8..5, 0u64..40, 1u64..8), 1..80)) {
+            const HIGH: u64 = 48;
+            let mut board = Scoreboard::default();
+            let (mut una, mut lost_end, mut resent_end) = (0u64, 0u64, 0u64);
+            let mut arrived = [false; HIGH as usize];
+            for (what, at, len) in steps {
+                match what {
+                    0 | 1 => {
+                        let news = (at..at + len).filter(|&b| b >= una && !arrived[b as usize]).count();
+                        (at..at + len).for_each(|b| arrived[b as usize] = true);
+                        prop_assert_eq!(board.arrived(at, at + len), news as u64);
+                    }
+                    2 => {
+                        una = una.max(at.min(una + len));
+                        lost_end = lost_end.max(una);
+                        resent_end = resent_end.max(una);
+                        board.advance(una);
+                    }
+                    3 => {
+                        lost_end = lost_end.max(at);
+                        board.lose_below(at);
+                    }
+                    _ => {
+                        if let Some((start, n)) = board.next_lost(len) {
+                            resent_end = start + n;
+                            board.resent(resent_end);
+                        }
+                    }
+                }
+                let walked = (una..HIGH).filter(|&b| !arrived[b as usize]).map(|b| {
+                    u64::from(b >= lost_end) + u64::from(b < resent_end)
+                }).sum::<u64>();
+                prop_assert_eq!(board.pipe(HIGH), walked);
+            }
+        }
+    }
+}
