@@ -1,13 +1,24 @@
-//! Scenario → plan → run → report. Text becomes a checked scenario, a scenario a complete [`Plan`], a plan a run.
+//! Scenario → plan → run → report. Text becomes a checked [`Scenario`], a scenario a complete [`Plan`], a plan a run.
 
+mod edit;
 mod expect;
+mod file;
 mod metrics;
 mod plan;
+mod problems;
+mod read;
 mod report;
 mod run;
+mod scenario;
+mod schema;
+mod topology;
+mod values;
 
 pub use expect::{Expectation, Sides};
 pub use metrics::{METRICS, Metric, coefficient_of_variation, jain, metric, report};
 pub use plan::{Group, Plan};
+pub use problems::{Problem, Problems, Span};
 pub use report::{Cells, Column, Report, Table, Words};
 pub use run::{Outcome, run};
+pub use scenario::{Cell, Scenario, load, load_bytes, load_tree};
+pub use schema::schema;

@@ -26,3 +26,18 @@ pub fn ln(x: f64) -> f64 {
 pub fn pow(x: f64, y: f64) -> f64 {
     libm::pow(x, y)
 }
+
+/// Sine of `x` radians.
+pub fn sin(x: f64) -> f64 {
+    libm::sin(x)
+}
+
+/// Cosine of `x` radians.
+pub fn cos(x: f64) -> f64 {
+    libm::cos(x)
+}
+
+/// Angle in radians whose sine is `x`, −1 ≤ x ≤ 1.
+pub fn asin(x: f64) -> f64 {
+    libm::asin(x)
+}

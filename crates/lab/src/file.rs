@@ -1,0 +1,410 @@
+//! The tables of a scenario file, key by key. What they mean together is the business of [`crate::plan`].
+
+use units::{Bytes, Duration, Rate, UnitText};
+
+use crate::read::{At, tables, words};
+use crate::values::{Buffer, Ends, Expect, Instant, MarkAbove, Nodes, Params, Sweep, Targets};
+
+tables! {
+    /// A scenario: a network, the flows in it, what changes, what is recorded and expected.
+    pub(crate) struct File = "a scenario" {
+        /// One line for people.
+        title: String,
+        /// Root of every random draw; 1 when not given.
+        seed: u64,
+        /// Simulated time; 60 s when not given.
+        duration: Duration where within("1 ns", "1000000000 s"),
+        /// Left out of every summary; none when not given.
+        warmup: Duration where within("0 s", "1000000000 s"),
+        /// More than five CPU seconds: left out of quick tests.
+        slow: bool,
+        /// Nodes and links.
+        topology: Topology,
+        /// How packets find their way.
+        routing: Routing,
+        /// Senders and their receivers.
+        flows: Vec<At<Flow>>,
+        /// What changes during the run.
+        events: Vec<At<Event>>,
+        /// What is recorded beside the counters.
+        record: Record,
+        /// What the results should be: dotted key of a result, and a relation such as ">= 0.9" or "0.9 .. 0.95".
+        expect: Expect,
+        /// Dotted keys of this file and the values each takes; every combination is run.
+        sweep: Sweep,
+    }
+
+    /// Nodes and links: a generator and its keys, or `custom` with everything listed.
+    pub(crate) struct Topology = "a topology" {
+        /// Which generator.
+        kind: Kind,
+        /// dumbbell: hosts on each side; enough for the flows when not given.
+        pairs: u32 where count(1, 100_000),
+        /// dumbbell, parking_lot: links between hosts and routers.
+        edge: Link,
+        /// dumbbell: the link between the routers. parking_lot: each link between routers.
+        bottleneck: Link,
+        /// star, chain, tree, random, graphml: every link.
+        link: Link,
+        /// parking_lot, chain: links between routers or nodes in a row.
+        hops: u32 where count(1, 10_000),
+        /// star: hosts around the hub.
+        leaves: u32 where count(1, 100_000),
+        /// tree: children of each inner node.
+        arity: u32 where count(1, 10_000),
+        /// tree: levels below the root.
+        depth: u32 where count(1, 20),
+        /// random: mean number of links at a node.
+        degree: f64 where share_of(1.0, 1000.0),
+        /// random: number of links, instead of `degree`.
+        edges: u32 where count(1, 200_000),
+        /// random: seed of the graph, apart from the seed of the run; 1 when not given.
+        seed: u64,
+        /// graphml: path of the file, relative to the scenario.
+        file: String,
+        /// graphml: delay of each link from the great-circle distance of its ends, at two thirds of the speed of light.
+        delay_by_distance: bool,
+        /// random: number of nodes. custom: the nodes, by name; those that the links name when not given.
+        nodes: Nodes,
+        /// custom: the links.
+        links: Vec<At<Link>>,
+    }
+
+    /// A wire between two nodes, or a template for many.
+    pub(crate) struct Link = "a link" {
+        /// custom: its name.
+        name: String,
+        /// custom: its two nodes.
+        ends: Ends,
+        /// custom: a link by name, from which everything is taken that is not written here.
+        like: String,
+        /// Bits per second, both directions.
+        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// Propagation delay, each direction.
+        delay: Duration where within("0 s", "1000000000 s"),
+        /// Probability that a packet is lost on the wire.
+        loss: f64 where share_of(0.0, 1.0),
+        /// How much may wait: packets, bytes, or multiples of the bandwidth-delay product; 100 packets when not given.
+        buffer: Buffer,
+        /// Packets that understand marks are marked when, on arrival, at least so many packets wait.
+        mark_above: u32,
+        /// Weights of classes served in turn, each with a buffer of its own.
+        classes: Vec<At<u32>>,
+        /// What differs from the second end to the first.
+        backward: Port,
+    }
+
+    /// One direction of a link.
+    pub(crate) struct Port = "one direction of a link" {
+        /// Bits per second.
+        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// Propagation delay.
+        delay: Duration where within("0 s", "1000000000 s"),
+        /// Probability that a packet is lost on the wire.
+        loss: f64 where share_of(0.0, 1.0),
+        /// How much may wait.
+        buffer: Buffer,
+        /// Packets that understand marks are marked when, on arrival, at least so many packets wait; `false` for never.
+        mark_above: MarkAbove,
+        /// Weights of classes served in turn; an empty list for none.
+        classes: Vec<At<u32>>,
+    }
+
+    /// A node and where it is drawn.
+    pub(crate) struct NodeTable = "a node" {
+        /// Its name.
+        name: String,
+        /// To the right, 0 to 1.
+        x: f64 where share_of(0.0, 1.0),
+        /// Downwards, 0 to 1.
+        y: f64 where share_of(0.0, 1.0),
+    }
+
+    /// How packets find their way.
+    pub(crate) struct Routing = "routing" {
+        /// What a shortest path minimises; the delay when not given.
+        metric: MetricWord,
+        /// Routes that override the shortest path.
+        routes: Vec<At<Route>>,
+    }
+
+    /// Packets at a node for a destination take the link to a neighbour.
+    pub(crate) struct Route = "a route" {
+        /// Where.
+        at: String,
+        /// Destination.
+        to: String,
+        /// Next node.
+        via: String,
+    }
+
+    /// One sender and its receivers, or several alike.
+    pub(crate) struct Flow = "a flow" {
+        /// Its name.
+        name: String,
+        /// Name of the group it is listed under; its own name when not given.
+        group: String,
+        /// Copies, called name.1, name.2 and so on.
+        count: u32 where count(1, 100_000),
+        /// The congestion law, by its name in the catalogue.
+        scheme: String,
+        /// Parameters of the scheme that are not default.
+        params: Params,
+        /// A source without congestion control, instead of a scheme.
+        source: Source,
+        /// The sender's node.
+        from: String,
+        /// The receiver's node, or a list of nodes or patterns such as "leaf*": a group.
+        to: Targets,
+        /// Sent to a group along a tree; true when `to` is a list.
+        multicast: bool,
+        /// When it starts; at once when not given, "never" to wait for an event.
+        start: Instant,
+        /// When it stops; at the end of the run when not given.
+        stop: Instant,
+        /// Each copy starts at random within so much after `start`.
+        start_spread: Duration where within("0 s", "1000000000 s"),
+        /// The sender stops and starts again at random.
+        churn: Churn,
+        /// The receivers leave and join at random.
+        receivers: Receivers,
+        /// Class in queues with classes, from 0.
+        class: u32 where count(0, 255),
+        /// TCP: payload to send, then done.
+        size: Bytes where within("1 B", "1000000000 GB"),
+        /// TCP: the application produces payload at this rate.
+        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// Size on the wire of a full data packet; 1500 B for TCP, 1000 B otherwise.
+        packet: Bytes where within("1 B", "65535 B"),
+        /// Settings of TCP.
+        tcp: Tcp,
+        /// Settings of a stream.
+        stream: Stream,
+        /// Short TCP flows that arrive at random, instead of one flow.
+        arrivals: Arrivals,
+    }
+
+    /// A receiver of a group with times of its own.
+    pub(crate) struct TargetTable = "a receiver" {
+        /// Its node, or a pattern such as "leaf*".
+        node: String,
+        /// When it joins; with the sender's network, at 0 s, when not given.
+        start: Instant,
+        /// When it leaves; at the end of the run when not given.
+        stop: Instant,
+        /// It leaves and joins at random.
+        churn: Churn,
+    }
+
+    /// Random presence: on for a while, off for a while, and so on. Exponential times unless a shape is given.
+    pub(crate) struct Churn = "churn" {
+        /// Mean time present.
+        on: Duration where within("1 us", "1000000000 s"),
+        /// Mean time absent.
+        off: Duration where within("1 us", "1000000000 s"),
+        /// Pareto times with this shape, above 1.
+        shape: f64 where share_of(1.000_001, 1000.0),
+        /// Times always of the same length.
+        fixed: bool,
+    }
+
+    /// Churn of the members of a group.
+    pub(crate) struct Receivers = "receivers" {
+        /// They leave and join at random.
+        churn: Churn,
+        /// Those that always stay.
+        always: Vec<At<String>>,
+    }
+
+    /// Settings of TCP; all have defaults.
+    pub(crate) struct Tcp = "TCP settings" {
+        /// Selective acknowledgements; true when not given.
+        sack: bool,
+        /// Acknowledge every second segment; true when not given.
+        delayed_ack: bool,
+        /// Longest wait of a delayed acknowledgement; 40 ms when not given.
+        ack_delay: Duration where within("1 ns", "1000 s"),
+        /// Explicit congestion notification; false when not given.
+        ecn: bool,
+        /// Initial window in segments; 10 when not given.
+        initial_window: u32 where count(1, 1_000_000),
+        /// Retransmission timeout before the first sample; 1 s when not given.
+        initial_rto: Duration where within("1 us", "1000 s"),
+        /// Least retransmission timeout; 200 ms when not given.
+        min_rto: Duration where within("1 us", "1000 s"),
+        /// Greatest retransmission timeout; 60 s when not given.
+        max_rto: Duration where within("1 us", "100000 s"),
+        /// Bytes the receiver is ready to take; unlimited when not given.
+        receive_window: Bytes where receive_window,
+        /// Open the connection with SYN and SYN-ACK; false when not given.
+        handshake: bool,
+        /// Bytes of header on every packet, and size of an acknowledgement; 40 B when not given.
+        header: Bytes where within("1 B", "65534 B"),
+    }
+
+    /// Settings of a stream; all have defaults.
+    pub(crate) struct Stream = "stream settings" {
+        /// Each gap between packets is stretched or shrunk by up to this share; 0.01 when not given.
+        jitter: f64 where share_of(0.0, 0.999),
+        /// Size on the wire of a feedback packet; 40 B when not given.
+        feedback: Bytes where within("1 B", "65535 B"),
+        /// Packets that must arrive after a missing one before it counts as lost; 1 when not given.
+        reorder: u32 where count(1, 10_000),
+    }
+
+    /// Short TCP flows that arrive as a Poisson process, from `start` until `stop`.
+    pub(crate) struct Arrivals = "arrivals" {
+        /// Mean number of new flows per second.
+        rate: f64 where share_of(1e-9, 1e6),
+        /// Mean payload of a flow; exactly this without a shape.
+        size: Bytes where within("1 B", "1000000 GB"),
+        /// Pareto sizes with this shape, above 1.
+        size_shape: f64 where share_of(1.000_001, 1000.0),
+    }
+
+    /// A datagram source without congestion control. Rates include headers.
+    pub(crate) struct Source = "a source" {
+        /// When datagrams leave.
+        kind: SourceWord,
+        /// Mean rate; for on_off the rate while on.
+        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// on_off: mean length of an on-time.
+        on: Duration where within("1 us", "1000000000 s"),
+        /// on_off: mean length of an off-time.
+        off: Duration where within("1 us", "1000000000 s"),
+        /// on_off: Pareto times with this shape, above 1; exponential when not given.
+        shape: f64 where share_of(1.000_001, 1000.0),
+        /// on_off: times always of the same length.
+        fixed: bool,
+    }
+
+    /// A change during the run: of a link, of a flow, or of a route.
+    pub(crate) struct Event = "an event" {
+        /// When.
+        at: Duration where within("0 s", "1000000000 s"),
+        /// The link that changes, both directions.
+        link: String,
+        /// Its new rate.
+        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// Its new propagation delay.
+        delay: Duration where within("0 s", "1000000000 s"),
+        /// Its new probability of loss.
+        loss: f64 where share_of(0.0, 1.0),
+        /// Whether it works.
+        up: bool,
+        /// The flow, or all flows of an entry.
+        flow: String,
+        /// What happens to the flow.
+        action: Action,
+        /// action = "mode": the mode's name.
+        mode: String,
+        /// action = "join" or "leave": the receiver's node.
+        node: String,
+        /// A route that is pinned.
+        route: Route,
+    }
+
+    /// What is recorded beside the counters.
+    pub(crate) struct Record = "what is recorded" {
+        /// Interval of the series.
+        every: Duration where within("1 us", "1000000000 s"),
+        /// Series, by name.
+        series: Vec<At<String>>,
+        /// Whether events that endpoints report are kept; false when not given.
+        events: bool,
+    }
+}
+
+words! {
+    /// The generators.
+    pub(crate) enum Kind = "a kind of topology" {
+        /// Hosts, router, bottleneck, router, hosts.
+        Dumbbell = "dumbbell",
+        /// Routers in a row, hosts at each.
+        ParkingLot = "parking_lot",
+        /// Hosts around a hub.
+        Star = "star",
+        /// Nodes in a row.
+        Chain = "chain",
+        /// A root, its children, their children.
+        Tree = "tree",
+        /// A connected random graph.
+        Random = "random",
+        /// Read from a GraphML file.
+        Graphml = "graphml",
+        /// As listed.
+        Custom = "custom",
+    }
+
+    /// What a shortest path minimises.
+    pub(crate) enum MetricWord = "a metric" {
+        /// The sum of delays.
+        Delay = "delay",
+        /// The number of links.
+        Hops = "hops",
+    }
+
+    /// Patterns of datagram sources.
+    pub(crate) enum SourceWord = "a kind of source" {
+        /// Evenly.
+        Constant = "constant",
+        /// With exponential gaps.
+        Poisson = "poisson",
+        /// In bursts.
+        OnOff = "on_off",
+    }
+
+    /// What can happen to a flow.
+    pub(crate) enum Action = "an action" {
+        /// It starts.
+        Start = "start",
+        /// It stops.
+        Stop = "stop",
+        /// Its scheme changes mode.
+        Mode = "mode",
+        /// A receiver joins.
+        Join = "join",
+        /// A receiver leaves.
+        Leave = "leave",
+    }
+}
+
+/// A quantity between two others.
+pub(crate) fn within<T: UnitText + PartialOrd + std::fmt::Display>(
+    low: &'static str,
+    high: &'static str,
+) -> impl Fn(&T) -> Result<(), (String, String)> {
+    move |value| {
+        let (least, most) = (T::from_text(low), T::from_text(high));
+        match (least, most) {
+            (Ok(least), Ok(most)) if *value < least || *value > most => {
+                Err((format!("`{value}` is out of range"), format!("it must lie within {low} and {high}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A count between two others.
+fn count(low: u32, high: u32) -> impl Fn(&u32) -> Result<(), (String, String)> {
+    move |value| {
+        if (low..=high).contains(value) {
+            return Ok(());
+        }
+        Err((format!("`{value}` is out of range"), format!("it must lie within {low} and {high}")))
+    }
+}
+
+/// A number between two others.
+fn share_of(low: f64, high: f64) -> impl Fn(&f64) -> Result<(), (String, String)> {
+    move |value| {
+        if *value >= low && *value <= high {
+            return Ok(());
+        }
+        Err((format!("`{value}` is out of range"), format!("it must lie within {low} and {high}")))
+    }
+}
+
+fn receive_window(value: &Bytes) -> Result<(), (String, String)> {
+    if *value == Bytes::UNLIMITED { Ok(()) } else { within("1 B", "4000000000 B")(value) }
+}

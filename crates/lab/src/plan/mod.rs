@@ -1,0 +1,229 @@
+//! A checked scenario with every default and every relative unit filled in: what a run is made of.
+
+mod changes;
+mod flows;
+mod print;
+mod queues;
+
+use std::path::Path;
+
+use contract::FlowId;
+use sim::{Blueprint, Metric, Record, RouteSpec};
+use units::Duration;
+
+use crate::file::{File, MetricWord};
+use crate::problems::Span;
+use crate::read::{Notes, shortened, suggestion};
+use crate::topology::{self, Net, Paths};
+use crate::{Expectation, Sides};
+
+/// A checked, immutable scenario with one seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// One line for people.
+    pub title: String,
+    /// What the simulator builds.
+    pub blueprint: Blueprint,
+    /// What the author expects of the results.
+    pub expect: Vec<Expectation>,
+    /// Flows that stand together in the scenario, in its order.
+    pub groups: Vec<Group>,
+    /// Where each node is drawn: `x` to the right, `y` downwards, both in 0..=1, by [`contract::NodeId`].
+    pub positions: Vec<(f64, f64)>,
+    /// The whole plan in the words of a scenario.
+    pub resolved: serde_json::Value,
+}
+
+/// The flows that one entry of a scenario's `flows` makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The name given in the scenario; its flows are `name`, or `name.1`, `name.2` …
+    pub name: String,
+    /// Its flows.
+    pub flows: Vec<FlowId>,
+}
+
+impl Plan {
+    /// The whole plan as a scenario: every default filled in, parameters of schemes included, relative units resolved,
+    /// chance drawn. Loading it again gives the same blueprint.
+    pub fn to_toml(&self) -> String {
+        print::to_toml(&print::tree(self))
+    }
+}
+
+/// Makes the plan of a file; `None` when something is noted.
+pub(crate) fn build(
+    file: &File,
+    whole: Span,
+    seed: Option<u64>,
+    folder: &Path,
+    notes: &mut Notes,
+) -> Option<Plan> {
+    let before = notes.count();
+    let seed = seed.unwrap_or(file.seed.or(1));
+    let duration = file.duration.or(Duration::from_secs(60));
+    let warmup = file.warmup.or(Duration::ZERO);
+    if let Some(at) = file.warmup.given()
+        && warmup >= duration
+    {
+        notes
+            .wrong(at.span, format!("a warm-up of {warmup} leaves nothing of {duration}"))
+            .hint("shorten `warmup` or lengthen `duration`");
+    }
+
+    let flow_tables = file.flows.given().map_or(&[][..], |list| &list.value);
+    let net = match file.topology.required("topology", "a scenario", whole, notes) {
+        Some(at) => topology::build(at, flows::pairs_needed(flow_tables), folder, notes),
+        None => None,
+    };
+    if flow_tables.is_empty() && !matches!(file.flows, crate::read::Field::Wrong) {
+        let span = file.flows.given().map_or(whole, |at| at.span);
+        notes
+            .wrong(span, "a scenario needs at least one flow")
+            .hint("add a table [[flows]] with name and scheme");
+    }
+    // without a network every name of a node would be unknown
+    let net = net?;
+
+    let metric = match file.routing.given().and_then(|routing| routing.metric.given()) {
+        Some(at) if at.value == MetricWord::Hops => Metric::Hops,
+        _ => Metric::Delay,
+    };
+    let routes = routes(file, &net, notes);
+    let mut paths = Paths::new(&net, metric, &routes);
+    refuse_circles(file, &net, &routes, &mut paths, notes);
+
+    let setting = flows::Setting { net: &net, seed, duration };
+    let traffic = flows::build(flow_tables, &setting, &mut paths, notes);
+    let events = changes::build(file, &net, &traffic, &paths, notes);
+    let record = record(file, &traffic, duration, notes);
+    let expect = expectations(file, &net, &traffic, notes);
+    let links = queues::build(&net, &traffic.flows, &mut paths, notes);
+    if notes.count() > before {
+        return None;
+    }
+    let blueprint = Blueprint {
+        seed,
+        duration,
+        warmup,
+        nodes: net.nodes.clone(),
+        links,
+        metric,
+        routes,
+        flows: traffic.flows,
+        events,
+        record,
+    };
+    let title = file.title.given().map_or(String::new(), |at| at.value.clone());
+    let mut plan = Plan {
+        title,
+        blueprint,
+        expect,
+        groups: traffic.groups,
+        positions: net.positions.clone(),
+        resolved: serde_json::Value::Null,
+    };
+    plan.resolved = print::to_json(&print::tree(&plan));
+    Some(plan)
+}
+
+/// Routes that are written under `routing`.
+fn routes(file: &File, net: &Net, notes: &mut Notes) -> Vec<RouteSpec> {
+    let written = file.routing.given().and_then(|routing| routing.routes.given());
+    let mut routes: Vec<RouteSpec> = Vec::new();
+    for route in written.map_or(&[][..], |list| &list.value) {
+        let Some(spec) = changes::route(route, net, notes) else { continue };
+        if routes.iter().any(|other| (other.at, other.to) == (spec.at, spec.to)) {
+            notes.wrong(route.span, "there is a route from here to there already").hint("write one of them");
+            continue;
+        }
+        routes.push(spec);
+    }
+    routes
+}
+
+/// Notes routes that send packets round in a circle.
+fn refuse_circles(file: &File, net: &Net, routes: &[RouteSpec], paths: &mut Paths<'_>, notes: &mut Notes) {
+    let Some(list) = file.routing.given().and_then(|routing| routing.routes.given()) else { return };
+    let mut told = Vec::new();
+    for route in routes {
+        if told.contains(&route.to) {
+            continue;
+        }
+        told.push(route.to);
+        let Some(circle) = paths.circle(route.to) else { continue };
+        let names: Vec<&str> =
+            circle.iter().chain(circle.first()).map(|node| net.nodes[node.index()].as_str()).collect();
+        let target = &net.nodes[route.to.index()];
+        let span = list
+            .iter()
+            .find(|written| {
+                let at = |field: &crate::read::Field<String>| field.given().and_then(|at| net.node(at));
+                at(&written.to) == Some(route.to)
+                    && at(&written.at).is_some_and(|node| circle.contains(&node))
+            })
+            .map_or(list.span, |written| written.span);
+        notes
+            .wrong(span, format!("packets for `{target}` would go in a circle: {}", names.join(" → ")))
+            .hint("a route must lead nearer to its destination");
+    }
+}
+
+/// What is recorded.
+fn record(file: &File, traffic: &flows::Traffic, duration: Duration, notes: &mut Notes) -> Record {
+    let Some(written) = file.record.given() else { return Record::default() };
+    let mut series: Vec<String> = Vec::new();
+    let known = traffic.series();
+    for name in written.series.given().map_or(&[][..], |list| &list.value) {
+        if !known.contains(&name.value.as_str()) {
+            notes
+                .wrong(name.span, format!("nothing here offers the series `{}`", shortened(name)))
+                .maybe(suggestion(name, known.iter().copied()));
+        } else if !series.contains(&name.value) {
+            series.push(name.value.clone());
+        }
+    }
+    let every = written.every.or(if series.is_empty() { Duration::ZERO } else { Duration::from_millis(100) });
+    if every > Duration::ZERO && duration.as_nanos() / every.as_nanos() > 10_000_000 {
+        let span = written.every.given().map_or(written.span, |at| at.span);
+        notes
+            .wrong(span, format!("{duration} has more than 10000000 intervals of {every}"))
+            .hint("take a longer interval");
+    }
+    Record { every, series, events: written.events.or(false) }
+}
+
+/// What the author expects.
+fn expectations(file: &File, net: &Net, traffic: &flows::Traffic, notes: &mut Notes) -> Vec<Expectation> {
+    const KINDS: &[&str] = &["link", "links", "flow", "flows", "receiver", "receivers", "run"];
+    let mut list = Vec::new();
+    for (key, text) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
+        let (kind, rest) = key.split_once('.').unwrap_or((key, ""));
+        let subjects: Option<Vec<&str>> = match kind {
+            "link" => Some(net.links.iter().map(|link| link.name.as_str()).collect()),
+            "flow" => Some(traffic.names().collect()),
+            _ => None,
+        };
+        if !KINDS.contains(&kind) || rest.is_empty() {
+            notes
+                .wrong(key.span, format!("`{}` is not a key of a result", shortened(key)))
+                .hint("write link.NAME.utilisation, flow.NAME.throughput, flows.fairness and the like");
+        } else if let Some(subjects) = subjects
+            && !subjects.iter().any(|name| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
+        {
+            let name = rest.rsplit_once('.').map_or(rest, |(name, _)| name);
+            notes
+                .wrong(key.span, format!("no {kind} is called `{}`", shortened(name)))
+                .maybe(suggestion(name, subjects.iter().copied()));
+        }
+        match Sides::read(text) {
+            Ok(sides) => list.push(Expectation { key: key.value.clone(), text: text.value.clone(), sides }),
+            Err(message) => {
+                notes
+                    .wrong(text.span, message)
+                    .hint("write \">= 0.9\", \"<= 20 ms\", \"0.9 .. 0.95\" or \"10 +- 1\"");
+            }
+        }
+    }
+    list
+}

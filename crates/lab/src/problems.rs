@@ -1,0 +1,189 @@
+//! What is wrong with a scenario: every mistake with its place, its key and a hint, drawn over the text.
+
+use std::fmt;
+use std::sync::Arc;
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use serde_json::{Value, json};
+
+/// A range of bytes of a scenario's text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// Byte after the last.
+    pub end: usize,
+}
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What is wrong.
+    pub message: String,
+    /// Dotted key of the value, such as `topology.bottleneck.rate` or `flows.0.start`; empty for the file as a whole.
+    pub key: String,
+    /// Where it stands in the text; `None` for the file as a whole.
+    pub span: Option<Span>,
+    /// Line, from 1; 0 for the file as a whole.
+    pub line: usize,
+    /// Column in characters, from 1; 0 for the file as a whole.
+    pub column: usize,
+    /// What to write instead.
+    pub hint: Option<String>,
+}
+
+/// Why a text is no scenario: every mistake that was found. Displays as a picture of the text without colour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems {
+    name: String,
+    text: Arc<str>,
+    list: Vec<Problem>,
+}
+
+/// Only so many mistakes are drawn; [`Problems::to_json`] and iteration have them all.
+const DRAWN: usize = 20;
+
+impl Problems {
+    /// The mistakes of the text called `name`, in the order of their places.
+    pub(crate) fn new(name: &str, text: &Arc<str>, mut list: Vec<Problem>) -> Self {
+        list.sort_by_key(|problem| problem.span);
+        list.dedup();
+        for problem in &mut list {
+            if let Some(span) = &mut problem.span {
+                *span = within(text, *span);
+                (problem.line, problem.column) = place(text, span.start);
+            }
+        }
+        Self { name: name.to_owned(), text: text.clone(), list }
+    }
+
+    /// One mistake of the text as a whole.
+    pub(crate) fn whole(name: &str, text: &Arc<str>, message: String, hint: Option<String>) -> Self {
+        let problem = Problem { message, key: String::new(), span: None, line: 0, column: 0, hint };
+        Self { name: name.to_owned(), text: text.clone(), list: vec![problem] }
+    }
+
+    /// The file, or what stands for it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Every mistake, in the order of their places.
+    pub fn iter(&self) -> impl Iterator<Item = &Problem> {
+        self.list.iter()
+    }
+
+    /// How many there are; at least one.
+    pub fn count(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The first mistake.
+    pub fn first(&self) -> &Problem {
+        self.list.first().expect("a refusal has at least one problem")
+    }
+
+    /// The mistakes drawn over the text, at most twenty, in unicode boxes; in colour when asked for.
+    pub fn render(&self, colour: bool) -> String {
+        let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let handler = GraphicalReportHandler::new_themed(theme)
+            .with_width(100)
+            .with_context_lines(1)
+            .with_links(false)
+            .without_syntax_highlighting();
+        let source = NamedSource::new(&self.name, self.text.clone());
+        let mut out = String::new();
+        for problem in self.list.iter().take(DRAWN) {
+            let picture = Picture { problem, source: &source };
+            let before = out.len();
+            if handler.render_report(&mut out, &picture).is_err() {
+                out.truncate(before);
+                out.push_str(&format!("  × {}\n", problem.message));
+            }
+            if problem.span.is_none() {
+                out.push_str(&format!("    in {}\n", self.name));
+            }
+        }
+        if self.list.len() > DRAWN {
+            out.push_str(&format!("\n  … and {} more\n", self.list.len() - DRAWN));
+        }
+        out
+    }
+
+    /// A list of `{message, key, file, line, column, start, end, hint}`; places are `null` for the file as a whole.
+    pub fn to_json(&self) -> Value {
+        let rows = self.list.iter().map(|problem| {
+            let placed = |number: usize| problem.span.map(|_| number);
+            json!({
+                "message": problem.message,
+                "key": problem.key,
+                "file": self.name,
+                "line": placed(problem.line),
+                "column": placed(problem.column),
+                "start": problem.span.map(|span| span.start),
+                "end": problem.span.map(|span| span.end),
+                "hint": problem.hint,
+            })
+        });
+        Value::Array(rows.collect())
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// The span moved onto boundaries of characters inside `text`.
+fn within(text: &str, span: Span) -> Span {
+    let floor = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = floor(span.start);
+    Span { start, end: floor(span.end).max(start) }
+}
+
+/// Line and column in characters, both from 1, of a byte on a boundary of characters.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..at];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+/// A problem as miette draws it.
+#[derive(Debug)]
+struct Picture<'a> {
+    problem: &'a Problem,
+    source: &'a NamedSource<Arc<str>>,
+}
+
+impl fmt::Display for Picture<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem.message)
+    }
+}
+
+impl std::error::Error for Picture<'_> {}
+
+impl Diagnostic for Picture<'_> {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.problem.hint.as_ref().map(|hint| Box::new(hint) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.problem.span.map(|_| self.source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let span = self.problem.span?;
+        let label = (!self.problem.key.is_empty()).then(|| self.problem.key.clone());
+        Some(Box::new(std::iter::once(LabeledSpan::new(label, span.start, span.end - span.start))))
+    }
+}

@@ -1,0 +1,274 @@
+//! A scenario: a text that was found right, and what can be done with it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+use toml::de::DeTable;
+
+use crate::file::File;
+use crate::problems::{Problem, Problems, Span};
+use crate::read::{Notes, shortened};
+use crate::{Plan, edit, plan};
+
+/// Largest text that is read, in bytes.
+const MOST_BYTES: usize = 64_000_000;
+/// Most combinations of a sweep.
+const MOST_CELLS: usize = 100_000;
+
+/// A checked scenario. Cheap to clone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    name: Arc<str>,
+    text: Arc<str>,
+    file: Arc<File>,
+}
+
+/// One combination of a sweep: the keys with their values, and the scenario that has them.
+pub type Cell = (Vec<(String, toml::Value)>, Scenario);
+
+/// Reads a scenario. `name` is its path, for messages and for files it names, or anything else, such as `<python>`.
+///
+/// Fails with every mistake of the text, or with the first one of its syntax.
+pub fn load(text: &str, name: &str) -> Result<Scenario, Problems> {
+    let scenario = read(&Arc::from(text), name)?;
+    scenario.check_sweep()?;
+    Ok(scenario)
+}
+
+/// Reads a scenario from the bytes of a file; fails also where they are not UTF-8.
+pub fn load_bytes(bytes: &[u8], name: &str) -> Result<Scenario, Problems> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => load(text, name),
+        Err(error) => {
+            let start = error.valid_up_to();
+            let text: Arc<str> = String::from_utf8_lossy(bytes).into();
+            let problem = Problem {
+                message: format!("not UTF-8 text: byte {:#04x} at offset {start}", bytes[start]),
+                key: String::new(),
+                span: Some(Span { start, end: start + '\u{fffd}'.len_utf8() }),
+                line: 0,
+                column: 0,
+                hint: Some("save the file as UTF-8".to_owned()),
+            };
+            Err(Problems::new(name, &text, vec![problem]))
+        }
+    }
+}
+
+/// Reads a scenario from a tree in JSON, as Python builds it: the tree is written as TOML and that text is loaded.
+pub fn load_tree(json: &str) -> Result<Scenario, Problems> {
+    const NAME: &str = "<python>";
+    let whole = |message: String| Problems::whole(NAME, &Arc::from(json), message, None);
+    let tree: Json = serde_json::from_str(json).map_err(|error| whole(format!("not JSON: {error}")))?;
+    let Json::Object(_) = tree else {
+        return Err(whole("a scenario is a table of keys and values".to_owned()));
+    };
+    let text = match toml_value(&tree) {
+        Ok(Some(toml::Value::Table(table))) => {
+            toml::to_string(&table).map_err(|error| whole(error.to_string()))?
+        }
+        Ok(_) => String::new(),
+        Err(message) => return Err(whole(message)),
+    };
+    load(&text, NAME)
+}
+
+/// A JSON value as TOML; `None` for null, which is left out. The error is a message.
+fn toml_value(json: &Json) -> Result<Option<toml::Value>, String> {
+    Ok(Some(match json {
+        Json::Null => return Ok(None),
+        Json::Bool(switch) => toml::Value::Boolean(*switch),
+        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => toml::Value::Integer(whole),
+            (None, Some(float)) if number.is_f64() => toml::Value::Float(float),
+            _ => return Err(format!("the number {number} is too large")),
+        },
+        Json::String(text) => toml::Value::String(text.clone()),
+        Json::Array(items) => {
+            let read: Result<Vec<_>, _> = items.iter().map(toml_value).collect();
+            toml::Value::Array(read?.into_iter().flatten().collect())
+        }
+        Json::Object(map) => {
+            let mut table = toml::Table::new();
+            for (key, item) in map {
+                if let Some(value) = toml_value(item)? {
+                    table.insert(key.clone(), value);
+                }
+            }
+            toml::Value::Table(table)
+        }
+    }))
+}
+
+/// Reads and plans once; the sweep is not looked into.
+fn read(text: &Arc<str>, name: &str) -> Result<Scenario, Problems> {
+    if text.len() > MOST_BYTES {
+        let message = format!("{} bytes are too many", text.len());
+        return Err(Problems::whole(name, &Arc::from(""), message, Some("at most 64 MB".to_owned())));
+    }
+    if text.trim().is_empty() {
+        let hint = "write a topology and at least one flow; the folder scenarios has examples".to_owned();
+        return Err(Problems::whole(name, text, "the scenario is empty".to_owned(), Some(hint)));
+    }
+    let (root, errors) = DeTable::parse_recoverable(text);
+    if let Some(error) = errors.first() {
+        let span = error.span().unwrap_or(0..0);
+        let problem = Problem {
+            message: format!("not TOML: {}", error.message()),
+            key: String::new(),
+            span: Some(Span { start: span.start, end: span.end }),
+            line: 0,
+            column: 0,
+            hint: None,
+        };
+        return Err(Problems::new(name, text, vec![problem]));
+    }
+    let mut notes = Notes::about(root.get_ref());
+    let whole = Span { start: 0, end: 0 };
+    let file = File::from_table(root.get_ref(), whole, &mut notes);
+    let scenario = Scenario { name: name.into(), text: text.clone(), file: Arc::new(file) };
+    plan::build(&scenario.file, whole, None, &scenario.folder(), &mut notes);
+    match notes.into_problems() {
+        list if list.is_empty() => Ok(scenario),
+        list => Err(Problems::new(name, text, list)),
+    }
+}
+
+impl Scenario {
+    /// The file it is from, or what stands for it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// One line for people; empty when not given.
+    pub fn title(&self) -> &str {
+        self.file.title.given().map_or("", |at| &at.value)
+    }
+
+    /// Whether it says that it needs more than five CPU seconds.
+    pub fn is_slow(&self) -> bool {
+        self.file.slow.or(false)
+    }
+
+    /// Its seed.
+    pub fn seed(&self) -> u64 {
+        self.file.seed.or(1)
+    }
+
+    /// As written, in JSON.
+    pub fn tree(&self) -> Json {
+        let table: toml::Table = self.text.parse().expect("the text was parsed before");
+        serde_json::to_value(table).expect("a scenario has text, finite numbers, lists and tables only")
+    }
+
+    /// The complete plan with this seed, or with the scenario's own. Fails where the seed is above 2⁶³ − 1, and where a file
+    /// that the scenario names is no longer what it was.
+    pub fn plan(&self, seed: Option<u64>) -> Result<Plan, Problems> {
+        if let Some(seed) = seed
+            && i64::try_from(seed).is_err()
+        {
+            let hint = Some(format!("at most {}", i64::MAX));
+            return Err(Problems::whole(
+                &self.name,
+                &self.text,
+                format!("the seed {seed} is too large"),
+                hint,
+            ));
+        }
+        let root = DeTable::parse(&self.text).expect("the text was parsed before");
+        let mut notes = Notes::about(root.get_ref());
+        let whole = Span::default();
+        match plan::build(&self.file, whole, seed, &self.folder(), &mut notes) {
+            Some(plan) => Ok(plan),
+            None => Err(Problems::new(&self.name, &self.text, notes.into_problems())),
+        }
+    }
+
+    /// The scenario with one value changed or added. The key is dotted; an entry of a list goes by its name or its number
+    /// from 0: `topology.bottleneck.buffer`, `flows.cubic.params.beta`, `topology.links.l1.rate`, `events.0.at`.
+    pub fn with(&self, key: &str, value: &toml::Value) -> Result<Self, Problems> {
+        let text = edit::set(&self.text, key, value)
+            .map_err(|(message, hint)| Problems::whole(&self.name, &self.text, message, hint))?;
+        load(&text, &self.name)
+    }
+
+    /// As [`Scenario::with`], the value as a command line has it: TOML where it reads as such, or else a text.
+    pub fn with_text(&self, key: &str, value: &str) -> Result<Self, Problems> {
+        let read = format!("value = {value}")
+            .parse::<toml::Table>()
+            .ok()
+            .and_then(|mut table| table.remove("value"));
+        self.with(key, &read.unwrap_or_else(|| toml::Value::from(value)))
+    }
+
+    /// Every combination of the values of `[sweep]`, the last key varying fastest. The scenario itself, with no keys, where
+    /// it has no sweep. Fails where a combination is no scenario.
+    pub fn cells(&self) -> Result<Vec<Cell>, Problems> {
+        let axes = self.file.sweep.given().map_or(&[][..], |sweep| &sweep.value.0);
+        let bare = edit::without_sweep(&self.text);
+        let mut cells: Vec<(Vec<(String, toml::Value)>, String)> = vec![(Vec::new(), bare)];
+        for (key, values) in axes {
+            let mut next = Vec::with_capacity(cells.len() * values.len());
+            for (keys, text) in &cells {
+                for value in values.iter() {
+                    let text = edit::set(text, key, &value.value)
+                        .map_err(|(message, hint)| Problems::whole(&self.name, &self.text, message, hint))?;
+                    let mut keys = keys.clone();
+                    keys.push((key.value.clone(), value.value.clone()));
+                    next.push((keys, text));
+                }
+            }
+            cells = next;
+        }
+        cells.into_iter().map(|(keys, text)| Ok((keys, read(&Arc::from(text), &self.name)?))).collect()
+    }
+
+    /// Where paths in the scenario start.
+    fn folder(&self) -> PathBuf {
+        Path::new(&*self.name).parent().map(Path::to_path_buf).unwrap_or_default()
+    }
+
+    /// Tries every value of every axis of the sweep by itself.
+    fn check_sweep(&self) -> Result<(), Problems> {
+        let Some(sweep) = self.file.sweep.given() else { return Ok(()) };
+        let root = DeTable::parse(&self.text).expect("the text was parsed before");
+        let mut notes = Notes::about(root.get_ref());
+        let cells = sweep.value.0.iter().try_fold(1usize, |sum, (_, values)| sum.checked_mul(values.len()));
+        if cells.is_none_or(|cells| cells > MOST_CELLS) {
+            notes.wrong(sweep.span, "too many combinations").hint(format!("at most {MOST_CELLS}"));
+            return Err(Problems::new(&self.name, &self.text, notes.into_problems()));
+        }
+        let bare = edit::without_sweep(&self.text);
+        'axes: for (key, values) in &sweep.value.0 {
+            for value in values.iter() {
+                let changed = match edit::set(&bare, key, &value.value) {
+                    Ok(text) => text,
+                    Err((message, hint)) => {
+                        notes.wrong(key.span, message).maybe(hint);
+                        continue 'axes;
+                    }
+                };
+                let Err(problems) = read(&Arc::from(changed), &self.name) else { continue };
+                let first = problems.first();
+                if first.message.starts_with("unknown key") {
+                    notes.wrong(key.span, first.message.clone()).maybe(first.hint.clone());
+                    continue 'axes;
+                }
+                let shown = shortened(&value.value.to_string());
+                notes
+                    .wrong(value.span, format!("with {} = {shown}: {}", key.value, first.message))
+                    .maybe(first.hint.clone());
+            }
+        }
+        match notes.into_problems() {
+            list if list.is_empty() => Ok(()),
+            list => Err(Problems::new(&self.name, &self.text, list)),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Networks that are listed node by node and link by link.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Defaults, Net, check_name, layout, ports};
+use crate::file::{Link, Topology};
+use crate::read::{At, Field, Notes, shortened, suggestion};
+use crate::values::Nodes;
+
+/// The nodes and links of a `custom` topology.
+pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
+    let links = topology.links.required("links", "a custom topology", topology.span, notes)?;
+    let mut net = Net::default();
+    let mut drawn = Vec::new();
+    let listed = match &topology.nodes {
+        Field::Given(nodes) => match &nodes.value {
+            Nodes::List(list) => {
+                for node in list {
+                    let Some(name) = node.name.required("name", "a node", node.span, notes) else { continue };
+                    if !check_name(name, "a node", notes) {
+                        continue;
+                    }
+                    if net.node(name).is_some() {
+                        notes.wrong(name.span, format!("two nodes are called `{}`", shortened(name)));
+                        continue;
+                    }
+                    net.add_node(name.value.clone(), (0.5, 0.5));
+                    drawn.push(node.x.given().zip(node.y.given()).map(|(x, y)| (x.value, y.value)));
+                }
+                true
+            }
+            Nodes::Count(_) => {
+                notes
+                    .wrong(nodes.span, "a custom topology lists its nodes")
+                    .hint("write nodes = [\"a\", \"b\"], or leave it out");
+                false
+            }
+        },
+        Field::Wrong => return None,
+        Field::Missing => false,
+    };
+
+    let circle = like_in_circles(links, notes);
+    let mut names = BTreeSet::new();
+    for link in links.iter() {
+        let name = link.name.required("name", "a link", link.span, notes);
+        if let Some(name) = name {
+            check_name(name, "a link", notes);
+            if !names.insert(name.value.clone()) {
+                notes.wrong(name.span, format!("two links are called `{}`", shortened(name)));
+            }
+        }
+        let ends = link.ends.required("ends", "a link", link.span, notes);
+        let ports = if circle { None } else { ports(&completed(link, links), Defaults::default(), notes) };
+        let Some(ends) = ends else { continue };
+        let mut end = |name: &At<String>| {
+            if let Some(id) = net.node(name) {
+                return Some(id);
+            }
+            if listed {
+                notes
+                    .wrong(name.span, format!("no node is called `{}`", shortened(name)))
+                    .maybe(suggestion(name, net.nodes.iter().map(String::as_str)));
+                return None;
+            }
+            if !check_name(name, "a node", notes) {
+                return None;
+            }
+            drawn.push(None);
+            Some(net.add_node(name.value.clone(), (0.5, 0.5)))
+        };
+        let (from, to) = (end(&ends.0), end(&ends.1));
+        let (Some(from), Some(to)) = (from, to) else { continue };
+        if from == to {
+            notes
+                .wrong(ends.1.span, format!("a link cannot lead from `{}` to itself", shortened(&ends.1)))
+                .hint("name two different nodes");
+            continue;
+        }
+        if let (Some(name), Some(ports)) = (name, ports) {
+            net.add_link(name.value.clone(), (from, to), &ports);
+        }
+    }
+    if net.nodes.is_empty() {
+        notes.wrong(topology.span, "this topology has no nodes").hint("list at least one link");
+    }
+    net.positions = layout::layered(&net);
+    for (position, fixed) in net.positions.iter_mut().zip(drawn) {
+        *position = fixed.unwrap_or(*position);
+    }
+    Some(net)
+}
+
+/// The link with everything that it does not say taken from the one it is like, and so on.
+fn completed(link: &Link, all: &[At<Link>]) -> Link {
+    let mut whole = link.clone();
+    let mut model = &link.like;
+    while let Some(found) = model.given().and_then(|name| named(name, all)) {
+        fill(&mut whole.rate, &found.rate);
+        fill(&mut whole.delay, &found.delay);
+        fill(&mut whole.loss, &found.loss);
+        fill(&mut whole.buffer, &found.buffer);
+        fill(&mut whole.mark_above, &found.mark_above);
+        fill(&mut whole.classes, &found.classes);
+        fill(&mut whole.backward, &found.backward);
+        model = &found.like;
+    }
+    whole
+}
+
+fn fill<T: Clone>(field: &mut Field<T>, from: &Field<T>) {
+    if field.is_missing() {
+        *field = from.clone();
+    }
+}
+
+fn named<'a>(name: &str, all: &'a [At<Link>]) -> Option<&'a At<Link>> {
+    all.iter().find(|link| link.name.given().is_some_and(|at| at.value == name))
+}
+
+/// Notes links that are like no link, and links that are like each other in a circle; whether there is a circle.
+fn like_in_circles(links: &[At<Link>], notes: &mut Notes) -> bool {
+    let known: Vec<&str> = links.iter().filter_map(|link| Some(link.name.given()?.value.as_str())).collect();
+    let likes: BTreeMap<&str, &At<String>> = links
+        .iter()
+        .rev() // the first of two of one name is the one that is found
+        .filter_map(|link| Some((link.name.given()?.value.as_str(), link.like.given()?)))
+        .collect();
+    let mut found = false;
+    let mut told = BTreeSet::new();
+    for link in links {
+        let Some(like) = link.like.given() else { continue };
+        if !known.contains(&like.value.as_str()) {
+            notes
+                .wrong(like.span, format!("no link is called `{}`", shortened(like)))
+                .maybe(suggestion(like, known.iter().copied()));
+            continue;
+        }
+        let Some(name) = link.name.given() else { continue };
+        let mut walk = vec![name.value.as_str()];
+        let mut next = Some(like.value.as_str());
+        while let Some(step) = next {
+            if let Some(at) = walk.iter().position(|seen| *seen == step) {
+                found = true;
+                let circle = &walk[at..];
+                if circle.iter().all(|name| told.insert(*name)) {
+                    notes
+                        .wrong(
+                            like.span,
+                            format!("links are like each other in a circle: {} → {step}", circle.join(" → ")),
+                        )
+                        .hint("one of them must say its values itself");
+                }
+                break;
+            }
+            walk.push(step);
+            next = likes.get(step).map(|like| like.value.as_str());
+        }
+    }
+    found
+}

@@ -1,0 +1,224 @@
+//! Networks that are made from a few numbers.
+
+use std::collections::BTreeSet;
+
+use contract::{NodeId, Random};
+
+use super::{Defaults, Net, NetPort, layout, template};
+use crate::file::{Kind, Topology};
+use crate::problems::Span;
+use crate::read::{At, Notes};
+use crate::values::Nodes;
+
+type Ports = (NetPort, NetPort);
+
+/// Most nodes that a generator makes.
+const MOST_NODES: u64 = 200_000;
+
+/// The network of any kind but `custom` and `graphml`. `pairs` is what the flows of a dumbbell need.
+pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut Notes) -> Option<Net> {
+    let at = topology.span;
+    if matches!(kind, Kind::Dumbbell | Kind::ParkingLot) {
+        let edge = template(&topology.edge, "edge", Defaults::EDGE, at, notes);
+        let bottleneck = template(&topology.bottleneck, "bottleneck", Defaults::default(), at, notes);
+        if kind == Kind::Dumbbell {
+            return Some(dumbbell(topology.pairs.or(pairs.max(1)), &edge?, &bottleneck?));
+        }
+        let hops = topology.hops.required("hops", "a parking lot", at, notes)?.value;
+        return Some(parking_lot(hops, &edge?, &bottleneck?));
+    }
+    let link = template(&topology.link, "link", Defaults::default(), at, notes);
+    match kind {
+        Kind::Star => {
+            let leaves = topology.leaves.required("leaves", "a star", at, notes)?.value;
+            Some(star(leaves, &link?))
+        }
+        Kind::Chain => {
+            let hops = topology.hops.required("hops", "a chain", at, notes)?.value;
+            Some(chain(hops, &link?))
+        }
+        Kind::Tree => {
+            let arity = topology.arity.required("arity", "a tree", at, notes);
+            let depth = topology.depth.required("depth", "a tree", at, notes);
+            let (arity, depth) = (arity?, depth?);
+            let size = (0..=depth.value).try_fold(0u64, |sum, level| {
+                u64::from(arity.value).checked_pow(level).and_then(|width| sum.checked_add(width))
+            });
+            if size.is_none_or(|size| size > MOST_NODES) {
+                notes
+                    .wrong(depth.span, "this tree is too large")
+                    .hint(format!("a network has at most {MOST_NODES} nodes"));
+                return None;
+            }
+            Some(tree(arity.value, depth.value, &link?))
+        }
+        Kind::Random => random(topology, &link?, at, notes),
+        Kind::Dumbbell | Kind::ParkingLot | Kind::Graphml | Kind::Custom => None,
+    }
+}
+
+/// The `i`-th of `n` places in 0..1, in the middle of its share.
+fn spread(i: u32, n: u32) -> f64 {
+    (f64::from(i) + 0.5) / f64::from(n.max(1))
+}
+
+/// `left1` … , `router_left`, `router_right`, `right1` …; each host's link has its name, the middle one is `bottleneck`.
+fn dumbbell(pairs: u32, edge: &Ports, bottleneck: &Ports) -> Net {
+    let mut net = Net::default();
+    let lefts: Vec<NodeId> =
+        (0..pairs).map(|i| net.add_node(format!("left{}", i + 1), (0.06, spread(i, pairs)))).collect();
+    let router_left = net.add_node("router_left", (0.34, 0.5));
+    let router_right = net.add_node("router_right", (0.66, 0.5));
+    let rights: Vec<NodeId> =
+        (0..pairs).map(|i| net.add_node(format!("right{}", i + 1), (0.94, spread(i, pairs)))).collect();
+    net.add_link("bottleneck", (router_left, router_right), bottleneck);
+    for (i, left) in (1..).zip(lefts) {
+        net.add_link(format!("left{i}"), (left, router_left), edge);
+    }
+    for (i, right) in (1..).zip(rights) {
+        net.add_link(format!("right{i}"), (router_right, right), edge);
+    }
+    net
+}
+
+/// `router1` … in a row, joined by `hop1` …; `left` and `right` at the ends; `in`i and `out`i before and behind `hop`i.
+fn parking_lot(hops: u32, edge: &Ports, bottleneck: &Ports) -> Net {
+    let mut net = Net::default();
+    let x = |i: u32| 0.15 + 0.7 * f64::from(i) / f64::from(hops);
+    let routers: Vec<NodeId> =
+        (0..=hops).map(|i| net.add_node(format!("router{}", i + 1), (x(i), 0.5))).collect();
+    for (i, pair) in (1..).zip(routers.windows(2)) {
+        net.add_link(format!("hop{i}"), (pair[0], pair[1]), bottleneck);
+    }
+    let left = net.add_node("left", (0.04, 0.5));
+    let right = net.add_node("right", (0.96, 0.5));
+    net.add_link("left", (left, routers[0]), edge);
+    net.add_link("right", (routers[hops as usize], right), edge);
+    for i in 0..hops {
+        let enter = net.add_node(format!("in{}", i + 1), (x(i), 0.15));
+        let leave = net.add_node(format!("out{}", i + 1), (x(i + 1), 0.85));
+        net.add_link(format!("in{}", i + 1), (enter, routers[i as usize]), edge);
+        net.add_link(format!("out{}", i + 1), (routers[i as usize + 1], leave), edge);
+    }
+    net
+}
+
+/// `hub`, and `leaf1` … around it; each leaf's link has its name and leads from the hub.
+fn star(leaves: u32, link: &Ports) -> Net {
+    let mut net = Net::default();
+    let hub = net.add_node("hub", (0.5, 0.5));
+    for (i, position) in (1..).zip(layout::circle(leaves as usize)) {
+        let leaf = net.add_node(format!("leaf{i}"), position);
+        net.add_link(format!("leaf{i}"), (hub, leaf), link);
+    }
+    net
+}
+
+/// `node1` … in a row, joined by `link1` ….
+fn chain(hops: u32, link: &Ports) -> Net {
+    let mut net = Net::default();
+    let nodes: Vec<NodeId> = (0..=hops)
+        .map(|i| net.add_node(format!("node{}", i + 1), (0.05 + 0.9 * f64::from(i) / f64::from(hops), 0.5)))
+        .collect();
+    for (i, pair) in (1..).zip(nodes.windows(2)) {
+        net.add_link(format!("link{i}"), (pair[0], pair[1]), link);
+    }
+    net
+}
+
+/// `root`, `inner1` … level by level, `leaf1` … at the bottom; each link has its lower node's name and leads downwards.
+fn tree(arity: u32, depth: u32, link: &Ports) -> Net {
+    let mut net = Net::default();
+    let mut level = vec![net.add_node("root", (0.5, 0.05))];
+    let (mut inner, mut leaves) = (0, 0);
+    for d in 1..=depth {
+        let mut below = Vec::new();
+        let width = level.len() as u32 * arity;
+        for parent in level {
+            for _ in 0..arity {
+                let name = if d == depth {
+                    leaves += 1;
+                    format!("leaf{leaves}")
+                } else {
+                    inner += 1;
+                    format!("inner{inner}")
+                };
+                let y = 0.05 + 0.9 * f64::from(d) / f64::from(depth);
+                let child = net.add_node(name.clone(), (spread(below.len() as u32, width), y));
+                net.add_link(name, (parent, child), link);
+                below.push(child);
+            }
+        }
+        level = below;
+    }
+    net
+}
+
+/// `n1` … in a connected random graph: a random tree, then links between random pairs. A link is called `n1-n4`.
+fn random(topology: &Topology, link: &Ports, at: Span, notes: &mut Notes) -> Option<Net> {
+    let nodes = topology.nodes.required("nodes", "a random topology", at, notes)?;
+    let n = match nodes.value {
+        Nodes::Count(n) if (2..=10_000).contains(&n) => u64::from(n),
+        Nodes::Count(n) => {
+            notes
+                .wrong(nodes.span, format!("`{n}` is out of range"))
+                .hint("a random graph has 2 to 10000 nodes");
+            return None;
+        }
+        Nodes::List(_) => {
+            notes.wrong(nodes.span, "a random topology takes a number of nodes").hint("write nodes = 20");
+            return None;
+        }
+    };
+    let (wanted, place) = match (topology.edges.given(), topology.degree.given()) {
+        (Some(edges), Some(_)) => {
+            notes.wrong(edges.span, "`edges` and `degree` say the same").hint("write one of them");
+            return None;
+        }
+        (Some(edges), None) => (u64::from(edges.value), edges.span),
+        (None, Some(degree)) => ((n as f64 * degree.value / 2.0 + 0.5) as u64, degree.span),
+        (None, None) if topology.edges.is_missing() && topology.degree.is_missing() => {
+            notes.wrong(at, "a random topology needs `degree` or `edges`").hint("write degree = 3.0");
+            return None;
+        }
+        (None, None) => return None,
+    };
+    let most = (n * (n - 1) / 2).min(200_000);
+    if wanted < n - 1 || wanted > most {
+        notes
+            .wrong(place, format!("{wanted} links cannot join {n} nodes"))
+            .hint(format!("a connected graph of {n} nodes has {} to {most} links here", n - 1));
+        return None;
+    }
+
+    let mut draw = Random::new(topology.seed.or(1), "topology", "graph");
+    let mut pairs = BTreeSet::new();
+    for i in 1..n {
+        pairs.insert((draw.below(i), i));
+    }
+    if wanted * 2 > n * (n - 1) / 2 {
+        // dense: take away from all pairs instead of looking for free ones
+        let mut free: Vec<(u64, u64)> = (0..n)
+            .flat_map(|a| (a + 1..n).map(move |b| (a, b)))
+            .filter(|pair| !pairs.contains(pair))
+            .collect();
+        while (pairs.len() as u64) < wanted {
+            pairs.insert(free.swap_remove(draw.below(free.len() as u64) as usize));
+        }
+    }
+    while (pairs.len() as u64) < wanted {
+        let (a, b) = (draw.below(n), draw.below(n));
+        if a != b {
+            pairs.insert((a.min(b), a.max(b)));
+        }
+    }
+    let mut net = Net::default();
+    for i in 0..n {
+        net.add_node(format!("n{}", i + 1), (0.5, 0.5));
+    }
+    for (a, b) in pairs {
+        net.add_link(format!("n{}-n{}", a + 1, b + 1), (NodeId(a as u32), NodeId(b as u32)), link);
+    }
+    net.positions = layout::spring(&net);
+    Some(net)
+}

@@ -1,0 +1,129 @@
+//! Where nodes are drawn when nobody says: the same network always looks the same.
+
+use units::math;
+
+use super::Net;
+
+/// `n` places on a circle, from the top clockwise.
+pub(super) fn circle(n: usize) -> Vec<(f64, f64)> {
+    (0..n)
+        .map(|i| {
+            let angle = std::f64::consts::TAU * i as f64 / n as f64;
+            (0.5 + 0.44 * math::sin(angle), 0.5 - 0.44 * math::cos(angle))
+        })
+        .collect()
+}
+
+/// Neighbours of each node, in the order of links.
+fn neighbours(net: &Net) -> Vec<Vec<usize>> {
+    let mut lists = vec![Vec::new(); net.nodes.len()];
+    for link in &net.links {
+        lists[link.ends.0.index()].push(link.ends.1.index());
+        lists[link.ends.1.index()].push(link.ends.0.index());
+    }
+    lists
+}
+
+/// From left to right by the number of links from the first node; in a column near one's neighbours on the left.
+pub(super) fn layered(net: &Net) -> Vec<(f64, f64)> {
+    let near = neighbours(net);
+    let mut layer = vec![usize::MAX; near.len()];
+    let mut columns: Vec<Vec<usize>> = Vec::new();
+    for start in 0..near.len() {
+        if layer[start] != usize::MAX {
+            continue;
+        }
+        layer[start] = 0;
+        let mut wave = vec![start];
+        let mut depth = 0;
+        while !wave.is_empty() {
+            if columns.len() <= depth {
+                columns.push(Vec::new());
+            }
+            columns[depth].extend(&wave);
+            depth += 1;
+            let mut next = Vec::new();
+            for node in wave {
+                for &other in &near[node] {
+                    if layer[other] == usize::MAX {
+                        layer[other] = depth;
+                        next.push(other);
+                    }
+                }
+            }
+            wave = next;
+        }
+    }
+    let mut places = vec![(0.5, 0.5); near.len()];
+    let last = columns.len().saturating_sub(1).max(1) as f64;
+    for (depth, mut column) in columns.into_iter().enumerate() {
+        if depth > 0 {
+            let mean = |node: usize| {
+                let left: Vec<f64> =
+                    near[node].iter().filter(|n| layer[**n] < layer[node]).map(|n| places[*n].1).collect();
+                left.iter().sum::<f64>() / left.len().max(1) as f64
+            };
+            let heights: Vec<f64> = column.iter().map(|node| mean(*node)).collect();
+            let mut order: Vec<usize> = (0..column.len()).collect();
+            order.sort_by(|a, b| heights[*a].total_cmp(&heights[*b]).then(a.cmp(b)));
+            column = order.into_iter().map(|i| column[i]).collect();
+        }
+        let count = column.len() as f64;
+        for (i, node) in column.into_iter().enumerate() {
+            places[node] = (0.05 + 0.9 * depth as f64 / last, (i as f64 + 0.5) / count);
+        }
+    }
+    places
+}
+
+/// Nodes that push each other away and links that pull; by layers where the network is large.
+pub(super) fn spring(net: &Net) -> Vec<(f64, f64)> {
+    let n = net.nodes.len();
+    if !(3..=150).contains(&n) {
+        return layered(net);
+    }
+    let mut places = circle(n);
+    // the distance at which push and pull are equal in a unit square
+    let rest = (1.0 / n as f64).sqrt();
+    for round in 0..200 {
+        let mut moves = vec![(0.0, 0.0); n];
+        for a in 0..n {
+            for b in a + 1..n {
+                let (dx, dy) = (places[a].0 - places[b].0, places[a].1 - places[b].1);
+                let push = rest * rest / (dx * dx + dy * dy).max(1e-6);
+                moves[a] = (moves[a].0 + dx * push, moves[a].1 + dy * push);
+                moves[b] = (moves[b].0 - dx * push, moves[b].1 - dy * push);
+            }
+        }
+        for link in &net.links {
+            let (a, b) = (link.ends.0.index(), link.ends.1.index());
+            let (dx, dy) = (places[a].0 - places[b].0, places[a].1 - places[b].1);
+            let pull = (dx * dx + dy * dy).sqrt() / rest;
+            moves[a] = (moves[a].0 - dx * pull, moves[a].1 - dy * pull);
+            moves[b] = (moves[b].0 + dx * pull, moves[b].1 + dy * pull);
+        }
+        let reach = 0.1 * (1.0 - f64::from(round) / 200.0);
+        for (place, (dx, dy)) in places.iter_mut().zip(moves) {
+            let length = (dx * dx + dy * dy).sqrt();
+            if length > 0.0 {
+                let step = length.min(reach) / length;
+                *place = (place.0 + dx * step, place.1 + dy * step);
+            }
+        }
+    }
+    fitted(&places)
+}
+
+/// The places moved and stretched into the unit square with a margin.
+pub(super) fn fitted(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let bounds = |pick: fn(&(f64, f64)) -> f64| {
+        let low = places.iter().map(pick).fold(f64::INFINITY, f64::min);
+        let high = places.iter().map(pick).fold(f64::NEG_INFINITY, f64::max);
+        (low, high)
+    };
+    let into = |value: f64, (low, high): (f64, f64)| {
+        if high > low { 0.05 + 0.9 * (value - low) / (high - low) } else { 0.5 }
+    };
+    let (xs, ys) = (bounds(|p| p.0), bounds(|p| p.1));
+    places.iter().map(|(x, y)| (into(*x, xs), into(*y, ys))).collect()
+}

@@ -1,0 +1,319 @@
+//! Networks: what a scenario's `[topology]` makes, with names for every node and link and a place to draw each node.
+
+mod custom;
+mod generators;
+mod graphml;
+mod layout;
+mod paths;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use contract::{LinkId, NodeId};
+use units::{Duration, Rate};
+
+use crate::file::{Kind, Link, Port, Topology};
+use crate::problems::Span;
+use crate::read::{At, Field, Notes, shortened, suggestion};
+use crate::values::Buffer;
+
+pub(crate) use paths::{Paths, PortIndex};
+
+/// A network before relative units are resolved.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Net {
+    pub(crate) nodes: Vec<String>,
+    pub(crate) positions: Vec<(f64, f64)>,
+    pub(crate) links: Vec<NetLink>,
+    node_ids: BTreeMap<String, NodeId>,
+    link_ids: BTreeMap<String, LinkId>,
+}
+
+/// A link before relative units are resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct NetLink {
+    pub(crate) name: String,
+    pub(crate) ends: (NodeId, NodeId),
+    pub(crate) forward: NetPort,
+    pub(crate) backward: NetPort,
+}
+
+/// One direction of a link before relative units are resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NetPort {
+    pub(crate) rate: Rate,
+    pub(crate) delay: Duration,
+    pub(crate) loss: f64,
+    pub(crate) buffer: Buffer,
+    pub(crate) mark_above: Option<u32>,
+    pub(crate) classes: Vec<u32>,
+    /// Where its buffer is written, or the link.
+    pub(crate) span: Span,
+}
+
+impl Net {
+    pub(crate) fn node(&self, name: &str) -> Option<NodeId> {
+        self.node_ids.get(name).copied()
+    }
+
+    pub(crate) fn link(&self, name: &str) -> Option<LinkId> {
+        self.link_ids.get(name).copied()
+    }
+
+    /// The node called `name`; noted where there is none.
+    pub(crate) fn find_node(&self, name: &At<String>, notes: &mut Notes) -> Option<NodeId> {
+        let found = self.node(name);
+        if found.is_none() {
+            notes
+                .wrong(name.span, format!("no node is called `{}`", shortened(name)))
+                .maybe(suggestion(name, self.nodes.iter().map(String::as_str)));
+        }
+        found
+    }
+
+    /// The link called `name`; noted where there is none.
+    pub(crate) fn find_link(&self, name: &At<String>, notes: &mut Notes) -> Option<LinkId> {
+        let found = self.link(name);
+        if found.is_none() {
+            notes
+                .wrong(name.span, format!("no link is called `{}`", shortened(name)))
+                .maybe(suggestion(name, self.links.iter().map(|link| link.name.as_str())));
+        }
+        found
+    }
+
+    /// Nodes whose names match a pattern with `*` for any characters, in the order of nodes.
+    pub(crate) fn matching(&self, pattern: &str) -> Vec<NodeId> {
+        (0u32..)
+            .zip(&self.nodes)
+            .filter(|(_, name)| matches_pattern(pattern, name))
+            .map(|(i, _)| NodeId(i))
+            .collect()
+    }
+
+    fn add_node(&mut self, name: impl Into<String>, position: (f64, f64)) -> NodeId {
+        let (name, id) = (name.into(), NodeId(self.nodes.len() as u32));
+        self.node_ids.insert(name.clone(), id);
+        self.nodes.push(name);
+        self.positions.push(position);
+        id
+    }
+
+    fn add_link(&mut self, name: impl Into<String>, ends: (NodeId, NodeId), ports: &(NetPort, NetPort)) {
+        let name = name.into();
+        self.link_ids.insert(name.clone(), LinkId(self.links.len() as u32));
+        self.links.push(NetLink { name, ends, forward: ports.0.clone(), backward: ports.1.clone() });
+    }
+}
+
+/// Whether `name` is `pattern`, where each `*` stands for any characters.
+fn matches_pattern(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+/// The network of a scenario. `pairs` is what the flows of a dumbbell need; `folder` is where paths start.
+pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &mut Notes) -> Option<Net> {
+    let kind = topology.kind.required("kind", "a topology", topology.span, notes)?.value;
+    refuse_foreign_keys(topology, kind, notes);
+    match kind {
+        Kind::Custom => custom::build(topology, notes),
+        Kind::Graphml => graphml::build(topology, folder, notes),
+        _ => generators::build(topology, kind, pairs, notes),
+    }
+}
+
+/// Keys that each generator takes beside `kind`.
+const fn keys_of(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Dumbbell => &["pairs", "edge", "bottleneck"],
+        Kind::ParkingLot => &["hops", "edge", "bottleneck"],
+        Kind::Star => &["leaves", "link"],
+        Kind::Chain => &["hops", "link"],
+        Kind::Tree => &["arity", "depth", "link"],
+        Kind::Random => &["nodes", "degree", "edges", "seed", "link"],
+        Kind::Graphml => &["file", "delay_by_distance", "link"],
+        Kind::Custom => &["nodes", "links"],
+    }
+}
+
+fn refuse_foreign_keys(topology: &Topology, kind: Kind, notes: &mut Notes) {
+    let known = keys_of(kind);
+    for (key, span) in topology.written() {
+        if key != "kind" && !known.contains(&key) {
+            notes
+                .wrong(span, format!("a {} has no `{key}`", kind.word()))
+                .hint(format!("it takes {}", known.join(", ")));
+        }
+    }
+}
+
+/// What a link takes that does not say it.
+#[derive(Clone, Copy, Default)]
+struct Defaults {
+    rate: Option<Rate>,
+    delay: Option<Duration>,
+    buffer: Option<Buffer>,
+}
+
+impl Defaults {
+    /// Links between hosts and routers: wide enough not to matter.
+    const EDGE: Self = Self {
+        rate: Some(Rate::from_mbps(1000)),
+        delay: Some(Duration::from_millis(1)),
+        buffer: Some(Buffer::Packets(10_000)),
+    };
+}
+
+/// A template's two directions. `at` is noted where the template itself is missing.
+fn template(
+    field: &Field<Link>,
+    key: &str,
+    defaults: Defaults,
+    at: Span,
+    notes: &mut Notes,
+) -> Option<(NetPort, NetPort)> {
+    let written = match field {
+        Field::Given(link) => link.value.clone(),
+        Field::Wrong => return None,
+        Field::Missing if defaults.rate.is_some() => Link { span: at, ..Link::default() },
+        Field::Missing => {
+            notes.wrong(at, format!("this topology needs `{key}`")).hint(format!(
+                "write {key} = {{ rate = \"10 Mbit/s\", delay = \"10 ms\", buffer = \"100 packets\" }}"
+            ));
+            return None;
+        }
+    };
+    for (name, span) in written.written() {
+        if matches!(name, "name" | "ends" | "like") {
+            notes.wrong(span, format!("a template has no `{name}`")).hint("links are named by the generator");
+        }
+    }
+    ports(&written, defaults, notes)
+}
+
+/// Both directions of a link as written.
+fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> Option<(NetPort, NetPort)> {
+    let none = Port::default();
+    let back = link.backward.given().map_or(&none, |port| &port.value);
+    let rate = known(&link.rate, defaults.rate, "rate", "10 Mbit/s", link.span, notes);
+    let delay = known(&link.delay, defaults.delay, "delay", "10 ms", link.span, notes);
+    let (rate, delay) = (rate?, delay?);
+    let span = |buffer: &Field<Buffer>| buffer.given().map(|at| at.span);
+    let forward = NetPort {
+        rate,
+        delay,
+        loss: link.loss.or(0.0),
+        buffer: link.buffer.or(defaults.buffer.unwrap_or(Buffer::Packets(100))),
+        mark_above: link.mark_above.given().map(|at| at.value),
+        classes: classes(&link.classes, notes),
+        span: span(&link.buffer).unwrap_or(link.span),
+    };
+    let backward = NetPort {
+        rate: back.rate.or(rate),
+        delay: back.delay.or(delay),
+        loss: back.loss.or(forward.loss),
+        buffer: back.buffer.or(forward.buffer),
+        mark_above: back.mark_above.given().map_or(forward.mark_above, |at| at.value.0),
+        classes: if back.classes.is_missing() {
+            forward.classes.clone()
+        } else {
+            classes(&back.classes, notes)
+        },
+        span: span(&back.buffer).unwrap_or(forward.span),
+    };
+    Some((forward, backward))
+}
+
+/// The value of a key that every link needs, noted where it is missing.
+fn known<T: Copy>(
+    field: &Field<T>,
+    default: Option<T>,
+    key: &str,
+    example: &str,
+    at: Span,
+    notes: &mut Notes,
+) -> Option<T> {
+    let found = field.given().map(|at| at.value).or(if field.is_missing() { default } else { None });
+    if found.is_none() && field.is_missing() {
+        notes.wrong(at, format!("a link needs `{key}`")).hint(format!("write {key} = \"{example}\""));
+    }
+    found
+}
+
+/// Weights of classes: at most 256, each from 1 to 10 000.
+fn classes(field: &Field<Vec<At<u32>>>, notes: &mut Notes) -> Vec<u32> {
+    let Some(list) = field.given() else { return Vec::new() };
+    if list.len() > 256 {
+        notes.wrong(list.span, format!("{} classes are too many", list.len())).hint("at most 256");
+    }
+    for weight in list.iter() {
+        if !(1..=10_000).contains(&weight.value) {
+            notes
+                .wrong(weight.span, format!("`{}` is out of range", weight.value))
+                .hint("a weight must lie within 1 and 10000");
+        }
+    }
+    list.iter().map(|weight| weight.value.max(1)).collect()
+}
+
+/// Whether a text can be a name: letters, digits, `_`, `-` and `.`, at most 100 characters. Noted where it cannot.
+pub(crate) fn check_name(name: &At<String>, of: &str, notes: &mut Notes) -> bool {
+    let hint = "use letters, digits, `_`, `-` and `.`";
+    if name.is_empty() {
+        notes.wrong(name.span, format!("the name of {of} is empty")).hint(hint);
+        return false;
+    }
+    if name.chars().count() > 100 {
+        notes.wrong(name.span, format!("the name of {of} is longer than 100 characters")).hint(hint);
+        return false;
+    }
+    if let Some(odd) = name.chars().find(|c| !is_name(*c)) {
+        notes.wrong(name.span, format!("the name of {of} cannot contain {}", quoted(odd))).hint(hint);
+        return false;
+    }
+    true
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+fn quoted(c: char) -> String {
+    if c == ' ' { "a space".to_owned() } else { format!("{c:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_in_a_pattern_stands_for_any_characters() {
+        for (pattern, name, yes) in [
+            ("leaf*", "leaf12", true),
+            ("leaf*", "hub", false),
+            ("*", "hub", true),
+            ("l*f*2", "leaf12", true),
+            ("l*f*3", "leaf12", false),
+            ("leaf1", "leaf12", false),
+            ("a*a", "a", false),
+        ] {
+            assert_eq!(matches_pattern(pattern, name), yes, "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Which way packets go, as far as a plan needs to know: who can be reached, and how long the way is.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use contract::NodeId;
+use sim::{Metric, RouteSpec};
+use units::Duration;
+
+use super::Net;
+
+/// Index of a direction of a link: link `i` forward at `2 i`, backward at `2 i + 1`.
+pub(crate) type PortIndex = usize;
+
+/// Shortest paths of a network, worked out per destination when asked for.
+pub(crate) struct Paths<'a> {
+    net: &'a Net,
+    metric: Metric,
+    /// Ports by the node they leave from: port and next node.
+    out: Vec<Vec<(PortIndex, usize)>>,
+    fixed: BTreeMap<(usize, usize), usize>,
+    towards: BTreeMap<usize, Vec<Option<PortIndex>>>,
+    part: Vec<usize>,
+}
+
+impl<'a> Paths<'a> {
+    pub(crate) fn new(net: &'a Net, metric: Metric, routes: &[RouteSpec]) -> Self {
+        let mut out = vec![Vec::new(); net.nodes.len()];
+        for (i, link) in net.links.iter().enumerate() {
+            let (a, b) = (link.ends.0.index(), link.ends.1.index());
+            out[a].push((2 * i, b));
+            out[b].push((2 * i + 1, a));
+        }
+        let fixed =
+            routes.iter().map(|route| ((route.at.index(), route.to.index()), route.via.index())).collect();
+        let part = parts(&out);
+        Self { net, metric, out, fixed, towards: BTreeMap::new(), part }
+    }
+
+    /// Whether two nodes are in one connected part.
+    pub(crate) fn joined(&self, a: NodeId, b: NodeId) -> bool {
+        self.part[a.index()] == self.part[b.index()]
+    }
+
+    /// Whether a link joins two nodes directly.
+    pub(crate) fn adjacent(&self, a: NodeId, b: NodeId) -> bool {
+        self.out[a.index()].iter().any(|(_, next)| *next == b.index())
+    }
+
+    /// Propagation delay of a port.
+    fn delay(&self, port: PortIndex) -> Duration {
+        let link = &self.net.links[port / 2];
+        if port.is_multiple_of(2) { link.forward.delay } else { link.backward.delay }
+    }
+
+    /// The port that each node uses towards `to`.
+    fn towards(&mut self, to: usize) -> &[Option<PortIndex>] {
+        if !self.towards.contains_key(&to) {
+            let ports = self.solve(to);
+            self.towards.insert(to, ports);
+        }
+        &self.towards[&to]
+    }
+
+    /// Dijkstra's algorithm from the destination against the direction of the links.
+    fn solve(&self, to: usize) -> Vec<Option<PortIndex>> {
+        let mut best = vec![(u64::MAX, u64::MAX); self.out.len()];
+        let mut ports = vec![None; self.out.len()];
+        let mut heap = BinaryHeap::from([Reverse(((0, 0), to))]);
+        best[to] = (0, 0);
+        while let Some(Reverse((cost, node))) = heap.pop() {
+            if cost > best[node] {
+                continue;
+            }
+            for &(port, other) in &self.out[node] {
+                // the way from `other` to `node` is the opposite direction
+                let back = port ^ 1;
+                let delay = self.delay(back).as_nanos();
+                let next = match self.metric {
+                    Metric::Delay => (cost.0.saturating_add(delay), cost.1 + 1),
+                    Metric::Hops => (cost.0 + 1, 0),
+                };
+                if next < best[other] {
+                    best[other] = next;
+                    ports[other] = Some(back);
+                    heap.push(Reverse((next, other)));
+                }
+            }
+        }
+        for (&(at, target), &via) in &self.fixed {
+            if target == to
+                && let Some((port, _)) = self.out[at].iter().find(|(_, next)| *next == via)
+            {
+                ports[at] = Some(*port);
+            }
+        }
+        ports
+    }
+
+    /// The ports from `from` to `to`; `None` where there is no way or the routes go in a circle.
+    pub(crate) fn way(&mut self, from: NodeId, to: NodeId) -> Option<Vec<PortIndex>> {
+        let most = self.out.len();
+        let (mut at, to) = (from.index(), to.index());
+        let mut way = Vec::new();
+        while at != to {
+            let port = self.towards(to)[at]?;
+            way.push(port);
+            let ends = self.net.links[port / 2].ends;
+            at = if port.is_multiple_of(2) { ends.1.index() } else { ends.0.index() };
+            if way.len() > most {
+                return None;
+            }
+        }
+        Some(way)
+    }
+
+    /// Nodes that send packets for `to` round in a circle, in its order; `None` where nobody does.
+    pub(crate) fn circle(&mut self, to: NodeId) -> Option<Vec<NodeId>> {
+        let n = self.out.len();
+        let ports = self.towards(to.index()).to_vec();
+        let mut seen = vec![usize::MAX; n];
+        for start in 0..n {
+            let (mut at, mut walk) = (start, Vec::new());
+            while at != to.index() && seen[at] == usize::MAX {
+                seen[at] = start;
+                walk.push(NodeId(at as u32));
+                let Some(port) = ports[at] else { break };
+                let ends = self.net.links[port / 2].ends;
+                at = if port.is_multiple_of(2) { ends.1.index() } else { ends.0.index() };
+                if seen[at] == start {
+                    let first = walk.iter().position(|node| node.index() == at)?;
+                    return Some(walk.split_off(first));
+                }
+            }
+        }
+        None
+    }
+
+    /// Propagation delay of a way.
+    pub(crate) fn length(&self, way: &[PortIndex]) -> Duration {
+        way.iter().fold(Duration::ZERO, |sum, port| sum + self.delay(*port))
+    }
+}
+
+/// The number of the connected part of each node.
+fn parts(out: &[Vec<(PortIndex, usize)>]) -> Vec<usize> {
+    let mut part = vec![usize::MAX; out.len()];
+    for start in 0..out.len() {
+        if part[start] != usize::MAX {
+            continue;
+        }
+        part[start] = start;
+        let mut stack = vec![start];
+        while let Some(node) = stack.pop() {
+            for &(_, next) in &out[node] {
+                if part[next] == usize::MAX {
+                    part[next] = start;
+                    stack.push(next);
+                }
+            }
+        }
+    }
+    part
+}

@@ -1,0 +1,412 @@
+//! Values of a scenario file that are more than a number, a word or a table.
+
+use contract::ParamValue;
+use schemars::{Schema, SchemaGenerator, json_schema};
+use toml::Spanned;
+use toml::de::DeValue;
+use units::{Bytes, Duration, Time, UnitText};
+
+use crate::file::{NodeTable, TargetTable, within};
+use crate::read::{
+    At, Field, MOST, Notes, Read, integer, kind_of, mismatch, nearest, number, shortened, span_of,
+};
+
+/// How much may wait in a queue, as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Buffer {
+    Packets(u32),
+    Bytes(Bytes),
+    Bdp(f64),
+}
+
+impl Read for Buffer {
+    fn what() -> String {
+        "a buffer".to_owned()
+    }
+    fn example() -> String {
+        "\"100 packets\"".to_owned()
+    }
+    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+        const HINT: &str =
+            "write a number and packets, bdp, MB, kB or B, such as \"100 packets\", \"1 bdp\" or \"64 kB\"";
+        let written = match value.get_ref() {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(number) => number.to_string(),
+            DeValue::Float(number) => number.to_string(),
+            _ => return mismatch(value, notes),
+        };
+        match buffer(&written) {
+            Ok(buffer) => Some(buffer),
+            Err(message) => {
+                notes.wrong(span_of(value), message).hint(HINT);
+                None
+            }
+        }
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "examples": ["100 packets", "1 bdp", "64 kB"] })
+    }
+}
+
+fn buffer(text: &str) -> Result<Buffer, String> {
+    let trimmed = text.trim();
+    let split = trimmed.find(char::is_alphabetic).filter(|at| {
+        // an exponent belongs to the number
+        !trimmed[*at..].starts_with(['e', 'E']) || trimmed[..*at].ends_with(' ')
+    });
+    let (number, unit) = trimmed.split_at(split.unwrap_or(trimmed.len()));
+    let number = number.trim();
+    match unit {
+        "packets" | "packet" => match number.parse::<f64>() {
+            Ok(n) if n < 0.0 => Err(format!("`{text}` is negative")),
+            Ok(n) if n > 1e7 => Err(format!("`{text}` is too large: at most 10000000 packets")),
+            Ok(n) if n == n.trunc() => Ok(Buffer::Packets(n as u32)),
+            Ok(_) => Err(format!("`{text}` is not a whole number of packets")),
+            Err(_) => Err(format!("`{text}` is not a buffer")),
+        },
+        "bdp" => match number.parse::<f64>() {
+            Ok(n) if n < 0.0 => Err(format!("`{text}` is negative")),
+            Ok(n) if n <= 1e4 => Ok(Buffer::Bdp(n)),
+            Ok(_) => Err(format!("`{text}` is too large: at most 10000 bdp")),
+            Err(_) => Err(format!("`{text}` is not a buffer")),
+        },
+        "" if number.parse::<f64>().is_ok() => Err(format!("`{text}` has no unit")),
+        _ => match Bytes::from_text(text) {
+            Ok(size) if size.as_u64() <= 1_000_000_000_000 => Ok(Buffer::Bytes(size)),
+            Ok(_) => Err(format!("`{text}` is too large: at most 1000 GB")),
+            Err(error) if error.message.contains("is not a unit") => {
+                Err(match nearest(unit, ["packets", "bdp"]) {
+                    Some(near) => format!("`{unit}` is not a unit of a buffer; did you mean `{near}`?"),
+                    None => format!("`{unit}` is not a unit of a buffer"),
+                })
+            }
+            Err(error) => Err(error.message.replace("a size", "a buffer")),
+        },
+    }
+}
+
+/// Threshold of marking of one direction; `false` takes the link's own away.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MarkAbove(pub(crate) Option<u32>);
+
+impl Read for MarkAbove {
+    fn what() -> String {
+        "a whole number or false".to_owned()
+    }
+    fn example() -> String {
+        "30".to_owned()
+    }
+    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+        match value.get_ref() {
+            DeValue::Boolean(false) => Some(Self(None)),
+            DeValue::Integer(_) => u32::read(value, notes).map(|n| Self(Some(n))),
+            _ => mismatch(value, notes),
+        }
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": MOST }, { "const": false }] })
+    }
+}
+
+/// An instant of the run, or never.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Instant(pub(crate) Time);
+
+impl Read for Instant {
+    fn what() -> String {
+        "a time".to_owned()
+    }
+    fn example() -> String {
+        "\"10 s\"".to_owned()
+    }
+    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+        if value.get_ref().as_str() == Some("never") {
+            return Some(Self(Time::NEVER));
+        }
+        let after = Duration::read(value, notes)?;
+        if let Err((message, hint)) = within("0 s", "1000000000 s")(&after) {
+            notes.wrong(span_of(value), message).hint(hint);
+            return None;
+        }
+        Some(Self(Time::ZERO + after))
+    }
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        Duration::schema(generator)
+    }
+}
+
+/// The two nodes of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ends(pub(crate) At<String>, pub(crate) At<String>);
+
+impl Read for Ends {
+    fn what() -> String {
+        "a list of two nodes".to_owned()
+    }
+    fn example() -> String {
+        "[\"a\", \"b\"]".to_owned()
+    }
+    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+        let items = Vec::<At<String>>::read(value, notes)?;
+        match <[At<String>; 2]>::try_from(items) {
+            Ok([first, second]) => Some(Self(first, second)),
+            Err(items) => {
+                notes
+                    .wrong(span_of(value), format!("a link has two ends, not {}", items.len()))
+                    .hint("write ends = [\"a\", \"b\"]");
+                None
+            }
+        }
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2 })
+    }
+}
+
+/// How many nodes, or which.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Nodes {
+    Count(u32),
+    List(Vec<At<NodeTable>>),
+}
+
+impl Read for Nodes {
+    fn what() -> String {
+        "a list of nodes, or their number".to_owned()
+    }
+    fn example() -> String {
+        "[\"a\", \"b\"] or 20".to_owned()
+    }
+    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+        match value.get_ref() {
+            DeValue::Integer(_) => u32::read(value, notes).map(Self::Count),
+            DeValue::Array(items) => {
+                let mut list = Vec::new();
+                for item in items.iter() {
+                    let span = span_of(item);
+                    let node = match item.get_ref() {
+                        DeValue::String(name) => Some(NodeTable {
+                            span,
+                            name: Field::Given(At { value: name.to_string(), span }),
+                            ..NodeTable::default()
+                        }),
+                        DeValue::Table(_) => NodeTable::read(item, notes),
+                        other => {
+                            notes
+                                .wrong(span, format!("expected a node, found {}", kind_of(other)))
+                                .hint("write its name, such as \"a\"");
+                            None
+                        }
+                    };
+                    list.extend(node.map(|value| At { value, span }));
+                }
+                Some(Self::List(list))
+            }
+            _ => mismatch(value, notes),
+        }
+    }
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let table = NodeTable::schema(generator);
+        json_schema!({ "anyOf": [
+            { "type": "integer", "minimum": 1, "maximum": MOST },
+            { "type": "array", "items": { "anyOf": [{ "type": "string" }, table] } },
+        ] })
+    }
+}
+
+/// One receiver, or a list.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Targets {
+    pub(crate) list: Vec<At<TargetTable>>,
+    /// Whether it was written as a list.
+    pub(crate) listed: bool,
+}
+
+impl Read for Targets {
+    fn what() -> String {
+        "a node or a list of nodes".to_owned()
+    }
+    fn example() -> String {
+        "\"b\" or [\"d1\", \"d2\"]".to_owned()
+    }
+    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+        match value.get_ref() {
+            DeValue::Array(items) => {
+                let list = items.iter().filter_map(|item| target(item, notes)).collect();
+                Some(Self { list, listed: true })
+            }
+            DeValue::String(_) | DeValue::Table(_) => {
+                target(value, notes).map(|one| Self { list: vec![one], listed: false })
+            }
+            _ => mismatch(value, notes),
+        }
+    }
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let table = TargetTable::schema(generator);
+        json_schema!({ "anyOf": [
+            { "type": "string" },
+            { "type": "array", "items": { "anyOf": [{ "type": "string" }, table] } },
+        ] })
+    }
+}
+
+fn target(item: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<At<TargetTable>> {
+    let span = span_of(item);
+    let value = match item.get_ref() {
+        DeValue::String(name) => TargetTable {
+            span,
+            node: Field::Given(At { value: name.to_string(), span }),
+            ..TargetTable::default()
+        },
+        _ => TargetTable::read(item, notes)?,
+    };
+    Some(At { value, span })
+}
+
+/// A scheme's parameters as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Params(pub(crate) Vec<(At<String>, At<ParamValue>)>);
+
+impl Read for Params {
+    fn what() -> String {
+        "a table of parameters".to_owned()
+    }
+    fn example() -> String {
+        "{ beta = 0.7 }".to_owned()
+    }
+    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+        let Some(table) = value.get_ref().as_table() else { return mismatch(value, notes) };
+        let mut list = Vec::new();
+        for (key, item) in table {
+            let read = match item.get_ref() {
+                DeValue::String(text) => Some(ParamValue::Text(text.to_string())),
+                DeValue::Boolean(switch) => Some(ParamValue::Bool(*switch)),
+                DeValue::Integer(_) => integer(item.get_ref()).map(ParamValue::Int),
+                DeValue::Float(_) => {
+                    number(item.get_ref()).filter(|read| read.is_finite()).map(ParamValue::Float)
+                }
+                _ => None,
+            };
+            let Some(read) = read else {
+                notes.wrong(
+                    span_of(item),
+                    format!("expected a number, a text or true or false, found {}", kind_of(item.get_ref())),
+                );
+                continue;
+            };
+            let name = At { value: key.get_ref().to_string(), span: span_of(key) };
+            list.push((name, At { value: read, span: span_of(item) }));
+        }
+        Some(Self(list))
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": { "type": ["number", "string", "boolean"] } })
+    }
+}
+
+/// Expected results as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Expect(pub(crate) Vec<(At<String>, At<String>)>);
+
+impl Read for Expect {
+    fn what() -> String {
+        "a table of expectations".to_owned()
+    }
+    fn example() -> String {
+        "{ \"link.bottleneck.utilisation\" = \">= 0.9\" }".to_owned()
+    }
+    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+        let Some(table) = value.get_ref().as_table() else { return mismatch(value, notes) };
+        let mut list = Vec::new();
+        for (key, item) in table {
+            if item.get_ref().is_table() {
+                notes
+                    .wrong(span_of(key), format!("`{}` is half a key", shortened(key.get_ref())))
+                    .hint("put the whole dotted key in quotes: \"link.bottleneck.utilisation\" = \">= 0.9\"");
+                continue;
+            }
+            let name = At { value: key.get_ref().to_string(), span: span_of(key) };
+            if let Some(text) = String::read(item, notes) {
+                list.push((name, At { value: text, span: span_of(item) }));
+            }
+        }
+        Some(Self(list))
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "additionalProperties": { "type": "string", "examples": [">= 0.9", "0.9 .. 0.95", "<= 20 ms"] },
+        })
+    }
+}
+
+/// One axis of a sweep: the key and its values.
+pub(crate) type Axis = (At<String>, At<Vec<At<toml::Value>>>);
+
+/// Axes of a sweep.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Sweep(pub(crate) Vec<Axis>);
+
+impl Read for Sweep {
+    fn what() -> String {
+        "a table of keys and lists of values".to_owned()
+    }
+    fn example() -> String {
+        "{ \"topology.bottleneck.buffer\" = [\"0.5 bdp\", \"1 bdp\"] }".to_owned()
+    }
+    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+        let Some(table) = value.get_ref().as_table() else { return mismatch(value, notes) };
+        let mut axes = Vec::new();
+        for (key, item) in table {
+            let name = At { value: key.get_ref().to_string(), span: span_of(key) };
+            match item.get_ref() {
+                DeValue::Array(items) if !items.is_empty() => {
+                    let values = items
+                        .iter()
+                        .filter_map(|item| {
+                            plain(item.get_ref()).map(|value| At { value, span: span_of(item) })
+                        })
+                        .collect();
+                    axes.push((name, At { value: values, span: span_of(item) }));
+                }
+                DeValue::Array(_) => {
+                    notes.wrong(span_of(item), "a sweep over no values").hint("list at least one");
+                }
+                DeValue::Table(_) => {
+                    notes.wrong(span_of(key), format!("`{}` is half a key", shortened(key.get_ref()))).hint(
+                        "put the whole dotted key in quotes: \"topology.bottleneck.buffer\" = [\"1 bdp\"]",
+                    );
+                }
+                other => {
+                    notes
+                        .wrong(span_of(item), format!("expected a list of values, found {}", kind_of(other)))
+                        .hint("put the values in brackets");
+                }
+            }
+        }
+        Some(Self(axes))
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": { "type": "array", "minItems": 1 } })
+    }
+}
+
+/// A value without its places.
+pub(crate) fn plain(value: &DeValue<'_>) -> Option<toml::Value> {
+    Some(match value {
+        DeValue::String(text) => text.to_string().into(),
+        DeValue::Integer(_) => integer(value)?.into(),
+        DeValue::Float(_) => number(value)?.into(),
+        DeValue::Boolean(switch) => (*switch).into(),
+        DeValue::Datetime(date) => toml::Value::Datetime(*date),
+        DeValue::Array(items) => {
+            toml::Value::Array(items.iter().filter_map(|item| plain(item.get_ref())).collect())
+        }
+        DeValue::Table(table) => toml::Value::Table(
+            table
+                .iter()
+                .filter_map(|(key, item)| Some((key.get_ref().to_string(), plain(item.get_ref())?)))
+                .collect(),
+        ),
+    })
+}
