@@ -19,6 +19,17 @@ pub const SCHEME: Scheme = Scheme {
         text: "J. Li, S. Kalyanaraman: MCA: An End-to-end Multicast Congestion Avoidance Scheme with Feedback Suppression",
     }],
     documented: Documented::Partial,
+    series: &[
+        ("srtt", "s", "flow", "smoothed round-trip time to the representative"),
+        (
+            "g_trac",
+            "bps",
+            "receiver",
+            "mean of G-TRAC, the rate at congestion times one less the congestion frequency",
+        ),
+        ("trac", "bps", "receiver", "mean of the rate at which data arrived at congestion"),
+        ("accumulation", "bytes", "receiver", "bytes that the receiver reckons it has in queues"),
+    ],
 };
 
 params! {

@@ -23,5 +23,5 @@ pub use packet::{Ecn, Header, Label, Packet, SackBlocks, StreamHeader, TcpFlags,
 pub use params::{Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue};
 pub use queue::{Backlog, DropReason, PacketCx, QueueDiscipline, Verdict};
 pub use random::Random;
-pub use scheme::{Documented, Family, Scheme, Source};
+pub use scheme::{Documented, Family, Scheme, SeriesInfo, Source};
 pub use stream::{Arrival, Feedback, Gap, ReceiverCx, ReceiverLaw, SenderLaw, Sending};

@@ -13,7 +13,12 @@ pub struct Scheme {
     pub sources: &'static [Source],
     /// How far its sources go.
     pub documented: Documented,
+    /// Series that its parts offer by [`crate::Cx::probe`], beside those of their transport.
+    pub series: &'static [SeriesInfo],
 }
+
+/// A series that an endpoint offers: name, unit, subject (`flow` or `receiver`), meaning.
+pub type SeriesInfo = (&'static str, &'static str, &'static str, &'static str);
 
 /// Kind of network a scheme works in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,5 +1,6 @@
 //! The tables of a scenario file, key by key. What they mean together is the business of [`crate::plan`].
 
+use stack::tcp::RecoveryTimer;
 use units::{Bytes, Duration, Rate, UnitText};
 
 use crate::read::{At, tables, words};
@@ -220,6 +221,14 @@ tables! {
     pub(crate) struct Tcp = "TCP settings" {
         /// Selective acknowledgements; true when not given.
         sack: bool,
+        /// Send new data on the first two duplicate acknowledgements; true when not given.
+        limited_transmit: bool,
+        /// When the retransmission timer starts anew in a recovery without SACK; impatient when not given.
+        recovery_timer: TimerWord,
+        /// Detect needless retransmissions by timestamps and undo what they did; true when not given.
+        undo: bool,
+        /// Tell the law when the connection sends again after a silence; true when not given.
+        idle_restart: bool,
         /// Acknowledge every second segment; true when not given.
         delayed_ack: bool,
         /// Longest wait of a delayed acknowledgement; 40 ms when not given.
@@ -250,6 +259,8 @@ tables! {
         feedback: Bytes where within("1 B", "65535 B"),
         /// Packets that must arrive after a missing one before it counts as lost; 1 when not given.
         reorder: u32 where count(1, 10_000),
+        /// Explicit congestion notification; false when not given.
+        ecn: bool,
     }
 
     /// Short TCP flows that arrive as a Poisson process, from `start` until `stop`.
@@ -344,6 +355,14 @@ words! {
         Hops = "hops",
     }
 
+    /// When the retransmission timer starts anew in a recovery without SACK.
+    pub(crate) enum TimerWord = "a recovery timer" {
+        /// At the first partial acknowledgement only.
+        Impatient = "impatient",
+        /// At each.
+        Steady = "steady",
+    }
+
     /// Patterns of datagram sources.
     pub(crate) enum SourceWord = "a kind of source" {
         /// Evenly.
@@ -366,6 +385,16 @@ words! {
         Join = "join",
         /// A receiver leaves.
         Leave = "leave",
+    }
+}
+
+impl TimerWord {
+    /// As TCP is told.
+    pub(crate) const fn timer(self) -> RecoveryTimer {
+        match self {
+            Self::Impatient => RecoveryTimer::Impatient,
+            Self::Steady => RecoveryTimer::Steady,
+        }
     }
 }
 

@@ -5,7 +5,10 @@ use sim::{FlowKind, Limit};
 use units::{Bytes, Duration, Rate, Time};
 
 fn plan(text: &str) -> Plan {
-    load(text, "test.toml").unwrap_or_else(|problems| panic!("{problems}")).plan(None).expect("loaded means planned")
+    load(text, "test.toml")
+        .unwrap_or_else(|problems| panic!("{problems}"))
+        .plan(None)
+        .expect("loaded means planned")
 }
 
 const CUSTOM: &str = r#"
@@ -46,7 +49,9 @@ fn a_custom_network_becomes_a_plan() {
     assert_eq!(blueprint.record.every, Duration::from_millis(100));
     assert_eq!(plan.groups[0].name, "cbr");
     assert_eq!(plan.positions[0].0, 0.05);
-    assert!(matches!(&blueprint.flows[0].kind, FlowKind::Datagram(config) if config.packet == Bytes::new(1000)));
+    assert!(
+        matches!(&blueprint.flows[0].kind, FlowKind::Datagram(config) if config.packet == Bytes::new(1000))
+    );
     assert_eq!(blueprint.flows[0].stop, Time::NEVER);
 }
 

@@ -51,14 +51,19 @@ impl Traffic {
     }
 
     /// Series that the engine measures and that these flows offer.
-    pub(super) fn series(&self) -> Vec<&'static str> {
-        let mut known: Vec<&'static str> = sim::SERIES.iter().map(|(name, ..)| *name).collect();
-        let has = |pick: fn(&FlowKind) -> bool| self.flows.iter().any(|flow| pick(&flow.kind));
-        if has(|kind| matches!(kind, FlowKind::Tcp(_))) {
-            known.extend(["window", "ssthresh", "rtt", "srtt", "in_flight"]);
+    pub(super) fn series(&self) -> BTreeSet<&'static str> {
+        let mut known: BTreeSet<&'static str> = sim::SERIES.iter().map(|row| row.0).collect();
+        let mut schemes = BTreeSet::new();
+        for flow in &self.flows {
+            match flow.kind {
+                FlowKind::Tcp(_) => known.extend(tcp::SERIES.iter().map(|row| row.0)),
+                FlowKind::Stream(_) => known.extend(stream::SERIES.iter().map(|row| row.0)),
+                FlowKind::Datagram(_) => {}
+            }
+            schemes.extend(flow.scheme.as_deref());
         }
-        if has(|kind| matches!(kind, FlowKind::Stream(_))) {
-            known.extend(["allowed_rate", "srtt"]);
+        for entry in schemes.into_iter().filter_map(schemes::find) {
+            known.extend(entry.scheme.series.iter().map(|row| row.0));
         }
         known
     }
@@ -112,7 +117,7 @@ pub(super) fn build(
     let mut names = BTreeSet::new();
     for table in tables {
         let Some(model) = model(table, setting, notes) else { continue };
-        let group_name = table.group.given().unwrap_or(&model.name);
+        let group_name = table.group.given().unwrap_or(model.name);
         let group = match traffic.groups.iter().position(|group| group.name == group_name.value) {
             Some(at) => at,
             None => {
@@ -122,7 +127,7 @@ pub(super) fn build(
         };
         if !names.insert(model.name.value.clone()) {
             notes
-                .wrong(model.name.span, format!("two flows are called `{}`", shortened(&model.name)))
+                .wrong(model.name.span, format!("two flows are called `{}`", shortened(model.name)))
                 .hint("give each a name of its own, or write count = 2 in one table");
             continue;
         }
@@ -281,11 +286,9 @@ fn model<'a>(table: &'a At<Flow>, setting: &Setting<'_>, notes: &mut Notes) -> O
             .wrong(stop.span, "this flow stops before it starts")
             .hint("`stop` is an instant of the run, not a length");
     }
-    for churn in [table.churn.given(), table.receivers.given().and_then(|receivers| receivers.churn.given())]
-    {
-        if let Some(churn) = churn {
-            check_churn(churn, notes);
-        }
+    let of_members = table.receivers.given().and_then(|receivers| receivers.churn.given());
+    for churn in table.churn.given().into_iter().chain(of_members) {
+        check_churn(churn, notes);
     }
     if let Some(receivers) = table.receivers.given()
         && !multicast
@@ -457,6 +460,10 @@ fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
         min_rto: tcp.min_rto.or(default.min_rto),
         max_rto: tcp.max_rto.or(default.max_rto),
         sack: tcp.sack.or(default.sack),
+        limited_transmit: tcp.limited_transmit.or(default.limited_transmit),
+        recovery_timer: tcp.recovery_timer.given().map_or(default.recovery_timer, |at| at.value.timer()),
+        undo: tcp.undo.or(default.undo),
+        idle_restart: tcp.idle_restart.or(default.idle_restart),
         delayed_ack: tcp.delayed_ack.or(default.delayed_ack),
         ack_delay: tcp.ack_delay.or(default.ack_delay),
         ecn: tcp.ecn.or(default.ecn),
@@ -482,6 +489,7 @@ fn stream_config(table: &Flow) -> stream::Config {
         feedback: stream.feedback.or(default.feedback),
         jitter: stream.jitter.or(default.jitter),
         reorder: stream.reorder.or(default.reorder),
+        ecn: stream.ecn.or(default.ecn),
     }
 }
 

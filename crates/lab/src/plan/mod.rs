@@ -120,11 +120,16 @@ pub(crate) fn build(
         blueprint,
         expect,
         groups: traffic.groups,
-        positions: net.positions.clone(),
+        positions: net.positions.iter().map(|(x, y)| (rounded(*x), rounded(*y))).collect(),
         resolved: serde_json::Value::Null,
     };
     plan.resolved = print::to_json(&print::tree(&plan));
     Some(plan)
+}
+
+/// A place in four decimals, so that a printed plan has it exactly.
+fn rounded(place: f64) -> f64 {
+    (place * 1e4).round() / 1e4
 }
 
 /// Routes that are written under `routing`.
@@ -175,7 +180,7 @@ fn record(file: &File, traffic: &flows::Traffic, duration: Duration, notes: &mut
     let mut series: Vec<String> = Vec::new();
     let known = traffic.series();
     for name in written.series.given().map_or(&[][..], |list| &list.value) {
-        if !known.contains(&name.value.as_str()) {
+        if !known.contains(name.value.as_str()) {
             notes
                 .wrong(name.span, format!("nothing here offers the series `{}`", shortened(name)))
                 .maybe(suggestion(name, known.iter().copied()));

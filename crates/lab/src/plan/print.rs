@@ -306,6 +306,14 @@ fn put_spells(table: &mut Table, on: &Spell, off: &Spell) {
 fn tcp_table(config: &tcp::Config) -> Table {
     let mut table = Table::new();
     put(&mut table, "sack", config.sack);
+    put(&mut table, "limited_transmit", config.limited_transmit);
+    let timer = match config.recovery_timer {
+        tcp::RecoveryTimer::Impatient => "impatient",
+        tcp::RecoveryTimer::Steady => "steady",
+    };
+    put(&mut table, "recovery_timer", timer);
+    put(&mut table, "undo", config.undo);
+    put(&mut table, "idle_restart", config.idle_restart);
     put(&mut table, "delayed_ack", config.delayed_ack);
     put(&mut table, "ack_delay", span(config.ack_delay));
     put(&mut table, "ecn", config.ecn);
@@ -324,6 +332,7 @@ fn stream_table(config: &stream::Config) -> Table {
     put(&mut table, "jitter", config.jitter);
     put(&mut table, "feedback", size(config.feedback));
     put(&mut table, "reorder", i64::from(config.reorder));
+    put(&mut table, "ecn", config.ecn);
     table
 }
 

@@ -1,6 +1,10 @@
 //! What a stream is told when it is made.
 
+use contract::SeriesInfo;
 use units::Bytes;
+
+/// Series that a stream's sender offers: name, unit, subject, meaning.
+pub const SERIES: &[SeriesInfo] = &[("allowed_rate", "bps", "flow", "rate that the law allows")];
 
 /// Settings of one stream.
 #[derive(Clone, Debug, PartialEq)]

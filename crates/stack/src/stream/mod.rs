@@ -11,6 +11,6 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use config::Config;
+pub use config::{Config, SERIES};
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -1,6 +1,16 @@
 //! What a TCP connection is told when it is made.
 
+use contract::SeriesInfo;
 use units::{Bytes, Duration, Rate};
+
+/// Series that a TCP sender offers: name, unit, subject, meaning.
+pub const SERIES: &[SeriesInfo] = &[
+    ("window", "bytes", "flow", "congestion window"),
+    ("ssthresh", "bytes", "flow", "slow-start threshold"),
+    ("in_flight", "bytes", "flow", "payload sent and not yet accounted for"),
+    ("rtt", "s", "flow", "latest sample of the round-trip time"),
+    ("srtt", "s", "flow", "smoothed round-trip time"),
+];
 
 /// Settings of one connection.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,6 +8,6 @@ mod scoreboard;
 mod sender;
 mod supply;
 
-pub use config::{Config, Demand, RecoveryTimer};
+pub use config::{Config, Demand, RecoveryTimer, SERIES};
 pub use receiver::Receiver;
 pub use sender::Sender;
