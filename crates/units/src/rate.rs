@@ -84,7 +84,7 @@ impl Rate {
     pub const fn whole_nanos_per_byte(self) -> Option<u64> {
         match self.0 {
             0 | u64::MAX => None,
-            bps if (8 * NANOS_PER_SEC) % bps == 0 => Some(8 * NANOS_PER_SEC / bps),
+            bps if (8 * NANOS_PER_SEC).is_multiple_of(bps) => Some(8 * NANOS_PER_SEC / bps),
             _ => None,
         }
     }

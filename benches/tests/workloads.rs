@@ -1,0 +1,36 @@
+//! The workloads do what other simulators say they do.
+
+use sim::{Control, Trace, World};
+
+fn run(name: &str, seconds: Option<u64>) -> Trace {
+    let blueprint = benches::workload(name, seconds).expect("a workload");
+    let mut world = World::new(&blueprint).expect("a valid blueprint");
+    world.run(&Control::default());
+    let trace = world.finish();
+    assert!(trace.balance.holds(), "{:?}", trace.balance);
+    trace
+}
+
+#[test]
+fn ten_newreno_flows_are_within_the_band_of_four_other_implementations() {
+    let trace = run("w1", None);
+    let bottleneck = &trace.ports[0];
+    let drops: u64 = bottleneck.drops.iter().sum();
+    assert!((1850..=2150).contains(&drops), "{drops} drops");
+    let utilisation = bottleneck.sent_bytes as f64 * 8.0 / bottleneck.capacity_bits as f64;
+    assert!((0.915..=0.945).contains(&utilisation), "utilisation {utilisation}");
+    let goodput = trace.receivers.iter().map(|receiver| receiver.meter.goodput_bytes as f64);
+    let (sum, squares) = goodput.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    let jain = sum * sum / (10.0 * squares);
+    assert!(jain >= 0.995, "Jain index {jain}");
+    assert!((6_900_000..7_100_000).contains(&trace.packet_hops), "{}", trace.packet_hops);
+}
+
+#[test]
+fn chain_and_star_move_the_packets_that_they_should() {
+    let chain = run("w3", Some(10));
+    assert!((999_000..=1_000_000).contains(&chain.packet_hops), "{}", chain.packet_hops);
+    let star = run("w4", Some(40));
+    assert!((259_000..=260_000).contains(&star.packet_hops), "{}", star.packet_hops);
+    assert_eq!((chain.balance.dropped, star.balance.dropped), (0, 0));
+}
