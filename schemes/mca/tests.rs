@@ -440,7 +440,7 @@ fn congestion_is_indicated_with_every_control_packet_or_once_per_epoch() {
         let said: usize =
             [1000, 2500, 3000, 3000, 2000, 2000, 1500, 500, 0].iter().map(|late| it.hear(*late).len()).sum();
         assert_eq!(said, wanted);
-        assert_eq!(it.end.notes("indication_accumulation").len(), wanted);
+        assert!(it.end.notes("indication_loss").is_empty());
     }
 }
 

@@ -85,11 +85,9 @@ impl Receiver {
             None => true,
             Some(peer) => peer == cx.me().peer || g.0 < threshold,
         };
-        let name = match kind {
-            Kind::Accumulation => "indication_accumulation",
-            Kind::Loss => "indication_loss",
-        };
-        cx.event(name, f64::from(u8::from(speaks)));
+        if kind == Kind::Loss {
+            cx.event("indication_loss", f64::from(u8::from(speaks)));
+        }
         if speaks {
             cx.feedback(Indication { kind, about, g, trac }.encode());
         } else {
