@@ -93,7 +93,10 @@ impl Problems {
             .without_syntax_highlighting();
         let source = NamedSource::new(&self.name, self.text.clone());
         let mut out = String::new();
-        for problem in self.list.iter().take(DRAWN) {
+        for (i, problem) in self.list.iter().take(DRAWN).enumerate() {
+            if i > 0 {
+                out.push('\n');
+            }
             let picture = Picture { problem, source: &source };
             let before = out.len();
             if handler.render_report(&mut out, &picture).is_err() {

@@ -181,9 +181,13 @@ impl Scenario {
                 hint,
             ));
         }
+        let whole = Span::default();
+        if let Some(plan) = plan::build(&self.file, whole, seed, &self.folder(), &mut Notes::default()) {
+            return Ok(plan);
+        }
+        // again, now with the keys of the places
         let root = DeTable::parse(&self.text).expect("the text was parsed before");
         let mut notes = Notes::about(root.get_ref());
-        let whole = Span::default();
         match plan::build(&self.file, whole, seed, &self.folder(), &mut notes) {
             Some(plan) => Ok(plan),
             None => Err(Problems::new(&self.name, &self.text, notes.into_problems())),

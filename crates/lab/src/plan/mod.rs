@@ -2,6 +2,8 @@
 
 mod changes;
 mod flows;
+mod machines;
+mod places;
 mod print;
 mod queues;
 
@@ -73,7 +75,7 @@ pub(crate) fn build(
 
     let flow_tables = file.flows.given().map_or(&[][..], |list| &list.value);
     let net = match file.topology.required("topology", "a scenario", whole, notes) {
-        Some(at) => topology::build(at, flows::pairs_needed(flow_tables), folder, notes),
+        Some(at) => topology::build(at, places::pairs_needed(flow_tables), folder, notes),
         None => None,
     };
     if flow_tables.is_empty() && !matches!(file.flows, crate::read::Field::Wrong) {
@@ -82,8 +84,14 @@ pub(crate) fn build(
             .wrong(span, "a scenario needs at least one flow")
             .hint("add a table [[flows]] with name and scheme");
     }
-    // without a network every name of a node would be unknown
-    let net = net?;
+    let Some(net) = net else {
+        // without a network every name of a node would be unknown; the rest can be checked
+        for table in flow_tables {
+            machines::model(table, None, notes);
+        }
+        relations(file, notes);
+        return None;
+    };
 
     let metric = match file.routing.given().and_then(|routing| routing.metric.given()) {
         Some(at) if at.value == MetricWord::Hops => Metric::Hops,
@@ -201,8 +209,7 @@ fn record(file: &File, traffic: &flows::Traffic, duration: Duration, notes: &mut
 /// What the author expects.
 fn expectations(file: &File, net: &Net, traffic: &flows::Traffic, notes: &mut Notes) -> Vec<Expectation> {
     const KINDS: &[&str] = &["link", "links", "flow", "flows", "receiver", "receivers", "run"];
-    let mut list = Vec::new();
-    for (key, text) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
+    for (key, _) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
         let (kind, rest) = key.split_once('.').unwrap_or((key, ""));
         let subjects: Option<Vec<&str>> = match kind {
             "link" => Some(net.links.iter().map(|link| link.name.as_str()).collect()),
@@ -221,6 +228,14 @@ fn expectations(file: &File, net: &Net, traffic: &flows::Traffic, notes: &mut No
                 .wrong(key.span, format!("no {kind} is called `{}`", shortened(name)))
                 .maybe(suggestion(name, subjects.iter().copied()));
         }
+    }
+    relations(file, notes)
+}
+
+/// The relations of what the author expects, whatever their keys.
+fn relations(file: &File, notes: &mut Notes) -> Vec<Expectation> {
+    let mut list = Vec::new();
+    for (key, text) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
         match Sides::read(text) {
             Ok(sides) => list.push(Expectation { key: key.value.clone(), text: text.value.clone(), sides }),
             Err(message) => {

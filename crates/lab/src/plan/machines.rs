@@ -1,0 +1,305 @@
+//! The machine of a flow: its transport, its scheme and their settings.
+
+use contract::ParamList;
+use schemes::{Build, Entry};
+use sim::{Churn, FlowKind};
+use stack::datagram::{self, Pattern, Spell};
+use stack::{stream, tcp};
+use units::{Bytes, Duration, Time};
+
+use crate::file::{self, Flow, SourceWord};
+use crate::problems::Span;
+use crate::read::{At, Field, Notes, shortened, suggestion};
+use crate::topology::{Net, NetPort, check_name};
+
+/// What all copies of an entry have in common.
+pub(super) struct Model<'a> {
+    pub(super) name: &'a At<String>,
+    pub(super) scheme: Option<String>,
+    pub(super) params: ParamList,
+    pub(super) kind: FlowKind,
+    pub(super) multicast: bool,
+}
+
+/// What the entry says apart from places and times; `None` when something is noted. Classes are looked for in `net`.
+pub(super) fn model<'a>(table: &'a At<Flow>, net: Option<&Net>, notes: &mut Notes) -> Option<Model<'a>> {
+    let before = notes.count();
+    let name = table.name.required("name", "a flow", table.span, notes);
+    if let Some(name) = name {
+        check_name(name, "a flow", notes);
+    }
+    if let Some(group) = table.group.given() {
+        check_name(group, "a group", notes);
+    }
+    let listed = table.to.given().is_some_and(|to| to.listed || to.list.iter().any(is_pattern));
+    let multicast = table.multicast.or(listed);
+    let (start, stop) = (table.start.given(), table.stop.given());
+    if let Some(stop) = stop
+        && start.map_or(Time::ZERO, |at| at.value.0) >= stop.value.0
+    {
+        notes
+            .wrong(stop.span, "this flow stops before it starts")
+            .hint("`stop` is an instant of the run, not a length");
+    }
+    let of_members = table.receivers.given().and_then(|receivers| receivers.churn.given());
+    for churn in table.churn.given().into_iter().chain(of_members) {
+        check_churn(churn, notes);
+    }
+    if let Some(receivers) = table.receivers.given()
+        && !multicast
+    {
+        notes.wrong(receivers.span, "`receivers` are the members of a group").hint("write `to` as a list");
+    }
+    if let (Some(class), Some(net)) = (table.class.given(), net)
+        && class.value > 0
+    {
+        let classes = |port: &NetPort| port.classes.len();
+        let most = net.links.iter().map(|link| classes(&link.forward).max(classes(&link.backward))).max();
+        if most.unwrap_or(0) <= class.value as usize {
+            notes
+                .wrong(class.span, format!("no queue has a class {}", class.value))
+                .hint("classes are numbered from 0; a link's `classes` lists their weights");
+        }
+    }
+
+    let machine = machine(table, multicast, notes);
+    if notes.count() > before {
+        return None;
+    }
+    let (scheme, params, kind) = machine?;
+    Some(Model { name: name?, scheme, params, kind, multicast })
+}
+
+type Machine = (Option<String>, ParamList, FlowKind);
+
+fn machine(table: &At<Flow>, multicast: bool, notes: &mut Notes) -> Option<Machine> {
+    if let Some(source) = table.source.given() {
+        if let Some(scheme) = table.scheme.given() {
+            notes.wrong(scheme.span, "a flow has a scheme or a source").hint("write one of them");
+        }
+        refuse(
+            table,
+            &["params", "tcp", "stream", "size", "rate", "arrivals"],
+            "a source without congestion control",
+            notes,
+        );
+        let packet = table.packet.or(Bytes::new(1000));
+        let pattern = pattern(source, notes)?;
+        return Some((None, Vec::new(), FlowKind::Datagram(datagram::Config { packet, pattern })));
+    }
+    if matches!(table.source, Field::Wrong) {
+        return None;
+    }
+    if table.scheme.is_missing() {
+        notes
+            .wrong(table.span, "a flow needs `scheme` or `source`")
+            .hint("write scheme = \"cubic\" or source = { kind = \"constant\", rate = \"1 Mbit/s\" }");
+    }
+    let scheme = table.scheme.given()?;
+    let catalogue = schemes::catalogue();
+    let Some(entry) = catalogue.iter().find(|entry| entry.scheme.name == scheme.value) else {
+        notes
+            .wrong(scheme.span, format!("no scheme is called `{}`", shortened(scheme)))
+            .maybe(suggestion(scheme, catalogue.iter().map(|entry| entry.scheme.name)));
+        return None;
+    };
+    let params = params(table, entry, notes);
+    let kind = match entry.build {
+        Build::Control(_) => {
+            if multicast {
+                let span = table.multicast.given().map(|at| at.span).or(table.to.given().map(|at| at.span));
+                notes
+                    .wrong(
+                        span.unwrap_or(table.span),
+                        format!("`{}` runs over TCP, which has one receiver", scheme.value),
+                    )
+                    .hint("write to = \"NODE\" without brackets, or take a scheme for groups");
+            }
+            refuse(table, &["stream"], &format!("`{}`, which runs over TCP", scheme.value), notes);
+            FlowKind::Tcp(tcp_config(table, notes)?)
+        }
+        Build::Stream { .. } => {
+            refuse(
+                table,
+                &["tcp", "size", "rate", "arrivals"],
+                &format!("`{}`, which is a stream", scheme.value),
+                notes,
+            );
+            FlowKind::Stream(stream_config(table))
+        }
+    };
+    Some((Some(scheme.value.clone()), params?, kind))
+}
+
+/// Notes keys that do not go with the machine.
+fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
+    for (key, span) in table.written() {
+        if keys.contains(&key) {
+            notes.wrong(span, format!("`{key}` does not go with {of}")).hint("leave it out");
+        }
+    }
+}
+
+/// The parameters that are not default, in the order of the scheme's table.
+fn params(table: &Flow, entry: &Entry, notes: &mut Notes) -> Option<ParamList> {
+    let before = notes.count();
+    let infos = (entry.params)();
+    let given = table.params.given().map_or(&[][..], |params| &params.value.0);
+    let mut list = Vec::new();
+    for (name, value) in given {
+        if !infos.iter().any(|info| info.name == name.value) {
+            notes
+                .wrong(name.span, format!("`{}` has no parameter `{}`", entry.scheme.name, shortened(name)))
+                .maybe(suggestion(name, infos.iter().map(|info| info.name)));
+            continue;
+        }
+        let one = (name.value.clone(), value.value.clone());
+        if let Err(error) = (entry.resolve)(std::slice::from_ref(&one)) {
+            notes.wrong(value.span, error.message).maybe(error.hint);
+        }
+        list.push(one);
+    }
+    if notes.count() > before {
+        return None;
+    }
+    match (entry.resolve)(&list) {
+        Ok(all) => Some(
+            all.into_iter()
+                .filter(|(name, value)| !infos.iter().any(|info| info.name == name && info.default == *value))
+                .collect(),
+        ),
+        Err(error) => {
+            let span = table.params.given().map_or(Span::default(), |at| at.span);
+            notes.wrong(span, error.to_string()).maybe(error.hint);
+            None
+        }
+    }
+}
+
+fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
+    let none = file::Tcp::default();
+    let tcp = table.tcp.given().map_or(&none, |at| &at.value);
+    let default = tcp::Config::default();
+    let header = tcp.header.or(default.header);
+    let packet = table.packet.or(default.segment + default.header);
+    if packet <= header {
+        let span = table.packet.given().map(|at| at.span).or(tcp.header.given().map(|at| at.span));
+        notes
+            .wrong(
+                span.unwrap_or(tcp.span),
+                format!("a packet of {packet} has no room behind a header of {header}"),
+            )
+            .hint("`packet` is the size on the wire, header included");
+        return None;
+    }
+    let demand = match (table.size.given(), table.rate.given()) {
+        (Some(_), Some(rate)) => {
+            notes
+                .wrong(rate.span, "a flow has a size or a rate")
+                .hint("`size` ends the flow, `rate` limits its application; write one of them");
+            return None;
+        }
+        (Some(size), None) => tcp::Demand::Finite(size.value),
+        (None, Some(rate)) => tcp::Demand::Limited(rate.value),
+        (None, None) => tcp::Demand::Bulk,
+    };
+    let config = tcp::Config {
+        segment: packet - header,
+        header,
+        initial_window: tcp.initial_window.or(default.initial_window),
+        initial_rto: tcp.initial_rto.or(default.initial_rto),
+        min_rto: tcp.min_rto.or(default.min_rto),
+        max_rto: tcp.max_rto.or(default.max_rto),
+        sack: tcp.sack.or(default.sack),
+        limited_transmit: tcp.limited_transmit.or(default.limited_transmit),
+        recovery_timer: tcp.recovery_timer.given().map_or(default.recovery_timer, |at| at.value.timer()),
+        undo: tcp.undo.or(default.undo),
+        idle_restart: tcp.idle_restart.or(default.idle_restart),
+        delayed_ack: tcp.delayed_ack.or(default.delayed_ack),
+        ack_delay: tcp.ack_delay.or(default.ack_delay),
+        ecn: tcp.ecn.or(default.ecn),
+        receive_window: tcp.receive_window.or(default.receive_window),
+        handshake: tcp.handshake.or(default.handshake),
+        demand,
+    };
+    if config.min_rto > config.max_rto {
+        let span = tcp.min_rto.given().or(tcp.max_rto.given()).map_or(tcp.span, |at| at.span);
+        notes
+            .wrong(span, format!("`min_rto` of {} is above `max_rto` of {}", config.min_rto, config.max_rto))
+            .hint("lower one or raise the other");
+    }
+    Some(config)
+}
+
+fn stream_config(table: &Flow) -> stream::Config {
+    let none = file::Stream::default();
+    let stream = table.stream.given().map_or(&none, |at| &at.value);
+    let default = stream::Config::default();
+    stream::Config {
+        packet: table.packet.or(default.packet),
+        feedback: stream.feedback.or(default.feedback),
+        jitter: stream.jitter.or(default.jitter),
+        reorder: stream.reorder.or(default.reorder),
+        ecn: stream.ecn.or(default.ecn),
+    }
+}
+
+fn pattern(source: &At<file::Source>, notes: &mut Notes) -> Option<Pattern> {
+    let of = "a source";
+    let kind = source.kind.required("kind", of, source.span, notes).map(|at| at.value);
+    let rate = source.rate.required("rate", of, source.span, notes).map(|at| at.value);
+    let (kind, rate) = (kind?, rate?);
+    if kind != SourceWord::OnOff {
+        for (key, span) in source.written() {
+            if matches!(key, "on" | "off" | "shape" | "fixed") {
+                notes
+                    .wrong(span, format!("`{key}` does not go with kind = \"{}\"", kind.word()))
+                    .hint("it belongs to kind = \"on_off\"");
+            }
+        }
+    }
+    Some(match kind {
+        SourceWord::Constant => Pattern::Constant { rate },
+        SourceWord::Poisson => Pattern::Poisson { rate },
+        SourceWord::OnOff => {
+            let on = source.on.required("on", "an on_off source", source.span, notes).map(|at| at.value);
+            let off = source.off.required("off", "an on_off source", source.span, notes).map(|at| at.value);
+            refuse_both(&source.shape, &source.fixed, notes);
+            let shape = source.shape.given().map(|at| at.value);
+            let fixed = source.fixed.or(false);
+            Pattern::OnOff { rate, on: spell(on?, shape, fixed), off: spell(off?, shape, fixed) }
+        }
+    })
+}
+
+fn spell(mean: Duration, shape: Option<f64>, fixed: bool) -> Spell {
+    match shape {
+        _ if fixed => Spell::Constant(mean),
+        Some(shape) => Spell::Pareto { mean, shape },
+        None => Spell::Exponential(mean),
+    }
+}
+
+fn refuse_both(shape: &Field<f64>, fixed: &Field<bool>, notes: &mut Notes) {
+    if let (Some(shape), Some(fixed)) = (shape.given(), fixed.given())
+        && fixed.value
+    {
+        notes.wrong(shape.span, "times of fixed length have no shape").hint("write one of them");
+    }
+}
+
+pub(super) fn check_churn(churn: &At<file::Churn>, notes: &mut Notes) {
+    churn.on.required("on", "churn", churn.span, notes);
+    churn.off.required("off", "churn", churn.span, notes);
+    refuse_both(&churn.shape, &churn.fixed, notes);
+}
+
+pub(super) fn churn(churn: &file::Churn) -> Option<Churn> {
+    let (shape, fixed) = (churn.shape.given().map(|at| at.value), churn.fixed.or(false));
+    let of = |mean: &Field<Duration>| Some(spell(mean.given()?.value, shape, fixed));
+    Some(Churn { on: of(&churn.on)?, off: of(&churn.off)? })
+}
+
+pub(super) fn is_pattern(target: &At<file::TargetTable>) -> bool {
+    target.node.given().is_some_and(|name| name.contains('*'))
+}

@@ -1,0 +1,156 @@
+//! Where flows begin and end.
+
+use std::collections::BTreeSet;
+
+use contract::NodeId;
+use sim::ReceiverSpec;
+use units::Time;
+
+use super::flows::MOST_FLOWS;
+use super::machines::{check_churn, churn};
+use crate::file::{self, Flow};
+use crate::problems::Span;
+use crate::read::{At, Field, Notes, shortened};
+use crate::topology::{Net, Paths};
+use crate::values::Instant;
+
+/// Pairs of hosts that the flows of a dumbbell need: one for each copy that does not say its nodes, and all that are named.
+pub(crate) fn pairs_needed(flows: &[At<Flow>]) -> u32 {
+    let unnamed: u64 = flows
+        .iter()
+        .filter(|flow| flow.from.is_missing() && flow.to.is_missing())
+        .map(|flow| u64::from(flow.count.or(1)))
+        .sum();
+    let targets = flows.iter().filter_map(|flow| flow.to.given()).flat_map(|to| &to.list);
+    let named = flows
+        .iter()
+        .filter_map(|flow| flow.from.given())
+        .chain(targets.filter_map(|target| target.node.given()))
+        .filter_map(|name| host_number(name))
+        .max()
+        .unwrap_or(0);
+    (unnamed.min(MOST_FLOWS as u64) as u32).max(named.min(MOST_FLOWS as u32))
+}
+
+/// `7` of `left7` or `right7`.
+fn host_number(name: &str) -> Option<u32> {
+    name.strip_prefix("left").or_else(|| name.strip_prefix("right"))?.parse().ok()
+}
+
+/// Sender's node and receivers of the next copy; `None` when something is noted.
+pub(super) fn nodes(
+    table: &At<Flow>,
+    net: &Net,
+    next_pair: &mut u32,
+    paths: &Paths<'_>,
+    notes: &mut Notes,
+) -> Option<(NodeId, Vec<ReceiverSpec>)> {
+    let plain = |node| ReceiverSpec { node, start: Time::ZERO, stop: Time::NEVER, churn: None };
+    let dumbbell = net.node("left1").is_some() && net.node("router_left").is_some();
+    let mirror = |name: &str| {
+        host_number(name)
+            .and_then(|n| Some((net.node(&format!("left{n}"))?, net.node(&format!("right{n}"))?)))
+    };
+    let (from, to) = match (&table.from, &table.to) {
+        (Field::Missing, Field::Missing) if dumbbell => {
+            let n = *next_pair;
+            *next_pair += 1;
+            let Some((left, right)) = mirror(&format!("left{n}")) else {
+                notes
+                    .wrong(table.span, format!("this flow needs a pair {n} of hosts, which there is not"))
+                    .hint("raise topology.pairs or leave it out, or say `from` and `to`");
+                return None;
+            };
+            (left, vec![plain(right)])
+        }
+        (Field::Given(from), Field::Missing) if dumbbell && mirror(from).is_some() => {
+            let (left, right) = mirror(from)?;
+            if from.starts_with("left") { (left, vec![plain(right)]) } else { (right, vec![plain(left)]) }
+        }
+        (from, to) => {
+            let from = from
+                .required("from", "a flow", table.span, notes)
+                .and_then(|name| net.find_node(name, notes));
+            let to = to.required("to", "a flow", table.span, notes);
+            let (from, to) = (from?, to?);
+            let list = receivers(table, from, &to.list, net, notes)?;
+            (from, list)
+        }
+    };
+    for receiver in &to {
+        if !paths.joined(from, receiver.node) {
+            let (a, b) = (&net.nodes[from.index()], &net.nodes[receiver.node.index()]);
+            let span = table.to.given().map_or(table.span, |at| at.span);
+            notes.wrong(span, format!("there is no way from `{a}` to `{b}`")).hint("join them by links");
+            return None;
+        }
+    }
+    Some((from, to))
+}
+
+fn receivers(
+    table: &Flow,
+    from: NodeId,
+    targets: &[At<file::TargetTable>],
+    net: &Net,
+    notes: &mut Notes,
+) -> Option<Vec<ReceiverSpec>> {
+    let before = notes.count();
+    let none = file::Receivers::default();
+    let members = table.receivers.given().map_or(&none, |at| &at.value);
+    let always: Vec<NodeId> = members
+        .always
+        .given()
+        .map_or(&[][..], |list| &list.value)
+        .iter()
+        .filter_map(|name| net.find_node(name, notes))
+        .collect();
+    let shared = members.churn.given().and_then(|at| churn(at));
+    let mut list: Vec<ReceiverSpec> = Vec::new();
+    let mut taken = BTreeSet::new();
+    for target in targets {
+        let Some(name) = target.node.required("node", "a receiver", target.span, notes) else { continue };
+        if let Some(own) = target.churn.given() {
+            check_churn(own, notes);
+        }
+        let start = target.start.or(Instant(Time::ZERO)).0;
+        let stop = target.stop.or(Instant(Time::NEVER)).0;
+        if let Some(at) = target.stop.given()
+            && start >= stop
+        {
+            notes.wrong(at.span, "this receiver leaves before it joins");
+        }
+        let wild = name.contains('*');
+        let nodes = if wild {
+            net.matching(name).into_iter().filter(|node| *node != from && !taken.contains(node)).collect()
+        } else {
+            net.find_node(name, notes).into_iter().collect::<Vec<_>>()
+        };
+        if wild && nodes.is_empty() {
+            notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+        }
+        for node in nodes {
+            if node == from {
+                notes
+                    .wrong(name.span, format!("a flow cannot go from `{}` to itself", shortened(name)))
+                    .hint("name two different nodes");
+            } else if !taken.insert(node) {
+                notes.wrong(name.span, format!("`{}` is a receiver already", shortened(name)));
+            }
+            let own = target.churn.given().and_then(|at| churn(at));
+            let churn = own.or(if always.contains(&node) { None } else { shared });
+            list.push(ReceiverSpec { node, start, stop, churn });
+        }
+    }
+    if list.is_empty() && notes.count() == before {
+        let span = table.to.given().map_or(Span::default(), |at| at.span);
+        notes.wrong(span, "a flow needs a receiver").hint("name at least one node");
+    }
+    if list.len() > 1 && !table.multicast.or(true) {
+        let span = table.multicast.given().map_or(Span::default(), |at| at.span);
+        notes
+            .wrong(span, format!("{} receivers without multicast", list.len()))
+            .hint("leave `multicast` out, or name one receiver");
+    }
+    (notes.count() == before).then_some(list)
+}
