@@ -6,9 +6,7 @@ fn run(name: &str, seconds: Option<u64>) -> Trace {
     let blueprint = benches::workload(name, seconds).expect("a workload");
     let mut world = World::new(&blueprint).expect("a valid blueprint");
     world.run(&Control::default());
-    let trace = world.finish();
-    assert!(trace.balance.holds(), "{:?}", trace.balance);
-    trace
+    world.finish()
 }
 
 #[test]

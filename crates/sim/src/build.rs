@@ -50,7 +50,7 @@ pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
             world.edges.push(Edge { from, to, delay_ns: spec.delay.as_nanos(), up: true });
         }
     }
-    world.routes = Routes::new(blueprint.nodes.len(), &world.edges, blueprint.metric, &blueprint.routes);
+    world.routes = routes(blueprint, &world.edges);
     for (id, flow) in (0u32..).zip(&blueprint.flows) {
         add_flow(&mut world, FlowId(id), flow, seed)?;
     }
@@ -59,6 +59,16 @@ pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
     world.out.notes.probing = world.recorder.probing();
     world.out.notes.events = blueprint.record.events;
     Ok(world)
+}
+
+/// Routes to everybody who is sent to: senders hear from their receivers, and unicast receivers from their sender. Members of
+/// a group are reached along its tree.
+pub(crate) fn routes(blueprint: &Blueprint, edges: &[Edge]) -> Routes {
+    let wanted = blueprint.flows.iter().flat_map(|flow| {
+        let receiver = flow.to.first().filter(|_| !flow.multicast);
+        [flow.from].into_iter().chain(receiver.map(|receiver| receiver.node))
+    });
+    Routes::new(blueprint.nodes.len(), edges, blueprint.metric, &blueprint.routes, wanted)
 }
 
 fn discipline(spec: &PortSpec, seed: u64, path: &str, class_of_flow: &[u8]) -> Option<Box<Discipline>> {

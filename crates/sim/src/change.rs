@@ -3,12 +3,11 @@
 use contract::{DropReason, FlowId, Input, NodeId, PortId, QueueDiscipline};
 use units::{Rate, Time};
 
-use crate::Change;
 use crate::agenda::{Kind, What};
 use crate::peer::{make_receiver, make_sender};
 use crate::port::Offer;
-use crate::routing::Routes;
 use crate::world::World;
+use crate::{Change, build};
 
 impl World {
     /// A sender's start, stop, or the next turn of its churn.
@@ -230,8 +229,7 @@ impl World {
 
     /// Recomputes every route and every tree.
     fn reroute(&mut self) {
-        let blueprint = &self.blueprint;
-        self.routes = Routes::new(blueprint.nodes.len(), &self.edges, blueprint.metric, &blueprint.routes);
+        self.routes = build::routes(&self.blueprint, &self.edges);
         self.trees.iter_mut().flatten().for_each(|tree| tree.rebuild(&self.routes, &self.edges));
     }
 }

@@ -1,7 +1,8 @@
 //! Shortest paths and the tables they fill.
 //!
 //! Leaves (nodes with one link) are not part of the search: they send everything over their link, and a route to a leaf is a
-//! route to the node it hangs from. A thousand hosts behind two routers cost two searches.
+//! route to the node it hangs from. A thousand hosts behind two routers cost two searches and two rows. Only nodes that are
+//! anybody's destination are searched for.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,63 +20,89 @@ pub(crate) struct Edge {
     pub up: bool,
 }
 
-/// Next ports, by node and destination.
+/// Next ports, by destination and node.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
-    nodes: Vec<NodeRoutes>,
+    /// By node, as a destination.
+    to: Vec<Target>,
+    /// Next ports by node, one row after another. Leaves that hang from the same node share its row.
+    rows: Vec<u32>,
+    nodes: usize,
     /// Sets of equally good ports.
     choices: Vec<Vec<PortId>>,
 }
 
-#[derive(Debug, Default)]
-struct NodeRoutes {
-    /// For every destination without an entry of its own.
-    default: u32,
-    /// By destination; empty for leaves.
-    table: Vec<u32>,
+/// How a destination is reached.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    /// Its row; [`NONE`] where nobody sends to it.
+    row: u32,
+    /// The node a leaf hangs from, where the row no longer holds.
+    last: NodeId,
+    /// The port from there.
+    last_port: u32,
 }
 
 const NONE: u32 = u32::MAX;
+const NOWHERE: NodeId = NodeId(u32::MAX);
 /// Set in an entry that names a set of ports instead of a port.
 const CHOICE: u32 = 1 << 31;
 
 impl Routes {
-    /// Routes over the edges that are up; `edges[port]` is that port's. `pinned` routes override the shortest path.
-    pub(crate) fn new(nodes: usize, edges: &[Edge], metric: Metric, pinned: &[RouteSpec]) -> Self {
+    /// Routes to the nodes in `wanted` over the edges that are up; `edges[port]` is that port's. `pinned` routes override the
+    /// shortest path.
+    pub(crate) fn new(
+        nodes: usize,
+        edges: &[Edge],
+        metric: Metric,
+        pinned: &[RouteSpec],
+        wanted: impl IntoIterator<Item = NodeId>,
+    ) -> Self {
         let graph = Graph::new(nodes, edges, metric);
-        let mut routes = Self { nodes: Vec::with_capacity(nodes), choices: Vec::new() };
-        for node in 0..nodes {
-            let table = if graph.is_core(node) { vec![NONE; nodes] } else { Vec::new() };
-            let default =
-                if graph.is_core(node) { NONE } else { graph.out[node].first().map_or(NONE, |p| p.0) };
-            routes.nodes.push(NodeRoutes { default, table });
-        }
-        for core in (0..nodes).filter(|&node| graph.is_core(node)) {
-            let distance = graph.distances_to(core);
-            let entries: Vec<u32> = (0..nodes).map(|at| routes.entry(&graph, at, &distance)).collect();
-            for (at, &entry) in entries.iter().enumerate().filter(|&(at, _)| at != core && graph.is_core(at))
-            {
-                routes.nodes[at].table[core] = entry;
-                for &leaf in &graph.leaves[core] {
-                    routes.nodes[at].table[leaf] = entry;
-                }
+        let nobody = Target { row: NONE, last: NOWHERE, last_port: NONE };
+        let mut routes = Self { to: vec![nobody; nodes], nodes, ..Self::default() };
+        let mut row_of_core = vec![NONE; nodes];
+        for destination in wanted.into_iter().map(NodeId::index) {
+            if routes.to[destination].row != NONE {
+                continue;
             }
-            for &leaf in &graph.leaves[core] {
-                let port = graph.out[core].iter().find(|port| edges[port.index()].to.index() == leaf);
-                routes.nodes[core].table[leaf] = port.map_or(NONE, |port| port.0);
+            let hangs_from = graph.hangs_from(destination);
+            let core = hangs_from.map_or(destination, |(node, _)| node.index());
+            if row_of_core[core] == NONE {
+                row_of_core[core] = routes.add_row(&graph, core);
             }
+            let (last, last_port) = hangs_from.map_or((NOWHERE, NONE), |(node, port)| (node, port.0));
+            routes.to[destination] = Target { row: row_of_core[core], last, last_port };
         }
-        for pin in pinned {
-            let port = graph.out[pin.at.index()].iter().find(|port| edges[port.index()].to == pin.via);
-            if let Some(port) = port {
-                let at = &mut routes.nodes[pin.at.index()];
-                if at.table.is_empty() {
-                    at.table = vec![at.default; nodes];
-                }
-                at.table[pin.to.index()] = port.0;
-            }
-        }
+        pinned.iter().for_each(|pin| routes.pin(&graph, *pin));
         routes
+    }
+
+    fn add_row(&mut self, graph: &Graph<'_>, core: usize) -> u32 {
+        let distance = graph.distances_to(core);
+        for at in 0..self.nodes {
+            let entry = match graph.is_core(at) {
+                true => self.entry(graph, at, &distance),
+                false => graph.out[at].first().map_or(NONE, |port| port.0),
+            };
+            self.rows.push(entry);
+        }
+        (self.rows.len() / self.nodes) as u32 - 1
+    }
+
+    /// Overrides one entry. The destination gets a row of its own, since others may share the one it has.
+    fn pin(&mut self, graph: &Graph<'_>, pin: RouteSpec) {
+        let port = graph.out[pin.at.index()].iter().find(|port| graph.edges[port.index()].to == pin.via);
+        let target = self.to[pin.to.index()];
+        let Some(&port) = port.filter(|_| target.row != NONE) else { return };
+        let begin = target.row as usize * self.nodes;
+        self.rows.extend_from_within(begin..begin + self.nodes);
+        let row = (self.rows.len() / self.nodes) as u32 - 1;
+        if let Some(last) = self.rows.get_mut(row as usize * self.nodes + target.last.index()) {
+            *last = target.last_port;
+        }
+        self.rows[row as usize * self.nodes + pin.at.index()] = port.0;
+        self.to[pin.to.index()] = Target { row, last: NOWHERE, last_port: NONE };
     }
 
     /// The best port of `at` given the distances of all nodes to the destination.
@@ -106,8 +133,12 @@ impl Routes {
     /// Where a packet of `flow` at `at` goes next on its way to `to`.
     #[inline]
     pub(crate) fn next(&self, at: NodeId, to: NodeId, flow: FlowId) -> Option<PortId> {
-        let node = &self.nodes[at.index()];
-        let entry = if node.table.is_empty() { node.default } else { node.table[to.index()] };
+        let target = &self.to[to.index()];
+        let entry = if at == target.last {
+            target.last_port
+        } else {
+            *self.rows.get(target.row as usize * self.nodes + at.index())?
+        };
         if entry & CHOICE == 0 {
             return Some(PortId(entry));
         }
@@ -143,8 +174,6 @@ struct Graph<'a> {
     out: Vec<Vec<PortId>>,
     /// Ports into each node, those that are up.
     into: Vec<Vec<PortId>>,
-    /// For each node of the core, the leaves that hang from it.
-    leaves: Vec<Vec<usize>>,
     leaf: Vec<bool>,
 }
 
@@ -159,15 +188,18 @@ impl<'a> Graph<'a> {
         // two nodes that have only each other are no leaves: somebody must search
         let leaf: Vec<bool> =
             (0..nodes).map(|node| single(node) && !single(edges[out[node][0].index()].to.index())).collect();
-        let mut leaves = vec![Vec::new(); nodes];
-        for node in (0..nodes).filter(|&node| leaf[node]) {
-            leaves[edges[out[node][0].index()].to.index()].push(node);
-        }
-        Self { edges, metric, out, into, leaves, leaf }
+        Self { edges, metric, out, into, leaf }
     }
 
     fn is_core(&self, node: usize) -> bool {
         !self.leaf[node]
+    }
+
+    /// The node that a leaf hangs from, and the port from there to the leaf.
+    fn hangs_from(&self, node: usize) -> Option<(NodeId, PortId)> {
+        let out = self.out[node].first().filter(|_| self.leaf[node])?;
+        let back = self.into[node].first()?;
+        Some((self.edges[out.index()].to, *back))
     }
 
     fn cost(&self, edge: &Edge) -> u64 {
@@ -210,6 +242,10 @@ mod tests {
         links.iter().flat_map(|&(a, b, delay)| [edge(a, b, delay), edge(b, a, delay)]).collect()
     }
 
+    fn all(nodes: u32) -> impl Iterator<Item = NodeId> {
+        (0..nodes).map(NodeId)
+    }
+
     fn next(routes: &Routes, at: u32, to: u32) -> Option<u32> {
         routes.next(NodeId(at), NodeId(to), FlowId(0)).map(|port| port.0)
     }
@@ -218,15 +254,15 @@ mod tests {
     fn delay_and_hops_choose_different_paths() {
         // 0-1-2 is short in delay, 0-2 in hops
         let edges = edges(&[(0, 1, 1), (1, 2, 1), (0, 2, 5)]);
-        assert_eq!(next(&Routes::new(3, &edges, Metric::Delay, &[]), 0, 2), Some(0));
-        assert_eq!(next(&Routes::new(3, &edges, Metric::Hops, &[]), 0, 2), Some(4));
+        assert_eq!(next(&Routes::new(3, &edges, Metric::Delay, &[], all(3)), 0, 2), Some(0));
+        assert_eq!(next(&Routes::new(3, &edges, Metric::Hops, &[], all(3)), 0, 2), Some(4));
     }
 
     #[test]
     fn leaves_are_reached_through_the_node_they_hang_from() {
         // hosts 2, 3 behind router 0; host 4 behind router 1
         let edges = edges(&[(0, 1, 1), (2, 0, 1), (3, 0, 1), (1, 4, 1)]);
-        let routes = Routes::new(5, &edges, Metric::Delay, &[]);
+        let routes = Routes::new(5, &edges, Metric::Delay, &[], all(5));
         assert_eq!(
             [next(&routes, 2, 4), next(&routes, 0, 4), next(&routes, 1, 4)],
             [Some(2), Some(0), Some(6)]
@@ -239,14 +275,32 @@ mod tests {
 
     #[test]
     fn two_nodes_reach_each_other() {
-        let routes = Routes::new(2, &edges(&[(0, 1, 1)]), Metric::Delay, &[]);
+        let routes = Routes::new(2, &edges(&[(0, 1, 1)]), Metric::Delay, &[], all(2));
         assert_eq!([next(&routes, 0, 1), next(&routes, 1, 0)], [Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn only_wanted_destinations_have_routes_and_leaves_share_a_row() {
+        let edges = edges(&[(0, 1, 1), (2, 0, 1), (3, 0, 1), (1, 4, 1)]);
+        let routes = Routes::new(5, &edges, Metric::Delay, &[], [NodeId(2), NodeId(3)]);
+        assert_eq!(routes.rows.len(), 5);
+        assert_eq!([next(&routes, 4, 3), next(&routes, 0, 3), next(&routes, 0, 4)], [Some(7), Some(5), None]);
+    }
+
+    #[test]
+    fn a_pin_at_one_leaf_leaves_its_neighbours_alone() {
+        // hosts 3 and 4 behind router 2; routers 0, 1, 2 in a triangle
+        let edges = edges(&[(0, 1, 1), (1, 2, 1), (0, 2, 1), (2, 3, 1), (2, 4, 1)]);
+        let pin = RouteSpec { at: NodeId(0), to: NodeId(3), via: NodeId(1) };
+        let routes = Routes::new(5, &edges, Metric::Delay, &[pin], all(5));
+        assert_eq!([next(&routes, 0, 3), next(&routes, 0, 4)], [Some(0), Some(4)]);
+        assert_eq!([next(&routes, 1, 3), next(&routes, 2, 3)], [Some(2), Some(6)]);
     }
 
     #[test]
     fn equal_paths_are_shared_by_flow_and_kept_by_each() {
         let edges = edges(&[(0, 1, 1), (0, 2, 1), (1, 3, 1), (2, 3, 1)]);
-        let routes = Routes::new(4, &edges, Metric::Delay, &[]);
+        let routes = Routes::new(4, &edges, Metric::Delay, &[], all(4));
         let port = |flow| routes.next(NodeId(0), NodeId(3), FlowId(flow)).expect("connected").0;
         let first = (0..1000).filter(|&flow| port(flow) == 0).count();
         assert!((400..600).contains(&first), "{first}");
@@ -257,11 +311,11 @@ mod tests {
     fn a_pinned_route_overrides_and_a_dead_link_is_avoided() {
         let mut edges = edges(&[(0, 1, 1), (1, 2, 1), (0, 2, 5)]);
         let pin = RouteSpec { at: NodeId(0), to: NodeId(2), via: NodeId(2) };
-        assert_eq!(next(&Routes::new(3, &edges, Metric::Delay, &[pin]), 0, 2), Some(4));
+        assert_eq!(next(&Routes::new(3, &edges, Metric::Delay, &[pin], all(3)), 0, 2), Some(4));
         (edges[0].up, edges[1].up) = (false, false);
-        let routes = Routes::new(3, &edges, Metric::Delay, &[]);
+        let routes = Routes::new(3, &edges, Metric::Delay, &[], all(3));
         assert_eq!([next(&routes, 0, 2), next(&routes, 0, 1)], [Some(4), Some(4)]);
         (edges[4].up, edges[5].up) = (false, false);
-        assert_eq!(next(&Routes::new(3, &edges, Metric::Delay, &[]), 0, 2), None);
+        assert_eq!(next(&Routes::new(3, &edges, Metric::Delay, &[], all(3)), 0, 2), None);
     }
 }

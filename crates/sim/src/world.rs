@@ -114,8 +114,16 @@ impl World {
     }
 
     /// What the run left, as far as it came.
+    ///
+    /// Panics when a packet is not accounted for: that is a bug of the simulator, whatever the scenario.
     pub fn finish(mut self) -> Trace {
-        self.trace()
+        let trace = self.trace();
+        assert!(
+            trace.balance.holds(),
+            "every packet is delivered, dropped or in flight: {:?}",
+            trace.balance
+        );
+        trace
     }
 
     /// Mixes one handled event into the digest of the run.

@@ -11,9 +11,7 @@ use units::{Bytes, Duration, Rate, Time};
 fn run(blueprint: &Blueprint) -> Trace {
     let mut world = World::new(blueprint).expect("a valid blueprint");
     world.run(&Control::default());
-    let trace = world.finish();
-    assert!(trace.balance.holds(), "{:?}", trace.balance);
-    trace
+    world.finish()
 }
 
 fn source(packet: u64, pattern: Pattern) -> FlowKind {
