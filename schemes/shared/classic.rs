@@ -93,8 +93,11 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
             let kept = self.law.shrink(Segments(self.window), &cut, cx).0;
             // ssthresh = max(…, 2·SMSS)                                                 [RFC5681 §3.1, eq. 4]
             self.threshold = if kept >= LEAST_THRESHOLD { kept } else { LEAST_THRESHOLD };
-            if event.cause != Cause::Timeout {
-                self.set(self.threshold);
+            match event.cause {
+                Cause::Loss => self.set(self.threshold),
+                // a mark may leave one segment                                          [RFC9438 §4.6, RFC3168 §6.1.2]
+                Cause::Mark => self.set(kept),
+                Cause::Timeout => {}
             }
         }
         if event.cause == Cause::Timeout {

@@ -1,0 +1,37 @@
+//! TEMPLATE: in one sentence, what it does that others do not.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+
+use crate::shared::Classic;
+
+mod edge;
+#[cfg(test)]
+mod tests;
+
+pub use edge::Template;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "template",
+    title: "One line for the catalogue",
+    families: &[Family::Ip],
+    sources: &[Source {
+        key: "RFC5681",
+        text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009",
+    }],
+    documented: Documented::Full,
+};
+
+contract::params! {
+    /// Share of the window kept after a loss.
+    beta: f64 = 0.5, within 0.1..=0.9, from "RFC5681 §3.1";
+}
+
+/// The whole congestion control: slow start, threshold, floor and undo around the law. Where the classic frame does not fit,
+/// implement [`contract::CongestionControl`] instead of [`contract::WindowLaw`] and name that type here.
+pub type Control = Classic<Template>;
+
+/// Makes the congestion control of one connection.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Classic::new(Template::new(params), setup)
+}

@@ -1,0 +1,147 @@
+//! CUBIC's window law. Windows are in segments, times in seconds, as in the RFC.
+
+use contract::{Ack, Cause, Cut, Cx, WindowLaw};
+use units::{Segments, Time, math};
+
+use super::Params;
+
+contract::choice! {
+    /// What moves the window towards the cubic.
+    pub enum Counting {
+        /// Each acknowledgement, as printed. With delayed acknowledgements the window follows half as fast.
+        Acks = "acks",
+        /// Each segment acknowledged.
+        Segments = "segments",
+    }
+}
+
+/// The cubic, and the window that Reno would have.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    c: f64,
+    beta: f64,
+    /// α of the Reno-friendly region, until `w_est` is back at `w_prior`.
+    alpha: f64,
+    fast_convergence: bool,
+    reno_friendly: bool,
+    counting: Counting,
+    /// Where the last cut was made, or below that by fast convergence. Zero before the first.
+    w_max: f64,
+    /// Window just before the last cut, or at the end of the first slow start [RFC9438 §4.1.2: cwnd_prior].
+    w_prior: f64,
+    /// The window that Reno would have.
+    w_est: f64,
+    /// Time from the epoch to the plateau.
+    k: f64,
+    /// Begin of this stage of congestion avoidance, moved by the time that does not count; [`Time::NEVER`] before it.
+    epoch: Time,
+    /// When the window was last seen.
+    last_at: Time,
+    /// The stage follows a timeout, or no cut at all.
+    plateau: bool,
+}
+
+impl Cubic {
+    /// The law, with its parameters.
+    pub fn new(params: &Params) -> Self {
+        Self {
+            c: params.c,
+            beta: params.beta,
+            // α = 3·(1 − β)/(1 + β)                                              [RFC9438 §4.3]
+            alpha: 3.0 * (1.0 - params.beta) / (1.0 + params.beta),
+            fast_convergence: params.fast_convergence,
+            reno_friendly: params.reno_friendly,
+            counting: params.counting,
+            w_max: 0.0,
+            w_prior: 0.0,
+            w_est: 0.0,
+            k: 0.0,
+            epoch: Time::NEVER,
+            last_at: Time::ZERO,
+            plateau: true,
+        }
+    }
+
+    /// Begins a stage of congestion avoidance with the window `w`.
+    fn begin(&mut self, w: f64, now: Time) {
+        self.epoch = now;
+        self.w_est = w;
+        if self.w_prior == 0.0 {
+            self.w_prior = w;
+        }
+        if self.plateau || w >= self.w_max {
+            // K = 0 and W_max = cwnd                                              [RFC9438 §4.8, §4.10]
+            self.k = 0.0;
+            self.w_max = w;
+        } else {
+            // K = ∛((W_max − cwnd_epoch)/C)                                       [RFC9438 §4.2, eq. 2]
+            self.k = math::cbrt((self.w_max - w) / self.c);
+        }
+        self.plateau = false;
+    }
+
+    /// The window aimed for, `t` seconds after the epoch. Concave before `k`, convex after it.
+    #[inline]
+    pub(super) fn w_cubic(&self, t: f64) -> f64 {
+        // W_cubic(t) = C·(t − K)³ + W_max                                         [RFC9438 §4.2, eq. 1]
+        self.c * math::cube(t - self.k) + self.w_max
+    }
+
+    /// Time from the epoch to the plateau, in seconds.
+    pub fn k(&self) -> f64 {
+        self.k
+    }
+
+    /// Where the plateau is, in segments.
+    pub fn w_max(&self) -> Segments {
+        Segments(self.w_max)
+    }
+}
+
+impl WindowLaw for Cubic {
+    #[inline]
+    fn grow(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments {
+        let (w, now) = (window.0, cx.now());
+        if self.epoch == Time::NEVER {
+            self.begin(w, now);
+        }
+        self.last_at = now;
+        let t = (now - self.epoch).as_secs_f64();
+        let acked = f64::from(ack.packets);
+        if self.reno_friendly {
+            // W_est += α·segments_acked/cwnd, with α = 1 from cwnd_prior on        [RFC9438 §4.3, eq. 4]
+            let alpha = if self.w_est < self.w_prior { self.alpha } else { 1.0 };
+            self.w_est += alpha * acked / w;
+            if self.w_cubic(t) < self.w_est {
+                // differs: the window is never set below itself
+                return Segments(self.w_est.max(w));
+            }
+        }
+        // target = W_cubic(t + RTT) within cwnd and 1.5·cwnd                       [RFC9438 §4.2]
+        let aim = self.w_cubic(t + ack.rtt_smoothed.as_secs_f64());
+        let target = if aim < w { w } else { aim.min(1.5 * w) };
+        // cwnd += (target − cwnd)/cwnd                                             [RFC9438 §4.4, §4.5]
+        let steps = if self.counting == Counting::Acks { 1.0 } else { acked };
+        Segments(w + steps * (target - w) / w)
+    }
+
+    fn shrink(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
+        let w = window.0;
+        self.w_prior = w;
+        // W_max = cwnd·(1 + β)/2 if the window did not come back, cwnd otherwise   [RFC9438 §4.7]
+        self.w_max = if self.fast_convergence && w < self.w_max { w * (1.0 + self.beta) / 2.0 } else { w };
+        self.epoch = Time::NEVER;
+        self.plateau = cut.cause == Cause::Timeout;
+        // ssthresh = flight_size·β                                                 [RFC9438 §4.6]
+        Segments(cut.flight.0 * self.beta)
+    }
+
+    /// Time in which the window may not grow does not count [RFC9438 §5.8].
+    #[inline]
+    fn pause(&mut self, _ack: &Ack, cx: &mut Cx<'_>) {
+        if self.epoch != Time::NEVER {
+            self.epoch += cx.now() - self.last_at;
+            self.last_at = cx.now();
+        }
+    }
+}
