@@ -567,10 +567,10 @@ proptest! {
     #[test]
     fn accumulation_is_zero_exactly_when_all_queues_are_empty(
         nodes in prop::collection::vec((1.0f64..8.0, prop::collection::vec(0.0f64..1.6, 10)), 1..4),
-        own in prop::collection::vec(0.1f64..0.4, 10),
-        size in 4u64..40,
+        own in prop::collection::vec(0.2f64..0.8, 10),
+        size in 2u64..20,
     ) {
-        // in tenths of a second: own traffic 0.1–0.4 Mbit/s; cross traffic up to 1.6 of each node's rate, at first little
+        // in tenths of a second: own traffic 0.2–0.8 Mbit/s; cross traffic up to 1.6 of each node's rate, at first little
         let segment = |t: f64| ((t * 10.0) as usize).min(9);
         let own_bps = |t: f64| own[segment(t)] * 1e6;
         let cross = |node: &(f64, Vec<f64>), t: f64| if t < 0.1 { 0.0 } else { node.1[segment(t)] * node.0 * 1e6 };
@@ -604,7 +604,7 @@ proptest! {
             it.end.out.notes.pending.clear();
             let packets = shown / size as f64;
             // what the own flow brings while a bit waits
-            let own_waiting = waited_s * 0.1e6 / 8.0 / size as f64;
+            let own_waiting = waited_s * 0.2e6 / 8.0 / size as f64;
             if own_waiting > 6.0 {
                 prop_assert!(packets > 0.0, "queues of {waited_s} s not seen at {t}");
             }
