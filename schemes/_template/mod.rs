@@ -20,6 +20,7 @@ pub const SCHEME: Scheme = Scheme {
         text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009",
     }],
     documented: Documented::Full,
+    series: &[],
 };
 
 contract::params! {

@@ -26,6 +26,7 @@ pub const SCHEME: Scheme = Scheme {
         },
     ],
     documented: Documented::Full,
+    series: &[],
 };
 
 contract::params! {

@@ -20,6 +20,7 @@ pub const SCHEME: Scheme = Scheme {
         text: "Xu, Ha, Rhee, Goel, Eggert: CUBIC for Fast and Long-Distance Networks, RFC 9438, 2023",
     }],
     documented: Documented::Full,
+    series: &[],
 };
 
 contract::params! {
