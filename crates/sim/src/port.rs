@@ -27,7 +27,8 @@ pub(crate) struct Slot {
 /// A ring of slots with two cursors: the next to arrive, and the first whose transmission has not started.
 #[derive(Debug, Default)]
 struct Ring {
-    slots: Vec<Slot>,
+    /// A power of two of them, or none.
+    slots: Box<[Slot]>,
     head: u32,
     waiting: u32,
     tail: u32,
@@ -67,7 +68,7 @@ impl Ring {
         let mut slots = Vec::with_capacity((len * 2).max(4));
         slots.extend((0..len).map(|i| *self.at(self.head.wrapping_add(i as u32))));
         slots.resize(slots.capacity().next_power_of_two(), Slot::default());
-        (self.slots, self.head, self.waiting, self.tail) = (slots, 0, started, len as u32);
+        (self.slots, self.head, self.waiting, self.tail) = (slots.into_boxed_slice(), 0, started, len as u32);
     }
 
     fn iter(&self) -> impl Iterator<Item = &Slot> {
@@ -100,37 +101,42 @@ pub(crate) struct Discipline {
     pub counted_to: Time,
 }
 
-/// A port. What every packet touches comes first; the rest is behind a pointer.
+/// A port. Laid out by cache lines: what an arrival touches, what an offer touches besides, the rest.
+#[repr(C, align(64))]
 pub(crate) struct Port {
     ring: Ring,
+    /// The node at the other end.
+    pub to: NodeId,
+    /// The wire loses packets at random.
+    pub lossy: bool,
+    /// It is up and has no queue discipline: an offer goes straight into the ring.
+    pub plain: bool,
+    pub up: bool,
+    /// When the pending `Arrive` is due; another one is stale.
+    pub armed: Time,
     busy_until: Time,
-    carry: Carry,
-    rate: Rate,
-    /// Where it is whole: spares a division a packet. Zero elsewhere.
+    /// Time of a byte where it is a whole number: spares a division a packet. Zero elsewhere.
     nanos_per_byte: u64,
+
     delay: Duration,
     /// When the last packet accepted will arrive.
     last_arrive: Time,
-    /// When the pending `Arrive` is due; another one is stale.
-    pub armed: Time,
+    limit_bytes: u64,
+    waiting_bytes: u64,
     /// Limits of the plain FIFO.
     limit_packets: u32,
     mark_above: u32,
-    limit_bytes: u64,
-    waiting_bytes: u64,
-    /// The node at the other end.
-    pub to: NodeId,
-    pub up: bool,
-    /// The wire loses packets at random.
-    pub lossy: bool,
-    backlog_max: u32,
     offered_packets: u64,
     sent_packets: u64,
     sent_bytes: u64,
+
     backlog_packet_ns: u128,
     backlog_byte_ns: u128,
-    pub discipline: Option<Box<Discipline>>,
+    backlog_max: u32,
+    carry: Carry,
+    rate: Rate,
     pub cold: Box<Cold>,
+    pub discipline: Option<Box<Discipline>>,
 }
 
 /// What few packets touch.
@@ -173,7 +179,8 @@ impl Port {
             limit_bytes,
             waiting_bytes: 0,
             to,
-            up: true,
+            up: spec.rate != Rate::ZERO,
+            plain: discipline.is_none() && spec.rate != Rate::ZERO,
             lossy: spec.loss > 0.0,
             backlog_max: 0,
             offered_packets: 0,
@@ -206,7 +213,7 @@ impl Port {
         (self.cold.loss, self.lossy) = (loss, loss > 0.0);
     }
 
-    /// Takes a packet into the plain FIFO. `marked` is set when the packet is to be marked.
+    /// Takes a packet into the plain FIFO of a link that is up. `marked` is set when the packet is to be marked.
     #[inline]
     pub(crate) fn offer(&mut self, now: Time, packet: PacketId, size_bytes: u32, marked: &mut bool) -> Offer {
         self.offered_packets += 1;
@@ -216,9 +223,6 @@ impl Port {
         let start = self.busy_until.max(now);
         if start > now && (waiting >= self.limit_packets || self.waiting_bytes + size > self.limit_bytes) {
             return self.refuse(DropReason::QueueFull);
-        }
-        if !self.up || self.rate == Rate::ZERO {
-            return self.refuse(DropReason::LinkDown);
         }
         if waiting >= self.mark_above {
             *marked = true;
@@ -434,6 +438,7 @@ impl Port {
     pub(crate) fn set_up(&mut self, now: Time, up: bool) -> Vec<PacketId> {
         self.settle_capacity(now);
         self.up = up;
+        self.plain = up && self.discipline.is_none();
         if up {
             return Vec::new();
         }

@@ -231,8 +231,8 @@ impl World {
     fn offer(&mut self, port: PortId, id: PacketId) {
         let packet = self.out.arena.get_mut(id);
         let queue = &mut self.ports[port.index()];
-        if queue.discipline.is_some() {
-            return self.offer_to_discipline(port, id);
+        if !queue.plain {
+            return self.offer_elsewhere(port, id);
         }
         let mut mark = false;
         let offer = queue.offer(self.now, id, packet.size_bytes, &mut mark);
@@ -256,8 +256,9 @@ impl World {
         }
     }
 
-    /// The path through a port whose queue decides at each departure.
-    fn offer_to_discipline(&mut self, port: PortId, id: PacketId) {
+    /// The path through a port that is down or whose queue decides at each departure.
+    #[cold]
+    fn offer_elsewhere(&mut self, port: PortId, id: PacketId) {
         let queue = &mut self.ports[port.index()];
         queue.count_offer();
         if !queue.up {
