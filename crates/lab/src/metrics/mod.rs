@@ -4,6 +4,8 @@ mod catalogue;
 mod fairness;
 mod summary;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 pub use catalogue::{METRICS, Metric, metric};
 pub use fairness::{coefficient_of_variation, jain};

@@ -66,7 +66,8 @@ pub(super) struct FlowRow<'a> {
     from: &'a str,
     record: &'a FlowRecord,
     receivers: Vec<ReceiverRow<'a>>,
-    warmup: Time,
+    completed: Option<Time>,
+    active: Duration,
 }
 
 /// One receiver of a flow.
@@ -88,51 +89,37 @@ impl<'a> FlowRow<'a> {
         let ranges = receiver_ranges(trace);
         let row = |(index, spec): (usize, &'a FlowSpec)| {
             let record = &trace.flows[index];
-            let mut row = Self {
+            let receivers = &trace.receivers[ranges[index].clone()];
+            let meters = receivers.iter().map(|receiver| &receiver.meter).chain([&record.meter]);
+            let completed = meters.map(|meter| meter.completed_at).filter(|at| *at < Time::NEVER).min();
+            // a finite transfer is over when it is complete, though its endpoint still answers
+            let active = match (record.started_at, completed, spec.churn) {
+                (Some(started), Some(completed), None) => {
+                    record.active.min(completed.saturating_since(started.max(trace.warmup)))
+                }
+                _ => record.active,
+            };
+            let receiver = |record: &'a ReceiverRecord| ReceiverRow {
+                flow: &spec.name,
+                node: &blueprint.nodes[record.node.index()],
+                record,
+                span: record.active.min(active),
+            };
+            Self {
                 spec,
                 group: groups[index],
                 from: &blueprint.nodes[spec.from.index()],
                 record,
-                receivers: Vec::new(),
-                warmup: trace.warmup,
-            };
-            let active = row.active();
-            row.receivers = trace.receivers[ranges[index].clone()]
-                .iter()
-                .map(|record| ReceiverRow {
-                    flow: &spec.name,
-                    node: &blueprint.nodes[record.node.index()],
-                    record,
-                    span: record.active.min(active),
-                })
-                .collect();
-            row
+                receivers: receivers.iter().map(receiver).collect(),
+                completed,
+                active,
+            }
         };
         blueprint.flows.iter().enumerate().map(row).collect()
     }
 
-    /// A finite transfer is over when it is complete, though its endpoint still answers.
-    fn active(&self) -> Duration {
-        let (Some(started), Some(completed), None) =
-            (self.record.started_at, self.completed(), self.spec.churn)
-        else {
-            return self.record.active;
-        };
-        self.record.active.min(completed.saturating_since(started.max(self.warmup)))
-    }
-
     pub(super) fn started(&self) -> Option<Time> {
         self.record.started_at
-    }
-
-    pub(super) fn completed(&self) -> Option<Time> {
-        let at = |meter: &contract::Meter| meter.completed_at;
-        let earliest = self
-            .receivers
-            .iter()
-            .map(|receiver| at(&receiver.record.meter))
-            .fold(at(&self.record.meter), Time::min);
-        (earliest < Time::NEVER).then_some(earliest)
     }
 
     pub(super) fn scheme(&self) -> Option<&str> {
@@ -146,7 +133,7 @@ impl<'a> FlowRow<'a> {
     /// Whether it was on in the interval of a series that ended at `at`, as far as its first start, its planned stop and its
     /// completion tell; churn is not seen.
     pub(super) fn on_at(&self, at: Time) -> bool {
-        let ends = self.completed().unwrap_or(Time::NEVER).min(self.spec.stop);
+        let ends = self.completed.unwrap_or(Time::NEVER).min(self.spec.stop);
         self.started().is_some_and(|started| at > started) && at <= ends
     }
 
@@ -229,11 +216,11 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .text("from", |row| row.from.to_owned())
         .count("receivers", |row| row.receivers.len() as u64)
         .number("started_s", |row| row.started().map(Time::as_secs_f64))
-        .number("completed_s", |row| row.completed().map(Time::as_secs_f64))
-        .number("active_s", |row| Some(row.active().as_secs_f64()))
+        .number("completed_s", |row| row.completed.map(Time::as_secs_f64))
+        .number("active_s", |row| Some(row.active.as_secs_f64()))
         .count("sent_packets", |row| row.record.sent_packets)
         .count("sent_bytes", |row| row.record.sent_bytes)
-        .number("rate_bps", |row| per_second(row.record.sent_bytes, row.active()))
+        .number("rate_bps", |row| per_second(row.record.sent_bytes, row.active))
         .number("throughput_bps", |row| mean(row.receivers.iter().filter_map(ReceiverRow::throughput)))
         .number("goodput_bps", |row| mean(row.receivers.iter().filter_map(ReceiverRow::goodput)))
         .number("loss_ratio", FlowRow::loss_ratio)
@@ -257,7 +244,7 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .number("owd_max_s", |row| row.receivers.iter().filter_map(ReceiverRow::owd_max).reduce(f64::max))
         .number("queueing_delay_s", |row| row.per_packet(|receiver| receiver.queueing_ns() / 1e9))
         .number("fct_s", |row| {
-            let (started, completed) = (row.started()?, row.completed()?);
+            let (started, completed) = (row.started()?, row.completed?);
             Some(completed.saturating_since(started).as_secs_f64())
         })
         .done()

@@ -1,0 +1,364 @@
+use contract::{Count, DropReason, FlowId, NodeId, PeerId, PortId};
+use sim::{
+    Blueprint, EventRecord, FlowKind, FlowRecord, PortRecord, PortSpec, ReceiverRecord, SeriesRecord,
+    Subject, Trace,
+};
+use stack::{datagram, stream, tcp};
+use units::{Bytes, Duration, Rate, Time};
+
+use super::*;
+use crate::{Cells, Expectation, Group, Report, Sides, Table};
+
+/// One wire of 8 Mbit/s and 10 ms from `a` to `b`; TCP over it, and a stream to both ends' neighbours.
+fn plan() -> Plan {
+    let mut blueprint = Blueprint::new(Duration::from_secs(12));
+    blueprint.warmup = Duration::from_secs(2);
+    let (a, b, c) = (blueprint.node("a"), blueprint.node("b"), blueprint.node("c"));
+    let wire = PortSpec::new(Rate::from_mbps(8), Duration::from_millis(10), 50);
+    blueprint.link("wire", (a, b), wire.clone());
+    blueprint.link("tail", (b, c), wire);
+    blueprint.flow("bulk", Some("reno"), FlowKind::Tcp(tcp::Config::default()), a, &[b]);
+    blueprint.flow("talk", Some("mca"), FlowKind::Stream(stream::Config::default()), a, &[b, c]);
+    plan_of(blueprint)
+}
+
+fn plan_of(blueprint: Blueprint) -> Plan {
+    let groups = (0..blueprint.flows.len() as u32)
+        .map(|flow| Group { name: blueprint.flows[flow as usize].name.clone(), flows: vec![FlowId(flow)] })
+        .collect();
+    let positions = vec![(0.0, 0.0); blueprint.nodes.len()];
+    Plan {
+        title: "by hand".to_owned(),
+        blueprint,
+        expect: Vec::new(),
+        groups,
+        positions,
+        resolved: serde_json::Value::Null,
+    }
+}
+
+fn receiver(flow: u32, node: u32, packets: u64, bytes: u64) -> ReceiverRecord {
+    ReceiverRecord {
+        flow: FlowId(flow),
+        node: NodeId(node),
+        peer: PeerId(10 + flow + node),
+        packets,
+        bytes,
+        delay_sum_ns: packets * 15_000_000,
+        delay_min: Duration::from_millis(11),
+        delay_max: Duration::from_millis(30),
+        meter: Default::default(),
+        active: Duration::from_secs(10),
+    }
+}
+
+/// What a run of [`plan`] might leave: 10 s after the warm-up.
+fn trace() -> Trace {
+    let mut bulk = FlowRecord {
+        sent_packets: 1000,
+        sent_bytes: 1_500_000,
+        started_at: Some(Time::ZERO),
+        active: Duration::from_secs(10),
+        ..FlowRecord::default()
+    };
+    bulk.drops[DropReason::QueueFull as usize] = 20;
+    bulk.meter.counts[Count::Retransmits as usize] = 21;
+    bulk.meter.counts[Count::Marks as usize] = 7;
+    bulk.meter.rtt_count = 4;
+    bulk.meter.rtt_sum_ns = 120_000_000;
+    bulk.meter.rtt_min = Duration::from_millis(22);
+    let talk = FlowRecord {
+        sent_packets: 500,
+        sent_bytes: 500_000,
+        started_at: Some(Time::from_nanos(4_000_000_000)),
+        active: Duration::from_secs(8),
+        ..FlowRecord::default()
+    };
+    let mut receivers =
+        vec![receiver(0, 1, 980, 1_470_000), receiver(1, 1, 480, 480_000), receiver(1, 2, 240, 240_000)];
+    receivers[0].meter.goodput_bytes = 1_250_000;
+    receivers[1].meter.goodput_bytes = 480_000;
+    receivers[1].meter.counts[Count::Missing as usize] = 20;
+    receivers[1].meter.counts[Count::Feedback as usize] = 6;
+    receivers[2].meter.goodput_bytes = 240_000;
+    receivers[2].meter.counts[Count::Missing as usize] = 160;
+    receivers[2].meter.counts[Count::Feedback as usize] = 2;
+    let mut ports = vec![PortRecord::default(); 4];
+    ports[0] = PortRecord {
+        offered_packets: 1500,
+        sent_packets: 1480,
+        sent_bytes: 2_000_000,
+        backlog_packet_ns: 74_000_000_000,
+        backlog_byte_ns: 100_000_000_000_000,
+        backlog_max: 50,
+        capacity_bits: 80_000_000,
+        ..PortRecord::default()
+    };
+    ports[0].drops[DropReason::QueueFull as usize] = 20;
+    Trace {
+        hash: 1,
+        ended_at: Time::from_nanos(12_000_000_000),
+        warmup: Time::from_nanos(2_000_000_000),
+        packet_hops: 4000,
+        events_handled: 9000,
+        flows: vec![bulk, talk],
+        receivers,
+        ports,
+        series: Vec::new(),
+        events: Vec::new(),
+        balance: Default::default(),
+    }
+}
+
+fn cell(table: &Table, column: &str, row: usize) -> f64 {
+    table.numbers(column)[row].unwrap_or_else(|| panic!("{} {column} {row} was measured", table.name))
+}
+
+fn texts(table: &Table, column: &str) -> Vec<String> {
+    match table.column(column) {
+        Some(Cells::Text(words)) => words.iter().map(str::to_owned).collect(),
+        other => panic!("{column} holds no text: {other:?}"),
+    }
+}
+
+fn near(measured: f64, expected: f64) {
+    assert!((measured - expected).abs() <= 1e-9 * expected.abs(), "{measured} is not {expected}");
+}
+
+fn of<'a>(report: &'a Report, name: &str) -> &'a Table {
+    report.table(name).unwrap_or_else(|| panic!("there is a table {name}"))
+}
+
+#[test]
+fn rates_are_taken_over_the_time_that_a_flow_was_on() {
+    let report = report(&plan(), &trace());
+    let flows = of(&report, "flows");
+    near(cell(flows, "rate_bps", 0), 1_500_000.0 * 8.0 / 10.0);
+    near(cell(flows, "throughput_bps", 0), 1_470_000.0 * 8.0 / 10.0);
+    near(cell(flows, "goodput_bps", 0), 1_000_000.0);
+    // the stream's receivers were members for 10 s, but there was a sender for only 8 s of them
+    let receivers = of(&report, "receivers");
+    near(cell(receivers, "throughput_bps", 1), 480_000.0);
+    near(cell(receivers, "throughput_bps", 2), 240_000.0);
+    near(cell(flows, "throughput_bps", 1), 360_000.0);
+    assert_eq!(report.value("flow.talk.throughput_min"), Some(240_000.0));
+    assert_eq!(report.value("flow.talk.throughput_max"), Some(480_000.0));
+}
+
+#[test]
+fn losses_are_what_streams_miss_and_what_is_dropped_of_the_others() {
+    let report = report(&plan(), &trace());
+    let flows = of(&report, "flows");
+    near(cell(flows, "loss_ratio", 0), 0.02);
+    // (20 / 500 + 160 / 400) / 2
+    near(cell(flows, "loss_ratio", 1), 0.22);
+    near(cell(flows, "missing", 1), 180.0);
+    near(cell(flows, "feedback_packets", 1), 8.0);
+    near(cell(flows, "retransmits", 0), 21.0);
+    near(cell(flows, "marks", 0), 7.0);
+}
+
+#[test]
+fn delays_include_propagation_and_queueing_delay_does_not() {
+    let report = report(&plan(), &trace());
+    let flows = of(&report, "flows");
+    near(cell(flows, "owd_s", 0), 0.015);
+    near(cell(flows, "owd_min_s", 0), 0.011);
+    near(cell(flows, "owd_max_s", 1), 0.03);
+    near(cell(flows, "queueing_delay_s", 1), 0.004);
+    near(cell(flows, "rtt_s", 0), 0.03);
+    near(cell(flows, "rtt_min_s", 0), 0.022);
+    assert_eq!(flows.numbers("rtt_s")[1], None, "the stream measured no round trip");
+}
+
+#[test]
+fn a_port_says_how_full_it_was() {
+    let report = report(&plan(), &trace());
+    let links = of(&report, "links");
+    assert_eq!(texts(links, "direction"), ["forward", "backward", "forward", "backward"]);
+    assert_eq!(texts(links, "from"), ["a", "b", "b", "c"]);
+    near(cell(links, "utilisation", 0), 0.2);
+    near(cell(links, "queue_packets", 0), 7.4);
+    near(cell(links, "queue_bytes", 0), 10_000.0);
+    near(cell(links, "queue_s", 0), 0.05);
+    near(cell(links, "loss_ratio", 0), 20.0 / 1500.0);
+    near(cell(links, "drops_queue_full", 0), 20.0);
+    assert_eq!(links.numbers("utilisation")[1], None, "nothing is known of a port without capacity");
+    assert_eq!(report.value("link.wire.utilisation"), Some(0.2));
+    assert_eq!(report.value("link.wire.backward.drops"), Some(0.0));
+}
+
+#[test]
+fn a_finite_transfer_ends_with_its_completion() {
+    let mut trace = trace();
+    trace.receivers[0].meter.completed_at = Time::from_nanos(7_000_000_000);
+    let report = report(&plan(), &trace);
+    let flows = of(&report, "flows");
+    near(cell(flows, "completed_s", 0), 7.0);
+    near(cell(flows, "fct_s", 0), 7.0);
+    // from the end of the warm-up at 2 s
+    near(cell(flows, "active_s", 0), 5.0);
+    near(cell(flows, "goodput_bps", 0), 2_000_000.0);
+    assert_eq!(flows.numbers("fct_s")[1], None);
+}
+
+#[test]
+fn fairness_is_over_the_goodput_of_flows_with_a_scheme() {
+    let report = report(&plan(), &trace());
+    // goodputs 1 Mbit/s and (480 + 240) / 2 kbit/s
+    let (x, y) = (1_000_000.0f64, 360_000.0f64);
+    near(report.value("flows.fairness").expect("two flows"), (x + y) * (x + y) / (2.0 * (x * x + y * y)));
+    assert_eq!(report.value("flows.bulk.fairness"), Some(1.0));
+    assert_eq!(report.value("flows.count"), Some(2.0));
+    near(report.value("flows.goodput_total").expect("two flows"), x + y);
+    assert_eq!(report.value("flows.sent_packets"), Some(1500.0), "counts are summed");
+    near(report.value("flows.throughput").expect("two flows"), (1_176_000.0 + 360_000.0) / 2.0);
+}
+
+#[test]
+fn what_was_recorded_is_listed_by_the_names_of_its_subjects() {
+    let mut trace = trace();
+    let times = vec![Time::from_nanos(1_000_000_000), Time::from_nanos(2_000_000_000)];
+    for (subject, name) in [
+        (Subject::Flow(FlowId(0)), "rate"),
+        (Subject::Receiver(2), "goodput"),
+        (Subject::Port(PortId(1)), "backlog"),
+    ] {
+        trace.series.push(SeriesRecord { subject, name, times: times.clone(), values: vec![1.5, f64::NAN] });
+    }
+    for value in [12.0, 13.0, -1.0] {
+        trace.events.push(EventRecord {
+            at: Time::from_nanos(500_000_000),
+            subject: Subject::Flow(FlowId(1)),
+            name: "representative",
+            value,
+        });
+    }
+    let report = report(&plan(), &trace);
+    let series = of(&report, "series");
+    let subjects = texts(series, "subject");
+    assert_eq!(
+        subjects.iter().step_by(2).collect::<Vec<_>>(),
+        ["flow.bulk", "receiver.talk@c", "link.wire.backward"]
+    );
+    assert_eq!(series.numbers("time_s"), [1.0, 2.0].repeat(3).into_iter().map(Some).collect::<Vec<_>>());
+    assert_eq!(series.numbers("value")[..2], [Some(1.5), None]);
+    let events = of(&report, "events");
+    assert_eq!(texts(events, "text"), ["receiver.talk@b", "receiver.talk@c", ""]);
+    assert_eq!(cell(events, "value", 2), -1.0);
+}
+
+#[test]
+fn the_rate_series_tells_when_a_flow_converged_and_how_it_varies() {
+    let mut trace = trace();
+    let clock: Vec<Time> = (1..=24).map(|tick| Time::from_nanos(tick * 500_000_000)).collect();
+    let bulk: Vec<f64> = (1..=24).map(|tick| if tick <= 12 { 8e6 } else { 4e6 }).collect();
+    let talk: Vec<f64> = (1..=24)
+        .map(|tick| {
+            if tick <= 8 {
+                0.0
+            } else if tick <= 12 {
+                1e6
+            } else {
+                4e6
+            }
+        })
+        .collect();
+    for (flow, values) in [bulk, talk].into_iter().enumerate() {
+        let subject = Subject::Flow(FlowId(flow as u32));
+        trace.series.push(SeriesRecord { subject, name: "rate", times: clock.clone(), values });
+    }
+    let report = report(&plan(), &trace);
+    assert_eq!(
+        report.value("flow.bulk.convergence"),
+        Some(6.0),
+        "alone for 4 s only, fair again from 6 s on"
+    );
+    assert_eq!(report.value("flow.talk.convergence"), Some(2.0), "started at 4 s, fair from 6 s on");
+    // 4 values of 1 and 12 of 4: mean 3.25, squares 4 · 2.25² + 12 · 0.75² = 27, n − 1 = 15
+    near(report.value("flow.talk.cov").expect("a series"), (27.0f64 / 15.0).sqrt() / 3.25);
+    assert_eq!(super::report(&plan(), &self::trace()).value("flow.talk.cov"), None, "nothing was recorded");
+}
+
+#[test]
+fn expectations_are_held_against_the_summary() {
+    let mut plan = plan();
+    for (key, text) in [
+        ("link.wire.utilisation", ">= 0.2"),
+        ("link.wire.utilisation", "< 20 %"),
+        ("link.wier.utilisation", ">= 0"),
+    ] {
+        let sides = Sides::read(text).expect("a relation");
+        plan.expect.push(Expectation { key: key.to_owned(), text: text.to_owned(), sides });
+    }
+    let report = report(&plan, &trace());
+    let expect = of(&report, "expect");
+    assert_eq!(expect.column("pass"), Some(&Cells::Switch(vec![true, false, false])));
+    assert_eq!(expect.numbers("measured"), [Some(0.2), Some(0.2), None]);
+    assert_eq!(texts(expect, "expected")[1], "< 20 %");
+}
+
+#[test]
+fn every_column_is_documented_and_every_documented_column_is_there() {
+    let report = report(&plan(), &trace());
+    let found: Vec<(&str, &str)> = report
+        .tables
+        .iter()
+        .flat_map(|table| table.columns.iter().map(|column| (table.name, column.name)))
+        .collect();
+    let keys = texts(of(&report, "summary"), "metric");
+    for row in METRICS {
+        let column = found.contains(&(row.table, row.name));
+        let key = row.table == "summary" && keys.iter().any(|key| key.rsplit('.').next() == Some(row.name));
+        assert!(column || key, "{}.{} is documented and nowhere", row.table, row.name);
+        assert!(!row.definition.is_empty() && !row.measured.is_empty());
+    }
+    let documented = METRICS.iter().filter(|row| found.contains(&(row.table, row.name))).count();
+    assert_eq!(documented, found.len(), "each column is documented once");
+}
+
+#[test]
+fn a_key_stands_once_in_the_summary() {
+    let report = report(&plan(), &trace());
+    let mut keys = texts(of(&report, "summary"), "metric");
+    let all = keys.len();
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), all);
+}
+
+#[test]
+fn a_constant_source_on_an_idle_wire_gives_the_numbers_of_the_back_of_an_envelope() {
+    let mut blueprint = Blueprint::new(Duration::from_secs(20));
+    blueprint.warmup = Duration::from_secs(10);
+    let (a, b) = (blueprint.node("a"), blueprint.node("b"));
+    blueprint.link("wire", (a, b), PortSpec::new(Rate::from_mbps(10), Duration::from_millis(5), 10));
+    let source = datagram::Config {
+        packet: Bytes::new(1250),
+        pattern: datagram::Pattern::Constant { rate: Rate::from_mbps(1) },
+    };
+    blueprint.flow("clock", None, FlowKind::Datagram(source), a, &[b]);
+    let outcome = crate::run(&plan_of(blueprint), &sim::Control::default());
+    assert!(outcome.complete);
+    let value = |key| outcome.report.value(key).unwrap_or_else(|| panic!("{key} was measured"));
+    assert_eq!(value("flow.clock.rate"), 1e6);
+    assert_eq!(value("link.wire.utilisation"), 0.1);
+    near(value("flow.clock.owd"), 0.006);
+    assert_eq!(value("flow.clock.queueing_delay"), 0.0);
+    assert_eq!(value("flow.clock.loss_ratio"), 0.0);
+    assert_eq!(outcome.report.value("flows.fairness"), None, "a source without a scheme shares nothing");
+}
+
+#[test]
+fn a_run_that_is_stopped_leaves_its_tables() {
+    let mut blueprint = Blueprint::new(Duration::from_secs(1000));
+    let (a, b) = (blueprint.node("a"), blueprint.node("b"));
+    blueprint.link("wire", (a, b), PortSpec::new(Rate::from_mbps(10), Duration::from_millis(5), 10));
+    blueprint.flow("bulk", Some("reno"), FlowKind::Tcp(tcp::Config::default()), a, &[b]);
+    let control = sim::Control::default();
+    control.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let outcome = crate::run(&plan_of(blueprint), &control);
+    assert!(!outcome.complete);
+    assert_eq!(outcome.report.tables.len(), 7);
+    assert!(outcome.report.value("run.ended").is_some_and(|ended| ended < 1000.0));
+}
