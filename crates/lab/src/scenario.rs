@@ -74,6 +74,12 @@ pub fn load_tree(json: &str) -> Result<Scenario, Problems> {
     load(&text, NAME)
 }
 
+/// A value as a command line has it: TOML where it reads as such, or else a text.
+fn value_of(text: &str) -> toml::Value {
+    let read = format!("value = {text}").parse::<toml::Table>().ok();
+    read.and_then(|mut table| table.remove("value")).unwrap_or_else(|| toml::Value::from(text))
+}
+
 /// A JSON value as TOML; `None` for null, which is left out. The error is a message.
 fn toml_value(json: &Json) -> Result<Option<toml::Value>, String> {
     Ok(Some(match json {
@@ -204,11 +210,21 @@ impl Scenario {
 
     /// As [`Scenario::with`], the value as a command line has it: TOML where it reads as such, or else a text.
     pub fn with_text(&self, key: &str, value: &str) -> Result<Self, Problems> {
-        let read = format!("value = {value}")
-            .parse::<toml::Table>()
-            .ok()
-            .and_then(|mut table| table.remove("value"));
-        self.with(key, &read.unwrap_or_else(|| toml::Value::from(value)))
+        self.with(key, &value_of(value))
+    }
+
+    /// As [`Scenario::with_text`] for several keys, all set before the result is checked.
+    pub fn with_all(&self, changes: &[(String, String)]) -> Result<Self, Problems> {
+        let whole = |(message, hint)| Problems::whole(&self.name, &self.text, message, hint);
+        let text = changes.iter().try_fold(self.text.to_string(), |text, (key, value)| {
+            edit::set(&text, key, &value_of(value)).map_err(whole)
+        })?;
+        load(&text, &self.name)
+    }
+
+    /// The same without its sweep.
+    pub fn without_sweep(&self) -> Result<Self, Problems> {
+        load(&edit::without_sweep(&self.text), &self.name)
     }
 
     /// Every combination of the values of `[sweep]`, the last key varying fastest. The scenario itself, with no keys, where

@@ -48,6 +48,12 @@ pub fn series() -> String {
     Value::Array(rows.collect()).to_string()
 }
 
+/// The JSON Schema of a scenario.
+#[pyfunction]
+pub fn schema() -> String {
+    lab::schema().to_string()
+}
+
 fn param(info: &ParamInfo) -> Value {
     json!({
         "name": info.name,

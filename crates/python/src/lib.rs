@@ -1,6 +1,7 @@
 //! The module `thalweg._native`: conversion between Python and the lab, and nothing else.
 
 mod catalogue;
+mod scenario;
 mod table;
 
 use pyo3::prelude::*;
@@ -9,7 +10,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::catalogue::{metrics, schemes, series};
+    use crate::catalogue::{metrics, schema, schemes, series};
+    #[pymodule_export]
+    use crate::scenario::{Control, Plan, Run, Scenario};
     #[pymodule_export]
     use crate::table::Table;
 

@@ -1,0 +1,238 @@
+//! Scenarios, plans and runs as Python classes.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use lab::Problems;
+use pyo3::exceptions::{PyKeyError, PyOSError};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::table::Table;
+
+/// A scenario that was read without a mistake.
+#[pyclass(frozen, module = "thalweg._native")]
+pub struct Scenario(lab::Scenario);
+
+#[pymethods]
+impl Scenario {
+    /// Reads a file. Raises `ScenarioError`, or `OSError` when there is none.
+    #[staticmethod]
+    fn from_file(py: Python<'_>, path: &str) -> PyResult<Self> {
+        let bytes = std::fs::read(path)?;
+        py.detach(|| lab::load_bytes(&bytes, path)).map(Self).map_err(|problems| refused(py, &problems))
+    }
+
+    /// Reads TOML text; `name` stands for the file in messages.
+    #[staticmethod]
+    fn from_text(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
+        py.detach(|| lab::load(text, name)).map(Self).map_err(|problems| refused(py, &problems))
+    }
+
+    /// Reads a tree of plain values, in JSON.
+    #[staticmethod]
+    fn from_json(py: Python<'_>, tree: &str) -> PyResult<Self> {
+        py.detach(|| lab::load_tree(tree)).map(Self).map_err(|problems| refused(py, &problems))
+    }
+
+    /// The scenario as a tree, in JSON.
+    #[getter]
+    fn tree(&self) -> String {
+        self.0.tree().to_string()
+    }
+
+    /// The scenario as TOML: as given when it was text.
+    #[getter]
+    fn text(&self) -> &str {
+        self.0.text()
+    }
+
+    /// One line for people; empty when it has none.
+    #[getter]
+    fn title(&self) -> &str {
+        self.0.title()
+    }
+
+    /// It says that it needs more than five CPU seconds.
+    #[getter]
+    fn slow(&self) -> bool {
+        self.0.is_slow()
+    }
+
+    /// A copy with some dotted keys set, all at once; values are TOML text.
+    fn with_all(&self, py: Python<'_>, changes: Vec<(String, String)>) -> PyResult<Self> {
+        py.detach(|| self.0.with_all(&changes)).map(Self).map_err(|problems| refused(py, &problems))
+    }
+
+    /// The same without its sweep.
+    fn without_sweep(&self, py: Python<'_>) -> PyResult<Self> {
+        py.detach(|| self.0.without_sweep()).map(Self).map_err(|problems| refused(py, &problems))
+    }
+
+    /// Fills in every default and every relative unit.
+    #[pyo3(signature = (seed = None))]
+    fn plan(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<Plan> {
+        py.detach(|| self.0.plan(seed))
+            .map(|plan| Plan(Arc::new(plan)))
+            .map_err(|problems| refused(py, &problems))
+    }
+}
+
+/// What a run is made of.
+#[pyclass(frozen, module = "thalweg._native")]
+pub struct Plan(Arc<lab::Plan>);
+
+#[pymethods]
+impl Plan {
+    /// One line for people.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.0.title
+    }
+
+    /// Root of every random stream.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.blueprint.seed
+    }
+
+    /// Simulated length, in seconds.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.0.blueprint.duration.as_secs_f64()
+    }
+
+    /// The whole plan in the words of a scenario, as JSON.
+    #[getter]
+    fn resolved(&self) -> String {
+        self.0.resolved.to_string()
+    }
+
+    /// The same as TOML.
+    #[getter]
+    fn toml(&self) -> String {
+        self.0.to_toml()
+    }
+
+    /// Nodes with their places and links, as JSON, for drawing.
+    #[getter]
+    fn layout(&self) -> String {
+        let blueprint = &self.0.blueprint;
+        let name = |node: contract::NodeId| &blueprint.nodes[node.index()];
+        let nodes = blueprint.nodes.iter().zip(&self.0.positions);
+        json!({
+            "nodes": nodes.map(|(name, (x, y))| json!({"name": name, "x": x, "y": y})).collect::<Vec<_>>(),
+            "links": blueprint.links.iter().map(|link| {
+                json!({"name": link.name, "from": name(link.ends.0), "to": name(link.ends.1)})
+            }).collect::<Vec<_>>(),
+        })
+        .to_string()
+    }
+
+    /// Runs to the end, or until `control` stops it. Releases the interpreter lock.
+    fn run(&self, py: Python<'_>, control: &Control) -> Run {
+        let (plan, control) = (self.0.clone(), control.0.clone());
+        let outcome = py.detach(move || lab::run(&plan, &control));
+        Run {
+            complete: outcome.complete,
+            trace_hash: format!("{:016x}", outcome.trace.hash),
+            packet_hops: outcome.trace.packet_hops,
+            events_handled: outcome.trace.events_handled,
+            ended_s: outcome.trace.ended_at.as_secs_f64(),
+            report: Arc::new(outcome.report),
+        }
+    }
+}
+
+/// Watches and stops a run from another thread.
+#[pyclass(frozen, module = "thalweg._native")]
+pub struct Control(Arc<sim::Control>);
+
+#[pymethods]
+impl Control {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Simulated time reached, in seconds.
+    #[getter]
+    fn now_s(&self) -> f64 {
+        self.0.now_ns.load(Ordering::Relaxed) as f64 / 1e9
+    }
+
+    /// Agenda entries handled.
+    #[getter]
+    fn events(&self) -> u64 {
+        self.0.events.load(Ordering::Relaxed)
+    }
+
+    /// Whether it was told to stop.
+    #[getter]
+    fn stopped(&self) -> bool {
+        self.0.stop.load(Ordering::Relaxed)
+    }
+
+    /// Asks the run to end soon; it keeps what it has.
+    fn stop(&self) {
+        self.0.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What a run left.
+#[pyclass(frozen, module = "thalweg._native")]
+pub struct Run {
+    /// It came to its end.
+    #[pyo3(get)]
+    complete: bool,
+    /// Digest of every event in order, 16 hexadecimal digits.
+    #[pyo3(get)]
+    trace_hash: String,
+    /// Packets put on links.
+    #[pyo3(get)]
+    packet_hops: u64,
+    /// Agenda entries handled.
+    #[pyo3(get)]
+    events_handled: u64,
+    /// Simulated time that it reached, in seconds.
+    #[pyo3(get)]
+    ended_s: f64,
+    report: Arc<lab::Report>,
+}
+
+#[pymethods]
+impl Run {
+    /// Names of its tables.
+    #[getter]
+    fn tables(&self) -> Vec<&'static str> {
+        self.report.tables.iter().map(|table| table.name).collect()
+    }
+
+    /// One of them; `KeyError` for an unknown name.
+    fn table(&self, name: &str) -> PyResult<Table> {
+        Table::of(&self.report, name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+    }
+
+    /// The value of a dotted key of `summary`.
+    fn value(&self, key: &str) -> Option<f64> {
+        self.report.value(key)
+    }
+
+    /// Writes every table to `folder` as Parquet.
+    fn save(&self, py: Python<'_>, folder: &str) -> PyResult<()> {
+        let report = self.report.clone();
+        py.detach(move || tables::save(&report, Path::new(folder)))
+            .map_err(|error| PyOSError::new_err(error.to_string()))
+    }
+}
+
+/// The exception of a refused scenario: `thalweg.errors.ScenarioError(picture, problems)`.
+fn refused(py: Python<'_>, problems: &Problems) -> PyErr {
+    let make = || {
+        py.import("thalweg.errors")?
+            .getattr("ScenarioError")?
+            .call1((problems.to_string(), problems.to_json().to_string()))
+    };
+    make().map_or_else(|error| error, PyErr::from_value)
+}
