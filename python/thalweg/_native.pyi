@@ -29,8 +29,8 @@ class Scenario:
         """Reads TOML text; `name` stands for the file in messages."""
 
     @staticmethod
-    def from_json(tree: str, name: str) -> Scenario:
-        """Reads a tree of plain values; `name` stands for the file in messages."""
+    def from_json(tree: str) -> Scenario:
+        """Reads a tree of plain values, in JSON."""
 
     @property
     def tree(self) -> str:
@@ -39,6 +39,20 @@ class Scenario:
     @property
     def text(self) -> str:
         """The scenario as TOML: as given when it was text."""
+
+    @property
+    def title(self) -> str:
+        """One line for people; empty when it has none."""
+
+    @property
+    def slow(self) -> bool:
+        """It says that it needs more than five CPU seconds."""
+
+    def with_all(self, changes: list[tuple[str, str]]) -> Scenario:
+        """A copy with some dotted keys set, all at once; values are TOML text."""
+
+    def without_sweep(self) -> Scenario:
+        """The same without its sweep."""
 
     def plan(self, seed: int | None = None) -> Plan:
         """Fills in every default and every relative unit."""

@@ -38,7 +38,7 @@ class Part(Keys):
 class Link(Part):
     """A link, or the settings of a kind of links in a generated topology.
 
-    `backward` holds what differs from the second end to the first.
+    `like` takes over what another link says; `backward` holds what differs from the second end to the first.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Link(Part):
         *,
         name: str | None = None,
         ends: Sequence[str] | None = None,
+        like: str | None = None,
         rate: str | None = None,
         delay: str | None = None,
         buffer: str | None = None,
@@ -59,6 +60,7 @@ class Link(Part):
             {
                 "name": name,
                 "ends": None if ends is None else list(ends),
+                "like": like,
                 "rate": rate,
                 "delay": delay,
                 "buffer": buffer,
@@ -84,7 +86,11 @@ class Custom(Topology):
     """The links that are listed, and the nodes that they name."""
 
     def __init__(
-        self, *, links: Iterable[Mapping[str, Any]], nodes: Sequence[str] | None = None, **more: Any
+        self,
+        *,
+        links: Iterable[Mapping[str, Any]],
+        nodes: Sequence[str | Mapping[str, Any]] | None = None,
+        **more: Any,
     ) -> None:
         super().__init__(nodes=None if nodes is None else list(nodes), links=list(links), **more)
 
@@ -106,39 +112,82 @@ class Dumbbell(Topology):
 
 
 class ParkingLot(Topology):
-    """Bottlenecks in a row; some flows cross all of them, others one."""
+    """Routers in a row, `hops` bottlenecks between them, hosts at each."""
 
     kind = "parking_lot"
 
+    def __init__(
+        self,
+        *,
+        bottleneck: Mapping[str, Any],
+        hops: int | None = None,
+        edge: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(hops=hops, edge=edge, bottleneck=bottleneck, **more)
+
 
 class Star(Topology):
-    """Hosts around one router."""
+    """Hosts around a hub, `leaves` of them."""
 
     kind = "star"
 
+    def __init__(self, *, link: Mapping[str, Any], leaves: int | None = None, **more: Any) -> None:
+        super().__init__(leaves=leaves, link=link, **more)
+
 
 class Chain(Topology):
-    """Nodes in a row."""
+    """Nodes in a row with `hops` links between them."""
 
     kind = "chain"
 
+    def __init__(self, *, link: Mapping[str, Any], hops: int | None = None, **more: Any) -> None:
+        super().__init__(hops=hops, link=link, **more)
+
 
 class Tree(Topology):
-    """A tree with equally many branches at each node."""
+    """A root, `arity` children of each inner node, `depth` levels below the root."""
 
     kind = "tree"
 
+    def __init__(
+        self, *, link: Mapping[str, Any], arity: int | None = None, depth: int | None = None, **more: Any
+    ) -> None:
+        super().__init__(arity=arity, depth=depth, link=link, **more)
+
 
 class Random(Topology):
-    """A connected random graph, drawn from the seed."""
+    """A connected random graph with a mean `degree`, or so many `edges`. Its `seed` is apart from that of the run."""
 
     kind = "random"
+
+    def __init__(
+        self,
+        *,
+        nodes: int,
+        link: Mapping[str, Any],
+        degree: float | None = None,
+        edges: int | None = None,
+        seed: int | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(nodes=nodes, degree=degree, edges=edges, seed=seed, link=link, **more)
 
 
 class GraphML(Topology):
     """A graph read from a GraphML file, such as those of the Topology Zoo."""
 
     kind = "graphml"
+
+    def __init__(
+        self,
+        *,
+        file: str,
+        link: Mapping[str, Any] | None = None,
+        delay_by_distance: bool | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(file=file, delay_by_distance=delay_by_distance, link=link, **more)
 
 
 class Flow(Part):
@@ -151,12 +200,13 @@ class Flow(Part):
         self,
         name: str,
         *,
+        group: str | None = None,
         count: int | None = None,
         scheme: str | None = None,
         params: Mapping[str, Any] | None = None,
         source: Mapping[str, Any] | None = None,
         from_: str | None = None,
-        to: str | Sequence[str] | None = None,
+        to: str | Sequence[str | Mapping[str, Any]] | None = None,
         multicast: bool | None = None,
         start: str | None = None,
         stop: str | None = None,
@@ -175,6 +225,7 @@ class Flow(Part):
         super().__init__(
             {
                 "name": name,
+                "group": group,
                 "count": count,
                 "scheme": scheme,
                 "params": params,
@@ -271,6 +322,7 @@ class Scenario:
         seed: int | None = None,
         duration: str | None = None,
         warmup: str | None = None,
+        slow: bool | None = None,
         topology: Mapping[str, Any] | None = None,
         routing: Mapping[str, Any] | None = None,
         flows: Iterable[Mapping[str, Any]] | None = None,
@@ -286,6 +338,7 @@ class Scenario:
                 "seed": seed,
                 "duration": duration,
                 "warmup": warmup,
+                "slow": slow,
                 "topology": topology,
                 "routing": routing,
                 "flows": None if flows is None else list(flows),
@@ -297,30 +350,29 @@ class Scenario:
             }
         )
         self._tree: Keys | None = _plain(keys)
-        self._name = "<python>"
         self._native: _native.Scenario | None = None
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
         """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` when there is no file."""
-        return cls._of(_native.Scenario.from_file(str(path)), str(path))
+        return cls._of(_native.Scenario.from_file(str(path)))
 
     @classmethod
     def from_toml(cls, text: str, name: str = "<text>") -> Scenario:
         """Reads the text of a scenario file; `name` stands for the file in messages."""
-        return cls._of(_native.Scenario.from_text(text, name), name)
+        return cls._of(_native.Scenario.from_text(text, name))
 
     @classmethod
-    def from_tree(cls, tree: Mapping[str, Any], name: str = "<python>") -> Scenario:
+    def from_tree(cls, tree: Mapping[str, Any]) -> Scenario:
         """Takes the keys of a scenario as nested dicts."""
         scenario = cls()
-        scenario._tree, scenario._name = _plain(tree), name
+        scenario._tree = _plain(tree)
         return scenario
 
     @classmethod
-    def _of(cls, native: _native.Scenario, name: str) -> Scenario:
+    def _of(cls, native: _native.Scenario) -> Scenario:
         scenario = cls()
-        scenario._tree, scenario._name, scenario._native = None, name, native
+        scenario._tree, scenario._native = None, native
         return scenario
 
     @property
@@ -336,7 +388,7 @@ class Scenario:
 
     @property
     def title(self) -> str:
-        """One line for people."""
+        """One line for people; empty when it has none."""
         return str(self._keys.get("title", ""))
 
     @property
@@ -347,18 +399,19 @@ class Scenario:
     @property
     def _checked(self) -> _native.Scenario:
         if self._native is None:
-            self._native = _native.Scenario.from_json(json.dumps(self._tree), self._name)
+            self._native = _native.Scenario.from_json(json.dumps(self._tree))
         return self._native
 
     def with_(self, changes: Mapping[str, Any]) -> Scenario:
         """A copy with some dotted keys set: `{"topology.bottleneck.buffer": "1 bdp", "flows.cubic.count": 3}`.
 
-        An element of a list is named by its number from 0, or by its `name`.
+        An entry of a list goes by its `name`, or by its number from 0. Raises `ScenarioError`.
         """
-        tree = self.tree
-        for key, value in changes.items():
-            _put(tree, key, _plain(value))
-        return Scenario.from_tree(tree, self._name)
+        return self._of(self._checked.with_all([(key, _toml(value)) for key, value in changes.items()]))
+
+    def without_sweep(self) -> Scenario:
+        """A copy without its `[sweep]`."""
+        return self._of(self._checked.without_sweep())
 
     def check(self) -> Keys:
         """The plan as nested dicts, with every default and every relative unit filled in."""
@@ -403,7 +456,7 @@ class Scenario:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<Scenario {self.title!r} from {self._name}>"
+        return f"<Scenario {self.title!r}>"
 
 
 class Plan:
@@ -518,35 +571,21 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _put(tree: Any, key: str, value: Any) -> None:
-    """Sets a dotted key, making the tables on the way."""
-    place, words = tree, key.split(".")
-    while len(words) > 1:
-        if isinstance(place, list):
-            place, words = _element(place, words, key)
-            continue
-        place = place.setdefault(words[0], {})
-        words = words[1:]
-    if isinstance(place, list):
-        place[_number(place, words[0], key)] = value
-    elif isinstance(place, dict):
-        place[words[0]] = value
-    else:
-        raise KeyError(f"{key}: nothing can be set inside a plain value")
-
-
-def _element(place: list[Any], words: list[str], key: str) -> tuple[Any, list[str]]:
-    """The element that the first words name, and the words that are left. Names may hold dots."""
-    for taken in range(len(words) - 1, 0, -1):
-        name = ".".join(words[:taken])
-        for element in place:
-            if isinstance(element, dict) and element.get("name") == name:
-                return element, words[taken:]
-    return place[_number(place, words[0], key)], words[1:]
-
-
-def _number(place: list[Any], word: str, key: str) -> int:
-    if word.isdigit() and int(word) < len(place):
-        return int(word)
-    names = [element["name"] for element in place if isinstance(element, dict) and "name" in element]
-    raise KeyError(f"{key}: no element {word!r}; there are {', '.join(names) or f'{len(place)}'}")
+def _toml(value: Any) -> str:
+    """A plain value as TOML on one line."""
+    if isinstance(value, Mapping):
+        return (
+            "{"
+            + ", ".join(
+                f"{_toml(str(key))} = {_toml(item)}" for key, item in value.items() if item is not None
+            )
+            + "}"
+        )
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    if isinstance(value, str):
+        # TOML has the escapes of JSON, except for halves of characters, which are not written here, and DEL
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, (bool, int, float)):
+        return json.dumps(value).replace("NaN", "nan").replace("Infinity", "inf")
+    raise TypeError(f"a scenario has text, numbers, switches, lists and tables; not {type(value).__name__}")

@@ -68,8 +68,7 @@ class Sweep:
             raise ValueError("runs must be at least 1")
         self.grid = {key: list(values) for key, values in grid.items()}
         """Dotted keys and the values that they take."""
-        plain = scenario.with_({})
-        plain._keys.pop("sweep", None)
+        plain = scenario.without_sweep()
         self.cells = [
             Cell(
                 dict(zip(self.grid, values, strict=True)),
