@@ -102,8 +102,8 @@ def style() -> dict[str, Any]:
 def svg(figure: Figure, name: str = "figure", alt: str | None = None) -> str:
     """The picture as SVG that can be put into a page: it scales, and takes ink from the page.
 
-    `name` keeps the ids of several pictures in one page apart; `alt` is what a screen reader says. The same picture gives the
-    same text. The figure is closed.
+    `name` keeps the ids of several pictures in one page apart; `alt` is what a screen reader says. The same picture
+    gives the same text. The figure is closed.
     """
     import matplotlib.pyplot as plt
     from matplotlib import rc_context

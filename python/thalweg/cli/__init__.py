@@ -1,0 +1,96 @@
+"""The `thalweg` command: one file per verb. Heavy libraries are imported by the verb that needs them, when it runs.
+
+Exit codes: 0 done; 1 done, but an expectation failed or something needed is missing; 2 a mistake in what was given;
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclopts import App
+
+HELP = """Congestion control, from a scenario to a report.
+
+Every command takes `--json` and then prints one JSON object and nothing else.
+"""
+
+VERBS = {
+    "run": "Run a scenario, or every cell of its sweep.",
+    "reproduce": "Reproduce a paper: its experiments, figures and claims.",
+    "check": "Print a scenario's plan, every default and relative unit filled in.",
+    "report": "Write the HTML report of a run or of a reproduced paper.",
+    "compare": "Put runs side by side.",
+    "schemes": "List the schemes, or show one with its parameters.",
+    "new": "Write a scenario to start from.",
+    "schema": "Print the JSON Schema of scenario files.",
+    "doctor": "Say what this machine can and cannot do.",
+}
+"""Commands, in the order in which the help lists them; each is a function of the module of its name."""
+
+
+def application() -> App:
+    """The command with its verbs. Imports none of them."""
+    from cyclopts import App
+
+    app = App(
+        name="thalweg",
+        help=HELP,
+        help_format="markdown",
+        version=_version,
+        exit_on_error=False,
+        print_error=False,
+        suppress_keyboard_interrupt=False,
+        result_action="return_value",
+    )
+    for place, (verb, line) in enumerate(VERBS.items()):
+        app.command(f"thalweg.cli.{verb}:{verb}", name=verb, help=line, sort_key=place)
+    return app
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Entry point of the command; leaves by `SystemExit` with the exit code."""
+    sys.exit(call(sys.argv[1:] if words is None else words))
+
+
+def call(words: Sequence[str]) -> int:
+    """Runs the command with these words and returns its exit code; what users get wrong is a message, not a traceback."""
+    from cyclopts import CycloptsError
+
+    from ..errors import Interrupted, ResultError, ScenarioError
+    from .out import Refusal, refuse
+
+    json = "--json" in words
+    try:
+        code = application()(list(words))
+    except CycloptsError as error:
+        hint = "`thalweg --help` lists the commands, `thalweg COMMAND --help` its options"
+        return refuse(str(error), hint=hint, json=json)
+    except ScenarioError as error:
+        problems = [vars(problem) for problem in error.problems]
+        return refuse(error.picture, problems=problems, json=json, framed=True)
+    except Refusal as error:
+        return refuse(error.message, hint=error.hint, json=json)
+    except ResultError as error:
+        return refuse(str(error), json=json)
+    except BrokenPipeError:
+        # The reader has gone, as in `thalweg schemes | head`.
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        return refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error), json=json)
+    except Interrupted as error:
+        return refuse(str(error), json=json, code=130)
+    except KeyboardInterrupt:
+        return refuse("interrupted", json=json, code=130)
+    return int(code or 0)
+
+
+def _version() -> str:
+    from .. import __version__
+
+    return f"thalweg {__version__}"

@@ -1,0 +1,52 @@
+"""`thalweg compare`: runs side by side."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from .out import Refusal, print_table, show_json
+
+
+def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = False) -> int:
+    """Put runs side by side: a table here, the same with plots as a page. Warns when program or scenario differ.
+
+    Parameters
+    ----------
+    runs
+        Two or more folders that `thalweg run` wrote.
+    out
+        The page to write.
+    json
+        Print one JSON object.
+    """
+    from ..report import compare as write
+    from ..report.pairing import differences, metrics, names
+    from ..result import Result
+
+    if len(runs) < 2:
+        raise Refusal("a comparison needs at least two runs", "thalweg compare RUN RUN")
+    loaded = list(zip(names(runs), (Result.load(run) for run in runs), strict=True))
+    warnings = differences(loaded)
+    rows = metrics(loaded)
+    page = write(loaded, out)
+    if json:
+        show_json(
+            {
+                "report": str(page),
+                "warnings": warnings,
+                "runs": [
+                    {"name": name, "folder": str(run)} for (name, _), run in zip(loaded, runs, strict=True)
+                ],
+                "metrics": rows,
+            }
+        )
+        return 0
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    columns = [("metric", "metric"), ("unit", "unit"), *((name, name) for name, _ in loaded)]
+    if len(loaded) == 2:
+        columns.append(("change", "change"))
+    print_table("Side by side", columns, ({**row, **row["values"]} for row in rows))
+    print(f"Page: {page}")
+    return 0

@@ -1,0 +1,129 @@
+"""What all verbs print with: JSON, messages, tables."""
+
+from __future__ import annotations
+
+import json as _json
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rich.console import Console
+
+
+class Refusal(Exception):
+    """What was asked for cannot be done; the user can mend it."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def console(*, error: bool = False) -> Console:
+    """Where people read: standard output, or standard error."""
+    from rich.console import Console
+
+    stream = sys.stderr if error else sys.stdout
+    # Without a terminal rich folds at 80 columns, which breaks tables in logs.
+    return Console(stderr=error, width=None if stream.isatty() else 160, highlight=False)
+
+
+def show_json(value: Mapping[str, Any]) -> None:
+    """One JSON object on standard output. What is not a number is null."""
+    _json.dump(_plain(value), sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def refuse(
+    message: str,
+    *,
+    hint: str | None = None,
+    problems: Sequence[Mapping[str, Any]] = (),
+    json: bool,
+    framed: bool = False,
+    code: int = 2,
+) -> int:
+    """Says what is wrong, on standard error (with `--json` as one object on standard output); returns the exit code."""
+    if json:
+        show_json({"error": {"message": message, "hint": hint, "problems": list(problems)}})
+        return code
+    sys.stderr.write(message.rstrip() + "\n" if framed else f"error: {message.rstrip()}\n")
+    if hint:
+        sys.stderr.write(f"hint: {hint}\n")
+    return code
+
+
+def print_table(
+    title: str,
+    columns: Sequence[tuple[str, str]],
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    most: int | None = None,
+) -> None:
+    """A table on the terminal; `columns` are (key, heading) pairs, numbers stand to the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    listed = list(rows)
+    shown = listed if most is None else listed[:most]
+    table = Table(
+        title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+    )
+    for key, heading in columns:
+        numeric = bool(shown) and all(isinstance(row.get(key), int | float | None) for row in shown)
+        table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
+    for row in shown:
+        values = [row.get(key) for key, _ in columns]
+        table.add_row(*(value if isinstance(value, Text) else Text(cell(value)) for value in values))
+    console().print(table)
+    if len(listed) > len(shown):
+        console().print(f"… and {len(listed) - len(shown)} more", style="dim")
+
+
+def cell(value: Any) -> str:
+    """A value as tables show it."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return number(value)
+    return str(value)
+
+
+def number(value: float) -> str:
+    """Four significant digits, without a tail of zeros."""
+    if not math.isfinite(value):
+        return "–"
+    if value == 0:
+        return "0"
+    if abs(value) >= 1e6 or abs(value) < 1e-4:
+        return f"{value:.3e}"
+    decimals = max(3 - math.floor(math.log10(abs(value))), 0)
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """A hint: what was meant, or what there is."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, known, 1, 0.5)
+    return f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(known)}"
+
+
+def _plain(value: Any) -> Any:
+    """Only what JSON has."""
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(value)

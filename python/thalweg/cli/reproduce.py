@@ -1,0 +1,153 @@
+"""`thalweg reproduce`: a paper from end to end."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .out import Refusal, console, nearest, number, show_json
+from .progress import Meter
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+STYLES = {
+    "reproduced": ("✓", "green"),
+    "partly": ("◐", "yellow"),
+    "not reproduced": ("✗", "red"),
+    "not testable": ("–", "dim"),
+}
+"""Sign and colour of a verdict."""
+
+
+def reproduce(
+    paper: str,
+    /,
+    *,
+    figure: str | None = None,
+    quick: bool = False,
+    seed: int = 1,
+    jobs: int | None = None,
+    out: Path | None = None,
+    json: bool = False,
+) -> int:
+    """Reproduce a paper: run its experiments, draw its figures, judge its claims, write the report.
+
+    Parameters
+    ----------
+    paper
+        Which one, such as `mca`.
+    figure
+        Only what this figure or table needs, such as `figure-8` or `table-1`.
+    quick
+        Fewer seeds and shorter runs; the report says so.
+    seed
+        The first seed; runs take it and those that follow it.
+    jobs
+        Runs at a time; as many as there are cores when not given.
+    out
+        The folder of the report and its data; `out/PAPER` when not given.
+    json
+        Print one JSON object.
+    """
+    from .. import papers
+
+    if paper not in papers.PAPERS:
+        raise Refusal(f"there is no paper `{paper}`", nearest(paper, list(papers.PAPERS)))
+    jobs = _jobs(jobs)
+    folder = out or Path("out") / paper
+    folder.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    with Meter(paper, quiet=json) as meter:
+        try:
+            done = papers.reproduce(
+                paper,
+                figure=figure,
+                quick=quick,
+                jobs=jobs,
+                seed=seed,
+                out=folder / "measurements",
+                progress=lambda ready, total, what: meter.show(
+                    ready, total, f"{ready} of {total} runs, {what}"
+                ),
+            )
+        except KeyError as error:
+            raise Refusal(str(error.args[0])) from error
+
+    from ..report import save_reproduction, write
+
+    save_reproduction(done, folder)
+    page = write(folder)
+    if json:
+        show_json({**done.as_dict(), "report": str(page), "folder": str(folder)})
+    else:
+        _print(done, page, time.monotonic() - began)
+    return 0
+
+
+def _jobs(jobs: int | None) -> int:
+    if jobs is not None and jobs < 1:
+        raise Refusal(f"--jobs {jobs}: at least one run at a time")
+    return jobs or os.cpu_count() or 1
+
+
+def _print(done: Any, page: Path, seconds: float) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    screen = console()
+    table = Table(
+        title=done.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+    )
+    table.add_column("claim", no_wrap=True)
+    table.add_column("statement", ratio=5)
+    table.add_column("paper", ratio=3)
+    table.add_column("measured", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for claim in done.claims:
+        statement = Text(claim["statement"])
+        if claim.get("fitted"):
+            statement.append(" (fitted)", style="dim")
+        if claim.get("reason"):
+            statement.append(f"\n{claim['reason']}", style="dim")
+        table.add_row(
+            Text(claim["id"]),
+            statement,
+            Text(str(claim["expected"])),
+            _measured(claim),
+            _verdict(claim["verdict"]),
+        )
+    screen.print(table)
+    counts = done.counts()
+    line = Text("  ").join(
+        _verdict(verdict).append(f" {count}") for verdict, count in counts.items() if count
+    )
+    screen.print(line)
+    for note in done.notes:
+        screen.print(f"note: {note}", style="dim")
+    if done.quick:
+        screen.print("A quick run: fewer seeds and shorter runs than the paper.", style="yellow")
+    screen.print(f"{len(done.runs)} runs in {seconds:.0f} s. Report: {page}")
+
+
+def _measured(claim: dict[str, Any]) -> Text:
+    from rich.text import Text
+
+    if claim["measured"] is None:
+        return Text("–")
+    text = number(claim["measured"])
+    if claim.get("ci95") is not None:
+        text += f" ± {number(claim['ci95'])}"
+    if claim.get("unit") and claim["unit"] != "1":
+        text += f" {claim['unit']}"
+    return Text(text)
+
+
+def _verdict(verdict: str) -> Text:
+    from rich.text import Text
+
+    sign, style = STYLES.get(verdict, ("–", "dim"))
+    return Text(f"{sign} {verdict}", style=style)

@@ -1,0 +1,257 @@
+"""`thalweg run`: a scenario, or every cell of its sweep."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from ..errors import Interrupted
+from .out import Refusal, console, number, print_table, show_json
+from .progress import Meter, speed_words
+
+if TYPE_CHECKING:
+    from ..result import Result
+    from ..scenario import Scenario
+    from ..sweep import SweepResult
+
+LINKS_SHOWN = 12
+FLOWS_SHOWN = 40
+
+
+def run(
+    scenario: Path,
+    /,
+    *,
+    seed: int | None = None,
+    runs: int = 1,
+    changes: Annotated[tuple[str, ...], Parameter(name="--set")] = (),
+    jobs: int | None = None,
+    out: Path | None = None,
+    json: bool = False,
+) -> int:
+    """Run a scenario; one with a `[sweep]` runs all its cells. Prints tables and says where the results are.
+
+    Parameters
+    ----------
+    scenario
+        The file.
+    seed
+        Takes the place of the scenario's.
+    runs
+        Seeds to run with: the first and those that follow it.
+    changes
+        A dotted key and its value, such as `--set topology.bottleneck.buffer="1 bdp"`; may be repeated.
+    jobs
+        Runs at a time; as many as there are cores when not given.
+    out
+        Folder of the results; `out/SCENARIO` when not given.
+    json
+        Print one JSON object.
+    """
+    from ..scenario import load
+
+    if runs < 1:
+        raise Refusal(f"--runs {runs}: at least one")
+    if jobs is not None and jobs < 1:
+        raise Refusal(f"--jobs {jobs}: at least one run at a time")
+    loaded = _changed(load(scenario), changes)
+    folder = out or Path("out") / scenario.stem
+    if "sweep" in loaded.tree or runs > 1:
+        return _many(loaded, seed, runs, jobs or os.cpu_count() or 1, folder, json=json)
+    return _one(loaded, seed, folder if out else None, folder, json=json)
+
+
+def value_of(text: str) -> Any:
+    """What stands behind the `=` of `--set`: a number, truth value, list or table as TOML writes it, or else text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _changed(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
+    wanted = {}
+    for change in changes:
+        key, sign, text = change.partition("=")
+        if not sign or not key.strip():
+            raise Refusal(
+                f"--set {change}: not KEY=VALUE", 'such as --set topology.bottleneck.buffer="1 bdp"'
+            )
+        wanted[key.strip()] = value_of(text.strip())
+    if not wanted:
+        return scenario
+    try:
+        return scenario.with_(wanted)
+    except KeyError as error:
+        raise Refusal(f"--set {error.args[0]}") from error
+
+
+def _one(scenario: Scenario, seed: int | None, out: Path | None, parent: Path, *, json: bool) -> int:
+    plan = scenario.plan(seed)
+    folder = out or parent / f"seed={plan.seed}"
+    interrupted = False
+    with Meter(plan.title or "run", quiet=json) as meter:
+        try:
+            result = plan.run(
+                progress=lambda at: meter.show(
+                    at.now_s, at.duration_s, speed_words(at.now_s, at.duration_s, at.wall_s)
+                ),
+                out=folder,
+            )
+        except Interrupted as stop:
+            interrupted, result = True, stop.result
+    if json:
+        show_json({"folder": str(folder), **summary_of(result)})
+    else:
+        _print(result, folder)
+    if interrupted:
+        return 130
+    return 0 if result.passed else 1
+
+
+def summary_of(result: Result) -> dict[str, Any]:
+    """A run as `--json` gives it."""
+    record = dict(result.record)
+    record.pop("layout", None)
+    return {
+        **record,
+        "passed": result.passed,
+        "summary": result.values,
+        "flows": result.flows.to_dicts(),
+        "links": result.links.to_dicts(),
+        "expect": result.expect.to_dicts(),
+    }
+
+
+def _print(result: Result, folder: Path) -> None:
+    from ..report.columns import FLOWS, LINKS, rows_of
+
+    screen = console()
+    columns, rows = rows_of(result.flows, FLOWS)
+    print_table(f"{result.title}: flows", columns, rows, most=FLOWS_SHOWN)
+    busy = result.links.filter(result.links["sent_packets"] > 0)
+    columns, rows = rows_of(busy.sort("utilisation", descending=True, nulls_last=True), LINKS)
+    print_table("Links, the fullest first", columns, rows, most=LINKS_SHOWN)
+    _print_expectations(result)
+    record = result.record
+    speed = f", {record['ended_s'] / record['wall_s']:.3g} × real time" if record["wall_s"] > 0 else ""
+    screen.print(
+        f"{number(record['ended_s'])} s simulated in {record['wall_s']:.2f} s{speed}; "
+        f"{result.packet_hops:,} packet-hops; seed {result.seed}; trace {result.trace_hash}"
+    )
+    if not result.complete:
+        screen.print(f"interrupted at {number(record['ended_s'])} s: what there was is kept", style="yellow")
+    screen.print(f"Results: {folder}    (a page of them: thalweg report {folder})", soft_wrap=True)
+
+
+def _print_expectations(result: Result) -> None:
+    from rich.text import Text
+
+    if result.expect.is_empty():
+        return
+    rows = [
+        {
+            **row,
+            "verdict": Text("✓ holds", style="green") if row["pass"] else Text("✗ fails", style="red"),
+        }
+        for row in result.expect.to_dicts()
+    ]
+    columns = [("key", "key"), ("expected", "expected"), ("measured", "measured"), ("verdict", "verdict")]
+    print_table("Expectations", columns, rows)
+
+
+def _many(scenario: Scenario, seed: int | None, runs: int, jobs: int, folder: Path, *, json: bool) -> int:
+    seeds = None if seed is None else [seed + step for step in range(runs)]
+    sweep = scenario.sweep(runs=runs, seeds=seeds)
+    interrupted = False
+    with Meter(scenario.title or "sweep", quiet=json) as meter:
+        meter.show(0, len(sweep), f"0 of {len(sweep)} runs")
+        try:
+            done = sweep.run(
+                jobs=jobs,
+                progress=lambda ready, total, what: meter.show(
+                    ready, total, f"{ready} of {total} runs, {what}"
+                ),
+                out=folder,
+            )
+        except Interrupted as stop:
+            interrupted, done = True, stop.result
+    table = done.summary
+    folder.mkdir(parents=True, exist_ok=True)
+    table.write_parquet(folder / "summary.parquet")
+    failed = [run for run in done.runs if not run.result.passed]
+    if json:
+        show_json(
+            {
+                "folder": str(folder),
+                "planned": done.planned,
+                "status": "complete" if done.complete else "interrupted",
+                "passed": not failed,
+                "keys": done.keys,
+                "runs": [
+                    {
+                        "values": run.values,
+                        "seed": run.seed,
+                        "trace_hash": run.result.trace_hash,
+                        "passed": run.result.passed,
+                        "summary": run.result.values,
+                    }
+                    for run in done.runs
+                ],
+                "summary": table.to_dicts(),
+            }
+        )
+    else:
+        _print_sweep(done, folder, len(failed))
+    if interrupted:
+        return 130
+    return 1 if failed else 0
+
+
+def _print_sweep(done: SweepResult, folder: Path, failed: int) -> None:
+    screen = console()
+    if done.runs:
+        _print_points(done)
+    screen.print(
+        f"{len(done.runs)} of {done.planned} runs"
+        + (f", {failed} did not meet what was expected" * bool(failed))
+    )
+    screen.print(f"Results: {folder}    (means over seeds: {folder / 'summary.parquet'})", soft_wrap=True)
+
+
+def _print_points(done: SweepResult) -> None:
+    import polars
+
+    first = done.runs[0].result
+    expected: list[str] = first.expect["key"].to_list()
+    wanted = dict.fromkeys([*expected, "flows.throughput_total", "flows.fairness", *_fullest(first)])
+    # A metric of a point is one row of the summary; on the screen a point is a row and metrics are columns.
+    found = done.summary.filter(polars.col("metric").is_in(list(wanted)))
+    points: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in found.to_dicts():
+        place = tuple(row[key] for key in done.keys)
+        point = points.setdefault(place, {key: row[key] for key in done.keys} | {"n": row["n"]})
+        point[row["metric"]] = _mean(row)
+    metrics = [metric for metric in wanted if any(metric in point for point in points.values())]
+    columns = [(key, key) for key in done.keys] + [(metric, metric) for metric in metrics] + [("n", "runs")]
+    print_table("Mean ± 95 % confidence interval", columns, points.values())
+
+
+def _fullest(result: Result) -> list[str]:
+    """The key of the fullest link's utilisation."""
+    if result.links.is_empty():
+        return []
+    row = result.links.sort("utilisation", descending=True, nulls_last=True).row(0, named=True)
+    back = "" if row["direction"] == "forward" else ".backward"
+    return [f"link.{row['link']}{back}.utilisation"]
+
+
+def _mean(row: dict[str, Any]) -> str:
+    if row["mean"] is None:
+        return "–"
+    mean = number(row["mean"])
+    return mean if row["ci95"] is None else f"{mean} ± {number(row['ci95'])}"

@@ -1,0 +1,32 @@
+"""`thalweg schema`: the JSON Schema of scenario files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .out import show_json
+
+
+def schema(*, out: Path | None = None, json: bool = False) -> int:
+    """Print the JSON Schema of scenario files, so that editors complete them.
+
+    Parameters
+    ----------
+    out
+        Write it into this file instead.
+    json
+        Print one JSON object: the schema itself or, with `--out`, the file's name.
+    """
+    from json import dumps
+
+    from ..catalogue import schema as tree
+
+    if out is None:
+        show_json(tree())
+        return 0
+    out.write_text(dumps(tree(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if json:
+        show_json({"file": str(out)})
+    else:
+        print(f"written to {out}; editors with TOML support take it from a first line  #:schema {out}")
+    return 0

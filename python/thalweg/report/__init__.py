@@ -1,0 +1,60 @@
+"""One HTML page from a folder of results: of a run, of a reproduced paper, of runs side by side.
+
+A page is one file that opens from disk and asks the network for nothing. It holds pictures and words; the numbers stay in
+the Parquet tables of its folder, which it reads and links.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ResultError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..result import Result
+
+__all__ = ["compare", "save_reproduction", "write"]
+
+NAME = "report.html"
+"""What the page is called when nothing else is said."""
+
+
+def write(folder: str | Path, page: str | Path | None = None) -> Path:
+    """Writes the page of a folder that holds a run or a reproduced paper; says where it is.
+
+    Raises `ResultError` when the folder holds neither.
+    """
+    from . import _paper, _run
+
+    folder = Path(folder)
+    target = Path(page) if page is not None else folder / NAME
+    if (folder / _paper.FILE).is_file():
+        made = _paper.page(folder)
+    else:
+        from ..result import Result
+
+        if not folder.is_dir():
+            raise ResultError(f"{folder}: there is no such folder")
+        made = _run.page(Result.load(folder), folder)
+    target.write_text(made.html(), encoding="utf-8")
+    return target
+
+
+def save_reproduction(done: Any, folder: str | Path) -> None:
+    """Writes what a reproduction gave: `reproduction.json`, drawings and tables, from which `write` makes the page."""
+    from . import _paper
+
+    _paper.save(done, Path(folder))
+
+
+def compare(runs: Sequence[tuple[str, Result]], page: str | Path) -> Path:
+    """Writes a page that puts runs side by side; each comes with the name that the page calls it by."""
+    from . import _compare
+
+    target = Path(page)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(_compare.page(runs).html(), encoding="utf-8")
+    return target

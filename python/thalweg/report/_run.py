@@ -1,0 +1,209 @@
+"""The page of one run: what was expected, the network, flows, links, series, method. Reads the run's tables only."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import TYPE_CHECKING
+
+from .. import plots
+from ..catalogue import series as known_series
+from ._page import Page, badge, cell, facts, figure, folded, head, number, table
+from ._topology import drawing, rate_text, time_text
+from .columns import FLOWS, LINKS, RECEIVERS, rows_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..result import Result
+
+
+def page(run: Result, folder: Path) -> Page:
+    """The page of a run that was read from its folder."""
+    made = Page(f"{run.title} · run", footer=_footer(run))
+    made.add(head("Run", run.title, _lead(run)))
+    _overview(made, run)
+    made.section("Network")
+    _network(made, run)
+    made.section("Flows")
+    _flows(made, run)
+    made.section("Links")
+    _links(made, run)
+    if not run.series.is_empty():
+        made.section("Over time")
+        _series(made, run)
+    if not run.events.is_empty():
+        made.section("Events")
+        _events(made, run)
+    _method(made, run, folder)
+    return made
+
+
+def _lead(run: Result) -> str:
+    flows = run.flows.height
+    receivers = run.receivers.height
+    text = f"{flows} flow{'s' * (flows != 1)}"
+    if receivers > flows:
+        text += f" to {receivers} receivers"
+    text += f" over {run.links['link'].n_unique()} links, {cell(run.record['duration_s'])} s simulated"
+    warmup = run.plan.get("warmup")
+    if warmup and not str(warmup).startswith("0 "):
+        text += f"; the first {warmup} are left out of every mean"
+    return escape(text + ".")
+
+
+def _overview(made: Page, run: Result) -> None:
+    made.section("Summary")
+    if not run.complete:
+        made.add(
+            '<p class="warn">The run was interrupted: what follows covers the time up to '
+            f"{cell(run.record['ended_s'])} s.</p>"
+        )
+    fullest = (
+        run.links.sort("utilisation", descending=True, nulls_last=True).row(0, named=True)
+        if run.links.height
+        else None
+    )
+    rows = []
+    if fullest:
+        rows.append(("fullest link", f"{100 * (fullest['utilisation'] or 0):.1f} %", fullest["link"]))
+    total = run.flows["throughput_bps"].sum() if run.flows.height else 0.0
+    rows.append(("throughput, all flows", rate_text(total or 0.0), ""))
+    fairness = run.values.get("flows.fairness")
+    if fairness is not None and run.flows.height > 1:
+        rows.append(("fairness", number(fairness), "Jain's index"))
+    dropped = int(run.links["drops"].sum() or 0) if run.links.height else 0
+    rows.append(("dropped packets", cell(dropped), "on all links"))
+    rows.append(("trace hash", run.trace_hash, ""))
+    made.add(facts(rows))
+    if run.expect.height:
+        held = int(run.expect["pass"].sum())
+        made.subsection(f"What was expected: {held} of {run.expect.height} hold")
+        lines = "".join(
+            f"<tr><td>{badge('holds' if row['pass'] else 'fails')}</td><td><code>{escape(row['key'])}</code></td>"
+            f'<td class="number">{escape(row["expected"])}</td><td class="number">{cell(row["measured"])}</td></tr>'
+            for row in run.expect.to_dicts()
+        )
+        made.add(
+            '<div class="scroll"><table><thead><tr><th>verdict</th><th>key</th><th class="number">expected</th>'
+            f'<th class="number">measured</th></tr></thead><tbody>{lines}</tbody></table></div>'
+        )
+
+
+def _network(made: Page, run: Result) -> None:
+    sources = set(run.flows["from"].to_list())
+    sinks = set(run.receivers["node"].to_list())
+    places = {node["name"]: (node["x"], node["y"]) for node in run.record["layout"]["nodes"]}
+    picture = drawing(places, run.links.to_dicts(), sources, sinks)
+    caption = (
+        "Filled circles send, hollow ones receive, squares are routers. A link is as thick as its rate (logarithmic) and as "
+        "dark as its fuller direction is used; its tooltip has the numbers."
+    )
+    made.add(figure("network", picture, caption))
+
+
+def _flows(made: Page, run: Result) -> None:
+    columns, rows = rows_of(run.flows, FLOWS)
+    content = table(columns, rows, names="flow")
+    made.add(content if len(rows) <= 60 else folded(f"All {len(rows)} flows", content))
+    if 2 <= len(rows) <= 40:
+        values = [(row.get("throughput_bps") or 0.0) for row in rows]
+        chart = plots.bars([row["flow"] for row in rows], {"throughput": values}, "throughput (Mbit/s)")
+        made.add(
+            figure(
+                "shares",
+                plots.svg(chart, "shares"),
+                "Throughput of each flow, headers included, while it was on.",
+            )
+        )
+    if run.receivers.height > run.flows.height:
+        columns, rows = rows_of(run.receivers, RECEIVERS)
+        made.subsection("Receivers")
+        content = table(columns, rows, names="node")
+        made.add(content if len(rows) <= 20 else folded(f"All {len(rows)} receivers", content))
+
+
+def _links(made: Page, run: Result) -> None:
+    busy = run.links.filter(run.links["sent_packets"] > 0).sort(
+        "utilisation", descending=True, nulls_last=True
+    )
+    columns, rows = rows_of(busy, LINKS)
+    most = 16
+    made.add(table(columns, rows[:most], names="link"))
+    if len(rows) > most:
+        made.add(
+            folded(f"The other {len(rows) - most} directions", table(columns, rows[most:], names="link"))
+        )
+
+
+def _series(made: Page, run: Result) -> None:
+    meanings = {row["name"]: row["definition"] for row in known_series()}
+    made.add('<div class="panels">')
+    for name in sorted(run.series["series"].unique()):
+        chart = plots.series(run.series, name, size=(6.4, 2.7))
+        title = plots.UNITS.get(name, (name.replace("_", " ").capitalize(), "", 1.0))[0]
+        subjects = run.series.filter(run.series["series"] == name)["subject"].n_unique()
+        made.add(
+            figure(
+                f"series-{name}",
+                plots.svg(chart, name),
+                f"<strong>{escape(title)}</strong>, {subjects} subject{'s' * (subjects != 1)}. "
+                f"{escape(meanings.get(name, ''))}",
+                [(f"series.parquet ({name})", "series.parquet")],
+            )
+        )
+    made.add("</div>")
+
+
+def _events(made: Page, run: Result) -> None:
+    counts = (
+        run.events.group_by("subject", "event")
+        .len("count")
+        .sort("count", "subject", descending=[True, False])
+    )
+    made.add(
+        table(
+            [("event", "event"), ("subject", "by"), ("count", "count")],
+            counts.head(40).to_dicts(),
+            names="event",
+        )
+    )
+    first = run.events.head(300)
+    columns = [(name, name.replace("_s", " (s)") if name == "time_s" else name) for name in first.columns]
+    title = (
+        f"The first {first.height} of {run.events.height}"
+        if run.events.height > 300
+        else f"All {first.height} in order"
+    )
+    made.add(folded(title, table(columns, first.to_dicts())))
+
+
+def _method(made: Page, run: Result, folder: Path) -> None:
+    made.section("Method")
+    made.add(
+        facts(
+            [
+                ("seed", str(run.seed), ""),
+                ("simulated", time_text(run.record["ended_s"]), ""),
+                ("packet-hops", number(float(run.packet_hops), 3), "packets put on links"),
+                ("version", run.record["version"], ""),
+                ("trace hash", run.trace_hash, ""),
+            ]
+        )
+    )
+    made.add(
+        "<p>The trace hash is a digest of every event in order. The same plan and seed give the same hash on every machine, "
+        "from the command and from Python.</p>"
+    )
+    files = sorted(path.name for path in folder.iterdir() if path.suffix in {".parquet", ".json", ".toml"})
+    links = ", ".join(f'<a href="{escape(name)}">{escape(name)}</a>' for name in files)
+    made.add(f"<p>Beside this page: {links}.</p>")
+    plan = json.dumps(run.plan, indent=2, ensure_ascii=False)
+    made.add(folded("The plan, with every default filled in", f"<pre>{escape(plan)}</pre>"))
+
+
+def _footer(run: Result) -> str:
+    return (
+        f"Made by Thalweg {escape(run.record['version'])}. Every number comes from the Parquet tables beside this page; "
+        "nothing here is loaded from elsewhere."
+    )

@@ -1,0 +1,149 @@
+"""The network as a picture: nodes where the plan puts them, links as thick as they are fast and as dark as they are full."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Place = tuple[float, float]
+
+WIDTH = 900.0
+MARGIN = 58.0
+MOST_NAMES = 40
+MOST_LABELS = 14
+
+
+def drawing(
+    places: Mapping[str, Place], links: Iterable[Mapping[str, Any]], sources: set[str], sinks: set[str]
+) -> str:
+    """An SVG of the network; `places` are within 0..=1, `links` are rows of the table `links`."""
+    wires = _wires(links)
+    height = _height(places)
+    at = {
+        node: (MARGIN + x * (WIDTH - 2 * MARGIN), 34 + y * (height - 68))
+        for node, (x, y) in _spread(places).items()
+    }
+    label_all = len(wires) <= MOST_LABELS
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {WIDTH:g} {height:g}" '
+        'style="color:var(--ink, #1d2733)"><title>The network</title>'
+    ]
+    seen: set[str] = set()
+    for wire in wires.values():
+        parts.append(_wire(wire, at, label_all, seen))
+    for node, (x, y) in at.items():
+        parts.append(_node(node, x, y, node in sources, node in sinks, len(at) <= MOST_NAMES))
+    parts.append("</svg>")
+    return "".join(parts)
+
+
+def rate_text(rate_bps: float | None) -> str:
+    """`50 Mbit/s`."""
+    if rate_bps is None:
+        return "–"
+    for size, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
+        if rate_bps >= size:
+            return f"{rate_bps / size:.4g} {unit}"
+    return f"{rate_bps:.4g} bit/s"
+
+
+def time_text(seconds: float | None) -> str:
+    """`20 ms`."""
+    if seconds is None:
+        return "–"
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= size:
+            return f"{seconds / size:.4g} {unit}"
+    return f"{seconds / 1e-9:.4g} ns" if seconds else "0 s"
+
+
+def _wires(links: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Both directions of a link as one wire, with the fuller direction's utilisation."""
+    wires: dict[str, dict[str, Any]] = {}
+    for row in links:
+        used = row["utilisation"] or 0.0
+        wire = wires.setdefault(row["link"], {**row, "utilisation": used})
+        wire["utilisation"] = max(wire["utilisation"], used)
+    return wires
+
+
+def _height(places: Mapping[str, Place]) -> float:
+    """Room for the fullest column."""
+    columns: dict[int, int] = {}
+    for x, _ in places.values():
+        columns[round(x * 40)] = columns.get(round(x * 40), 0) + 1
+    return min(620.0, max(150.0, 68 + 44.0 * (max(columns.values(), default=1) - 1)))
+
+
+def _spread(places: Mapping[str, Place]) -> dict[str, Place]:
+    """Stretches the places over the whole picture; a single row or column goes to its middle."""
+    if not places:
+        return {}
+    spread = {}
+    for axis in (0, 1):
+        values = [place[axis] for place in places.values()]
+        low, extent = min(values), max(values) - min(values)
+        spread[axis] = [(value - low) / extent if extent > 1e-9 else 0.5 for value in values]
+    return dict(zip(places, zip(spread[0], spread[1], strict=True), strict=True))
+
+
+def _wire(wire: Mapping[str, Any], at: Mapping[str, Place], label_all: bool, seen: set[str]) -> str:
+    (x1, y1), (x2, y2) = at[wire["from"]], at[wire["to"]]
+    full = min(max(wire["utilisation"], 0.0), 1.0)
+    width = 1.2 + 1.1 * max(0.0, math.log10(max(wire["rate_bps"] or 1.0, 1e5)) - 5)
+    colour = f"color-mix(in srgb, var(--water, #0f6c7a) {100 * full:.0f}%, var(--faint, #b8c0c8))"
+    about = f"{wire['link']}: {rate_text(wire['rate_bps'])}, {time_text(wire['delay_s'])}, {100 * full:.1f} % used"
+    line = (
+        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke-width="{width:.1f}" '
+        f'stroke-linecap="round" style="stroke:{colour}"><title>{escape(about)}</title></line>'
+    )
+    words = f"{rate_text(wire['rate_bps'])} · {time_text(wire['delay_s'])}"
+    flat = abs(y2 - y1) < 0.25 * abs(x2 - x1)
+    if not flat or not (label_all or full >= 0.5) or abs(x2 - x1) < 90 or (words in seen and full < 0.5):
+        return line
+    seen.add(words)
+    x, y = (x1 + x2) / 2, (y1 + y2) / 2
+    return line + (
+        f'<text x="{x:.1f}" y="{y - 9 - width / 2:.1f}" text-anchor="middle" font-size="11.5" '
+        f'style="fill:var(--ink, #1d2733)">{escape(words)}</text>'
+        f'<text x="{x:.1f}" y="{y + 16 + width / 2:.1f}" text-anchor="middle" font-size="10.5" '
+        f'style="fill:var(--soft, #5b6875)">{escape(wire["link"])}, {100 * full:.0f} % used</text>'
+    )
+
+
+def _node(name: str, x: float, y: float, source: bool, sink: bool, named: bool) -> str:
+    water, card = "var(--water, #0f6c7a)", "var(--card, #fff)"
+    kind = (
+        "source"
+        if source and not sink
+        else "receiver"
+        if sink and not source
+        else "host"
+        if sink
+        else "router"
+    )
+    if kind == "router":
+        shape = (
+            f'<rect x="{x - 7:.1f}" y="{y - 7:.1f}" width="14" height="14" rx="3.5" '
+            f'style="fill:{card};stroke:var(--ink, #1d2733)" stroke-width="1.4">'
+        )
+        end = "</rect>"
+    else:
+        fill = {"source": water, "receiver": card, "host": f"color-mix(in srgb, {water} 45%, {card})"}[kind]
+        shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6.5" style="fill:{fill};stroke:{water}" stroke-width="1.8">'
+        end = "</circle>"
+    picture = f"{shape}<title>{escape(name)} ({kind})</title>{end}"
+    if not named:
+        return picture
+    # Names stand outside at the picture's edges, above in its middle.
+    if x < WIDTH * 0.2:
+        place = f'x="{x - 11:.1f}" y="{y + 4:.1f}" text-anchor="end"'
+    elif x > WIDTH * 0.8:
+        place = f'x="{x + 11:.1f}" y="{y + 4:.1f}" text-anchor="start"'
+    else:
+        place = f'x="{x:.1f}" y="{y - 12:.1f}" text-anchor="middle"'
+    return picture + f'<text {place} font-size="11.5" style="fill:var(--ink, #1d2733)">{escape(name)}</text>'

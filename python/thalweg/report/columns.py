@@ -1,0 +1,80 @@
+"""Which columns of a run's tables people see, under which headings, and in which unit. Terminal and page share them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars
+
+Column = tuple[str, str, float]
+"""Column of the table, heading, factor."""
+
+FLOWS: tuple[Column, ...] = (
+    ("flow", "flow", 1.0),
+    ("scheme", "scheme", 1.0),
+    ("from", "from", 1.0),
+    ("throughput_bps", "throughput (Mbit/s)", 1e-6),
+    ("goodput_bps", "goodput (Mbit/s)", 1e-6),
+    ("loss_ratio", "loss (%)", 100.0),
+    ("rtt_s", "RTT (ms)", 1e3),
+    ("owd_s", "one-way delay (ms)", 1e3),
+    ("queueing_delay_s", "queueing (ms)", 1e3),
+    ("retransmits", "resent", 1.0),
+    ("timeouts", "timeouts", 1.0),
+    ("feedback_packets", "feedback", 1.0),
+    ("fct_s", "completed in (s)", 1.0),
+)
+RECEIVERS: tuple[Column, ...] = (
+    ("flow", "flow", 1.0),
+    ("node", "node", 1.0),
+    ("throughput_bps", "throughput (Mbit/s)", 1e-6),
+    ("goodput_bps", "goodput (Mbit/s)", 1e-6),
+    ("owd_s", "one-way delay (ms)", 1e3),
+    ("owd_max_s", "greatest (ms)", 1e3),
+    ("missing", "missing", 1.0),
+    ("feedback_packets", "feedback", 1.0),
+    ("suppressed", "suppressed", 1.0),
+)
+LINKS: tuple[Column, ...] = (
+    ("link", "link", 1.0),
+    ("direction", "direction", 1.0),
+    ("rate_bps", "rate (Mbit/s)", 1e-6),
+    ("delay_s", "delay (ms)", 1e3),
+    ("utilisation", "utilisation (%)", 100.0),
+    ("queue_packets", "queue (packets)", 1.0),
+    ("queue_max_packets", "greatest (packets)", 1.0),
+    ("queue_s", "wait (ms)", 1e3),
+    ("loss_ratio", "loss (%)", 100.0),
+    ("drops", "drops", 1.0),
+    ("marked_packets", "marked", 1.0),
+)
+QUIET = {"retransmits", "timeouts", "feedback_packets", "suppressed", "missing", "marked_packets"}
+"""Columns that are left out when they hold nothing but zeros."""
+
+
+def rows_of(
+    frame: polars.DataFrame, columns: Sequence[Column]
+) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
+    """Headings, and rows in the units of the headings; columns that say nothing are left out."""
+    there = [column for column in columns if column[0] in frame.columns and _speaks(frame, column[0])]
+    rows = [
+        {key: _scaled(row[key], factor) for key, _, factor in there}
+        for row in frame.select([key for key, _, _ in there]).to_dicts()
+    ]
+    return [(key, heading) for key, heading, _ in there], rows
+
+
+def _speaks(frame: polars.DataFrame, name: str) -> bool:
+    column = frame[name].drop_nulls()
+    if column.is_empty():
+        return False
+    if name in QUIET:
+        return bool((column != 0).any())
+    return name != "scheme" or bool((column != "").any())
+
+
+def _scaled(value: Any, factor: float) -> Any:
+    return value if value is None or factor == 1.0 else value * factor

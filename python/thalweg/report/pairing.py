@@ -1,0 +1,121 @@
+"""Runs side by side: what they are called, in what they differ, and the metrics that are worth a row."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from ..result import Result
+
+Named = tuple[str, "Result"]
+
+MOST_KEYS = 6
+"""Differences that a warning names."""
+
+SHOWN = (
+    "flows.throughput_total",
+    "flows.goodput_total",
+    "flows.fairness",
+    r"flows\.[^.]+\.(throughput|goodput|fairness|rtt|queueing_delay|loss_ratio|retransmits|timeouts|feedback_packets|fct)",
+    r"link\.(.+)\.(utilisation|queue_packets|queue|loss_ratio|drops)",
+)
+"""Keys of the summary that a comparison shows; of the links, those that are at least half full in one of the runs."""
+
+RATES = ("throughput", "goodput", "throughput_total", "goodput_total")
+TIMES = ("rtt", "queueing_delay", "queue", "fct")
+SHARES = ("utilisation", "loss_ratio")
+
+
+def names(folders: Sequence[Path]) -> list[str]:
+    """The shortest ends of the paths that tell the runs apart."""
+    parts = [folder.resolve().parts for folder in folders]
+    for length in range(1, max(map(len, parts)) + 1):
+        short = ["/".join(part[-length:]) for part in parts]
+        if len(set(short)) == len(short):
+            return short
+    return [f"{'/'.join(part[-2:])} ({number})" for number, part in enumerate(parts, 1)]
+
+
+def differences(runs: Sequence[Named]) -> list[str]:
+    """Warnings: what besides chance may make the runs differ."""
+    first_name, first = runs[0]
+    warnings = []
+    for name, other in runs[1:]:
+        if other.record["version"] != first.record["version"]:
+            warnings.append(
+                f"{name} was made by version {other.record['version']}, {first_name} by {first.record['version']}"
+            )
+        changed = list(_changed(first.plan, other.plan))
+        if changed:
+            more = f" and {len(changed) - MOST_KEYS} more" if len(changed) > MOST_KEYS else ""
+            warnings.append(
+                f"the scenario of {name} differs from that of {first_name} in {', '.join(changed[:MOST_KEYS])}{more}"
+            )
+        if not other.complete or not first.complete:
+            warnings.append(f"{name if first.complete else first_name} was interrupted")
+    return list(dict.fromkeys(warnings))
+
+
+def metrics(runs: Sequence[Named]) -> list[dict[str, Any]]:
+    """One row a metric: `{metric, unit, values: {run: value}, change}`; the change is of two runs only."""
+    values = [(name, run.values) for name, run in runs]
+    keys = [key for key in dict.fromkeys(key for _, table in values for key in table) if _shown(key, values)]
+    rows = []
+    for key in keys:
+        unit, factor = _unit(key)
+        row = {name: _times(table.get(key), factor) for name, table in values}
+        if all(value is None for value in row.values()):
+            continue
+        rows.append({"metric": key, "unit": unit, "values": row, "change": _change(list(row.values()))})
+    return rows
+
+
+def _shown(key: str, values: Sequence[tuple[str, Mapping[str, float | None]]]) -> bool:
+    for pattern in SHOWN:
+        if found := re.fullmatch(pattern, key):
+            if not key.startswith("link."):
+                return True
+            full = f"link.{found[1]}.utilisation"
+            return any((table.get(full) or 0.0) >= 0.5 for _, table in values)
+    return False
+
+
+def _unit(key: str) -> tuple[str, float]:
+    last = key.rsplit(".", 1)[-1]
+    if last in RATES:
+        return "Mbit/s", 1e-6
+    if last in TIMES:
+        return "ms", 1e3
+    if last in SHARES:
+        return "%", 100.0
+    return "", 1.0
+
+
+def _times(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def _change(values: Sequence[float | None]) -> str | None:
+    if len(values) != 2 or values[0] is None or values[1] is None:
+        return None
+    if values[0] == values[1]:
+        return "same"
+    return f"{100 * (values[1] - values[0]) / abs(values[0]):+.1f} %" if values[0] else "from 0"
+
+
+def _changed(one: Any, other: Any, key: str = "") -> Iterator[str]:
+    """Dotted keys whose values differ; seeds do not count."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for word in dict.fromkeys([*one, *other]):
+            if key or word != "seed":
+                yield from _changed(one.get(word), other.get(word), f"{key}.{word}".lstrip("."))
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for number, (left, right) in enumerate(zip(one, other, strict=True)):
+            name = left.get("name") if isinstance(left, dict) else None
+            yield from _changed(left, right, f"{key}.{name or number}")
+    elif one != other:
+        yield key
