@@ -42,8 +42,7 @@ def folders(schemes):
 
 def block(kinds):
     """The block's text."""
-    # declared in the open, so that rustfmt finds the files
-    modules = "".join(f"pub mod {name};\n" for name in sorted(name for names in kinds.values() for name in names))
+    modules = "".join(f"pub mod {name};\n" for name in sorted(kinds["control"] + kinds["stream"]))
     rows = []
     for kind, names in kinds.items():
         if names:
@@ -54,8 +53,7 @@ def block(kinds):
             rows.append(f"    {kind} {{}}\n")
     return (
         "// registry: begin (written by `make registry` from the folders)\n"
-        + (modules + "\n" if modules else "")
-        + "registry! {\n" + "".join(rows) + "}\n"
+        f"{modules}\nregistry! {{\n{''.join(rows)}}}\n"
         "// registry: end\n"
     )
 

@@ -26,6 +26,7 @@ VERBS = {
     "report": "Write the HTML report of a run or of a reproduced paper.",
     "compare": "Put runs side by side.",
     "schemes": "List the schemes, or show one with its parameters.",
+    "metrics": "Say what the columns and keys of a result mean.",
     "new": "Write a scenario to start from.",
     "schema": "Print the JSON Schema of scenario files.",
     "doctor": "Say what this machine can and cannot do.",
