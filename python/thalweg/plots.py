@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import polars
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ UNITS = {
 """Title, unit and factor with which a series is drawn."""
 
 
-def style() -> dict[str, Any]:
+def style() -> Any:
     """Matplotlib settings of the house: `with matplotlib.rc_context(plots.style()): …`."""
     return {
         "axes.axisbelow": True,
@@ -200,7 +200,7 @@ def series(
 
 def bars(
     labels: Sequence[str],
-    groups: dict[str, Iterable[float]],
+    groups: Mapping[str, Iterable[float]],
     axis: str,
     size: tuple[float, float] = (8.2, 2.6),
 ) -> Figure:

@@ -68,7 +68,7 @@ def _overview(made: Page, run: Result) -> None:
     if fullest:
         rows.append(("fullest link", f"{100 * (fullest['utilisation'] or 0):.1f} %", fullest["link"]))
     total = run.flows["throughput_bps"].sum() if run.flows.height else 0.0
-    rows.append(("throughput, all flows", rate_text(total or 0.0), ""))
+    rows.append(("throughput, all flows", rate_text(float(total or 0.0)), ""))
     fairness = run.values.get("flows.fairness")
     if fairness is not None and run.flows.height > 1:
         rows.append(("fairness", number(fairness), "Jain's index"))
