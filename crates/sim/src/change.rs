@@ -115,7 +115,9 @@ impl World {
             self.peers[sender].endpoint =
                 make_sender(spec, flow, to).expect("the same parameters were accepted before");
             // a new sender numbers its packets anew, so its receivers begin anew as well
+            self.peers[sender].epoch = self.now;
             for receiver in self.flows[flow.index()].receivers.clone() {
+                self.peers[self.receivers[receiver].peer.index()].epoch = self.now;
                 if self.peers[self.receivers[receiver].peer.index()].active {
                     self.remake_receiver(receiver);
                     self.tell(self.receivers[receiver].peer.index(), Input::Start);

@@ -67,6 +67,8 @@ pub(crate) struct Peer {
     /// It takes packets.
     pub active: bool,
     pub active_since: Time,
+    /// Its flow last started anew then: packets sent before are of an earlier connection.
+    pub epoch: Time,
     pub tally: Tally,
     pub delay_min: Duration,
     pub delay_max: Duration,
@@ -86,6 +88,7 @@ impl Peer {
             flow,
             active: false,
             active_since: Time::ZERO,
+            epoch: Time::ZERO,
             tally: Tally::default(),
             delay_min: Duration::MAX,
             delay_max: Duration::ZERO,

@@ -379,13 +379,13 @@ impl World {
 
     #[inline]
     fn deliver_to(&mut self, peer: PeerId, id: PacketId) {
-        if !self.peers[peer.index()].active {
+        let packet = *self.out.arena.get(id);
+        let taker = &mut self.peers[peer.index()];
+        if !taker.active || packet.sent_at < taker.epoch {
             return self.drop(id, DropReason::NotListening);
         }
-        let packet = *self.out.arena.get(id);
         self.out.arena.release(id);
         self.balance.delivered += 1;
-        let taker = &mut self.peers[peer.index()];
         taker.count_arrival(self.now, &packet);
         taker.handle(self.now, Input::Packet(&packet), &mut self.out);
         self.after(peer.index());

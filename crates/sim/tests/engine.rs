@@ -236,6 +236,19 @@ fn churn_turns_a_flow_on_and_off_for_its_mean_times() {
 }
 
 #[test]
+fn a_flow_that_starts_anew_hears_nothing_of_its_earlier_life() {
+    // half a second of packets is on the wire when the flow stops and starts again
+    let port = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(500), 20);
+    let mut net = wire(Duration::from_secs(4), port, constant(Rate::from_kbps(800)));
+    net.events =
+        vec![(at(2), Change::FlowStop(contract::FlowId(0))), (at(2), Change::FlowStart(contract::FlowId(0)))];
+    let trace = run(&net);
+    let stale = trace.flows[0].drops[DropReason::NotListening as usize];
+    assert!((49..=51).contains(&stale), "{stale}");
+    assert_eq!(trace.receivers[0].meter.count(contract::Count::Missing), 0);
+}
+
+#[test]
 fn classes_share_a_link_by_their_weights() {
     let mut port = PortSpec::new(Rate::from_mbps(4), Duration::from_millis(1), 50);
     port.queue.class_weights = vec![1, 3];
