@@ -41,7 +41,7 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn begin_recovery(&mut self, cx: &mut Cx<'_>) {
         let segment = u64::from(self.segment);
         // what limited transmit sent does not count                                 [RFC5681 §3.2 step 2]
-        let in_flight = (self.high - self.una).min(self.window.max(segment));
+        let in_flight = (self.high - self.una).min((self.window / segment).max(1) * segment);
         self.congested(Cause::Loss, segment, in_flight, cx);
         self.recover = self.high;
         self.recovering = true;

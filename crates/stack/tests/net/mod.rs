@@ -8,7 +8,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use contract::{
     Ack, Address, Allowance, Cause, Congestion, CongestionControl, Cx, Destination, Ecn, Endpoint, FlowId,
-    Header, Input, Meter, NodeId, Outputs, Packet, PeerId, Random, TcpHeader,
+    Header, Input, Meter, NodeId, Note, Outputs, Packet, PeerId, Random, TcpHeader,
 };
 use stack::tcp::{Config, Receiver, Sender};
 use units::{Bytes, Carry, Duration, Rate, Time};
@@ -169,6 +169,16 @@ impl<C: CongestionControl> Net<C> {
         });
         self.access_free.push((Time::ZERO, Carry::default()));
         self.push(start, Event::Start(flow));
+    }
+
+    /// Records the series that endpoints offer.
+    pub fn record(&mut self) {
+        self.out.notes.probing = true;
+    }
+
+    /// What endpoints offered.
+    pub fn notes(&self) -> &[Note] {
+        &self.out.notes.pending
     }
 
     pub fn on_data(&mut self, script: impl FnMut(&Sent) -> Fate + 'static) {
@@ -381,6 +391,11 @@ impl Halving {
     /// With segments of [`SEGMENT`].
     pub fn new(initial: f64) -> Self {
         Self::sized(initial, SEGMENT)
+    }
+
+    /// In congestion avoidance from the start.
+    pub fn avoiding(initial: f64) -> Self {
+        Self { threshold: initial, ..Self::new(initial) }
     }
 
     /// With segments of so many bytes.

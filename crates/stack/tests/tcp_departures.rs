@@ -1,0 +1,160 @@
+//! What there is to send, and what lets it go: the application, the receiver's window, the pacer, the handshake.
+
+mod net;
+
+use contract::{Allowance, Count, Input, Request};
+use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
+use stack::tcp::{Config, Demand, RecoveryTimer};
+use units::{Bytes, Duration, Rate, Time};
+
+/// 80 kbit/s are ten segments of 1000 bytes a second.
+#[test]
+fn an_application_of_80_kbps_sends_ten_segments_a_second_and_the_law_knows() {
+    let config = Config { demand: Demand::Limited(Rate::from_kbps(80)), ..plain() };
+    let mut net = Net::one(&config, Fixed::window(100));
+    net.run_ms(1050);
+    let times: Vec<u64> = net.data.iter().map(|s| s.at.as_nanos() / 1_000_000).collect();
+    assert_eq!(times, [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]);
+    assert!(net.flows[0].sender.law().acks.iter().all(|ack| ack.app_limited));
+    assert!(net.data.iter().all(|s| s.size == 1040));
+}
+
+#[test]
+fn a_sender_that_fills_its_window_is_not_application_limited() {
+    let mut net = Net::one(&plain(), Fixed::window(7));
+    net.run_ms(1050);
+    assert!(net.flows[0].sender.law().acks.iter().all(|ack| !ack.app_limited));
+}
+
+/// What the network could not take waits with the application and is sent later.
+#[test]
+fn what_the_application_has_made_is_not_lost_while_the_window_is_full() {
+    let config = Config { demand: Demand::Limited(Rate::from_kbps(800)), ..plain() };
+    let mut net = Net::one(&config, Fixed::window(5));
+    // five segments each 100 ms are half of what is made
+    net.run(Time::ZERO + Duration::from_secs(10));
+    let sent = net.data.len();
+    assert!((490..=500).contains(&sent), "{sent}");
+}
+
+#[test]
+fn a_request_lets_a_finished_sender_send_more() {
+    let mut net =
+        Net::one(&Config { demand: Demand::Finite(Bytes::new(2000)), ..plain() }, Fixed::window(10));
+    net.run(Time::ZERO + Duration::from_secs(2));
+    assert_eq!(net.data.len(), 2);
+    net.give(0, true, Input::App(Request::Send(Bytes::new(3000))));
+    net.run(Time::ZERO + Duration::from_secs(4));
+    assert_eq!(net.data.len(), 5);
+    assert_eq!(net.flows[0].received.goodput_bytes, 5000);
+    // two seconds of silence are more than a timeout
+    assert_eq!(net.flows[0].sender.law().idles, 1);
+}
+
+#[test]
+fn a_stopped_sender_sends_nothing_more() {
+    let mut net = Net::one(&plain(), Fixed::window(4));
+    net.run_ms(120);
+    net.give(0, true, Input::Stop);
+    let sent = net.data.len();
+    net.run(Time::ZERO + Duration::from_secs(5));
+    assert_eq!(net.data.len(), sent);
+}
+
+#[test]
+fn the_receivers_window_limits_where_it_is_the_smaller() {
+    let config = Config { receive_window: Bytes::new(3 * SEGMENT + 500), ..plain() };
+    let mut net = Net::one(&config, Fixed::window(10));
+    net.run_ms(150);
+    assert_eq!(net.sent_between(0, 100), [0, 1, 2]);
+    assert_eq!(net.sent_between(100, 150), [3, 4, 5]);
+    assert!(net.flows[0].sender.law().acks[0].app_limited);
+}
+
+#[test]
+fn a_receive_window_of_less_than_a_segment_is_filled_and_waited_for() {
+    let mut net = Net::one(&Config { receive_window: Bytes::new(600), ..plain() }, Fixed::window(10));
+    net.run_ms(450);
+    assert!(net.data.iter().all(|s| s.size == 640));
+    assert_eq!(net.flows[0].received.goodput_bytes, 5 * 600);
+}
+
+/// 1040 bytes at 832 kbit/s are 10 ms.
+#[test]
+fn a_rate_spaces_departures_by_the_packet_on_the_wire() {
+    let mut law = Fixed::window(1000);
+    law.allowance = Allowance::rate(Rate::from_kbps(832));
+    let mut net = Net::one(&plain(), law);
+    net.run_ms(1000);
+    let times: Vec<u64> = net.data.iter().map(|s| s.at.as_nanos()).collect();
+    assert_eq!(times.len(), 101);
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] == 10_000_000));
+}
+
+#[test]
+fn copies_are_paced_too() {
+    for sack in [false, true] {
+        let mut law = Fixed::window(30);
+        law.allowance.rate = Rate::from_kbps(8320);
+        let mut net = Net::one(&Config { sack, recovery_timer: RecoveryTimer::Steady, ..plain() }, law);
+        net.drop_once(&[3, 5, 7, 8]);
+        net.run_ms(1000);
+        assert!(
+            net.data.windows(2).all(|pair| pair[1].at - pair[0].at >= Duration::from_millis(1)),
+            "{sack}"
+        );
+        assert_eq!(net.flows[0].sent.count(Count::Retransmits), 4);
+    }
+}
+
+#[test]
+fn a_handshake_takes_one_round_before_data() {
+    let mut net = Net::one(&Config { handshake: true, ..plain() }, Fixed::window(2));
+    net.run_ms(150);
+    assert!(net.data[0].header.flags.syn && net.data[0].size == 40);
+    assert_eq!(net.data[1].at, ms(100));
+    assert_eq!(net.data.len(), 3);
+    assert_eq!(net.flows[0].sent.rtt_min, Duration::from_millis(100));
+}
+
+/// RFC 6298 §2.1, §5.5: the SYN goes again after 1 s, then 2 s later.
+#[test]
+fn a_lost_syn_goes_again() {
+    let mut net = Net::one(&Config { handshake: true, ..plain() }, Fixed::window(2));
+    let mut n = 0;
+    net.on_data(move |_| {
+        n += 1;
+        if n <= 2 { Fate::Drop } else { Fate::Pass }
+    });
+    net.run_ms(3150);
+    let times: Vec<u64> = net.data.iter().map(|s| s.at.as_nanos() / 1_000_000).collect();
+    assert_eq!(times, [0, 1000, 3000, 3100, 3100]);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 2);
+}
+
+/// RFC 5681 §4.1.
+#[test]
+fn the_law_hears_of_a_silence_only_where_that_is_wanted() {
+    for (idle_restart, idles) in [(true, 1), (false, 0)] {
+        let config = Config { idle_restart, demand: Demand::Finite(Bytes::new(2000)), ..plain() };
+        let mut net = Net::one(&config, Fixed::window(10));
+        net.run(Time::ZERO + Duration::from_secs(2));
+        net.give(0, true, Input::App(Request::Send(Bytes::new(3000))));
+        assert_eq!(net.flows[0].sender.law().idles, idles);
+    }
+}
+
+#[test]
+fn series_are_offered_only_when_somebody_records() {
+    let mut net = Net::one(&plain(), Halving::new(10.0));
+    net.run_ms(500);
+    assert!(net.notes().is_empty());
+    let mut net = Net::one(&plain(), Halving::avoiding(10.0));
+    net.record();
+    net.run_ms(500);
+    for name in ["window", "ssthresh", "rtt", "srtt", "in_flight"] {
+        assert!(net.notes().iter().any(|note| note.name == name), "{name}");
+    }
+    let rtt = net.notes().iter().find(|note| note.name == "rtt").expect("one");
+    assert_eq!(rtt.value, 0.1);
+}

@@ -1,0 +1,159 @@
+//! When a receiver acknowledges, and what it echoes.
+
+mod net;
+
+use contract::{Count, Ecn};
+use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
+use stack::tcp::{Config, Demand};
+use units::{Bytes, Duration, Time};
+
+fn delayed() -> Config {
+    Config { delayed_ack: true, ..plain() }
+}
+
+/// Instants in milliseconds and acknowledged segments.
+fn answers<C>(net: &Net<C>) -> Vec<(u64, u64)> {
+    net.acks.iter().map(|s| (s.at.as_nanos() / 1_000_000, s.header.ack / SEGMENT)).collect()
+}
+
+#[test]
+fn every_segment_is_acknowledged_unless_acknowledgements_are_delayed() {
+    let mut net = Net::one(&plain(), Fixed::window(5));
+    net.run_ms(99);
+    assert_eq!(answers(&net), [(50, 1), (50, 2), (50, 3), (50, 4), (50, 5)]);
+}
+
+/// RFC 5681 §4.2: every second segment, and the odd one after the delay.
+#[test]
+fn every_second_segment_is_acknowledged_and_the_odd_one_after_the_delay() {
+    let mut net = Net::one(&delayed(), Fixed::window(5));
+    net.run_ms(99);
+    assert_eq!(answers(&net), [(50, 2), (50, 4), (90, 5)]);
+}
+
+/// RFC 5681 §4.2: at once when data is out of order and when it fills a hole.
+#[test]
+fn holes_are_acknowledged_at_once() {
+    let mut net = Net::one(&delayed(), Fixed::window(5));
+    net.on_data(|s| if s.segment == 2 { Fate::Late(Duration::from_millis(5)) } else { Fate::Pass });
+    net.run_ms(99);
+    assert_eq!(answers(&net), [(50, 2), (50, 2), (50, 2), (55, 5)]);
+}
+
+#[test]
+fn the_last_segment_of_a_flow_is_acknowledged_at_once() {
+    let mut net =
+        Net::one(&Config { demand: Demand::Finite(Bytes::new(2500)), ..delayed() }, Fixed::window(5));
+    net.run_ms(99);
+    assert_eq!(
+        net.acks.iter().map(|s| (s.at, s.header.ack)).collect::<Vec<_>>(),
+        [(ms(50), 2000), (ms(50), 2500)]
+    );
+}
+
+/// RFC 7323 §4.3: the echo of a delayed acknowledgement is that of the first segment it covers, so the delay is in the sample.
+#[test]
+fn a_delayed_acknowledgement_shows_its_delay() {
+    let mut net = Net::one(&delayed(), Fixed::window(1));
+    net.run_ms(300);
+    assert_eq!(net.flows[0].sent.rtt_min, Duration::from_millis(140));
+}
+
+#[test]
+fn data_is_given_to_the_application_once_and_in_order() {
+    let mut net = Net::one(&plain(), Fixed::window(5));
+    net.drop_once(&[1]);
+    net.run_ms(99);
+    assert_eq!(net.flows[0].received.goodput_bytes, SEGMENT);
+    net.run_ms(160);
+    // 1 and what waited for it: 2 to 4, and what followed in the next round
+    assert_eq!(net.flows[0].received.goodput_bytes, 9 * SEGMENT);
+}
+
+/// RFC 3168 §6.1.3: a mark is echoed on every acknowledgement until the sender says that it has reduced.
+#[test]
+fn a_mark_is_echoed_until_the_sender_has_reduced() {
+    let mut net = Net::one(&Config { ecn: true, ..plain() }, Fixed::window(4));
+    net.on_data(|s| if s.segment == 1 && s.nth == 0 { Fate::Mark } else { Fate::Pass });
+    net.run_ms(299);
+    let echoes: Vec<bool> = net.acks.iter().map(|s| s.header.flags.ece).collect();
+    // 0 unmarked; 1 marked, 2, 3; the next window's first segment left before the echo was known, its second says CWR
+    assert_eq!(echoes, [false, true, true, true, true, false, false, false, false, false, false, false]);
+    let reduced: Vec<u64> = net.data.iter().filter(|s| s.header.flags.cwr).map(|s| s.segment).collect();
+    assert_eq!(reduced, [5]);
+    assert_eq!(net.flows[0].received.count(Count::Marks), 1);
+    assert_eq!(net.flows[0].sent.count(Count::Marks), 4);
+}
+
+/// RFC 3168 §6.1.2: one cut per window of data, however many marks.
+#[test]
+fn many_marks_of_one_window_cut_once() {
+    let mut net = Net::one(&Config { ecn: true, ..plain() }, Halving::avoiding(10.0));
+    net.on_data(|s| if s.segment < 10 { Fate::Mark } else { Fate::Pass });
+    net.run_ms(400);
+    assert_eq!(net.flows[0].sent.count(Count::Episodes), 1);
+    assert_eq!(net.flows[0].sent.count(Count::Retransmits), 0);
+    assert_eq!(net.flows[0].sender.law().threshold, 5.0);
+}
+
+#[test]
+fn lasting_marks_cut_once_each_round() {
+    let mut net = Net::one(&Config { ecn: true, ..plain() }, Halving::avoiding(32.0));
+    net.on_data(|_| Fate::Mark);
+    net.run_ms(450);
+    assert_eq!(net.flows[0].sent.count(Count::Episodes), 4);
+}
+
+/// RFC 3168 §6.1.5: data is capable of marks, copies of it are not; nor are acknowledgements.
+#[test]
+fn only_new_data_is_capable_of_marks() {
+    let mut net = Net::one(&Config { ecn: true, ..plain() }, Fixed::window(8));
+    net.drop_once(&[2]);
+    net.run_ms(300);
+    for sent in &net.data {
+        assert_eq!(sent.ecn, if sent.nth == 0 { Ecn::Capable } else { Ecn::NotCapable });
+    }
+    assert!(net.acks.iter().all(|s| s.ecn == Ecn::NotCapable));
+    let mut without = Net::one(&plain(), Fixed::window(8));
+    without.run_ms(300);
+    assert!(without.data.iter().all(|s| s.ecn == Ecn::NotCapable));
+}
+
+/// A loss within the window of a mark is the same congestion.
+#[test]
+fn a_loss_in_the_window_of_a_mark_does_not_cut_again() {
+    let mut net = Net::one(&Config { ecn: true, ..plain() }, Fixed::window(10));
+    net.on_data(|s| match s.segment {
+        0 => Fate::Mark,
+        4 if s.nth == 0 => Fate::Drop,
+        _ => Fate::Pass,
+    });
+    net.run_ms(150);
+    let firsts: Vec<bool> = net.flows[0].sender.law().events.iter().map(|event| event.first).collect();
+    assert!(firsts[0] && firsts[1..].iter().all(|first| !first), "{firsts:?}");
+    assert_eq!(net.flows[0].sent.count(Count::Retransmits), 1);
+    assert_eq!(net.flows[0].sent.count(Count::Episodes), 1);
+}
+
+/// With delayed acknowledgements a mark is told at once.
+#[test]
+fn a_mark_is_acknowledged_at_once() {
+    let mut net = Net::one(&Config { ecn: true, ..delayed() }, Fixed::window(3));
+    net.on_data(|s| if s.segment == 2 { Fate::Mark } else { Fate::Pass });
+    net.run_ms(99);
+    assert_eq!(answers(&net), [(50, 2), (50, 3)]);
+}
+
+#[test]
+fn completion_is_told_once_when_the_last_byte_is_in_order() {
+    let mut net =
+        Net::one(&Config { demand: Demand::Finite(Bytes::new(4500)), ..plain() }, Fixed::window(10));
+    net.drop_once(&[1]);
+    net.run(Time::ZERO + Duration::from_secs(9));
+    assert_eq!(net.data.iter().filter(|s| s.header.flags.fin).count(), 1);
+    assert_eq!(net.flows[0].received.completed_at, ms(150));
+    assert_eq!(net.flows[0].received.goodput_bytes, 4500);
+    // nothing more is sent, and no timer runs
+    assert_eq!(net.data.len(), 6);
+    assert_eq!(contract::Endpoint::wake(&net.flows[0].sender), Time::NEVER);
+}

@@ -1,0 +1,212 @@
+//! Losses without SACK: fast retransmit, fast recovery, the retransmission timer, needless retransmissions.
+//!
+//! The path has a round-trip time of 100 ms and no limit of its own, so a window leaves in one instant.
+
+mod net;
+
+use contract::{Cause, Count};
+use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
+use stack::tcp::{Config, Demand, RecoveryTimer};
+use units::{Bytes, Duration, Time};
+
+fn finite(segments: u64) -> Config {
+    Config { demand: Demand::Finite(Bytes::new(segments * SEGMENT)), ..plain() }
+}
+
+#[test]
+fn a_window_leaves_at_once_and_each_acknowledgement_lets_a_segment_go() {
+    let mut net = Net::one(&plain(), Fixed::window(4));
+    net.run_ms(210);
+    assert_eq!(net.sent_between(0, 1), [0, 1, 2, 3]);
+    assert_eq!(net.sent_between(1, 101), [4, 5, 6, 7]);
+    assert_eq!(net.sent_between(101, 210), [8, 9, 10, 11]);
+    let law = net.flows[0].sender.law();
+    assert_eq!(law.acks[0].rtt, Some(Duration::from_millis(100)));
+    assert_eq!(law.acks[0].in_flight, Bytes::new(4 * SEGMENT));
+    // the first acknowledgement of each round ends the one before
+    let ends: Vec<bool> = law.acks.iter().map(|ack| ack.round_ended).collect();
+    assert_eq!(ends, [true, false, false, false, true, false, false, false]);
+}
+
+/// RFC 5681 §3.2, RFC 3042: of the six duplicates the first two let new data go, the third makes segment 3 go again and, as the
+/// window is inflated by three segments, one more; each further one lets a segment go.
+#[test]
+fn the_third_duplicate_acknowledgement_sends_the_missing_segment_again() {
+    let mut net = Net::one(&plain(), Fixed::window(10));
+    net.drop_once(&[3]);
+    net.run_ms(150);
+    assert_eq!(net.sent_between(1, 150), [10, 11, 12, 13, 14, 3, 15, 16, 17, 18]);
+    let law = net.flows[0].sender.law();
+    assert_eq!(law.events.len(), 1);
+    assert_eq!(law.events[0].cause, Cause::Loss);
+    assert!(law.events[0].first);
+    // what limited transmit sent is not counted
+    assert_eq!(law.events[0].in_flight, Bytes::new(10 * SEGMENT));
+    assert_eq!(net.flows[0].sent.count(Count::Retransmits), 1);
+}
+
+#[test]
+fn without_limited_transmit_the_first_two_duplicates_let_nothing_go() {
+    let mut net = Net::one(&Config { limited_transmit: false, ..plain() }, Fixed::window(10));
+    net.drop_once(&[3]);
+    net.run_ms(150);
+    assert_eq!(net.sent_between(1, 150), [10, 11, 12, 3, 13, 14, 15, 16, 17, 18]);
+}
+
+#[test]
+fn two_duplicate_acknowledgements_are_not_a_loss() {
+    let mut net = Net::one(&plain(), Fixed::window(10));
+    // they arrive as 0, 1, 2, 4, 5, 3, 6, 7, 8, 9
+    net.on_data(|s| match s.segment {
+        3 => Fate::Late(Duration::from_millis(1)),
+        6..10 => Fate::Late(Duration::from_millis(2)),
+        _ => Fate::Pass,
+    });
+    net.run_ms(400);
+    assert_eq!(net.flows[0].sent.count(Count::Retransmits), 0);
+    assert_eq!(net.flows[0].sent.count(Count::Episodes), 0);
+}
+
+/// RFC 6582 §3.2: with 3 and 6 missing, the acknowledgement of 3's copy is partial and makes 6 go again; that of 6's copy covers
+/// all that was out and ends the recovery with the window at half of the 16 in flight.
+#[test]
+fn a_partial_acknowledgement_sends_the_next_hole_and_a_full_one_ends_the_recovery() {
+    let mut net = Net::one(&plain(), Halving::avoiding(16.0));
+    net.drop_once(&[3, 6]);
+    net.run_ms(150);
+    let sender = &net.flows[0].sender;
+    // cut once, though two were lost; the window was 16.2 and 16 segments were in flight
+    assert_eq!(sender.law().threshold, 8.0);
+    net.run_ms(250);
+    let again: Vec<u64> = net.data.iter().filter(|s| s.nth > 0).map(|s| s.segment).collect();
+    assert_eq!(again, [3, 6]);
+    assert_eq!(net.flows[0].sender.law().window, 8.0);
+    assert_eq!(net.flows[0].sent.count(Count::Episodes), 1);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+    net.run_ms(310);
+    let before = net.flows[0].sender.law().window;
+    net.run_ms(410);
+    // one segment more in the round after the recovery
+    let more = net.flows[0].sender.law().window - before;
+    assert!((0.9..1.1).contains(&more), "{more}");
+}
+
+/// RFC 6582 §3.2 step 3: inflation keeps half a window of new data going while the holes are filled.
+#[test]
+fn a_recovery_sends_new_data_for_every_second_duplicate_on_balance() {
+    let mut net = Net::one(&plain(), Halving::avoiding(16.0));
+    net.drop_once(&[0]);
+    net.run_ms(150);
+    // 15 duplicates: two by limited transmit; at the third the limit is 8 + 3 = 11; at the fifteenth 8 + 15 = 23
+    assert_eq!(net.sent_between(1, 150), [16, 17, 0, 18, 19, 20, 21, 22]);
+}
+
+/// RFC 6298 §2.1, §5.5: 1 s, and twice as long each time; the threshold is lowered at the first only [RFC5681 §3.1].
+#[test]
+fn the_timer_backs_off_and_the_law_hears_once_that_it_is_the_first() {
+    let mut net = Net::one(&finite(1), Fixed::window(1));
+    net.on_data(|s| if s.nth < 5 { Fate::Drop } else { Fate::Pass });
+    net.run(Time::ZERO + Duration::from_secs(40));
+    let times: Vec<u64> = net.data.iter().map(|s| s.at.as_nanos() / 1_000_000_000).collect();
+    assert_eq!(times, [0, 1, 3, 7, 15, 31]);
+    let firsts: Vec<bool> = net.flows[0].sender.law().events.iter().map(|event| event.first).collect();
+    assert_eq!(firsts, [true, false, false, false, false]);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 5);
+    // the copy that arrived is the one that is measured, so nothing is confused [Karn]
+    assert_eq!(net.flows[0].sent.rtt_min, Duration::from_millis(100));
+    assert_eq!(net.flows[0].sent.rtt_last, Duration::from_millis(100));
+    assert_eq!(net.flows[0].received.completed_at, ms(31_050));
+}
+
+/// RFC 6298 §5.3: each acknowledgement of new data starts the timer anew; RTO = 100 + 4·(50·¾ⁿ) ms but 200 ms at least.
+#[test]
+fn the_timer_runs_from_the_last_acknowledgement() {
+    let mut net = Net::one(&plain(), Fixed::window(2));
+    // the network breaks after 500 ms
+    net.on_data(|s| if s.at > ms(450) { Fate::Drop } else { Fate::Pass });
+    net.run_ms(690);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+    net.run_ms(710);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 1);
+}
+
+/// All eight are lost. After the timeout they go again from the first on, one, two, four in a round, until all are through.
+#[test]
+fn after_a_timeout_everything_outstanding_goes_again_in_slow_start() {
+    let mut net = Net::one(&finite(8), Halving::new(8.0));
+    net.drop_once(&[0, 1, 2, 3, 4, 5, 6, 7]);
+    net.run(Time::ZERO + Duration::from_secs(3));
+    assert_eq!(net.sent_between(999, 1001), [0]);
+    assert_eq!(net.sent_between(1099, 1101), [1, 2]);
+    assert_eq!(net.sent_between(1199, 1201), [3, 4, 5, 6]);
+    assert_eq!(net.sent_between(1299, 1301), [7]);
+    assert_eq!(net.flows[0].sender.law().threshold, 4.0);
+    assert_eq!(net.flows[0].sent.count(Count::Retransmits), 8);
+    assert_eq!(net.flows[0].received.goodput_bytes, 8 * SEGMENT);
+    assert_eq!(net.flows[0].received.completed_at, ms(1350));
+}
+
+/// RFC 6582 §3.2 step 4: the copies that a timeout sends in vain make duplicate acknowledgements, which must not start a recovery.
+#[test]
+fn duplicates_of_what_a_timeout_sent_again_start_no_recovery() {
+    let mut net = Net::one(&Config { undo: false, ..finite(30) }, Halving::new(10.0));
+    // everything arrives, but no acknowledgement of the first window comes back
+    net.ack_script = Box::new(|s| if s.at < ms(500) { Fate::Drop } else { Fate::Pass });
+    net.on_data(|s| if s.segment == 0 && s.nth == 0 { Fate::Drop } else { Fate::Pass });
+    net.run(Time::ZERO + Duration::from_secs(5));
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 1);
+    assert_eq!(net.flows[0].sent.count(Count::Episodes), 1);
+    assert_eq!(net.flows[0].received.goodput_bytes, 30 * SEGMENT);
+}
+
+/// RFC 6582 §4: with ten of twenty lost, the impatient sender times out, the steady one repairs one a round.
+#[test]
+fn an_impatient_recovery_times_out_where_a_steady_one_goes_on() {
+    let lost: Vec<u64> = (0..20).step_by(2).collect();
+    let run = |recovery_timer| {
+        let mut net = Net::one(&Config { recovery_timer, ..finite(40) }, Halving::new(20.0));
+        net.drop_once(&lost);
+        net.run(Time::ZERO + Duration::from_secs(5));
+        assert_eq!(net.flows[0].received.goodput_bytes, 40 * SEGMENT);
+        net.flows[0].sent.count(Count::Timeouts)
+    };
+    assert_eq!(run(RecoveryTimer::Steady), 0);
+    assert!(run(RecoveryTimer::Impatient) >= 1);
+}
+
+/// RFC 3522, RFC 4015: the path is slow for once, nothing is lost. The law hears of it, and only one segment went again.
+#[test]
+fn a_needless_timeout_is_noticed_and_sending_goes_on_where_it_was() {
+    let late = |undo| {
+        let mut net = Net::one(&Config { undo, ..finite(40) }, Halving::new(10.0));
+        net.on_data(|s| if s.at < ms(1100) { Fate::Late(Duration::from_millis(1500)) } else { Fate::Pass });
+        net.run(Time::ZERO + Duration::from_secs(10));
+        assert_eq!(net.flows[0].received.goodput_bytes, 40 * SEGMENT);
+        assert_eq!(net.flows[0].sent.count(Count::Timeouts), 1);
+        (net.flows[0].sent.count(Count::Retransmits), net.flows[0].sender.law().threshold)
+    };
+    assert_eq!(late(true), (1, f64::INFINITY));
+    let (again, threshold) = late(false);
+    assert!(again > 5, "{again}");
+    assert_eq!(threshold, 5.0);
+}
+
+/// RFC 3522: segment 3 comes after four that follow it, so its copy was needless.
+#[test]
+fn a_needless_fast_retransmit_is_noticed() {
+    let mut net = Net::one(&plain(), Fixed::window(10));
+    net.on_data(|s| {
+        if s.segment == 3 && s.nth == 0 { Fate::Late(Duration::from_millis(20)) } else { Fate::Pass }
+    });
+    net.run_ms(300);
+    assert_eq!(net.flows[0].sender.law().spurious, 1);
+    assert_eq!(net.flows[0].sent.count(Count::Retransmits), 1);
+}
+
+#[test]
+fn a_loss_that_was_real_is_not_taken_for_needless() {
+    let mut net = Net::one(&plain(), Fixed::window(10));
+    net.drop_once(&[3]);
+    net.run_ms(500);
+    assert_eq!(net.flows[0].sender.law().spurious, 0);
+}

@@ -1,0 +1,161 @@
+//! Losses with selective acknowledgements [RFC2018, RFC6675].
+
+mod net;
+
+use contract::{Cause, Count};
+use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
+use stack::tcp::{Config, Demand};
+use units::{Bytes, Duration, Time};
+
+fn sack() -> Config {
+    Config { sack: true, ..plain() }
+}
+
+fn finite(segments: u64) -> Config {
+    Config { demand: Demand::Finite(Bytes::new(segments * SEGMENT)), ..sack() }
+}
+
+fn sent_again<C: contract::CongestionControl>(net: &Net<C>) -> Vec<u64> {
+    net.data.iter().filter(|s| s.nth > 0).map(|s| s.segment).collect()
+}
+
+/// RFC 6675 §5: eight of twenty are lost and sent again as they are noticed, in order, each once.
+#[test]
+fn many_losses_of_one_window_are_repaired_in_one_round() {
+    let lost = [2, 4, 5, 8, 9, 10, 13, 16];
+    let mut net = Net::one(&finite(60), Fixed::window(20));
+    net.drop_once(&lost);
+    net.run_ms(101);
+    assert_eq!(sent_again(&net), lost);
+    net.run(Time::ZERO + Duration::from_secs(3));
+    assert_eq!(sent_again(&net), lost);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+    assert_eq!(net.flows[0].received.goodput_bytes, 60 * SEGMENT);
+    // one episode; the losses that are noticed later belong to it
+    let firsts = net.flows[0].sender.law().events.iter().filter(|event| event.first).count();
+    assert_eq!(firsts, 1);
+    let lost_bytes: u64 =
+        net.flows[0].sender.law().events[1..].iter().map(|event| event.bytes.as_u64()).sum();
+    assert_eq!(lost_bytes, 7 * SEGMENT);
+}
+
+/// RFC 6675 §5 step C: of 20 in flight 5 are lost and 15 arrive; with a window of 10 the pipe is full until it has shrunk to that.
+#[test]
+fn the_pipe_keeps_the_window_while_losses_are_repaired() {
+    let mut net = Net::one(&sack(), Halving::avoiding(20.0));
+    net.drop_once(&[0, 1, 2, 3, 4]);
+    net.run_ms(101);
+    // 15 arrivals: two let new data go; at the third, 0 goes again. Then 20 + 2 − 3 − 5 + 1 = 15 are in the pipe, and at the eighth
+    // arrival it has come down below 10: the seven arrivals from then on let 1 to 4 and three new segments go
+    assert_eq!(net.sent_between(100, 101), [20, 21, 0, 1, 2, 3, 4, 22, 23, 24]);
+    assert_eq!(net.flows[0].sender.in_flight(), Bytes::new(10 * SEGMENT));
+}
+
+/// RFC 6675 §4, IsLost: the third segment above a hole shows the loss, with or without duplicate acknowledgements in between.
+#[test]
+fn a_loss_is_seen_at_the_third_arrival_above_it() {
+    let mut net = Net::one(&sack(), Fixed::window(10));
+    net.drop_once(&[3]);
+    // two of the duplicates are lost on the way back: the next tells it all
+    let mut n = 0;
+    net.ack_script = Box::new(move |s| {
+        if s.header.ack == 3 * SEGMENT && s.header.sack.0[0].1 > 0 {
+            n += 1;
+            if n <= 2 {
+                return Fate::Drop;
+            }
+        }
+        Fate::Pass
+    });
+    net.run_ms(101);
+    assert_eq!(net.sent_between(100, 101)[..4], [10, 11, 12, 3]);
+    assert_eq!(net.flows[0].sender.law().events[0].cause, Cause::Loss);
+}
+
+/// RFC 6675 §4, NextSeg rule 4: 1 and the last of ten are lost. Nothing above the last can show it; the rescue sends it.
+#[test]
+fn a_rescue_saves_the_end_of_a_flow_from_a_timeout() {
+    let mut net = Net::one(&finite(10), Halving::new(10.0));
+    net.drop_once(&[1, 9]);
+    net.run(Time::ZERO + Duration::from_secs(3));
+    assert_eq!(sent_again(&net), [1, 9]);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+    assert_eq!(net.flows[0].received.completed_at, ms(250));
+}
+
+/// RFC 6675 §5.1, RFC 2018 §8: what has arrived is not sent again after a timeout.
+#[test]
+fn a_timeout_sends_only_what_is_missing() {
+    let mut net = Net::one(&Config { undo: false, ..finite(12) }, Halving::new(12.0));
+    // the copy of 2 is lost too, so only the timer helps
+    net.on_data(|s| match s.segment {
+        2 if s.nth < 2 => Fate::Drop,
+        5 | 11 if s.nth < 1 => Fate::Drop,
+        _ => Fate::Pass,
+    });
+    net.run(Time::ZERO + Duration::from_secs(5));
+    assert_eq!(net.flows[0].received.goodput_bytes, 12 * SEGMENT);
+    assert!(net.flows[0].sent.count(Count::Timeouts) >= 1);
+    let again = sent_again(&net);
+    assert!(again.iter().all(|segment| [2, 5, 11].contains(segment)), "{again:?}");
+}
+
+/// RFC 6675 §5.1: no recovery begins before what was out at the timeout is acknowledged.
+#[test]
+fn a_timeout_is_one_episode() {
+    let mut net = Net::one(&finite(40), Halving::new(20.0));
+    net.on_data(|s| match s.segment {
+        1..=6 if s.nth < 1 => Fate::Drop,
+        1 if s.nth < 2 => Fate::Drop,
+        _ => Fate::Pass,
+    });
+    net.run(Time::ZERO + Duration::from_secs(5));
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 1);
+    // the fast retransmit, and the timeout
+    assert_eq!(net.flows[0].sent.count(Count::Episodes), 2);
+    assert_eq!(net.flows[0].received.goodput_bytes, 40 * SEGMENT);
+}
+
+/// Reordering beyond three segments makes one needless copy, which the echo shows [RFC3522].
+#[test]
+fn a_needless_repair_is_noticed() {
+    let mut net = Net::one(&sack(), Fixed::window(10));
+    net.on_data(|s| {
+        if s.segment == 3 && s.nth == 0 { Fate::Late(Duration::from_millis(20)) } else { Fate::Pass }
+    });
+    net.run_ms(300);
+    assert_eq!(net.flows[0].sender.law().spurious, 1);
+    assert_eq!(sent_again(&net), [3]);
+    assert_eq!(net.flows[0].sender.in_flight(), Bytes::new(10 * SEGMENT));
+}
+
+/// RFC 2018 §4: the first block holds the segment that has just come; those reported before follow; three at most.
+#[test]
+fn blocks_begin_with_the_newest_arrival() {
+    let mut net = Net::one(&sack(), Fixed::window(12));
+    net.drop_once(&[1, 3, 5, 7, 9]);
+    net.run_ms(99);
+    let blocks: Vec<Vec<(u32, u32)>> = net
+        .acks
+        .iter()
+        .map(|s| {
+            s.header.sack.0.iter().filter(|b| b.1 > 0).map(|b| (b.0 / 1000 + 1, b.1 / 1000 + 1)).collect()
+        })
+        .collect();
+    // in segments: 0 arrives in order, then 2, 4, 6, 8, 10 and 11
+    assert_eq!(blocks[0], []);
+    assert_eq!(blocks[1], [(2, 3)]);
+    assert_eq!(blocks[2], [(4, 5), (2, 3)]);
+    assert_eq!(blocks[3], [(6, 7), (4, 5), (2, 3)]);
+    assert_eq!(blocks[4], [(8, 9), (6, 7), (4, 5)]);
+    assert_eq!(blocks[5], [(10, 11), (8, 9), (6, 7)]);
+    assert_eq!(blocks[6], [(10, 12), (8, 9), (6, 7)]);
+}
+
+#[test]
+fn without_sack_no_blocks_are_sent() {
+    let mut net = Net::one(&plain(), Fixed::window(12));
+    net.drop_once(&[1, 3]);
+    net.run_ms(300);
+    assert!(net.acks.iter().all(|s| s.header.sack.0[0].1 == 0));
+}
