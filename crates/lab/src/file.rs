@@ -4,7 +4,7 @@ use stack::tcp::RecoveryTimer;
 use units::{Bytes, Duration, Rate, UnitText};
 
 use crate::read::{At, tables, words};
-use crate::values::{Buffer, Ends, Expect, Instant, MarkAbove, Nodes, Params, Sweep, Targets};
+use crate::values::{Buffer, Ends, Expect, Instant, MarkAbove, Nodes, Params, Senders, Sweep, Targets};
 
 tables! {
     /// A scenario: a network, the flows in it, what changes, what is recorded and expected.
@@ -153,8 +153,9 @@ tables! {
         params: Params,
         /// A source without congestion control, instead of a scheme.
         source: Source,
-        /// The sender's node.
-        from: String,
+        /// The sender's node. A list of nodes, or a pattern such as "leaf*": each copy takes the next, and there are as many
+        /// copies as nodes unless `count` is given.
+        from: Senders,
         /// The receiver's node, or a list of nodes or patterns such as "leaf*": a group.
         to: Targets,
         /// Sent to a group along a tree; true when `to` is a list.

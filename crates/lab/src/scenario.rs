@@ -15,6 +15,8 @@ use crate::{Plan, edit, plan};
 const MOST_BYTES: usize = 64_000_000;
 /// Most combinations of a sweep.
 const MOST_CELLS: usize = 100_000;
+/// Values of a sweep that are tried when it is loaded; the others are when it is run.
+const MOST_TRIED: usize = 256;
 
 /// A checked scenario. Cheap to clone.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,9 +33,12 @@ pub type Cell = (Vec<(String, toml::Value)>, Scenario);
 ///
 /// Fails with every mistake of the text, or with the first one of its syntax.
 pub fn load(text: &str, name: &str) -> Result<Scenario, Problems> {
-    let scenario = read(&Arc::from(text), name)?;
-    scenario.check_sweep()?;
-    Ok(scenario)
+    let (scenario, mut problems) = read_all(&Arc::from(text), name)?;
+    problems.extend(scenario.sweep_problems(&problems));
+    match problems {
+        list if list.is_empty() => Ok(scenario),
+        list => Err(Problems::new(name, &scenario.text, list)),
+    }
 }
 
 /// Reads a scenario from the bytes of a file; fails also where they are not UTF-8.
@@ -109,6 +114,14 @@ fn toml_value(json: &Json) -> Result<Option<toml::Value>, String> {
 
 /// Reads and plans once; the sweep is not looked into.
 fn read(text: &Arc<str>, name: &str) -> Result<Scenario, Problems> {
+    match read_all(text, name)? {
+        (scenario, list) if list.is_empty() => Ok(scenario),
+        (_, list) => Err(Problems::new(name, text, list)),
+    }
+}
+
+/// Reads and plans once; fails where the text is not TOML, and otherwise lists what is wrong.
+fn read_all(text: &Arc<str>, name: &str) -> Result<(Scenario, Vec<Problem>), Problems> {
     if text.len() > MOST_BYTES {
         let message = format!("{} bytes are too many", text.len());
         return Err(Problems::whole(name, &Arc::from(""), message, Some("at most 64 MB".to_owned())));
@@ -135,10 +148,7 @@ fn read(text: &Arc<str>, name: &str) -> Result<Scenario, Problems> {
     let file = File::from_table(root.get_ref(), whole, &mut notes);
     let scenario = Scenario { name: name.into(), text: text.clone(), file: Arc::new(file) };
     plan::build(&scenario.file, whole, None, &scenario.folder(), &mut notes);
-    match notes.into_problems() {
-        list if list.is_empty() => Ok(scenario),
-        list => Err(Problems::new(name, text, list)),
-    }
+    Ok((scenario, notes.into_problems()))
 }
 
 impl Scenario {
@@ -254,19 +264,25 @@ impl Scenario {
         Path::new(&*self.name).parent().map(Path::to_path_buf).unwrap_or_default()
     }
 
-    /// Tries every value of every axis of the sweep by itself.
-    fn check_sweep(&self) -> Result<(), Problems> {
-        let Some(sweep) = self.file.sweep.given() else { return Ok(()) };
+    /// What is wrong with the sweep: every value of every axis is tried by itself, up to a number of them. What is wrong
+    /// without the sweep is not told again.
+    fn sweep_problems(&self, already: &[Problem]) -> Vec<Problem> {
+        let Some(sweep) = self.file.sweep.given() else { return Vec::new() };
         let root = DeTable::parse(&self.text).expect("the text was parsed before");
         let mut notes = Notes::about(root.get_ref());
         let cells = sweep.value.0.iter().try_fold(1usize, |sum, (_, values)| sum.checked_mul(values.len()));
         if cells.is_none_or(|cells| cells > MOST_CELLS) {
             notes.wrong(sweep.span, "too many combinations").hint(format!("at most {MOST_CELLS}"));
-            return Err(Problems::new(&self.name, &self.text, notes.into_problems()));
+            return notes.into_problems();
         }
         let bare = edit::without_sweep(&self.text);
+        let mut tried = 0;
         'axes: for (key, values) in &sweep.value.0 {
             for value in values.iter() {
+                tried += 1;
+                if tried > MOST_TRIED {
+                    break 'axes;
+                }
                 let changed = match edit::set(&bare, key, &value.value) {
                     Ok(text) => text,
                     Err((message, hint)) => {
@@ -274,21 +290,24 @@ impl Scenario {
                         continue 'axes;
                     }
                 };
-                let Err(problems) = read(&Arc::from(changed), &self.name) else { continue };
-                let first = problems.first();
-                if first.message.starts_with("unknown key") {
-                    notes.wrong(key.span, first.message.clone()).maybe(first.hint.clone());
+                let list = match read_all(&Arc::from(changed), &self.name) {
+                    Ok((_, list)) => list,
+                    Err(problems) => problems.iter().cloned().collect(),
+                };
+                let Some(new) = list.iter().find(|one| !already.iter().any(|old| old.message == one.message))
+                else {
+                    continue;
+                };
+                if new.message.starts_with("unknown key") {
+                    notes.wrong(key.span, new.message.clone()).maybe(new.hint.clone());
                     continue 'axes;
                 }
                 let shown = shortened(&value.value.to_string());
                 notes
-                    .wrong(value.span, format!("with {} = {shown}: {}", key.value, first.message))
-                    .maybe(first.hint.clone());
+                    .wrong(value.span, format!("with {} = {shown}: {}", key.value, new.message))
+                    .maybe(new.hint.clone());
             }
         }
-        match notes.into_problems() {
-            list if list.is_empty() => Ok(()),
-            list => Err(Problems::new(&self.name, &self.text, list)),
-        }
+        notes.into_problems()
     }
 }

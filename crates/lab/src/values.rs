@@ -50,12 +50,9 @@ impl Read for Buffer {
 
 fn buffer(text: &str) -> Result<Buffer, String> {
     let trimmed = text.trim();
-    let split = trimmed.find(char::is_alphabetic).filter(|at| {
-        // an exponent belongs to the number
-        !trimmed[*at..].starts_with(['e', 'E']) || trimmed[..*at].ends_with(' ')
-    });
-    let (number, unit) = trimmed.split_at(split.unwrap_or(trimmed.len()));
-    let number = number.trim();
+    let of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
+    let (number, unit) = trimmed.split_at(trimmed.find(|c| !of_number(c)).unwrap_or(trimmed.len()));
+    let unit = unit.trim_start();
     match unit {
         "packets" | "packet" => match number.parse::<f64>() {
             Ok(n) if n < 0.0 => Err(format!("`{text}` is negative")),
@@ -210,6 +207,32 @@ impl Read for Nodes {
         json_schema!({ "anyOf": [
             { "type": "integer", "minimum": 1, "maximum": MOST },
             { "type": "array", "items": { "anyOf": [{ "type": "string" }, table] } },
+        ] })
+    }
+}
+
+/// The nodes that copies of a flow send from, or patterns.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Senders(pub(crate) Vec<At<String>>);
+
+impl Read for Senders {
+    fn what() -> String {
+        "a node or a list of nodes".to_owned()
+    }
+    fn example() -> String {
+        "\"a\"".to_owned()
+    }
+    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+        match value.get_ref() {
+            DeValue::Array(_) => Vec::read(value, notes).map(Self),
+            DeValue::String(name) => Some(Self(vec![At { value: name.to_string(), span: span_of(value) }])),
+            _ => mismatch(value, notes),
+        }
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "string" },
+            { "type": "array", "items": { "type": "string" }, "minItems": 1 },
         ] })
     }
 }

@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Time};
 
 use super::Group;
 use super::machines::{Model, churn, model};
-use super::places::nodes;
+use super::places::{check_places, nodes, senders};
 use crate::file::{self, Flow};
 use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened};
@@ -93,7 +93,10 @@ pub(super) fn build(
     let mut receivers = 0;
     let mut names = BTreeSet::new();
     for table in tables {
-        let Some(model) = model(table, Some(setting.net), notes) else { continue };
+        let Some(model) = model(table, Some(setting.net), notes) else {
+            check_places(table, setting.net, paths, notes);
+            continue;
+        };
         let group_name = table.group.given().unwrap_or(model.name);
         let group = match traffic.groups.iter().position(|group| group.name == group_name.value) {
             Some(at) => at,
@@ -108,7 +111,8 @@ pub(super) fn build(
                 .hint("give each a name of its own, or write count = 2 in one table");
             continue;
         }
-        let copies = table.count.or(1);
+        let Ok(senders) = senders(table, setting.net, notes) else { continue };
+        let copies = table.count.or(senders.len().max(1) as u32);
         let times = match &table.arrivals {
             Field::Given(arrivals) => match arrivals_of(table, &model, arrivals, setting, notes) {
                 Some(times) => Some(times),
@@ -123,11 +127,12 @@ pub(super) fn build(
                 .hint(format!("at most {MOST_FLOWS}"));
             break;
         }
-        // arrivals share one pair of hosts; each copy has its own
+        // arrivals from one sender share a pair of hosts; each copy has its own
         let mut place = None;
         for i in 0..times.as_ref().map_or(copies, |times| times.len() as u32) {
-            if place.is_none() || times.is_none() {
-                place = nodes(table, setting.net, &mut next_pair, paths, notes);
+            if place.is_none() || times.is_none() || senders.len() > 1 {
+                let sender = senders.get(i as usize % senders.len().max(1)).copied();
+                place = nodes(table, sender, setting.net, &mut next_pair, paths, notes);
             }
             let Some((from, to)) = place.clone() else { break };
             receivers += to.len();

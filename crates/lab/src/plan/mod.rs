@@ -74,14 +74,18 @@ pub(crate) fn build(
     }
 
     let flow_tables = file.flows.given().map_or(&[][..], |list| &list.value);
-    let net = match file.topology.required("topology", "a scenario", whole, notes) {
+    if file.topology.is_missing() {
+        notes
+            .wrong(whole, "a scenario needs a topology")
+            .hint("add a table [topology] with kind = \"dumbbell\" and a bottleneck");
+    }
+    let net = match file.topology.given() {
         Some(at) => topology::build(at, places::pairs_needed(flow_tables), folder, notes),
         None => None,
     };
-    if flow_tables.is_empty() && !matches!(file.flows, crate::read::Field::Wrong) {
-        let span = file.flows.given().map_or(whole, |at| at.span);
+    if file.flows.is_missing() {
         notes
-            .wrong(span, "a scenario needs at least one flow")
+            .wrong(whole, "a scenario needs at least one flow")
             .hint("add a table [[flows]] with name and scheme");
     }
     let Some(net) = net else {

@@ -25,6 +25,7 @@ pub(crate) fn pairs_needed(flows: &[At<Flow>]) -> u32 {
     let named = flows
         .iter()
         .filter_map(|flow| flow.from.given())
+        .flat_map(|from| &from.0)
         .chain(targets.filter_map(|target| target.node.given()))
         .filter_map(|name| host_number(name))
         .max()
@@ -37,9 +38,48 @@ fn host_number(name: &str) -> Option<u32> {
     name.strip_prefix("left").or_else(|| name.strip_prefix("right"))?.parse().ok()
 }
 
+/// The nodes that copies send from, each in turn; none where that is not written. Fails when something is noted.
+pub(super) fn senders(table: &Flow, net: &Net, notes: &mut Notes) -> Result<Vec<NodeId>, ()> {
+    let before = notes.count();
+    let targets = table.to.given().map_or(&[][..], |to| &to.list);
+    let receives = |id: NodeId| {
+        let name = net.nodes[id.index()].as_str();
+        targets.iter().any(|target| target.node.given().is_some_and(|node| node.value == name))
+    };
+    let mut list = Vec::new();
+    for name in table.from.given().map_or(&[][..], |from| &from.0) {
+        if !name.contains('*') {
+            list.extend(net.find_node(name, notes));
+            continue;
+        }
+        let found = net.matching(name);
+        if found.is_empty() {
+            notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+        }
+        list.extend(found.into_iter().filter(|id| !receives(*id)));
+    }
+    if let Some(from) = table.from.given()
+        && list.is_empty()
+        && notes.count() == before
+    {
+        notes.wrong(from.span, "a flow needs a sender").hint("name at least one node");
+    }
+    if notes.count() > before || matches!(table.from, Field::Wrong) { Err(()) } else { Ok(list) }
+}
+
+/// Notes what is wrong with the places of a flow that cannot be made for other reasons.
+pub(super) fn check_places(table: &At<Flow>, net: &Net, paths: &Paths<'_>, notes: &mut Notes) {
+    if let Ok(senders) = senders(table, net, notes)
+        && !(table.from.is_missing() && table.to.is_missing())
+    {
+        nodes(table, senders.first().copied(), net, &mut 1, paths, notes);
+    }
+}
+
 /// Sender's node and receivers of the next copy; `None` when something is noted.
 pub(super) fn nodes(
     table: &At<Flow>,
+    sender: Option<NodeId>,
     net: &Net,
     next_pair: &mut u32,
     paths: &Paths<'_>,
@@ -47,15 +87,18 @@ pub(super) fn nodes(
 ) -> Option<(NodeId, Vec<ReceiverSpec>)> {
     let plain = |node| ReceiverSpec { node, start: Time::ZERO, stop: Time::NEVER, churn: None };
     let dumbbell = net.node("left1").is_some() && net.node("router_left").is_some();
-    let mirror = |name: &str| {
-        host_number(name)
-            .and_then(|n| Some((net.node(&format!("left{n}"))?, net.node(&format!("right{n}"))?)))
+    let pair = |n: u32| Some((net.node(&format!("left{n}"))?, net.node(&format!("right{n}"))?));
+    // the host on the other side of a dumbbell
+    let opposite = |host: NodeId| {
+        let name = &net.nodes[host.index()];
+        let (left, right) = pair(host_number(name).filter(|_| dumbbell)?)?;
+        Some(if name.starts_with("left") { right } else { left })
     };
-    let (from, to) = match (&table.from, &table.to) {
-        (Field::Missing, Field::Missing) if dumbbell => {
+    let (from, to) = match (sender, &table.to) {
+        (None, Field::Missing) if dumbbell => {
             let n = *next_pair;
             *next_pair += 1;
-            let Some((left, right)) = mirror(&format!("left{n}")) else {
+            let Some((left, right)) = pair(n) else {
                 notes
                     .wrong(table.span, format!("this flow needs a pair {n} of hosts, which there is not"))
                     .hint("raise topology.pairs or leave it out, or say `from` and `to`");
@@ -63,14 +106,11 @@ pub(super) fn nodes(
             };
             (left, vec![plain(right)])
         }
-        (Field::Given(from), Field::Missing) if dumbbell && mirror(from).is_some() => {
-            let (left, right) = mirror(from)?;
-            if from.starts_with("left") { (left, vec![plain(right)]) } else { (right, vec![plain(left)]) }
-        }
+        (Some(from), Field::Missing) if opposite(from).is_some() => (from, vec![plain(opposite(from)?)]),
         (from, to) => {
-            let from = from
-                .required("from", "a flow", table.span, notes)
-                .and_then(|name| net.find_node(name, notes));
+            if from.is_none() {
+                table.from.required("from", "a flow", table.span, notes);
+            }
             let to = to.required("to", "a flow", table.span, notes);
             let (from, to) = (from?, to?);
             let list = receivers(table, from, &to.list, net, notes)?;

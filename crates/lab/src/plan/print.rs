@@ -114,8 +114,14 @@ pub(super) fn to_json(tree: &Table) -> serde_json::Value {
 /// The tree as TOML with one node, link or route a line.
 pub(super) fn to_toml(tree: &Table) -> String {
     let mut out = String::new();
+    let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
+    // keys without a table of their own come first
+    for (name, value) in tree.iter().filter(|(_, value)| empty(value)) {
+        line(&mut out, name, value);
+    }
     for (name, value) in tree {
         match value {
+            _ if empty(value) => {}
             Value::Table(table) => {
                 let _ = write!(out, "\n[{name}]\n");
                 for (key, inner) in table {

@@ -25,6 +25,8 @@ pub(crate) struct Net {
     pub(crate) nodes: Vec<String>,
     pub(crate) positions: Vec<(f64, f64)>,
     pub(crate) links: Vec<NetLink>,
+    /// Something in it was wrong and is left out, so that what seems unreachable may not be.
+    pub(crate) partial: bool,
     node_ids: BTreeMap<String, NodeId>,
     link_ids: BTreeMap<String, LinkId>,
 }
@@ -131,11 +133,19 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
 pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &mut Notes) -> Option<Net> {
     let kind = topology.kind.required("kind", "a topology", topology.span, notes)?.value;
     refuse_foreign_keys(topology, kind, notes);
-    match kind {
+    let before = notes.count();
+    let mut net = match kind {
         Kind::Custom => custom::build(topology, notes),
         Kind::Graphml => graphml::build(topology, folder, notes),
         _ => generators::build(topology, kind, pairs, notes),
-    }
+    }?;
+    net.partial = notes.count() > before
+        || matches!(topology.links, Field::Wrong)
+        || topology
+            .links
+            .given()
+            .is_some_and(|links| links.iter().any(|link| matches!(link.ends, Field::Wrong)));
+    Some(net)
 }
 
 /// Keys that each generator takes beside `kind`.

@@ -37,9 +37,9 @@ impl<'a> Paths<'a> {
         Self { net, metric, out, fixed, towards: BTreeMap::new(), part }
     }
 
-    /// Whether two nodes are in one connected part.
+    /// Whether two nodes are in one connected part, as far as the network is known.
     pub(crate) fn joined(&self, a: NodeId, b: NodeId) -> bool {
-        self.part[a.index()] == self.part[b.index()]
+        self.net.partial || self.part[a.index()] == self.part[b.index()]
     }
 
     /// Whether a link joins two nodes directly.

@@ -1,0 +1,135 @@
+//! Whatever the text, loading ends with a scenario or with problems that can be drawn; never with a panic.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+/// Good and broken scenarios to begin with.
+fn texts() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<_> = [root.join("../../scenarios"), root.join("tests/broken")]
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).expect("the folder is there"))
+        .map(|entry| entry.expect("an entry of the folder").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .collect();
+    files.sort();
+    files
+        .iter()
+        .map(|path| String::from_utf8_lossy(&fs::read(path).expect("just listed")).into_owned())
+        .collect()
+}
+
+/// Pieces that matter to the loader, put where they do not belong.
+const PIECES: &[&str] = &[
+    "\"",
+    "[",
+    "]",
+    "{",
+    "}",
+    "=",
+    ",",
+    ".",
+    "-",
+    "\n",
+    "0",
+    "1e308",
+    "-1",
+    "99999999999999999999",
+    "nan",
+    "inf",
+    "1.5",
+    "\"1 bdp\"",
+    "\"10000 bdp\"",
+    "\"0 B\"",
+    "\"unlimited\"",
+    "\"never\"",
+    "\"1000000000 s\"",
+    "\"10000 Gbit/s\"",
+    "\"1 bit/s\"",
+    "\"*\"",
+    "\"left*\"",
+    "true",
+    "[]",
+    "{}",
+    "[1, 2]",
+    "é",
+    "\u{fffd}",
+    "\0",
+    "\t",
+    "like = \"l1\"",
+    "1979-05-27",
+    "[[flows]]",
+    "[[events]]",
+    "[topology]",
+    "count = 1000000",
+    "kind = \"tree\"",
+    "kind = \"custom\"",
+    "multicast = true",
+];
+
+/// Changes a text: a line taken out, doubled or moved, or a piece put in place of some characters.
+fn changed(text: &str, change: (u8, usize, usize, usize)) -> String {
+    let (what, at, other, length) = change;
+    let lines: Vec<&str> = text.lines().collect();
+    if what < 3 && !lines.is_empty() {
+        let mut lines = lines;
+        let line = lines.remove(at % lines.len());
+        match what {
+            0 => {}
+            1 => lines.splice(0..0, [line, line]).for_each(drop),
+            _ => lines.insert(other % (lines.len() + 1), line),
+        }
+        return lines.join("\n");
+    }
+    let chars: Vec<char> = text.chars().collect();
+    let start = at % (chars.len() + 1);
+    let end = (start + length % 12).min(chars.len());
+    let piece = PIECES[other % PIECES.len()];
+    chars[..start].iter().copied().chain(piece.chars()).chain(chars[end..].iter().copied()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_the_loader_panic(
+        pick in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((0u8..12, any::<usize>(), any::<usize>(), any::<usize>()), 1..4),
+    ) {
+        let texts = texts();
+        let mut text = pick.get(&texts).clone();
+        for change in changes {
+            text = changed(&text, change);
+        }
+        match lab::load(&text, "mutated.toml") {
+            Ok(scenario) => {
+                let plan = scenario.plan(Some(5)).expect("loaded means planned");
+                let printed = plan.to_toml();
+                let again = lab::load(&printed, "plan.toml").unwrap_or_else(|problems| panic!("{problems}\n{printed}"));
+                prop_assert_eq!(again.plan(None).expect("loaded means planned").blueprint, plan.blueprint);
+            }
+            Err(problems) => {
+                prop_assert!(problems.count() > 0);
+                prop_assert!(!problems.to_string().is_empty());
+                prop_assert!(!problems.render(true).is_empty());
+                problems.to_json();
+            }
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_the_loader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        if let Err(problems) = lab::load_bytes(&bytes, "noise.toml") {
+            prop_assert!(!problems.to_string().is_empty());
+        }
+    }
+
+    #[test]
+    fn no_json_makes_the_loader_panic(text in "[\\[\\]{}\":,a-z0-9.e-]{0,60}") {
+        if let Err(problems) = lab::load_tree(&text) {
+            prop_assert!(!problems.to_string().is_empty());
+        }
+    }
+}

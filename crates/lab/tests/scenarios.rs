@@ -1,0 +1,77 @@
+//! Every scenario of the folder `scenarios` runs as its author expects, and its printed plan is the same plan.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lab::{Plan, Scenario};
+
+fn scenarios() -> Vec<(PathBuf, Scenario)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .expect("the folder is at the root")
+        .map(|entry| entry.expect("an entry of the folder").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .collect();
+    files.sort();
+    assert!(files.len() >= 8, "{} files", files.len());
+    let load = |path: PathBuf| {
+        let bytes = fs::read(&path).expect("the file was just listed");
+        let scenario =
+            lab::load_bytes(&bytes, &path.to_string_lossy()).unwrap_or_else(|problems| panic!("{problems}"));
+        (path, scenario)
+    };
+    files.into_iter().map(load).collect()
+}
+
+fn reloaded(plan: &Plan) -> Plan {
+    let text = plan.to_toml();
+    let scenario = lab::load(&text, "plan.toml").unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+    scenario.plan(None).expect("loaded means planned")
+}
+
+#[test]
+fn a_printed_plan_is_the_same_plan_for_every_scenario_and_every_cell() {
+    for (path, scenario) in scenarios() {
+        for seed in [1, 2, 0xffff_ffff_ffff] {
+            for (keys, cell) in scenario.cells().expect("cells were tried when the scenario was loaded") {
+                let plan = cell.plan(Some(seed)).expect("loaded means planned");
+                assert_eq!(reloaded(&plan), plan, "{} {keys:?}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tree_in_json_makes_the_plan_of_the_text() {
+    for (path, scenario) in scenarios() {
+        let json = scenario.tree().to_string();
+        let from_tree = lab::load_tree(&json).unwrap_or_else(|problems| panic!("{problems}"));
+        let plans =
+            [&scenario, &from_tree].map(|scenario| scenario.plan(Some(3)).expect("loaded means planned"));
+        assert_eq!(plans[0], plans[1], "{}", path.display());
+    }
+}
+
+#[test]
+fn every_scenario_runs_as_its_author_expects() {
+    for (path, scenario) in scenarios() {
+        if scenario.is_slow() {
+            continue;
+        }
+        let plan = scenario.plan(None).expect("loaded means planned");
+        assert!(!plan.title.is_empty(), "{} has no title", path.display());
+        assert!(!plan.expect.is_empty(), "{} expects nothing", path.display());
+        let outcome = lab::run(&plan, &sim::Control::default());
+        assert!(outcome.complete, "{}", path.display());
+        for row in &plan.expect {
+            let measured = outcome.report.value(&row.key);
+            assert!(
+                measured.is_some_and(|value| row.sides.hold(value)),
+                "{}: {} should be {}, is {measured:?}",
+                path.display(),
+                row.key,
+                row.text
+            );
+        }
+    }
+}
