@@ -5,7 +5,7 @@ use stack::queue::{ClassLimit, RoundRobin};
 use units::{Bytes, Duration, Time};
 
 use crate::agenda::{Kind, MAX_INDEX, What};
-use crate::peer::{Peer, make_receiver, make_sender};
+use crate::peer::{Factory, Peer, make_receiver, make_sender};
 use crate::port::{Discipline, Port};
 use crate::record::Recorder;
 use crate::routing::{Edge, Routes};
@@ -19,6 +19,9 @@ pub(crate) struct FlowState {
     /// Its receivers, as a range of [`World::receivers`].
     pub receivers: std::ops::Range<usize>,
     pub churn_random: Random,
+    /// Where the endpoints are not of the house.
+    pub custom_sender: Option<Factory>,
+    pub custom_receiver: Option<Factory>,
 }
 
 /// A receiver.
@@ -108,7 +111,15 @@ fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result
         world.receivers.push(ReceiverState { flow: id, number, peer, churn_random });
     }
     let receivers = begin..world.receivers.len();
-    world.flows.push(FlowState { sender: sender.peer, receivers, churn_random: random(&path, "churn") });
+    let churn_random = random(&path, "churn");
+    let state = FlowState {
+        sender: sender.peer,
+        receivers,
+        churn_random,
+        custom_sender: None,
+        custom_receiver: None,
+    };
+    world.flows.push(state);
     debug_assert!(GroupId(id.0).index() == world.trees.len(), "a flow's group has its number");
     world.trees.push(flow.multicast.then(|| Tree::new(flow.from, id, world.blueprint.nodes.len())));
     Ok(())

@@ -4,7 +4,7 @@ use contract::{DropReason, FlowId, Input, NodeId, PortId, QueueDiscipline};
 use units::{Rate, Time};
 
 use crate::agenda::{Kind, What};
-use crate::peer::{make_receiver, make_sender};
+use crate::peer::{AnyEndpoint, Factory, destination, make_receiver, make_sender};
 use crate::port::Offer;
 use crate::world::World;
 use crate::{Change, build};
@@ -109,11 +109,7 @@ impl World {
             return;
         }
         if self.peers[sender].started_at.is_some() {
-            let spec = &self.blueprint.flows[flow.index()];
-            let first = self.flows[flow.index()].receivers.start;
-            let to = self.peers[self.receivers[first].peer.index()].address;
-            self.peers[sender].endpoint =
-                make_sender(spec, flow, to).expect("the same parameters were accepted before");
+            self.remake_sender(flow);
             // a new sender numbers its packets anew, so its receivers begin anew as well
             self.peers[sender].epoch = self.now;
             for receiver in self.flows[flow.index()].receivers.clone() {
@@ -153,12 +149,39 @@ impl World {
         }
     }
 
+    /// Makes the sender's machine anew. The parameters were accepted when the world was built.
+    fn remake_sender(&mut self, flow: FlowId) {
+        let (spec, state) = (&self.blueprint.flows[flow.index()], &self.flows[flow.index()]);
+        let receiver = self.peers[self.receivers[state.receivers.start].peer.index()].address;
+        let endpoint = match &state.custom_sender {
+            Some(make) => AnyEndpoint::Custom(make(destination(spec, flow, receiver))),
+            None => make_sender(spec, flow, receiver).expect("the same parameters were accepted before"),
+        };
+        self.peers[state.sender.index()].endpoint = endpoint;
+    }
+
+    /// Makes a receiver's machine anew.
     fn remake_receiver(&mut self, receiver: usize) {
-        let state = &self.receivers[receiver];
-        let sender = self.peers[self.sender_of(state.flow)].address;
-        self.peers[state.peer.index()].endpoint =
-            make_receiver(&self.blueprint.flows[state.flow.index()], sender)
-                .expect("the same parameters were accepted before");
+        let (flow, peer) = (self.receivers[receiver].flow, self.receivers[receiver].peer);
+        let (spec, state) = (&self.blueprint.flows[flow.index()], &self.flows[flow.index()]);
+        let sender = self.peers[state.sender.index()].address;
+        let endpoint = match &state.custom_receiver {
+            Some(make) => AnyEndpoint::Custom(make(sender.into())),
+            None => make_receiver(spec, sender).expect("the same parameters were accepted before"),
+        };
+        self.peers[peer.index()].endpoint = endpoint;
+    }
+
+    /// Lets a flow be sent by an endpoint that is not of the house. Call before the run.
+    pub fn custom_sender(&mut self, flow: FlowId, make: Factory) {
+        self.flows[flow.index()].custom_sender = Some(make);
+        self.remake_sender(flow);
+    }
+
+    /// Lets a flow be received by endpoints that are not of the house. Call before the run.
+    pub fn custom_receiver(&mut self, flow: FlowId, make: Factory) {
+        self.flows[flow.index()].custom_receiver = Some(make);
+        self.flows[flow.index()].receivers.clone().for_each(|receiver| self.remake_receiver(receiver));
     }
 
     fn activate(&mut self, peer: usize) {

@@ -16,6 +16,7 @@ pub use blueprint::{
     Blueprint, Change, Churn, FlowKind, FlowSpec, Limit, LinkSpec, Metric, PortSpec, QueueSpec, ReceiverSpec,
     Record, RouteSpec,
 };
+pub use peer::Factory;
 pub use trace::{
     Balance, EventRecord, FlowRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
 };

@@ -1,6 +1,9 @@
 //! Endpoints as the simulator holds them.
 
-use contract::{Address, Cx, Endpoint, FlowId, Input, Meter, Outputs, Packet, ParamError, Random, Setup};
+use contract::{
+    Address, Cx, Destination, Endpoint, FlowId, GroupId, Input, Meter, Outputs, Packet, ParamError, Random,
+    Setup,
+};
 use schemes::{AnyControl, AnyReceiver, AnySender, Build};
 use stack::{datagram, stream, tcp};
 use units::{Bytes, Duration, Time};
@@ -19,6 +22,7 @@ pub(crate) enum AnyEndpoint {
     StreamReceiver(Box<stream::Receiver<AnyReceiver>>),
     Source(datagram::Source),
     Sink(datagram::Sink),
+    Custom(Box<dyn Endpoint + Send>),
 }
 
 impl Endpoint for AnyEndpoint {
@@ -31,6 +35,7 @@ impl Endpoint for AnyEndpoint {
             Self::StreamReceiver(endpoint) => endpoint.handle(input, cx),
             Self::Source(endpoint) => endpoint.handle(input, cx),
             Self::Sink(endpoint) => endpoint.handle(input, cx),
+            Self::Custom(endpoint) => endpoint.handle(input, cx),
         }
     }
 
@@ -43,6 +48,7 @@ impl Endpoint for AnyEndpoint {
             Self::StreamReceiver(endpoint) => endpoint.wake(),
             Self::Source(endpoint) => endpoint.wake(),
             Self::Sink(endpoint) => endpoint.wake(),
+            Self::Custom(endpoint) => endpoint.wake(),
         }
     }
 }
@@ -56,6 +62,9 @@ pub(crate) struct Tally {
     pub sent_packets: u64,
     pub sent_bytes: u64,
 }
+
+/// Makes an endpoint that is not of the house: given where it sends to. Called again each time its flow starts anew.
+pub type Factory = Box<dyn Fn(Destination) -> Box<dyn Endpoint + Send> + Send>;
 
 /// An endpoint, its stream of random numbers, and what is counted about it.
 pub(crate) struct Peer {
@@ -152,6 +161,11 @@ pub(crate) fn make_sender(flow: &FlowSpec, id: FlowId, receiver: Address) -> Res
         }
         FlowKind::Datagram(config) => AnyEndpoint::Source(datagram::Source::new(config, to)),
     })
+}
+
+/// Where a flow's sender sends to: its receiver, or its group.
+pub(crate) fn destination(flow: &FlowSpec, id: FlowId, receiver: Address) -> Destination {
+    if flow.multicast { Destination::group(GroupId(id.0)) } else { receiver.into() }
 }
 
 /// A receiver of `flow`, which answers to `sender`.

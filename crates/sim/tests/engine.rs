@@ -357,3 +357,39 @@ proptest! {
         prop_assert_eq!(run(&plan).hash, trace.hash);
     }
 }
+
+/// Sends nothing; counts what it is told.
+struct Listener(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
+
+impl contract::Endpoint for Listener {
+    fn handle(&mut self, input: contract::Input<'_>, cx: &mut contract::Cx<'_>) {
+        let said = match input {
+            contract::Input::Start => "start".to_owned(),
+            contract::Input::Mode(mode) => format!("mode {mode}"),
+            contract::Input::Stop => "stop".to_owned(),
+            other => format!("{other:?}"),
+        };
+        self.0.lock().expect("one thread").push(format!("{} {said}", cx.now()));
+    }
+}
+
+#[test]
+fn an_endpoint_from_outside_is_started_told_its_mode_stopped_and_made_anew() {
+    let port = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(1), 20);
+    let mut net = wire(Duration::from_secs(9), port, constant(Rate::from_mbps(1)));
+    let flow = contract::FlowId(0);
+    net.events = vec![
+        (at(2), Change::Mode(flow, "background".to_owned())),
+        (at(3), Change::FlowStop(flow)),
+        (at(4), Change::Mode(flow, "unheard".to_owned())),
+        (at(5), Change::FlowStart(flow)),
+    ];
+    let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let listener = heard.clone();
+    let mut world = World::new(&net).expect("valid");
+    world.custom_sender(flow, Box::new(move |_| Box::new(Listener(listener.clone()))));
+    world.run(&Control::default());
+    world.finish();
+    let heard = heard.lock().expect("one thread");
+    assert_eq!(*heard, ["0 s start", "2 s mode background", "3 s stop", "5 s start"]);
+}
