@@ -68,5 +68,5 @@ $(VENV)/.required: $(VENV)/.made requirements/work.txt
 
 $(VENV)/.installed: $(VENV)/.required $(SOURCES)
 	@echo "building the core in release mode (the first time takes some minutes)"
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --locked --quiet
+	@PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --locked --quiet
 	@touch $@

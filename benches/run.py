@@ -90,8 +90,15 @@ def speed(runs: int, peer: bool) -> list[dict[str, object]]:
 def instructions(name: str) -> int:
     """Instructions of a short run, by callgrind."""
     with tempfile.TemporaryDirectory() as folder:
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", str(TARGET / "workload")]
-        done = subprocess.run([*command, name, str(COUNTED_SECONDS[name])], capture_output=True, text=True, check=True)
+        command = [
+            "valgrind",
+            "--tool=callgrind",
+            f"--callgrind-out-file={folder}/out",
+            str(TARGET / "workload"),
+        ]
+        done = subprocess.run(
+            [*command, name, str(COUNTED_SECONDS[name])], capture_output=True, text=True, check=True
+        )
     found = re.search(r"Collected\s*:\s*(\d+)", done.stderr)
     if not found:
         sys.exit(f"error: callgrind printed no count:\n{done.stderr}")

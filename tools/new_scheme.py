@@ -33,7 +33,7 @@ def copy(name, root):
         if path.is_file():
             text = path.read_text()
             text = re.sub(r"\btemplate\b", name, text)
-            text = re.sub(r"\bTemplate\b", registry.variant(name), text)
+            text = re.sub(r"\b(Template|TEMPLATE)\b", registry.variant(name), text)
             path.write_text(text)
 
 

@@ -78,7 +78,7 @@ class Result:
 
     def __init__(self, record: Keys, source: _native.Run | Path, plan: Keys, texts: dict[str, str]) -> None:
         self.record = record
-        """What `run.json` says: format, version, seed, trace hash, status, times, the places of nodes."""
+        """What `run.json` says: format, version, seed, trace hash, status, times."""
         self.plan = plan
         """The plan as nested dicts, with every default and every relative unit filled in."""
         self._source = source
@@ -103,7 +103,6 @@ class Result:
             "cpu_s": cpu_s,
             "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "argv": list(sys.argv),
-            "layout": plan.layout,
             "machine": {
                 "system": platform.platform(),
                 "processor": platform.machine(),

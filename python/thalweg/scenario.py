@@ -355,7 +355,8 @@ class Scenario:
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
         """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` when there is no file."""
-        return cls._of(_native.Scenario.from_file(str(path)))
+        with open(path, "rb"):  # an error of the system then names the file
+            return cls._of(_native.Scenario.from_file(str(path)))
 
     @classmethod
     def from_toml(cls, text: str, name: str = "<text>") -> Scenario:

@@ -115,10 +115,8 @@ def _one(scenario: Scenario, seed: int | None, out: Path | None, parent: Path, *
 
 def summary_of(result: Result) -> dict[str, Any]:
     """A run as `--json` gives it."""
-    record = dict(result.record)
-    record.pop("layout", None)
     return {
-        **record,
+        **result.record,
         "passed": result.passed,
         "summary": result.values,
         "flows": result.flows.to_dicts(),

@@ -93,7 +93,7 @@ def _overview(made: Page, run: Result) -> None:
 def _network(made: Page, run: Result) -> None:
     sources = set(run.flows["from"].to_list())
     sinks = set(run.receivers["node"].to_list())
-    places = {node["name"]: (node["x"], node["y"]) for node in run.record["layout"]["nodes"]}
+    places = {node["name"]: (node["x"], node["y"]) for node in run.plan["topology"]["nodes"]}
     picture = drawing(places, run.links.to_dicts(), sources, sinks)
     caption = (
         "Filled circles send, hollow ones receive, squares are routers. A link is as thick as its rate (logarithmic) and as "

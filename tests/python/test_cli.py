@@ -1,0 +1,315 @@
+"""The `thalweg` command: exit codes, `--json`, messages, and what it does not import."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thalweg.cli import VERBS, call
+from thalweg.cli.run import value_of
+
+HEAVY = ("polars", "matplotlib", "numpy", "scipy")
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, Any]:
+    """The one JSON object that a command prints."""
+    assert call([*words, "--json"]) == code, capsys.readouterr()
+    answer = json.loads(capsys.readouterr().out)
+    assert isinstance(answer, dict)
+    return answer
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The message of a command that refuses, which must not be a traceback."""
+    assert call(words) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "Traceback" not in shown.err
+    return shown.err
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], *([verb, "--help"] for verb in VERBS), ["schemes"], ["--version"]]
+)
+def test_help_and_catalogue_load_no_heavy_library(words: list[str]) -> None:
+    program = (
+        "import sys\nfrom thalweg.cli import call\n"
+        f"assert call({words!r}) == 0\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    assert done.stdout.strip()
+
+
+def test_help_answers_at_once() -> None:
+    # Processor time, so that a busy machine does not matter much; the least of three.
+    spent = []
+    for _ in range(3):
+        before = os.times()
+        subprocess.run([sys.executable, "-m", "thalweg.cli", "--help"], capture_output=True, check=True)
+        after = os.times()
+        spent.append(
+            after.children_user + after.children_system - before.children_user - before.children_system
+        )
+    assert min(spent) < 0.6
+
+
+def test_run_prints_tables_and_keeps_results(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = small.parent / "results"
+    assert call(["run", str(small), "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "throughput" in shown
+    assert "bottleneck" in shown
+    assert "✓ holds" in shown
+    assert str(out) in shown
+    assert (out / "run.json").is_file()
+
+
+def test_run_as_json(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = asked(capsys, "run", str(small), "--seed", "9", "--out", str(small.parent / "results"))
+    assert answer["seed"] == 9
+    assert answer["status"] == "complete"
+    assert answer["passed"] is True
+    assert answer["flows"][0]["flow"] == "reno"
+    assert answer["summary"]["link.bottleneck.utilisation"] > 0.5
+
+
+def test_equal_seeds_give_equal_traces_from_command_and_python(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import thalweg as tw
+
+    answer = asked(capsys, "run", str(small), "--out", str(small.parent / "results"))
+    assert answer["trace_hash"] == tw.load(small).run().trace_hash
+
+
+def test_set_changes_a_key(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(small.parent / "results")
+    changes = ["--set", "topology.bottleneck.rate=2 Mbit/s", "--set", "flows.reno.count=2"]
+    answer = asked(capsys, "run", str(small), *changes, "--out", out)
+    assert [flow["flow"] for flow in answer["flows"]] == ["reno.1", "reno.2"]
+    bottleneck = next(row for row in answer["links"] if row["link"] == "bottleneck")
+    assert bottleneck["rate_bps"] == 2e6
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("3", 3), ("0.5", 0.5), ("true", True), ("1 bdp", "1 bdp"), ("[1, 2]", [1, 2]), ("reno", "reno")],
+)
+def test_values_of_set_are_read_as_toml_or_text(text: str, value: object) -> None:
+    assert value_of(text) == value
+
+
+def test_an_expectation_that_fails_gives_exit_code_1(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small.write_text(small.read_text().replace(">= 0.5", ">= 1.5"), encoding="utf-8")
+    out = small.parent / "results"
+    assert call(["run", str(small), "--out", str(out)]) == 1
+    assert "✗ fails" in capsys.readouterr().out
+    assert asked(capsys, "run", str(small), "--out", str(out), code=1)["passed"] is False
+
+
+def test_a_sweep_runs_every_cell_with_every_seed(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with small.open("a", encoding="utf-8") as file:
+        file.write('\n[sweep]\n"topology.bottleneck.buffer" = ["0.5 bdp", "2 bdp"]\n')
+    out = small.parent / "sweep"
+    answer = asked(capsys, "run", str(small), "--runs", "2", "--jobs", "2", "--out", str(out))
+    assert [(run["values"], run["seed"]) for run in answer["runs"]] == [
+        ({"topology.bottleneck.buffer": buffer}, seed) for buffer in ("0.5 bdp", "2 bdp") for seed in (3, 4)
+    ]
+    assert (out / "summary.parquet").is_file()
+    assert call(["run", str(small), "--runs", "2", "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "0.5 bdp" in shown
+    assert "±" in shown
+
+
+def test_jobs_do_not_change_results(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hashes = [
+        [
+            run["trace_hash"]
+            for run in asked(
+                capsys, "run", str(small), "--runs", "3", "--jobs", jobs, "--out", str(small.parent / jobs)
+            )["runs"]
+        ]
+        for jobs in ("1", "2")
+    ]
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes[0])) == 3
+
+
+def test_check_prints_the_plan_with_relative_units_filled_in(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = asked(capsys, "check", str(small))
+    assert answer["duration_s"] == 4.0
+    assert "bdp" not in json.dumps(answer["plan"]["topology"])
+    assert call(["check", str(small)]) == 0
+    assert 'title = "One Reno flow"' in capsys.readouterr().out
+
+
+def test_report_writes_one_page_that_asks_for_nothing(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = small.parent / "results"
+    assert call(["run", str(small), "--out", str(out)]) == 0
+    capsys.readouterr()
+    answer = asked(capsys, "report", str(out))
+    page = Path(answer["report"]).read_text(encoding="utf-8")
+    assert page.count("<svg") >= 4
+    assert "Over time" in page
+    for sign in ("<script src", "<link", "url(http", "@import", 'src="http'):
+        assert sign not in page
+
+
+def test_compare_puts_runs_side_by_side_and_warns(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [str(small.parent / name) for name in ("one", "two")]
+    assert call(["run", str(small), "--out", folders[0]]) == 0
+    assert call(["run", str(small), "--set", "topology.bottleneck.delay=40 ms", "--out", folders[1]]) == 0
+    capsys.readouterr()
+    page = small.parent / "compare.html"
+    answer = asked(capsys, "compare", *folders, "--out", str(page))
+    assert "topology" in answer["warnings"][0]
+    metric = next(row for row in answer["metrics"] if row["metric"] == "flows.reno.rtt")
+    assert metric["values"]["two"] > metric["values"]["one"] + 50
+    assert page.is_file()
+    assert call(["compare", *folders, "--out", str(page)]) == 0
+    shown = capsys.readouterr()
+    assert "warning: the scenario of two differs from that of one" in shown.err
+    assert "flows.reno.rtt" in shown.out
+
+
+def test_schemes_lists_and_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [row["name"] for row in asked(capsys, "schemes")["schemes"]]
+    assert {"reno", "mca"} <= set(names)
+    scheme = asked(capsys, "schemes", "mca")["scheme"]
+    assert {"name", "doc", "kind", "default", "range", "source"} <= set(scheme["params"][0])
+    assert call(["schemes", "mca"]) == 0
+    assert "keep_loss" in capsys.readouterr().out
+
+
+def test_schema_metrics_doctor_and_new_answer_in_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "properties" in asked(capsys, "schema")
+    file = tmp_path / "scenario.schema.json"
+    assert asked(capsys, "schema", "--out", str(file)) == {"file": str(file)}
+    assert json.loads(file.read_text())
+    assert {row["table"] for row in asked(capsys, "metrics", "flows")["metrics"]} == {"flows"}
+    assert asked(capsys, "doctor")["can"]["simulate, draw, report"] is True
+    assert asked(capsys, "new", str(tmp_path / "mine.toml")) == {"file": str(tmp_path / "mine.toml")}
+
+
+def test_the_scenario_to_start_from_meets_its_own_expectations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.toml"
+    assert call(["new", str(file)]) == 0
+    assert call(["run", str(file), "--out", str(tmp_path / "results")]) == 0
+    assert "overwritten" in refused_after(capsys, "new", str(file))
+
+
+def refused_after(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """As `refused`, forgetting what was printed before."""
+    capsys.readouterr()
+    return refused(capsys, *words)
+
+
+def test_a_broken_scenario_is_a_message_with_its_place(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small.write_text(small.read_text().replace('rate = "5 Mbit/s"', 'rte = "5 Mbit/s"'), encoding="utf-8")
+    for verb in ("run", "check"):
+        message = refused(capsys, verb, str(small))
+        assert "rte" in message
+        assert "rate" in message
+        assert f"{small}:9:" in message or "small.toml:9" in message
+    problems = asked(capsys, "run", str(small), code=2)["error"]["problems"]
+    assert problems[0]["line"] == 9
+    assert problems[0]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "nowhere.toml"], "nowhere.toml"),
+        (["check", "nowhere.toml"], "nowhere.toml"),
+        (["rn"], "run"),
+        (["run"], "scenario"),
+        (["schemes", "rno"], "did you mean `reno`?"),
+        (["metrics", "througput_bps"], "did you mean `throughput_bps`?"),
+        (["reproduce", "mac"], "mca"),
+        (["report", "nowhere"], "nowhere"),
+        (["compare", "nowhere"], "two runs"),
+        (["compare", "nowhere", "neither"], "nowhere"),
+        (["doctor", "--jsn"], "Did you mean"),
+    ],
+)
+def test_what_users_get_wrong_is_a_message_and_exit_code_2(
+    words: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said in refused(capsys, *words)
+    error = asked(capsys, *words, code=2)["error"] if "--jsn" not in words else {"message": said}
+    assert error["message"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--set", "duration"], "KEY=VALUE"),
+        (["--set", "flows.cubic.count=2"], "reno"),
+        (["--set", "duration=5"], "unit"),
+        (["--jobs", "0"], "at least one"),
+        (["--runs", "0"], "at least one"),
+        (["--seed", "first"], "first"),
+    ],
+)
+def test_options_of_run_that_make_no_sense_are_refused(
+    words: list[str], said: str, small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said in refused(capsys, "run", str(small), *words)
+
+
+def test_a_folder_of_a_sweep_is_told_from_a_run(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = small.parent / "many"
+    assert call(["run", str(small), "--runs", "2", "--out", str(out)]) == 0
+    assert "runs below it" in refused_after(capsys, "report", str(out))
+
+
+def test_ctrl_c_keeps_what_there_is(small: Path) -> None:
+    text = small.read_text().replace('"4 s"', '"100000 s"').replace('"5 Mbit/s"', '"500 Mbit/s"')
+    small.write_text(text, encoding="utf-8")
+    out = small.parent / "results"
+    words = [
+        sys.executable,
+        "-m",
+        "thalweg.cli",
+        "run",
+        str(small),
+        "--out",
+        str(out),
+        "--set",
+        'record.every="10 s"',
+    ]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        time.sleep(3.0)
+        run.send_signal(signal.SIGINT)
+        shown, complaints = run.communicate(timeout=60)
+    assert run.returncode == 130, complaints
+    assert "Traceback" not in complaints
+    assert "interrupted" in shown
+    assert json.loads((out / "run.json").read_text())["status"] == "interrupted"
+    assert (out / "flows.parquet").is_file()

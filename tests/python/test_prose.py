@@ -1,0 +1,87 @@
+"""Every complete scenario in the prose runs and meets its own expectations; every Python example runs.
+
+A fenced block of TOML with a `[topology]` is a scenario. `toml first.toml` after the fence also puts it into the folder in
+which the page's Python examples run, one after the other, sharing their names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import thalweg as tw
+from conftest import ROOT
+
+FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def pages() -> list[Path]:
+    """Every page of the docs, and the pages of schemes."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return sorted(
+        ROOT / name for name in set(listed.stdout.split()) if "/_" not in name and (ROOT / name).is_file()
+    )
+
+
+def blocks(page: Path, language: str) -> list[tuple[str, str, int]]:
+    """Name, text and line of each fenced block of a language."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        (found[2].strip(), found[3], text.count("\n", 0, found.start()) + 1)
+        for found in FENCE.finditer(text)
+        if found[1] == language
+    ]
+
+
+SCENARIOS = [
+    pytest.param(text, f"{page.relative_to(ROOT)}:{line}", id=f"{page.relative_to(ROOT)}:{line}")
+    for page in pages()
+    for _, text, line in blocks(page, "toml")
+    if "[topology]" in text
+]
+EXAMPLES = [pytest.param(page, id=str(page.relative_to(ROOT))) for page in pages() if blocks(page, "python")]
+
+
+@pytest.mark.parametrize(("text", "name"), SCENARIOS)
+def test_a_scenario_of_the_prose_meets_its_expectations(text: str, name: str) -> None:
+    scenario = tw.Scenario.from_toml(text, name)
+    results = [scenario.run()]
+    if "sweep" in scenario.tree:
+        results = [run.result for run in scenario.sweep().run(jobs=os.cpu_count() or 1).runs]
+    for result in results:
+        failed = [row for row in result.expect.to_dicts() if not row["pass"]]
+        assert not failed, f"{name}: {failed}"
+
+
+@pytest.mark.parametrize("page", EXAMPLES)
+def test_python_examples_of_a_page_run_in_order(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text, _ in blocks(page, "toml"):
+        if name:
+            (tmp_path / name).write_text(text, encoding="utf-8")
+    names: dict[str, object] = {}
+    for _, text, line in blocks(page, "python"):
+        code = compile("\n" * line + text, str(page), "exec")
+        exec(code, names)
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)}: {target}"
+        for page in pages()
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        if "://" not in target and not (page.parent / target).exists()
+    ]
+    assert not broken
