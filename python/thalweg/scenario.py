@@ -510,28 +510,32 @@ class Plan:
         control = _native.Control()
         done: list[Result] = []
         failed: list[BaseException] = []
+        ended = (
+            threading.Event()
+        )  # a thread's own word on its end is wrong after Ctrl-C came in `join` (Python 3.11)
 
         def work() -> None:
             try:
                 done.append(self.carry_out(control))
             except BaseException as error:  # a panic of the core is raised again in the caller's thread
                 failed.append(error)
+            finally:
+                ended.set()
 
         thread = threading.Thread(target=work, name="thalweg-run", daemon=True)
         interrupted = False
         began = time.monotonic()
         thread.start()
-        while thread.is_alive():
+        while not ended.is_set():
             try:
-                thread.join(0.1)
-                if progress is not None and thread.is_alive():
+                if not ended.wait(0.1) and progress is not None:
                     progress(self._progress(control, began))
             except KeyboardInterrupt:
                 interrupted = True
                 control.stop()
             except BaseException:
                 control.stop()
-                thread.join()
+                ended.wait()
                 raise
         if failed:
             raise failed[0]

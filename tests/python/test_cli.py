@@ -243,7 +243,7 @@ def test_a_broken_scenario_is_a_message_with_its_place(
         (["run", "nowhere.toml"], "nowhere.toml"),
         (["check", "nowhere.toml"], "nowhere.toml"),
         (["rn"], "run"),
-        (["run"], "scenario"),
+        (["run"], "SCENARIO"),
         (["schemes", "rno"], "did you mean `reno`?"),
         (["metrics", "througput_bps"], "did you mean `throughput_bps`?"),
         (["reproduce", "mac"], "mca"),
