@@ -44,8 +44,9 @@ golden: setup  ## rewrite the golden files; read the diff before you commit it
 registry:  ## rewrite the block in schemes/lib.rs from the folders
 	@python3 tools/registry.py
 
-docs: setup  ## rewrite the catalogue, the tables of parameters and the reference pages
+docs: setup  ## rewrite the catalogue, tables of parameters, reference pages and the README's picture
 	@$(PY) tools/catalogue.py
+	@$(PY) tools/picture.py
 
 requirements:  ## compile requirements/*.in into hash-pinned lists (needs uv)
 	@for list in run work; do uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

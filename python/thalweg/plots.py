@@ -43,6 +43,9 @@ INK = "#1d2733"
 FAINT = "#b8c0c8"
 """Colour of grids; `svg` replaces it by the page's."""
 
+NEAR_ZERO = 0.01
+"""A line whose mean is below this share of the greatest is not told apart."""
+
 UNITS = {
     "rate": ("Rate", "Mbit/s", 1e-6),
     "throughput": ("Throughput", "Mbit/s", 1e-6),
@@ -156,7 +159,7 @@ def series(
     colours: dict[str, str] | None = None,
     size: tuple[float, float] = (8.2, 2.6),
 ) -> Figure:
-    """One series over time, a line for each subject (the `most` with the greatest mean, and the rest in one shade).
+    """One series over time, a line for each subject: at most `most` and none that stays near zero; the rest in one shade.
 
     Raises ``ValueError``, naming what was recorded, when the series was not.
     """
@@ -171,25 +174,21 @@ def series(
         known = ", ".join(sorted(frame["series"].unique())) or "nothing"
         raise ValueError(f"no series {name!r} was recorded for these subjects; recorded: {known}")
     title, unit, factor = UNITS.get(name, (name.replace("_", " ").capitalize(), "", 1.0))
-    names = rows["subject"].unique().sort().to_list()
-    if len(names) > most:
-        means = (
-            rows.group_by("subject")
-            .agg(pl.col("value").mean())
-            .sort("value", "subject", descending=[True, False])
-        )
-        loudest = set(means["subject"].head(most).to_list())
-        names = [subject for subject in names if subject in loudest]
+    means = rows.group_by("subject").agg(pl.col("value").abs().mean())
+    loud = means.filter(pl.col("value") >= NEAR_ZERO * pl.col("value").max())
+    names = loud.sort("value", "subject", descending=[True, False])["subject"].head(most).sort().to_list()
     with rc_context(style()):
         figure, axes = plt.subplots(figsize=size)
-        rest = rows.filter(~pl.col("subject").is_in(names))
-        for index, (_, part) in enumerate(rest.group_by("subject", maintain_order=True)):
-            label = f"{rest['subject'].n_unique()} others" if index == 0 else None
-            axes.plot(part["time_s"], part["value"] * factor, color=FAINT, linewidth=0.7, label=label)
         for index, subject in enumerate(names):
             part = rows.filter(pl.col("subject") == subject)
             colour = (colours or {}).get(subject, COLOURS[index % len(COLOURS)])
             axes.plot(part["time_s"], part["value"] * factor, color=colour, label=subject_name(subject))
+        rest = rows.filter(~pl.col("subject").is_in(names))
+        for index, (_, part) in enumerate(rest.group_by("subject", maintain_order=True)):
+            label = f"{rest['subject'].n_unique()} more" if index == 0 else None
+            axes.plot(
+                part["time_s"], part["value"] * factor, color=FAINT, linewidth=0.7, zorder=1, label=label
+            )
         axes.set_xlabel("time (s)")
         axes.set_ylabel(f"{title.lower()} ({unit})" if unit else title.lower())
         axes.set_ylim(bottom=0)
@@ -202,23 +201,38 @@ def bars(
     labels: Sequence[str],
     groups: Mapping[str, Iterable[float]],
     axis: str,
-    size: tuple[float, float] = (8.2, 2.6),
+    *,
+    colours: Sequence[str] | None = None,
+    size: tuple[float, float] = (8.2, 2.4),
 ) -> Figure:
-    """A bar for each label in each group, side by side."""
+    """A bar for each label in each group, side by side; `colours` are of the labels, when there is one group."""
     import matplotlib.pyplot as plt
     from matplotlib import rc_context
 
     with rc_context(style()):
         figure, axes = plt.subplots(figsize=size)
-        width = 0.8 / max(len(groups), 1)
+        width = min(0.8, 0.08 * max(len(labels), 4)) / max(len(groups), 1)
         for index, (group, values) in enumerate(groups.items()):
             at = [place + (index - (len(groups) - 1) / 2) * width for place in range(len(labels))]
-            axes.bar(at, list(values), width * 0.92, color=COLOURS[index % len(COLOURS)], label=group)
+            axes.bar(
+                at, list(values), width * 0.92, color=colours or COLOURS[index % len(COLOURS)], label=group
+            )
         axes.set_xticks(range(len(labels)), labels, rotation=0 if len(labels) <= 8 else 60)
         axes.set_ylabel(axis)
         axes.grid(visible=False, axis="x")
         _legend(axes, len(groups))
     return figure
+
+
+def scheme_colours(schemes: Iterable[str]) -> dict[str, str]:
+    """A colour for each scheme: its own where it has one, and the next that is free for the others."""
+    wanted = list(dict.fromkeys(schemes))
+    free = [
+        colour for colour in COLOURS if colour not in {SCHEME_COLOURS.get(scheme) for scheme in wanted}
+    ] or COLOURS
+    others = [scheme for scheme in wanted if scheme not in SCHEME_COLOURS]
+    given = {scheme: free[number % len(free)] for number, scheme in enumerate(others)}
+    return {scheme: SCHEME_COLOURS.get(scheme) or given[scheme] for scheme in wanted}
 
 
 def _legend(axes: Axes, entries: int) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ..result import Result
 
-__all__ = ["compare", "save_reproduction", "write"]
+__all__ = ["compare", "network", "save_reproduction", "write"]
 
 NAME = "report.html"
 """What the page is called when nothing else is said."""
@@ -58,3 +58,10 @@ def compare(runs: Sequence[tuple[str, Result]], page: str | Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(_compare.page(runs).html(), encoding="utf-8")
     return target
+
+
+def network(run: Result) -> str:
+    """An SVG of a run's network: who sends, who receives, how fast the links are, and how full they were."""
+    from . import _run
+
+    return _run.network(run)

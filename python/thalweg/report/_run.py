@@ -90,16 +90,19 @@ def _overview(made: Page, run: Result) -> None:
         )
 
 
-def _network(made: Page, run: Result) -> None:
-    sources = set(run.flows["from"].to_list())
-    sinks = set(run.receivers["node"].to_list())
+def network(run: Result) -> str:
+    """The network as SVG."""
     places = {node["name"]: (node["x"], node["y"]) for node in run.plan["topology"]["nodes"]}
-    picture = drawing(places, run.links.to_dicts(), sources, sinks)
+    sources, sinks = set(run.flows["from"].to_list()), set(run.receivers["node"].to_list())
+    return drawing(places, run.links.to_dicts(), sources, sinks)
+
+
+def _network(made: Page, run: Result) -> None:
     caption = (
         "Filled circles send, hollow ones receive, squares are routers. A link is as thick as its rate (logarithmic) and as "
         "dark as its fuller direction is used; its tooltip has the numbers."
     )
-    made.add(figure("network", picture, caption))
+    made.add(figure("network", network(run), caption))
 
 
 def _flows(made: Page, run: Result) -> None:
@@ -108,14 +111,15 @@ def _flows(made: Page, run: Result) -> None:
     made.add(content if len(rows) <= 60 else folded(f"All {len(rows)} flows", content))
     if 2 <= len(rows) <= 40:
         values = [(row.get("throughput_bps") or 0.0) for row in rows]
-        chart = plots.bars([row["flow"] for row in rows], {"throughput": values}, "throughput (Mbit/s)")
-        made.add(
-            figure(
-                "shares",
-                plots.svg(chart, "shares"),
-                "Throughput of each flow, headers included, while it was on.",
-            )
+        colours = plots.scheme_colours(run.flows["scheme"])
+        chart = plots.bars(
+            [row["flow"] for row in rows],
+            {"throughput": values},
+            "throughput (Mbit/s)",
+            colours=[colours[scheme] for scheme in run.flows["scheme"]],
         )
+        caption = "Throughput of each flow, headers included, while it was on; one colour a scheme."
+        made.add(figure("shares", plots.svg(chart, "shares"), caption))
     if run.receivers.height > run.flows.height:
         columns, rows = rows_of(run.receivers, RECEIVERS)
         made.subsection("Receivers")
@@ -128,7 +132,7 @@ def _links(made: Page, run: Result) -> None:
         "utilisation", descending=True, nulls_last=True
     )
     columns, rows = rows_of(busy, LINKS)
-    most = 16
+    most = 8
     made.add(table(columns, rows[:most], names="link"))
     if len(rows) > most:
         made.add(
@@ -138,9 +142,8 @@ def _links(made: Page, run: Result) -> None:
 
 def _series(made: Page, run: Result) -> None:
     meanings = {row["name"]: row["definition"] for row in known_series()}
-    made.add('<div class="panels">')
     for name in sorted(run.series["series"].unique()):
-        chart = plots.series(run.series, name, size=(6.4, 2.7))
+        chart = plots.series(run.series, name)
         title = plots.UNITS.get(name, (name.replace("_", " ").capitalize(), "", 1.0))[0]
         subjects = run.series.filter(run.series["series"] == name)["subject"].n_unique()
         made.add(
@@ -152,7 +155,6 @@ def _series(made: Page, run: Result) -> None:
                 [(f"series.parquet ({name})", "series.parquet")],
             )
         )
-    made.add("</div>")
 
 
 def _events(made: Page, run: Result) -> None:

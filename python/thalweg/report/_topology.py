@@ -7,12 +7,12 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 Place = tuple[float, float]
 
 WIDTH = 900.0
-MARGIN = 58.0
+MARGIN = 76.0
 MOST_NAMES = 40
 MOST_LABELS = 14
 
@@ -27,14 +27,13 @@ def drawing(
         node: (MARGIN + x * (WIDTH - 2 * MARGIN), 34 + y * (height - 68))
         for node, (x, y) in _spread(places).items()
     }
-    label_all = len(wires) <= MOST_LABELS
+    labels = _labels(list(wires.values()), at)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {WIDTH:g} {height:g}" '
-        'style="color:var(--ink, #1d2733)"><title>The network</title>'
+        'font-family="sans-serif"><title>The network</title>'
     ]
-    seen: set[str] = set()
-    for wire in wires.values():
-        parts.append(_wire(wire, at, label_all, seen))
+    parts.extend(_wire(wire, at) for wire in wires.values())
+    parts.extend(labels)
     for node, (x, y) in at.items():
         parts.append(_node(node, x, y, node in sources, node in sinks, len(at) <= MOST_NAMES))
     parts.append("</svg>")
@@ -91,27 +90,66 @@ def _spread(places: Mapping[str, Place]) -> dict[str, Place]:
     return dict(zip(places, zip(spread[0], spread[1], strict=True), strict=True))
 
 
-def _wire(wire: Mapping[str, Any], at: Mapping[str, Place], label_all: bool, seen: set[str]) -> str:
+def _wire(wire: Mapping[str, Any], at: Mapping[str, Place]) -> str:
     (x1, y1), (x2, y2) = at[wire["from"]], at[wire["to"]]
     full = min(max(wire["utilisation"], 0.0), 1.0)
-    width = 1.2 + 1.1 * max(0.0, math.log10(max(wire["rate_bps"] or 1.0, 1e5)) - 5)
     colour = f"color-mix(in srgb, var(--water, #0f6c7a) {100 * full:.0f}%, var(--faint, #b8c0c8))"
-    about = f"{wire['link']}: {rate_text(wire['rate_bps'])}, {time_text(wire['delay_s'])}, {100 * full:.1f} % used"
-    line = (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke-width="{width:.1f}" '
+    about = f"{wire['link']}: {_words(wire)}, {100 * full:.1f} % used"
+    return (
+        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke-width="{_width(wire):.1f}" '
         f'stroke-linecap="round" style="stroke:{colour}"><title>{escape(about)}</title></line>'
     )
-    words = f"{rate_text(wire['rate_bps'])} · {time_text(wire['delay_s'])}"
-    flat = abs(y2 - y1) < 0.25 * abs(x2 - x1)
-    if not flat or not (label_all or full >= 0.5) or abs(x2 - x1) < 90 or (words in seen and full < 0.5):
-        return line
-    seen.add(words)
-    x, y = (x1 + x2) / 2, (y1 + y2) / 2
-    return line + (
-        f'<text x="{x:.1f}" y="{y - 9 - width / 2:.1f}" text-anchor="middle" font-size="11.5" '
-        f'style="fill:var(--ink, #1d2733)">{escape(words)}</text>'
-        f'<text x="{x:.1f}" y="{y + 16 + width / 2:.1f}" text-anchor="middle" font-size="10.5" '
-        f'style="fill:var(--soft, #5b6875)">{escape(wire["link"])}, {100 * full:.0f} % used</text>'
+
+
+def _width(wire: Mapping[str, Any]) -> float:
+    return 1.2 + 0.8 * max(0.0, math.log10(max(wire["rate_bps"] or 1.0, 1e5)) - 5)
+
+
+def _words(wire: Mapping[str, Any]) -> str:
+    return f"{rate_text(wire['rate_bps'])} · {time_text(wire['delay_s'])}"
+
+
+def _labels(wires: Sequence[Mapping[str, Any]], at: Mapping[str, Place]) -> list[str]:
+    """Rate and delay once for links that are alike; name and use too where a link is alone or at least half full."""
+
+    def middle(wire: Mapping[str, Any]) -> Place:
+        (x1, y1), (x2, y2) = at[wire["from"]], at[wire["to"]]
+        return (x1 + x2) / 2, (y1 + y2) / 2
+
+    def long(wire: Mapping[str, Any]) -> bool:
+        return abs(at[wire["from"]][0] - at[wire["to"]][0]) >= 100
+
+    alike: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+    for wire in wires:
+        if long(wire):
+            alike.setdefault((_words(wire), round(middle(wire)[0] / 60)), []).append(wire)
+    if len(alike) > MOST_LABELS:
+        return []
+    labels = []
+    for (words, _), group in alike.items():
+        top = min(group, key=lambda wire: middle(wire)[1])
+        named = [wire for wire in group if wire["utilisation"] >= 0.5 or len(group) == 1]
+        if len(named) <= 3 and all(_flat(wire, at) for wire in named):
+            for wire in named:
+                x, y = middle(wire)
+                used = f"{wire['link']}, {100 * min(wire['utilisation'], 1.0):.0f} % used"
+                labels.append(_text(x, y + 17 + _width(wire) / 2, used, 10.5, "var(--soft, #5b6875)"))
+        x, y = middle(top)
+        rise = 0 if _flat(top, at) else 12
+        labels.append(_text(x, y - 9 - rise - _width(top) / 2, words, 11.5, "var(--ink, #1d2733)"))
+    return labels
+
+
+def _flat(wire: Mapping[str, Any], at: Mapping[str, Place]) -> bool:
+    (x1, y1), (x2, y2) = at[wire["from"]], at[wire["to"]]
+    return abs(y2 - y1) < 0.12 * abs(x2 - x1)
+
+
+def _text(x: float, y: float, words: str, size: float, colour: str, anchor: str = "middle") -> str:
+    """Text with a rim of the page's colour, so that lines behind it do not disturb."""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:g}" stroke-width="3.5" '
+        f'style="fill:{colour};stroke:var(--card, #fff);paint-order:stroke;stroke-linejoin:round">{escape(words)}</text>'
     )
 
 
@@ -140,10 +178,9 @@ def _node(name: str, x: float, y: float, source: bool, sink: bool, named: bool) 
     if not named:
         return picture
     # Names stand outside at the picture's edges, above in its middle.
+    ink = "var(--ink, #1d2733)"
     if x < WIDTH * 0.2:
-        place = f'x="{x - 11:.1f}" y="{y + 4:.1f}" text-anchor="end"'
-    elif x > WIDTH * 0.8:
-        place = f'x="{x + 11:.1f}" y="{y + 4:.1f}" text-anchor="start"'
-    else:
-        place = f'x="{x:.1f}" y="{y - 12:.1f}" text-anchor="middle"'
-    return picture + f'<text {place} font-size="11.5" style="fill:var(--ink, #1d2733)">{escape(name)}</text>'
+        return picture + _text(x - 11, y + 4, name, 11.5, ink, "end")
+    if x > WIDTH * 0.8:
+        return picture + _text(x + 11, y + 4, name, 11.5, ink, "start")
+    return picture + _text(x, y - 12, name, 11.5, ink)
