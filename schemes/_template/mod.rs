@@ -1,4 +1,4 @@
-//! TEMPLATE: in one sentence, what it does that others do not.
+//! Template: in one sentence, what it does that others do not.
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

@@ -88,7 +88,7 @@ fn on_short_paths_the_window_grows_as_reno_with_alpha() {
     close(law.window().0, 14.0);
     bench.ack(&mut law);
     // 14 + (9/17)/14
-    close(law.window().0, 14.037_815_126_050_420);
+    close(law.window().0, 14.037_815_126_050_42);
     bench.round(&mut law);
     // about 9/17 per round
     assert!((14.54..14.56).contains(&law.window().0), "{:?}", law.window());
