@@ -145,8 +145,8 @@ tables! {
         name: String,
         /// Name of the group it is listed under; its own name when not given.
         group: String,
-        /// Copies, called name.1, name.2 and so on.
-        count: u32 where count(1, 100_000),
+        /// Copies, called name.1, name.2 and so on; 0 for none.
+        count: u32 where count(0, 100_000),
         /// The congestion law, by its name in the catalogue.
         scheme: String,
         /// Parameters of the scheme that are not default.

@@ -62,3 +62,176 @@ fn a_printed_plan_loads_to_the_same_plan() {
     let second = plan(&printed);
     assert_eq!(first, second, "{printed}");
 }
+
+const SHORT: &str = r#"
+duration = "200 s"
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "10 Mbit/s", delay = "10 ms" }
+[[flows]]
+name = "short"
+scheme = "reno"
+arrivals = { rate = 20.0, size = "50 kB", size_shape = 2.5 }
+start = "100 s"
+[[flows]]
+name = "long"
+count = 3
+scheme = "reno"
+start_spread = "2 s"
+"#;
+
+#[test]
+fn short_flows_arrive_at_their_rate_with_their_mean_size() {
+    let plan = plan(SHORT);
+    let short = &plan.groups[0];
+    assert_eq!(short.name, "short");
+    // 20 a second for 100 s: 2000, give or take four standard deviations
+    assert!((1820..2180).contains(&short.flows.len()), "{}", short.flows.len());
+    let mut last = Time::ZERO + Duration::from_secs(100);
+    let mut bytes = 0;
+    for id in &short.flows {
+        let flow = &plan.blueprint.flows[id.index()];
+        assert!(flow.start >= last && flow.start < Time::ZERO + Duration::from_secs(200));
+        last = flow.start;
+        match &flow.kind {
+            FlowKind::Tcp(config) => match config.demand {
+                stack::tcp::Demand::Finite(size) => bytes += size.as_u64(),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+    let mean = bytes as f64 / short.flows.len() as f64;
+    assert!((45e3..55e3).contains(&mean), "{mean}");
+}
+
+#[test]
+fn another_flow_shifts_nobody() {
+    let more = format!("{SHORT}\n[[flows]]\nname = \"more\"\nscheme = \"reno\"\nstart_spread = \"9 s\"\n");
+    let (few, many) = (plan(SHORT), plan(&more));
+    let of = |plan: &Plan| -> Vec<_> {
+        let flows = plan.blueprint.flows.iter().filter(|flow| !flow.name.starts_with("more"));
+        flows.map(|flow| (flow.name.clone(), flow.start, flow.kind.clone())).collect()
+    };
+    assert_eq!(of(&few), of(&many));
+}
+
+#[test]
+fn another_seed_draws_other_starts() {
+    let scenario = load(SHORT, "test.toml").expect("it is right");
+    let starts = |seed| {
+        let plan = scenario.plan(Some(seed)).expect("loaded means planned");
+        plan.blueprint.flows.iter().map(|flow| flow.start).collect::<Vec<_>>()
+    };
+    assert_eq!(starts(1), starts(1));
+    assert_ne!(starts(1), starts(2));
+}
+
+#[test]
+fn keys_are_set_by_name_and_by_number() {
+    let scenario = load(CUSTOM, "test.toml").expect("it is right");
+    let rate = |scenario: &lab::Scenario| {
+        scenario.plan(None).expect("loaded means planned").blueprint.links[1].forward.rate
+    };
+    let changed = scenario.with_text("topology.links.l1.rate", "7 Mbit/s").expect("a rate");
+    assert_eq!(rate(&changed), Rate::from_mbps(7));
+    assert_eq!(rate(&scenario), Rate::from_mbps(1));
+    let changed = scenario.with_text("topology.links.1.rate", "\"8 Mbit/s\"").expect("a rate");
+    assert_eq!(rate(&changed), Rate::from_mbps(8));
+    let changed = scenario.with_text("flows.cbr.start_spread", "1 s").expect("a new key");
+    assert!(changed.plan(None).expect("planned").blueprint.flows[0].start > Time::ZERO);
+    let changed = scenario.with_text("seed", "12").expect("a seed");
+    assert_eq!(changed.seed(), 12);
+    for (key, value) in [
+        ("topology.links.l9.rate", "1 Mbit/s"),
+        ("flows.cbr.sart", "1 s"),
+        ("seed.more", "1"),
+        ("", "1"),
+        ("flows", "1"),
+        ("topology.links", "1"),
+        ("flows.cbr", "1"),
+        ("flows.cbr.start", "soon"),
+        ("expect", "1"),
+    ] {
+        assert!(scenario.with_text(key, value).is_err(), "{key} = {value}");
+    }
+}
+
+#[test]
+fn a_sweep_is_every_combination() {
+    let text = format!(
+        "{SHORT}\n[sweep]\n\"topology.bottleneck.rate\" = [\"1 Mbit/s\", \"2 Mbit/s\"]\n\"flows.long.count\" = [0, 1, 5]\n"
+    );
+    let cells = load(&text, "test.toml").unwrap_or_else(|p| panic!("{p}")).cells().expect("cells were tried");
+    assert_eq!(cells.len(), 6);
+    let shape: Vec<(String, usize)> = cells
+        .iter()
+        .map(|(keys, cell)| {
+            let plan = cell.plan(None).expect("planned");
+            assert_eq!(keys.len(), 2);
+            (plan.blueprint.links[0].forward.rate.to_string(), plan.groups[1].flows.len())
+        })
+        .collect();
+    let of = |rate: &str, count| (rate.to_owned(), count);
+    assert_eq!(
+        shape,
+        [
+            of("1 Mbit/s", 0),
+            of("1 Mbit/s", 1),
+            of("1 Mbit/s", 5),
+            of("2 Mbit/s", 0),
+            of("2 Mbit/s", 1),
+            of("2 Mbit/s", 5)
+        ]
+    );
+}
+
+#[test]
+fn groups_are_written_as_patterns_and_churn_as_tables() {
+    let text = r#"
+[topology]
+kind = "star"
+leaves = 5
+link = { rate = "10 Mbit/s", delay = "1 ms" }
+[[flows]]
+name = "video"
+scheme = "mca"
+from = "leaf1"
+to = ["leaf2", { node = "leaf*", start = "5 s" }]
+receivers = { churn = { on = "60 s", off = "30 s", shape = 1.5 }, always = ["leaf3"] }
+churn = { on = "10 s", off = "1 s", fixed = true }
+"#;
+    let plan = plan(text);
+    let flow = &plan.blueprint.flows[0];
+    assert!(flow.multicast);
+    let names: Vec<&str> = flow.to.iter().map(|to| &*plan.blueprint.nodes[to.node.index()]).collect();
+    assert_eq!(names, ["leaf2", "leaf3", "leaf4", "leaf5"]);
+    assert_eq!(flow.to[0].start, Time::ZERO);
+    assert_eq!(flow.to[2].start, Time::ZERO + Duration::from_secs(5));
+    assert!(flow.to[1].churn.is_none());
+    assert!(flow.to[3].churn.is_some());
+    assert!(flow.churn.is_some());
+    let printed = plan.to_toml();
+    assert_eq!(load(&printed, "p").unwrap_or_else(|p| panic!("{p}")).plan(None).expect("planned"), plan);
+}
+
+#[test]
+fn a_seed_beyond_what_a_file_can_say_is_refused() {
+    let scenario = load(CUSTOM, "test.toml").expect("it is right");
+    assert!(scenario.plan(Some(u64::MAX)).is_err());
+    assert!(scenario.plan(Some(i64::MAX as u64)).is_ok());
+}
+
+#[test]
+fn what_python_builds_wrongly_gets_the_same_messages() {
+    let problems =
+        lab::load_tree(r#"{"duration": 60, "topology": {"kind": "dumbell"}, "flows": [], "title": null}"#)
+            .expect_err("two mistakes");
+    assert_eq!(problems.name(), "<python>");
+    let messages: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(messages, ["`60` has no unit", "`dumbell` is not a kind of topology"]);
+    for broken in ["", "[]", "3", "{\"seed\": 1e400}", "{\"seed\": 18446744073709551615}", "{\"a\": [null]}"]
+    {
+        assert!(lab::load_tree(broken).is_err(), "{broken}");
+    }
+}

@@ -9,6 +9,7 @@ mod tests;
 
 pub use catalogue::{METRICS, Metric, metric};
 pub use fairness::{coefficient_of_variation, jain};
+pub(crate) use summary::word;
 
 use sim::Trace;
 

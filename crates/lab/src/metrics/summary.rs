@@ -85,7 +85,7 @@ pub(super) fn expect(plan: &Plan, report: &Report) -> Table {
 }
 
 /// A column's name as the last word of a key: without its unit, which a key does not carry.
-fn word(column: &str) -> &str {
+pub(crate) fn word(column: &str) -> &str {
     column.strip_suffix("_bps").or_else(|| column.strip_suffix("_s")).unwrap_or(column)
 }
 

@@ -50,6 +50,23 @@ impl Traffic {
         self.groups.iter().find(|group| group.name == name).map(|group| group.flows.clone())
     }
 
+    /// Names of flows.
+    pub(super) fn flow_names(&self) -> impl Iterator<Item = &str> {
+        self.ids.keys().map(String::as_str)
+    }
+
+    pub(super) fn flow(&self, name: &str) -> Option<&FlowSpec> {
+        self.flows.get(self.ids.get(name)?.index())
+    }
+
+    pub(super) fn has_flow(&self, name: &str) -> bool {
+        self.ids.contains_key(name)
+    }
+
+    pub(super) fn has_group(&self, name: &str) -> bool {
+        self.groups.iter().any(|group| group.name == name)
+    }
+
     /// Series that the engine measures and that these flows offer.
     pub(super) fn series(&self) -> BTreeSet<&'static str> {
         let mut known: BTreeSet<&'static str> = sim::SERIES.iter().map(|row| row.0).collect();
@@ -66,6 +83,14 @@ impl Traffic {
             known.extend(entry.scheme.series.iter().map(|row| row.0));
         }
         known
+    }
+
+    /// Index of the group of that name, which is made where there is none.
+    fn group(&mut self, name: &str) -> usize {
+        self.groups.iter().position(|group| group.name == name).unwrap_or_else(|| {
+            self.groups.push(Group { name: name.to_owned(), flows: Vec::new() });
+            self.groups.len() - 1
+        })
     }
 
     fn add(&mut self, spec: FlowSpec, group: usize, span: Span, notes: &mut Notes) {
@@ -93,18 +118,19 @@ pub(super) fn build(
     let mut receivers = 0;
     let mut names = BTreeSet::new();
     for table in tables {
+        let none = table.count.given().is_some_and(|count| count.value == 0);
+        if none && table.scheme.is_missing() && table.source.is_missing() {
+            // an entry without flows needs no machine
+            if let Some(name) = table.name.required("name", "a flow", table.span, notes) {
+                traffic.group(&table.group.or(name.value.clone()));
+            }
+            continue;
+        }
         let Some(model) = model(table, Some(setting.net), notes) else {
             check_places(table, setting.net, paths, notes);
             continue;
         };
-        let group_name = table.group.given().unwrap_or(model.name);
-        let group = match traffic.groups.iter().position(|group| group.name == group_name.value) {
-            Some(at) => at,
-            None => {
-                traffic.groups.push(Group { name: group_name.value.clone(), flows: Vec::new() });
-                traffic.groups.len() - 1
-            }
-        };
+        let group = traffic.group(&table.group.or(model.name.value.clone()));
         if !names.insert(model.name.value.clone()) {
             notes
                 .wrong(model.name.span, format!("two flows are called `{}`", shortened(model.name)))

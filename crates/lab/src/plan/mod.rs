@@ -6,6 +6,7 @@ mod machines;
 mod places;
 mod print;
 mod queues;
+mod results;
 
 use std::path::Path;
 
@@ -13,11 +14,11 @@ use contract::FlowId;
 use sim::{Blueprint, Metric, Record, RouteSpec};
 use units::Duration;
 
+use crate::Expectation;
 use crate::file::{File, MetricWord};
 use crate::problems::Span;
 use crate::read::{Notes, shortened, suggestion};
 use crate::topology::{self, Net, Paths};
-use crate::{Expectation, Sides};
 
 /// A checked, immutable scenario with one seed.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,7 +94,7 @@ pub(crate) fn build(
         for table in flow_tables {
             machines::model(table, None, notes);
         }
-        relations(file, notes);
+        results::relations(file, notes);
         return None;
     };
 
@@ -109,7 +110,7 @@ pub(crate) fn build(
     let traffic = flows::build(flow_tables, &setting, &mut paths, notes);
     let events = changes::build(file, &net, &traffic, &paths, notes);
     let record = record(file, &traffic, duration, notes);
-    let expect = expectations(file, &net, &traffic, notes);
+    let expect = results::expectations(file, &net, &traffic, notes);
     let links = queues::build(&net, &traffic.flows, &mut paths, notes);
     if notes.count() > before {
         return None;
@@ -208,46 +209,4 @@ fn record(file: &File, traffic: &flows::Traffic, duration: Duration, notes: &mut
             .hint("take a longer interval");
     }
     Record { every, series, events: written.events.or(false) }
-}
-
-/// What the author expects.
-fn expectations(file: &File, net: &Net, traffic: &flows::Traffic, notes: &mut Notes) -> Vec<Expectation> {
-    const KINDS: &[&str] = &["link", "links", "flow", "flows", "receiver", "receivers", "run"];
-    for (key, _) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
-        let (kind, rest) = key.split_once('.').unwrap_or((key, ""));
-        let subjects: Option<Vec<&str>> = match kind {
-            "link" => Some(net.links.iter().map(|link| link.name.as_str()).collect()),
-            "flow" => Some(traffic.names().collect()),
-            _ => None,
-        };
-        if !KINDS.contains(&kind) || rest.is_empty() {
-            notes
-                .wrong(key.span, format!("`{}` is not a key of a result", shortened(key)))
-                .hint("write link.NAME.utilisation, flow.NAME.throughput, flows.fairness and the like");
-        } else if let Some(subjects) = subjects
-            && !subjects.iter().any(|name| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')))
-        {
-            let name = rest.rsplit_once('.').map_or(rest, |(name, _)| name);
-            notes
-                .wrong(key.span, format!("no {kind} is called `{}`", shortened(name)))
-                .maybe(suggestion(name, subjects.iter().copied()));
-        }
-    }
-    relations(file, notes)
-}
-
-/// The relations of what the author expects, whatever their keys.
-fn relations(file: &File, notes: &mut Notes) -> Vec<Expectation> {
-    let mut list = Vec::new();
-    for (key, text) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
-        match Sides::read(text) {
-            Ok(sides) => list.push(Expectation { key: key.value.clone(), text: text.value.clone(), sides }),
-            Err(message) => {
-                notes
-                    .wrong(text.span, message)
-                    .hint("write \">= 0.9\", \"<= 20 ms\", \"0.9 .. 0.95\" or \"10 +- 1\"");
-            }
-        }
-    }
-    list
 }

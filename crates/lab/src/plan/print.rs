@@ -62,7 +62,14 @@ pub(super) fn tree(plan: &Plan) -> Table {
         }
     }
     let flows = blueprint.flows.iter().zip(groups).map(|(flow, group)| flow_table(flow, group, &node_name));
-    put(&mut root, "flows", flows.collect::<Vec<_>>());
+    let mut flows: Vec<Value> = flows.collect();
+    for group in plan.groups.iter().filter(|group| group.flows.is_empty()) {
+        let mut table = Table::new();
+        put(&mut table, "name", group.name.clone());
+        put(&mut table, "count", 0);
+        flows.push(Value::Table(table));
+    }
+    put(&mut root, "flows", flows);
 
     let events = blueprint.events.iter().map(|(at, change)| {
         let mut event = Table::new();

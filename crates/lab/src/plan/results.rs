@@ -1,0 +1,103 @@
+//! What the author expects of the results: whether there will be such a result, and what it should be.
+
+use super::flows::Traffic;
+use crate::expect::{Expectation, Sides};
+use crate::file::File;
+use crate::metrics::{METRICS, word};
+use crate::read::{Notes, shortened, suggestion};
+use crate::topology::Net;
+
+/// Words of a key that no column has, by what stands first in the key.
+const OF_A_FLOW: &[&str] = &["throughput_min", "throughput_max", "cov", "convergence"];
+const OF_FLOWS: &[&str] = &["count", "throughput_total", "goodput_total", "fairness", "cov", "convergence"];
+const OF_A_RUN: &[&str] = &["packet_hops", "events_handled", "ended", "measured"];
+
+/// What is expected, its keys and relations checked.
+pub(super) fn expectations(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes) -> Vec<Expectation> {
+    for (key, _) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
+        if let Err((message, hint)) = check(key, net, traffic) {
+            notes.wrong(key.span, message).maybe(hint);
+        }
+    }
+    relations(file, notes)
+}
+
+/// The relations alone, whatever their keys.
+pub(super) fn relations(file: &File, notes: &mut Notes) -> Vec<Expectation> {
+    let mut list = Vec::new();
+    for (key, text) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
+        match Sides::read(text) {
+            Ok(sides) => list.push(Expectation { key: key.value.clone(), text: text.value.clone(), sides }),
+            Err(message) => {
+                notes
+                    .wrong(text.span, message)
+                    .hint("write \">= 0.9\", \"<= 20 ms\", \"0.9 .. 0.95\" or \"10 +- 1\"");
+            }
+        }
+    }
+    list
+}
+
+/// Whether a result has this key; the error is a message and a hint.
+fn check(key: &str, net: &Net, traffic: &Traffic) -> Result<(), (String, Option<String>)> {
+    let (subject, last) = key.rsplit_once('.').unwrap_or((key, ""));
+    let (kind, name) = subject.split_once('.').unwrap_or((subject, ""));
+    let nothing = |of: &str, known: Vec<&str>| {
+        Err((format!("no {of} is called `{}`", shortened(name)), suggestion(name, known)))
+    };
+    let (table, more) = match kind {
+        "link" => {
+            let link = name.strip_suffix(".backward").filter(|link| net.link(link).is_some()).unwrap_or(name);
+            if net.link(link).is_none() {
+                return nothing("link", net.links.iter().map(|link| link.name.as_str()).collect());
+            }
+            ("links", &[][..])
+        }
+        "flow" => {
+            if !traffic.has_flow(name) {
+                if traffic.has_group(name) {
+                    let message = format!("`{}` is a group of flows", shortened(name));
+                    return Err((
+                        message,
+                        Some(format!("write flows.{name}.{last}, or flow.{name}.1.{last} for one of them")),
+                    ));
+                }
+                return nothing("flow", traffic.flow_names().collect());
+            }
+            ("flows", OF_A_FLOW)
+        }
+        "flows" => {
+            if !name.is_empty() && !traffic.has_group(name) {
+                return nothing(
+                    "group of flows",
+                    traffic.groups.iter().map(|group| group.name.as_str()).collect(),
+                );
+            }
+            ("flows", OF_FLOWS)
+        }
+        "receiver" => {
+            let known = || {
+                let (flow, node) = name.split_once('@')?;
+                let (flow, node) = (traffic.flow(flow)?, net.node(node)?);
+                flow.to.iter().find(|receiver| receiver.node == node)
+            };
+            if known().is_none() {
+                let hint = "write receiver.FLOW@NODE and a column of the table of receivers";
+                return Err((format!("no receiver is called `{}`", shortened(name)), Some(hint.to_owned())));
+            }
+            ("receivers", &[][..])
+        }
+        "run" if name.is_empty() => ("", OF_A_RUN),
+        _ => {
+            let hint = "write link.NAME.utilisation, flow.NAME.throughput, flows.fairness and the like";
+            return Err((format!("`{}` is not a key of a result", shortened(key)), Some(hint.to_owned())));
+        }
+    };
+    // a column that has no unit holds text
+    let columns = METRICS.iter().filter(|row| row.table == table && !row.unit.is_empty());
+    let words: Vec<&str> = columns.map(|row| word(row.name)).chain(more.iter().copied()).collect();
+    if words.contains(&last) {
+        return Ok(());
+    }
+    Err((format!("a {kind} has no result `{}`", shortened(last)), suggestion(last, words)))
+}

@@ -1,0 +1,181 @@
+//! Generators and imported graphs.
+
+use lab::Plan;
+use units::{Duration, Rate};
+
+fn plan(topology: &str, from: &str, to: &str) -> Plan {
+    let text = format!(
+        "duration = \"1 s\"\n[topology]\n{topology}\n[[flows]]\nname = \"f\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
+         source = {{ kind = \"constant\", rate = \"1 Mbit/s\" }}\n"
+    );
+    let name = format!("{}/tests/graphs/test.toml", env!("CARGO_MANIFEST_DIR"));
+    let scenario = lab::load(&text, &name).unwrap_or_else(|problems| panic!("{problems}"));
+    scenario.plan(None).expect("loaded means planned")
+}
+
+const LINK: &str = "link = { rate = \"10 Mbit/s\", delay = \"5 ms\" }";
+
+/// Whether every node can be reached from the first.
+fn connected(plan: &Plan) -> bool {
+    let mut reached = vec![false; plan.blueprint.nodes.len()];
+    reached[0] = true;
+    for _ in 0..reached.len() {
+        for link in &plan.blueprint.links {
+            let (a, b) = (link.ends.0.index(), link.ends.1.index());
+            let either = reached[a] || reached[b];
+            (reached[a], reached[b]) = (either, either);
+        }
+    }
+    reached.into_iter().all(|yes| yes)
+}
+
+#[test]
+fn every_generator_names_its_nodes_and_links() {
+    let cases = [
+        (
+            "kind = \"star\"\nleaves = 3",
+            "leaf1",
+            "leaf3",
+            vec!["hub", "leaf1", "leaf2", "leaf3"],
+            vec!["leaf1", "leaf2", "leaf3"],
+        ),
+        (
+            "kind = \"chain\"\nhops = 2",
+            "node1",
+            "node3",
+            vec!["node1", "node2", "node3"],
+            vec!["link1", "link2"],
+        ),
+        (
+            "kind = \"tree\"\narity = 2\ndepth = 2",
+            "root",
+            "leaf4",
+            vec!["root", "inner1", "inner2", "leaf1", "leaf2", "leaf3", "leaf4"],
+            vec!["inner1", "inner2", "leaf1", "leaf2", "leaf3", "leaf4"],
+        ),
+    ];
+    for (topology, from, to, nodes, links) in cases {
+        let plan = plan(&format!("{topology}\n{LINK}"), from, to);
+        assert_eq!(plan.blueprint.nodes, nodes);
+        let names: Vec<&str> = plan.blueprint.links.iter().map(|link| link.name.as_str()).collect();
+        assert_eq!(names, links);
+        assert!(connected(&plan));
+    }
+}
+
+#[test]
+fn a_dumbbell_has_as_many_pairs_as_its_flows_need() {
+    let text = r#"
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "10 Mbit/s", delay = "10 ms", buffer = "1 bdp" }
+[[flows]]
+name = "a"
+count = 3
+scheme = "reno"
+[[flows]]
+name = "b"
+scheme = "reno"
+[[flows]]
+name = "c"
+scheme = "reno"
+from = "left6"
+[[flows]]
+name = "back"
+scheme = "reno"
+from = "right1"
+"#;
+    let plan =
+        lab::load(text, "t").unwrap_or_else(|p| panic!("{p}")).plan(None).expect("loaded means planned");
+    let blueprint = &plan.blueprint;
+    assert_eq!(blueprint.nodes.len(), 14);
+    let ends: Vec<(&str, &str)> = blueprint
+        .flows
+        .iter()
+        .map(|flow| (&*blueprint.nodes[flow.from.index()], &*blueprint.nodes[flow.to[0].node.index()]))
+        .collect();
+    assert_eq!(
+        ends,
+        [
+            ("left1", "right1"),
+            ("left2", "right2"),
+            ("left3", "right3"),
+            ("left4", "right4"),
+            ("left6", "right6"),
+            ("right1", "left1"),
+        ]
+    );
+    // 1 · 10 Mbit/s · 24 ms / 12 000 bit = 20 packets
+    assert_eq!(blueprint.links[0].forward.queue.limit, sim::Limit::Packets(20));
+    assert_eq!(blueprint.links[0].name, "bottleneck");
+}
+
+#[test]
+fn a_parking_lot_has_a_way_through_and_a_way_across_each_hop() {
+    let topology =
+        "kind = \"parking_lot\"\nhops = 3\nbottleneck = { rate = \"10 Mbit/s\", delay = \"5 ms\" }";
+    let plan = plan(topology, "left", "right");
+    assert!(connected(&plan));
+    assert_eq!(plan.blueprint.links.iter().filter(|link| link.name.starts_with("hop")).count(), 3);
+    assert!(plan.blueprint.nodes.iter().any(|name| name == "out3"));
+}
+
+#[test]
+fn random_graphs_are_connected_and_follow_their_seed() {
+    let of = |seed: u32, degree: &str| {
+        plan(&format!("kind = \"random\"\nnodes = 30\nseed = {seed}\n{degree}\n{LINK}"), "n1", "n30")
+    };
+    for seed in 1..20 {
+        let sparse = of(seed, "edges = 29");
+        assert!(connected(&sparse));
+        assert_eq!(sparse.blueprint.links.len(), 29);
+        let dense = of(seed, "degree = 25.0");
+        assert!(connected(&dense));
+        assert_eq!(dense.blueprint.links.len(), 375);
+    }
+    assert_eq!(of(3, "degree = 3.0"), of(3, "degree = 3.0"));
+    assert_ne!(of(3, "degree = 3.0").blueprint.links, of(4, "degree = 3.0").blueprint.links);
+}
+
+#[test]
+fn nodes_are_drawn_apart_and_inside_the_picture() {
+    for topology in [
+        "kind = \"star\"\nleaves = 7",
+        "kind = \"random\"\nnodes = 25\ndegree = 3.0",
+        "kind = \"tree\"\narity = 3\ndepth = 3",
+    ] {
+        let (from, to) = match topology {
+            text if text.contains("random") => ("n1", "n2"),
+            text if text.contains("tree") => ("root", "leaf1"),
+            _ => ("hub", "leaf1"),
+        };
+        let plan = plan(&format!("{topology}\n{LINK}"), from, to);
+        for (i, (x, y)) in plan.positions.iter().enumerate() {
+            assert!((0.0..=1.0).contains(x) && (0.0..=1.0).contains(y));
+            let apart = |other: &(f64, f64)| (x - other.0).abs() + (y - other.1).abs() > 0.005;
+            assert!(plan.positions[i + 1..].iter().all(apart), "{topology} {i}");
+        }
+    }
+}
+
+#[test]
+fn graphml_gives_nodes_links_rates_and_distances() {
+    let plan = plan(&format!("kind = \"graphml\"\nfile = \"triangle.graphml\"\n{LINK}"), "Old_Town", "2");
+    assert_eq!(plan.blueprint.nodes, ["Old_Town", "Old_Town_2", "2"]);
+    let names: Vec<&str> = plan.blueprint.links.iter().map(|link| link.name.as_str()).collect();
+    assert_eq!(names, ["Old_Town-Old_Town_2", "Old_Town_2-2", "2-Old_Town", "2-Old_Town_2"]);
+    assert_eq!(plan.blueprint.links[0].forward.rate, Rate::from_mbps(1000));
+    assert_eq!(plan.blueprint.links[1].forward.rate, Rate::from_mbps(10));
+    assert_eq!(plan.blueprint.links[1].forward.delay, Duration::from_millis(5));
+    // west is left, north is up
+    assert!(plan.positions[0].0 < plan.positions[1].0 && plan.positions[2].1 < plan.positions[0].1);
+}
+
+#[test]
+fn graphml_delays_follow_the_great_circle() {
+    let topology = "kind = \"graphml\"\nfile = \"triangle.graphml\"\ndelay_by_distance = true\nlink = { rate = \"10 Mbit/s\" }";
+    let plan = plan(topology, "Old_Town", "2");
+    // 2° of longitude at 48° north: 148.8 km at 199 862 km/s
+    let delay = plan.blueprint.links[0].forward.delay.as_secs_f64();
+    assert!((delay - 744.5e-6).abs() < 1e-6, "{delay}");
+}
