@@ -59,7 +59,7 @@ clean:  ## remove what the verbs made, except the compiled Rust
 	rm -rf $(VENV) out python/thalweg/_native*.so
 
 $(VENV)/.made:
-	@tools/venv $(VENV)
+	@PYTHON=$(PYTHON) tools/venv $(VENV)
 	@touch $@
 
 $(VENV)/.required: $(VENV)/.made requirements/work.txt

@@ -1,0 +1,213 @@
+"""The tools of the house: arrows, registry, citations, counting, sizes, new schemes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arrows
+import citations
+import count
+import new_scheme
+import registry
+import sizes
+from conftest import ROOT
+
+
+def package(tmp_path: Path, name: str, *uses: tuple[str, str | None]) -> dict[str, Any]:
+    """A package as `cargo metadata` describes it."""
+    manifest = tmp_path / f"{name}.toml"
+    manifest.write_text("[lints]\nworkspace = true\n", encoding="utf-8")
+    return {
+        "name": name,
+        "manifest_path": str(manifest),
+        "dependencies": [{"name": used, "kind": kind} for used, kind in uses],
+    }
+
+
+@pytest.mark.parametrize(
+    ("crate", "uses", "said"),
+    [
+        ("units", ("contract", None), "`units` must not use `contract`"),
+        ("stack", ("schemes", None), "`stack` must not use `schemes`"),
+        ("schemes", ("stack", None), "`schemes` must not use `stack`"),
+        ("sim", ("serde_json", None), "`sim` must not use `serde_json`"),
+        ("contract", ("rand", None), "below `lab`"),
+        ("lab", ("pyo3", None), "only python may"),
+        ("lab", ("arrow-array", None), "only python, tables may"),
+        ("sim", ("lab", "dev"), "`sim` must not use `lab` (dev)"),
+    ],
+)
+def test_an_arrow_to_the_right_is_refused(
+    crate: str, uses: tuple[str, str | None], said: str, tmp_path: Path
+) -> None:
+    packages = [package(tmp_path, name) for name in arrows.LEFT if name != crate]
+    problems = list(arrows.wrong_arrows([*packages, package(tmp_path, crate, uses)]))
+    assert len(problems) == 1
+    assert said in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("crate", "uses"),
+    [
+        ("sim", ("stack", None)),
+        ("lab", ("serde", None)),
+        ("stack", ("schemes", "dev")),
+        ("units", ("proptest", "dev")),
+    ],
+)
+def test_an_arrow_to_the_left_is_allowed(crate: str, uses: tuple[str, str | None], tmp_path: Path) -> None:
+    packages = [package(tmp_path, name) for name in arrows.LEFT if name != crate]
+    assert not list(arrows.wrong_arrows([*packages, package(tmp_path, crate, uses)]))
+
+
+def test_a_crate_that_nobody_placed_is_refused(tmp_path: Path) -> None:
+    assert "not in the table" in next(arrows.wrong_arrows([package(tmp_path, "attic")]))
+
+
+def scheme_folder(root: Path, name: str, function: str) -> Path:
+    """A folder with a title page."""
+    folder = root / "schemes" / name
+    folder.mkdir(parents=True)
+    (folder / "mod.rs").write_text(
+        f'pub const SCHEME: Scheme = Scheme {{ sources: &[Source {{ key: "RFC1" }}] }};\n{function}',
+        encoding="utf-8",
+    )
+    return folder
+
+
+def test_the_registry_is_written_from_the_folders(tmp_path: Path) -> None:
+    scheme_folder(tmp_path, "fast_tcp", "pub fn control(params: &Params) -> Control {}\n")
+    scheme_folder(tmp_path, "mca", "pub use edge::{receiver, sender};\n")
+    (tmp_path / "schemes" / "shared").mkdir()
+    (tmp_path / "schemes" / "shared" / "mod.rs").write_text("mod classic;\n", encoding="utf-8")
+    catalogue = tmp_path / "schemes" / "lib.rs"
+    catalogue.write_text(
+        "// registry: begin (written by `make registry` from the folders)\n// registry: end\n",
+        encoding="utf-8",
+    )
+    assert registry.refresh(tmp_path, check=True)
+    assert registry.refresh(tmp_path)
+    assert not registry.refresh(tmp_path, check=True)
+    text = catalogue.read_text(encoding="utf-8")
+    assert "pub mod fast_tcp;\npub mod mca;\n" in text
+    assert "control {\n        fast_tcp: FastTcp,\n    }" in text
+    assert "stream {\n        mca: Mca,\n    }" in text
+
+
+README = "\n".join(f"## {heading}\n\ntext\n" for heading in citations.HEADINGS)
+
+
+@pytest.mark.parametrize(
+    ("code", "readme", "said"),
+    [
+        ("// W grows [RFC9 §2]\n", README, "[RFC9] is not in the scheme's sources"),
+        ("", README.replace("## Idea", "## Thought"), "headings"),
+        ("", README, "Sources and SCHEME.sources differ in RFC1"),
+        ("", README.replace("## Sources\n", "## Sources\n\n- [RFC1] One.\n"), "Try it has no scenario"),
+    ],
+)
+def test_what_is_wrong_with_a_scheme_is_said(
+    code: str, readme: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(citations, "ROOT", tmp_path)
+    folder = scheme_folder(tmp_path, "mine", code)
+    (folder / "README.md").write_text(readme, encoding="utf-8")
+    assert any(said in problem for problem in citations.problems(tmp_path / "schemes"))
+
+
+def test_a_numbered_equation_must_be_cited_in_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(citations, "ROOT", tmp_path)
+    folder = scheme_folder(tmp_path, "mine", "// W ← W + 1/W [RFC1 §3, eq. 3]\n")
+    readme = README.replace("## Sources\n", "## Sources\n\n- [RFC1] One.\n").replace(
+        "## Try it\n", "## Try it\n\n```toml\n"
+    )
+    for equations, wrong in (("W (eq. 3)", []), ("W (eq. 3), V (eq. 4)", ["4"])):
+        (folder / "README.md").write_text(readme.replace("## Equations\n", f"## Equations\n\n{equations}\n"))
+        problems = list(citations.problems(tmp_path / "schemes"))
+        assert [
+            number for number in ("3", "4") for problem in problems if f"equation {number} " in problem
+        ] == wrong
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s",
+            (12, 0),
+        ),
+        (
+            "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.0s",
+            (3, 2),
+        ),
+        ("84 passed in 21.50s", (84, 0)),
+        ("2 failed, 82 passed, 1 skipped in 9.65s", (82, 2)),
+        ("=== 1 failed, 3 passed, 2 errors in 0.12s ===", (3, 3)),
+        ("120 passed, 1 failed", (120, 1)),
+        ("test units::time::tests::one ... ok", None),
+    ],
+)
+def test_tallies_of_cargo_and_pytest_are_read(line: str, expected: tuple[int, int] | None) -> None:
+    assert count.tally(line) == expected
+
+
+def test_a_step_that_fails_without_a_tally_counts_as_one_failure() -> None:
+    assert count.run(["false"]) == (0, 1)
+    assert count.run(["true"]) == (1, 0)
+    assert count.run(["no-such-program"]) == (0, 1)
+    assert count.run(["sh", "-c", "echo '5 passed in 0.10s'; exit 1"]) == (5, 1)
+
+
+def test_tests_at_the_bottom_of_a_file_do_not_count_for_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sizes, "ROOT", tmp_path)
+    file = tmp_path / "law.rs"
+    file.write_text("fn law() {}\n" * 10 + "#[cfg(test)]\nmod tests {}\n", encoding="utf-8")
+    assert sizes.lines_without_tests(file) == 10
+
+
+@pytest.mark.parametrize("name", ["Swift", "fast-tcp", "9lives", "shared", "reno", ""])
+def test_names_that_cannot_be_taken_are_refused(name: str) -> None:
+    assert new_scheme.refuse(name, ROOT)
+
+
+def test_a_new_scheme_builds_and_passes(tmp_path: Path) -> None:
+    # A tree of its own that is built where the others are, so that libraries are not compiled again.
+    tree = ROOT / "target" / "new-scheme"
+    shutil.rmtree(tree, ignore_errors=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "Cargo.*", "*.toml", "crates", "schemes", "benches"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in set(listed.stdout.split()):
+        if (ROOT / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tree / name)
+    assert new_scheme.refuse("fast_swift", tree) is None
+    new_scheme.copy("fast_swift", tree)
+    registry.refresh(tree)
+    done = subprocess.run(
+        ["cargo", "test", "--package", "schemes", "--lib", "--locked", "--offline", "fast_swift::"],
+        cwd=tree,
+        env={**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    tallies = [found for line in done.stdout.splitlines() if (found := count.tally(line))]
+    assert sum(passed for passed, _ in tallies) >= 2, done.stdout
+    assert not list(citations.problems(tree / "schemes"))
+    readme = (tree / "schemes" / "fast_swift" / "README.md").read_text(encoding="utf-8")
+    assert "# FastSwift" in readme
+    assert 'scheme = "fast_swift"' in readme
