@@ -218,6 +218,8 @@ def bars(
                 at, list(values), width * 0.92, color=colours or COLOURS[index % len(COLOURS)], label=group
             )
         axes.set_xticks(range(len(labels)), labels, rotation=0 if len(labels) <= 8 else 60)
+        edge = max(0.6, 2.4 - len(labels) / 2)
+        axes.set_xlim(-edge, len(labels) - 1 + edge)
         axes.set_ylabel(axis)
         axes.grid(visible=False, axis="x")
         _legend(axes, len(groups))

@@ -246,7 +246,6 @@ def test_a_broken_scenario_is_a_message_with_its_place(
         (["run"], "SCENARIO"),
         (["schemes", "rno"], "did you mean `reno`?"),
         (["metrics", "througput_bps"], "did you mean `throughput_bps`?"),
-        (["reproduce", "mac"], "mca"),
         (["report", "nowhere"], "nowhere"),
         (["compare", "nowhere"], "two runs"),
         (["compare", "nowhere", "neither"], "nowhere"),

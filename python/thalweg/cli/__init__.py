@@ -36,13 +36,14 @@ VERBS = {
 
 def application() -> App:
     """The command with its verbs. Imports none of them."""
-    from cyclopts import App
+    from cyclopts import App, Parameter
 
     app = App(
         name="thalweg",
         help=HELP,
         help_format="markdown",
         version=_version,
+        default_parameter=Parameter(negative=()),
         exit_on_error=False,
         print_error=False,
         suppress_keyboard_interrupt=False,

@@ -28,7 +28,8 @@ def run(
     *,
     seed: int | None = None,
     runs: int = 1,
-    changes: Annotated[tuple[str, ...], Parameter(name="--set")] = (),
+    changes: Annotated[tuple[str, ...], Parameter(name="--set", show_default=False)] = (),
+    no_sweep: bool = False,
     jobs: int | None = None,
     out: Path | None = None,
     json: bool = False,
@@ -45,6 +46,8 @@ def run(
         Seeds to run with: the first and those that follow it.
     changes
         A dotted key and its value, such as `--set topology.bottleneck.buffer="1 bdp"`; may be repeated.
+    no_sweep
+        Leave the scenario's sweep out.
     jobs
         Runs at a time; as many as there are cores when not given.
     out
@@ -60,8 +63,9 @@ def run(
         raise Refusal(f"--jobs {jobs}: at least one run at a time")
     loaded = _changed(load(scenario), changes)
     folder = out or Path("out") / scenario.stem
-    if "sweep" in loaded.tree or runs > 1:
-        return _many(loaded, seed, runs, jobs or os.cpu_count() or 1, folder, json=json)
+    sweep = "sweep" in loaded.tree and not no_sweep
+    if sweep or runs > 1:
+        return _many(loaded, sweep, seed, runs, jobs or os.cpu_count() or 1, folder, json=json)
     return _one(loaded, seed, folder if out else None, folder, json=json)
 
 
@@ -154,6 +158,7 @@ def _print_expectations(result: Result) -> None:
     rows = [
         {
             **row,
+            "measured": in_unit(row["key"], row["measured"]),
             "verdict": Text("✓ holds", style="green") if row["pass"] else Text("✗ fails", style="red"),
         }
         for row in result.expect.to_dicts()
@@ -162,9 +167,11 @@ def _print_expectations(result: Result) -> None:
     print_table("Expectations", columns, rows)
 
 
-def _many(scenario: Scenario, seed: int | None, runs: int, jobs: int, folder: Path, *, json: bool) -> int:
+def _many(
+    scenario: Scenario, whole: bool, seed: int | None, runs: int, jobs: int, folder: Path, *, json: bool
+) -> int:
     seeds = None if seed is None else [seed + step for step in range(runs)]
-    sweep = scenario.sweep(runs=runs, seeds=seeds)
+    sweep = scenario.sweep(None if whole else {}, runs=runs, seeds=seeds)
     interrupted = False
     with Meter(scenario.title or "sweep", quiet=json) as meter:
         meter.show(0, len(sweep), f"0 of {len(sweep)} runs")
@@ -224,6 +231,8 @@ def _print_sweep(done: SweepResult, folder: Path, failed: int) -> None:
 def _print_points(done: SweepResult) -> None:
     import polars
 
+    from ..report.columns import unit_of
+
     first = done.runs[0].result
     expected: list[str] = first.expect["key"].to_list()
     wanted = dict.fromkeys([*expected, "flows.throughput_total", "flows.fairness", *_fullest(first)])
@@ -235,7 +244,10 @@ def _print_points(done: SweepResult) -> None:
         point = points.setdefault(place, {key: row[key] for key in done.keys} | {"n": row["n"]})
         point[row["metric"]] = _mean(row)
     metrics = [metric for metric in wanted if any(metric in point for point in points.values())]
-    columns = [(key, key) for key in done.keys] + [(metric, metric) for metric in metrics] + [("n", "runs")]
+    headings = [
+        (metric, f"{metric} ({unit})" if (unit := unit_of(metric)[0]) else metric) for metric in metrics
+    ]
+    columns = [*((key, key) for key in done.keys), *headings, ("n", "runs")]
     print_table("Mean ± 95 % confidence interval", columns, points.values())
 
 
@@ -248,8 +260,19 @@ def _fullest(result: Result) -> list[str]:
     return [f"link.{row['link']}{back}.utilisation"]
 
 
+def in_unit(key: str, value: float | None) -> str:
+    """A value of the summary with the unit in which people see it."""
+    from ..report.columns import unit_of
+
+    unit, factor = unit_of(key)
+    return "–" if value is None else f"{number(value * factor)} {unit}".rstrip()
+
+
 def _mean(row: dict[str, Any]) -> str:
+    from ..report.columns import unit_of
+
     if row["mean"] is None:
         return "–"
-    mean = number(row["mean"])
-    return mean if row["ci95"] is None else f"{mean} ± {number(row['ci95'])}"
+    factor = unit_of(row["metric"])[1]
+    mean = number(row["mean"] * factor)
+    return mean if row["ci95"] is None else f"{mean} ± {number(row['ci95'] * factor)}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from ..catalogue import series as known_series
 from ._page import Page, badge, cell, facts, figure, folded, head, number, table
 from ._topology import drawing, rate_text, time_text
-from .columns import FLOWS, LINKS, RECEIVERS, rows_of
+from .columns import FLOWS, LINKS, RECEIVERS, rows_of, unit_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,13 +81,18 @@ def _overview(made: Page, run: Result) -> None:
         made.subsection(f"What was expected: {held} of {run.expect.height} hold")
         lines = "".join(
             f"<tr><td>{badge('holds' if row['pass'] else 'fails')}</td><td><code>{escape(row['key'])}</code></td>"
-            f'<td class="number">{escape(row["expected"])}</td><td class="number">{cell(row["measured"])}</td></tr>'
+            f'<td class="number">{escape(row["expected"])}</td><td class="number">{_measured(row)}</td></tr>'
             for row in run.expect.to_dicts()
         )
         made.add(
             '<div class="scroll"><table><thead><tr><th>verdict</th><th>key</th><th class="number">expected</th>'
             f'<th class="number">measured</th></tr></thead><tbody>{lines}</tbody></table></div>'
         )
+
+
+def _measured(row: dict[str, Any]) -> str:
+    unit, factor = unit_of(row["key"])
+    return "–" if row["measured"] is None else f"{number(row['measured'] * factor)} {unit}".rstrip()
 
 
 def network(run: Result) -> str:

@@ -55,6 +55,21 @@ QUIET = {"retransmits", "timeouts", "feedback_packets", "suppressed", "missing",
 """Columns that are left out when they hold nothing but zeros."""
 
 
+UNITS = {
+    **dict.fromkeys(("rate", "throughput", "goodput", "throughput_total", "goodput_total"), ("Mbit/s", 1e-6)),
+    **dict.fromkeys(("throughput_min", "throughput_max"), ("Mbit/s", 1e-6)),
+    **dict.fromkeys(("rtt", "rtt_min", "owd", "owd_min", "owd_max", "queueing_delay", "queue"), ("ms", 1e3)),
+    **dict.fromkeys(("fct", "convergence", "started", "completed", "active"), ("s", 1.0)),
+    **dict.fromkeys(("utilisation", "loss_ratio"), ("%", 100.0)),
+}
+"""Unit and factor with which people see a key of the summary, by its last word."""
+
+
+def unit_of(key: str) -> tuple[str, float]:
+    """Unit and factor with which people see a key of the summary."""
+    return UNITS.get(key.rsplit(".", 1)[-1], ("", 1.0))
+
+
 def rows_of(
     frame: polars.DataFrame, columns: Sequence[Column]
 ) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from .columns import QUIET, unit_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
@@ -24,10 +26,6 @@ SHOWN = (
     r"link\.(.+)\.(utilisation|queue_packets|queue|loss_ratio|drops)",
 )
 """Keys of the summary that a comparison shows; of the links, those that are at least half full in one of the runs."""
-
-RATES = ("throughput", "goodput", "throughput_total", "goodput_total")
-TIMES = ("rtt", "queueing_delay", "queue", "fct")
-SHARES = ("utilisation", "loss_ratio")
 
 
 def names(folders: Sequence[Path]) -> list[str]:
@@ -66,9 +64,10 @@ def metrics(runs: Sequence[Named]) -> list[dict[str, Any]]:
     keys = [key for key in dict.fromkeys(key for _, table in values for key in table) if _shown(key, values)]
     rows = []
     for key in keys:
-        unit, factor = _unit(key)
+        unit, factor = unit_of(key)
         row = {name: _times(table.get(key), factor) for name, table in values}
-        if all(value is None for value in row.values()):
+        quiet = key.rsplit(".", 1)[-1] in QUIET
+        if all(value is None or (quiet and value == 0) for value in row.values()):
             continue
         rows.append({"metric": key, "unit": unit, "values": row, "change": _change(list(row.values()))})
     return rows
@@ -84,17 +83,6 @@ def _shown(key: str, values: Sequence[tuple[str, Mapping[str, float | None]]]) -
     return False
 
 
-def _unit(key: str) -> tuple[str, float]:
-    last = key.rsplit(".", 1)[-1]
-    if last in RATES:
-        return "Mbit/s", 1e-6
-    if last in TIMES:
-        return "ms", 1e3
-    if last in SHARES:
-        return "%", 100.0
-    return "", 1.0
-
-
 def _times(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
@@ -104,7 +92,10 @@ def _change(values: Sequence[float | None]) -> str | None:
         return None
     if values[0] == values[1]:
         return "same"
-    return f"{100 * (values[1] - values[0]) / abs(values[0]):+.1f} %" if values[0] else "from 0"
+    if values[0] == 0:
+        return "from 0"
+    percent = round(100 * (values[1] - values[0]) / abs(values[0]), 1)
+    return f"{percent:+.1f} %" if percent else "0.0 %"
 
 
 def _changed(one: Any, other: Any, key: str = "") -> Iterator[str]:
