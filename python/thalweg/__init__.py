@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from ._native import __version__
     from .catalogue import metrics, schema, schemes, series
     from .errors import Interrupted, Problem, ResultError, ScenarioError
-    from .result import Progress, Result
-    from .scenario import (
+    from .parts import (
         Chain,
         Custom,
         Dumbbell,
@@ -33,39 +32,39 @@ if TYPE_CHECKING:
         Random,
         Record,
         Routing,
-        Scenario,
         Star,
         Tree,
-        load,
     )
+    from .result import Progress, Result
+    from .scenario import Scenario, load
     from .stats import Estimate, estimate, paired
     from .sweep import Sweep, SweepResult, run_many
 
 _HOME = {
     "__version__": "_native",
-    "Chain": "scenario",
-    "Custom": "scenario",
-    "Dumbbell": "scenario",
+    "Chain": "parts",
+    "Custom": "parts",
+    "Dumbbell": "parts",
     "Estimate": "stats",
-    "Event": "scenario",
-    "Flow": "scenario",
-    "GraphML": "scenario",
+    "Event": "parts",
+    "Flow": "parts",
+    "GraphML": "parts",
     "Interrupted": "errors",
-    "Link": "scenario",
-    "ParkingLot": "scenario",
+    "Link": "parts",
+    "ParkingLot": "parts",
     "Problem": "errors",
     "Progress": "result",
-    "Random": "scenario",
-    "Record": "scenario",
+    "Random": "parts",
+    "Record": "parts",
     "Result": "result",
     "ResultError": "errors",
-    "Routing": "scenario",
+    "Routing": "parts",
     "Scenario": "scenario",
     "ScenarioError": "errors",
-    "Star": "scenario",
+    "Star": "parts",
     "Sweep": "sweep",
     "SweepResult": "sweep",
-    "Tree": "scenario",
+    "Tree": "parts",
     "estimate": "stats",
     "load": "scenario",
     "metrics": "catalogue",

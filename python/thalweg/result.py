@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
 
-    from .scenario import Keys, Plan
+    from .parts import Keys
+    from .scenario import Plan
 
 FORMAT = 1
 """Version of the run folder's layout."""
@@ -76,11 +77,9 @@ class Progress:
 class Result:
     """What a run left: tables, and where they came from."""
 
-    def __init__(self, record: Keys, source: _native.Run | Path, plan: Keys, texts: dict[str, str]) -> None:
+    def __init__(self, record: Keys, source: _native.Run | Path, texts: dict[str, str]) -> None:
         self.record = record
         """What `run.json` says: format, version, seed, trace hash, status, times."""
-        self.plan = plan
-        """The plan as nested dicts, with every default and every relative unit filled in."""
         self._source = source
         self._texts = texts
         self._frames: dict[str, polars.DataFrame] = {}
@@ -109,20 +108,17 @@ class Result:
                 "python": platform.python_version(),
             },
         }
-        return cls(record, native, plan.tree, {"scenario.toml": plan.scenario.toml, "plan.toml": plan.toml})
+        return cls(record, native, {"scenario.toml": plan.scenario.toml, "plan.toml": plan.toml})
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
         """Reads a run folder. Raises `ResultError` when it holds no run, or one of a later format."""
-        import tomllib
-
         folder = Path(folder)
         try:
             record: Keys = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
             texts = {
                 name: (folder / name).read_text(encoding="utf-8") for name in ("scenario.toml", "plan.toml")
             }
-            plan = tomllib.loads(texts["plan.toml"])
             layout = int(record["format"])
         except FileNotFoundError as error:
             missing = Path(error.filename).name
@@ -131,7 +127,7 @@ class Result:
             raise ResultError(f"{folder} holds no run that can be read: {error}") from error
         if layout > FORMAT:
             raise ResultError(f"{folder} has format {layout}; this version reads up to {FORMAT}")
-        return cls(record, folder, plan, texts)
+        return cls(record, folder, texts)
 
     def save(self, folder: str | Path) -> Path:
         """Writes the run folder; `run.json` last, so that a folder that has it is complete."""
@@ -152,6 +148,13 @@ class Result:
         except OSError as error:
             raise ResultError(f"{folder} cannot be written: {error}") from error
         return folder
+
+    @cached_property
+    def plan(self) -> Keys:
+        """The plan as nested dicts, with every default and every relative unit filled in."""
+        import tomllib
+
+        return tomllib.loads(self._texts["plan.toml"])
 
     @property
     def title(self) -> str:

@@ -1,8 +1,4 @@
-"""Scenarios: from a file, or built with keyword arguments.
-
-Every builder here only assembles a plain dict with the keys of a scenario file. One loader, in the core, reads both and
-says what is wrong with either; keys that a builder does not name are passed on to it.
-"""
+"""Scenarios: from a file, or built with keyword arguments. Checked, planned and run by the core."""
 
 from __future__ import annotations
 
@@ -16,300 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from .errors import Interrupted
+from .parts import Keys, Part, plain
 
 if TYPE_CHECKING:
     from .result import Progress, Result
     from .sweep import Sweep
-
-Keys = dict[str, Any]
-"""A part of a scenario: the keys of a scenario file with plain values."""
-
-
-class Part(Keys):
-    """A plain dict that was built by name. Keys that are None are left out."""
-
-    def __init__(self, keys: Mapping[str, Any]) -> None:
-        super().__init__((key, value) for key, value in keys.items() if value is not None)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self.items())})"
-
-
-class Link(Part):
-    """A link, or the settings of a kind of links in a generated topology.
-
-    `like` takes over what another link says; `backward` holds what differs from the second end to the first.
-    """
-
-    def __init__(
-        self,
-        *,
-        name: str | None = None,
-        ends: Sequence[str] | None = None,
-        like: str | None = None,
-        rate: str | None = None,
-        delay: str | None = None,
-        buffer: str | None = None,
-        mark_above: int | None = None,
-        loss: float | None = None,
-        classes: Sequence[int] | None = None,
-        backward: Mapping[str, Any] | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(
-            {
-                "name": name,
-                "ends": None if ends is None else list(ends),
-                "like": like,
-                "rate": rate,
-                "delay": delay,
-                "buffer": buffer,
-                "mark_above": mark_above,
-                "loss": loss,
-                "classes": None if classes is None else list(classes),
-                "backward": backward,
-                **more,
-            }
-        )
-
-
-class Topology(Part):
-    """A network. The class fixes its `kind`."""
-
-    kind = "custom"
-
-    def __init__(self, **keys: Any) -> None:
-        super().__init__({"kind": self.kind, **keys})
-
-
-class Custom(Topology):
-    """The links that are listed, and the nodes that they name."""
-
-    def __init__(
-        self,
-        *,
-        links: Iterable[Mapping[str, Any]],
-        nodes: Sequence[str | Mapping[str, Any]] | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(nodes=None if nodes is None else list(nodes), links=list(links), **more)
-
-
-class Dumbbell(Topology):
-    """Pairs of hosts, `left1` … and `right1` …, on both sides of one link, `bottleneck`."""
-
-    kind = "dumbbell"
-
-    def __init__(
-        self,
-        *,
-        bottleneck: Mapping[str, Any],
-        edge: Mapping[str, Any] | None = None,
-        pairs: int | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(pairs=pairs, edge=edge, bottleneck=bottleneck, **more)
-
-
-class ParkingLot(Topology):
-    """Routers in a row, `hops` bottlenecks between them, hosts at each."""
-
-    kind = "parking_lot"
-
-    def __init__(
-        self,
-        *,
-        bottleneck: Mapping[str, Any],
-        hops: int | None = None,
-        edge: Mapping[str, Any] | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(hops=hops, edge=edge, bottleneck=bottleneck, **more)
-
-
-class Star(Topology):
-    """Hosts around a hub, `leaves` of them."""
-
-    kind = "star"
-
-    def __init__(self, *, link: Mapping[str, Any], leaves: int | None = None, **more: Any) -> None:
-        super().__init__(leaves=leaves, link=link, **more)
-
-
-class Chain(Topology):
-    """Nodes in a row with `hops` links between them."""
-
-    kind = "chain"
-
-    def __init__(self, *, link: Mapping[str, Any], hops: int | None = None, **more: Any) -> None:
-        super().__init__(hops=hops, link=link, **more)
-
-
-class Tree(Topology):
-    """A root, `arity` children of each inner node, `depth` levels below the root."""
-
-    kind = "tree"
-
-    def __init__(
-        self, *, link: Mapping[str, Any], arity: int | None = None, depth: int | None = None, **more: Any
-    ) -> None:
-        super().__init__(arity=arity, depth=depth, link=link, **more)
-
-
-class Random(Topology):
-    """A connected random graph with a mean `degree`, or so many `edges`. Its `seed` is apart from that of the run."""
-
-    kind = "random"
-
-    def __init__(
-        self,
-        *,
-        nodes: int,
-        link: Mapping[str, Any],
-        degree: float | None = None,
-        edges: int | None = None,
-        seed: int | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(nodes=nodes, degree=degree, edges=edges, seed=seed, link=link, **more)
-
-
-class GraphML(Topology):
-    """A graph read from a GraphML file, such as those of the Topology Zoo."""
-
-    kind = "graphml"
-
-    def __init__(
-        self,
-        *,
-        file: str,
-        link: Mapping[str, Any] | None = None,
-        delay_by_distance: bool | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(file=file, delay_by_distance=delay_by_distance, link=link, **more)
-
-
-class Flow(Part):
-    """One sender's data for one receiver or group, or `count` of them.
-
-    `from_` is the scenario's key `from`, which Python reserves.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        *,
-        group: str | None = None,
-        count: int | None = None,
-        scheme: str | None = None,
-        params: Mapping[str, Any] | None = None,
-        source: Mapping[str, Any] | None = None,
-        from_: str | None = None,
-        to: str | Sequence[str | Mapping[str, Any]] | None = None,
-        multicast: bool | None = None,
-        start: str | None = None,
-        stop: str | None = None,
-        start_spread: str | None = None,
-        churn: Mapping[str, Any] | None = None,
-        receivers: Mapping[str, Any] | None = None,
-        class_: int | None = None,
-        size: str | None = None,
-        rate: str | None = None,
-        packet: str | None = None,
-        tcp: Mapping[str, Any] | None = None,
-        stream: Mapping[str, Any] | None = None,
-        arrivals: Mapping[str, Any] | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(
-            {
-                "name": name,
-                "group": group,
-                "count": count,
-                "scheme": scheme,
-                "params": params,
-                "source": source,
-                "from": from_,
-                "to": to if to is None or isinstance(to, str) else list(to),
-                "multicast": multicast,
-                "start": start,
-                "stop": stop,
-                "start_spread": start_spread,
-                "churn": churn,
-                "receivers": receivers,
-                "class": class_,
-                "size": size,
-                "rate": rate,
-                "packet": packet,
-                "tcp": tcp,
-                "stream": stream,
-                "arrivals": arrivals,
-                **more,
-            }
-        )
-
-
-class Event(Part):
-    """A change during the run: of a link, of a flow, or of a route."""
-
-    def __init__(
-        self,
-        *,
-        at: str,
-        link: str | None = None,
-        rate: str | None = None,
-        delay: str | None = None,
-        loss: float | None = None,
-        up: bool | None = None,
-        flow: str | None = None,
-        action: str | None = None,
-        mode: str | None = None,
-        node: str | None = None,
-        route: Mapping[str, str] | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(
-            {
-                "at": at,
-                "link": link,
-                "rate": rate,
-                "delay": delay,
-                "loss": loss,
-                "up": up,
-                "flow": flow,
-                "action": action,
-                "mode": mode,
-                "node": node,
-                "route": route,
-                **more,
-            }
-        )
-
-
-class Routing(Part):
-    """How routes are found: `metric` is `delay` or `hops`; `routes` are pinned."""
-
-    def __init__(
-        self, *, metric: str | None = None, routes: Iterable[Mapping[str, str]] | None = None, **more: Any
-    ) -> None:
-        super().__init__({"metric": metric, "routes": None if routes is None else list(routes), **more})
-
-
-class Record(Part):
-    """What is recorded beside the counters."""
-
-    def __init__(
-        self,
-        *,
-        every: str | None = None,
-        series: Sequence[str] | None = None,
-        events: bool | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(
-            {"every": every, "series": None if series is None else list(series), "events": events, **more}
-        )
 
 
 class Scenario:
@@ -349,14 +56,13 @@ class Scenario:
                 **more,
             }
         )
-        self._tree: Keys | None = _plain(keys)
+        self._tree: Keys | None = plain(keys)
         self._native: _native.Scenario | None = None
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
         """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` when there is no file."""
-        with open(path, "rb"):  # an error of the system then names the file
-            return cls._of(_native.Scenario.from_file(str(path)))
+        return cls._of(_native.Scenario.from_file(str(path)))
 
     @classmethod
     def from_toml(cls, text: str, name: str = "<text>") -> Scenario:
@@ -367,7 +73,7 @@ class Scenario:
     def from_tree(cls, tree: Mapping[str, Any]) -> Scenario:
         """Takes the keys of a scenario as nested dicts."""
         scenario = cls()
-        scenario._tree = _plain(tree)
+        scenario._tree = plain(tree)
         return scenario
 
     @classmethod
@@ -510,9 +216,8 @@ class Plan:
         control = _native.Control()
         done: list[Result] = []
         failed: list[BaseException] = []
-        ended = (
-            threading.Event()
-        )  # a thread's own word on its end is wrong after Ctrl-C came in `join` (Python 3.11)
+        # a thread's own word on its end is wrong once Ctrl-C has come into `join` (Python 3.11)
+        ended = threading.Event()
 
         def work() -> None:
             try:
@@ -522,13 +227,14 @@ class Plan:
             finally:
                 ended.set()
 
-        thread = threading.Thread(target=work, name="thalweg-run", daemon=True)
         interrupted = False
         began = time.monotonic()
-        thread.start()
-        while not ended.is_set():
+        threading.Thread(target=work, name="thalweg-run", daemon=True).start()
+        while True:
             try:
-                if not ended.wait(0.1) and progress is not None:
+                if ended.wait(0.1):
+                    break
+                if progress is not None and not interrupted:
                     progress(self._progress(control, began))
             except KeyboardInterrupt:
                 interrupted = True
@@ -565,15 +271,6 @@ class Plan:
 def load(path: str | Path) -> Scenario:
     """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` when there is no file."""
     return Scenario.load(path)
-
-
-def _plain(value: Any) -> Any:
-    """A deep copy made of dicts, lists and plain values only."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
 
 
 def _toml(value: Any) -> str:

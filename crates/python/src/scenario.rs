@@ -20,7 +20,7 @@ impl Scenario {
     /// Reads a file. Raises `ScenarioError`, or `OSError` when there is none.
     #[staticmethod]
     fn from_file(py: Python<'_>, path: &str) -> PyResult<Self> {
-        let bytes = std::fs::read(path)?;
+        let bytes = std::fs::read(path).map_err(|error| unread(&error, path))?;
         py.detach(|| lab::load_bytes(&bytes, path)).map(Self).map_err(|problems| refused(py, &problems))
     }
 
@@ -224,6 +224,18 @@ impl Run {
         let report = self.report.clone();
         py.detach(move || tables::save(&report, Path::new(folder)))
             .map_err(|error| PyOSError::new_err(error.to_string()))
+    }
+}
+
+/// The system's own exception, such as `FileNotFoundError`, with the file's name.
+fn unread(error: &std::io::Error, path: &str) -> PyErr {
+    match error.raw_os_error() {
+        Some(number) => {
+            let text = error.to_string();
+            let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+            PyOSError::new_err((number, text, path.to_owned()))
+        }
+        None => PyOSError::new_err(format!("{path}: {error}")),
     }
 }
 

@@ -1,0 +1,56 @@
+"""What `import thalweg` costs, and what it offers."""
+
+import subprocess
+import sys
+
+import thalweg as tw
+
+HEAVY = {"polars", "pandas", "pyarrow", "matplotlib", "numpy", "scipy", "rich", "cyclopts"}
+
+
+def fresh(program):
+    """What a program prints in an interpreter of its own."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_importing_costs_little_and_loads_nothing_heavy():
+    cpu_s, *loaded = fresh(
+        "import sys, time; t = time.process_time(); import thalweg; print(time.process_time() - t, *sys.modules)"
+    )
+    assert float(cpu_s) < 0.3
+    assert not HEAVY & set(loaded)
+
+
+def test_running_a_scenario_loads_nothing_heavy_either():
+    loaded = fresh("""if True:
+        import sys
+        import thalweg as tw
+        wire = tw.Link(rate="1 Mbit/s", delay="5 ms")
+        tw.Scenario(duration="1 s", topology=tw.Dumbbell(edge=wire, bottleneck=wire),
+                    flows=[tw.Flow("f", scheme="reno")]).run()
+        print(*sys.modules)
+    """)
+    assert not HEAVY & set(loaded)
+
+
+def test_every_public_name_is_there():
+    for name in tw.__all__:
+        assert getattr(tw, name) is not None
+    assert set(tw.__all__) <= set(dir(tw))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    assert not hasattr(tw, "Scenery")
+
+
+def test_the_catalogue_says_what_there_is():
+    schemes = {scheme["name"]: scheme for scheme in tw.schemes()}
+    assert schemes["reno"]["transport"] == "tcp"
+    assert schemes["mca"]["transport"] == "stream"
+    for scheme in schemes.values():
+        assert scheme["sources"]
+        assert all(param["doc"] and param["source"] for param in scheme["params"])
+    assert {row["name"] for row in tw.series()} >= {"rate", "backlog", "utilisation"}
+    assert {row["table"] for row in tw.metrics()} >= {"flows", "links", "summary"}
+    assert "flows" in tw.schema()["properties"]

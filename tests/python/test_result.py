@@ -1,0 +1,199 @@
+"""The tables of a run, and who can read them."""
+
+import json
+import threading
+import time
+
+import polars
+import pytest
+
+import thalweg as tw
+from thalweg import result as results
+from thalweg.scenario import Plan
+
+
+def test_a_run_has_every_table_with_the_documented_columns(result):
+    for table in results.TABLES:
+        wanted = [row["name"] for row in tw.metrics() if row["table"] == table]
+        columns = result.frame(table).columns
+        assert columns == wanted[: len(columns)], table
+    assert result.flows["flow"].to_list() == ["reno.1", "reno.2", "talk"]
+    assert result.flows["group"].to_list() == ["reno", "reno", "talk"]
+    assert result.units("flows")["rate_bps"] == "bps"
+
+
+def test_numbers_agree_between_tables_and_the_summary(result):
+    link = result.links.row(0, named=True)
+    assert link["link"] == "bottleneck"
+    assert result["link.bottleneck.utilisation"] == link["utilisation"]
+    assert result["flow.talk.goodput"] == result.flows.row(2, named=True)["goodput_bps"]
+    assert result["run.measured"] == 8
+    total = sum(result.flows["throughput_bps"])
+    assert result["flows.throughput_total"] == pytest.approx(total)
+    assert total <= 10e6
+
+
+def test_an_unknown_key_names_the_nearest(result):
+    with pytest.raises(KeyError, match=r"link\.bottleneck\.utilisation"):
+        result["link.botleneck.utilisation"]
+    with pytest.raises(KeyError, match="flows"):
+        result.frame("flow")
+
+
+def test_expectations_come_with_what_was_measured(result):
+    assert result.expect["pass"].to_list() == [True, False]
+    assert not result.passed
+    assert result.expect["measured"][0] == result["link.bottleneck.utilisation"]
+
+
+def test_a_run_that_expects_nothing_passes(built):
+    assert built(expect=None, duration="3 s").run().passed
+
+
+def test_recorded_series_are_long_tables_by_subject(result):
+    rates = result.series.filter(polars.col("series") == "rate")
+    assert set(rates["subject"]) == {"flow.reno.1", "flow.reno.2", "flow.talk"}
+    assert rates.filter(polars.col("subject") == "flow.talk")["time_s"].to_list() == [
+        n / 2 for n in range(1, 21)
+    ]
+    assert {"link.bottleneck", "link.bottleneck.backward"} <= set(result.series["subject"])
+    assert set(result.events["subject"]) <= {"flow.talk", "receiver.talk@right3"}
+    named = result.events.filter(polars.col("event") == "representative")
+    assert set(named["text"]) <= {"receiver.talk@right3", ""}
+
+
+def test_tables_go_to_other_libraries_as_arrow_streams(result):
+    for source in (result.arrow("flows"), result.arrow("series"), result.arrow("events")):
+        assert "arrow_array_stream" in repr(source.__arrow_c_stream__())
+    frame = polars.DataFrame(result.arrow("flows"))
+    assert frame.schema["sent_packets"] == polars.UInt64
+    assert frame.schema["fct_s"] == polars.Float64
+    assert frame.schema["flow"] == polars.String
+    assert frame["fct_s"].null_count() == 3, "not measured is null, never zero"
+
+
+def test_fields_of_arrow_tables_carry_their_unit_and_definition(result):
+    pyarrow = pytest.importorskip("pyarrow")
+    schema = pyarrow.table(result.arrow("flows")).schema
+    metadata = schema.field("goodput_bps").metadata
+    assert metadata[b"unit"] == b"bps"
+    assert b"receivers" in metadata[b"definition"]
+
+
+def test_tables_become_pandas_frames(result):
+    pandas = pytest.importorskip("pandas")
+    frame = result.to_pandas("links")
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame.columns) == result.links.columns
+    assert frame["utilisation"].iloc[0] == result["link.bottleneck.utilisation"]
+
+
+def test_a_saved_run_reads_back_as_it_was(tmp_path, result, text):
+    folder = result.save(tmp_path / "run")
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        ["plan.toml", "run.json", "scenario.toml", *(f"{name}.parquet" for name in results.TABLES)]
+    )
+    again = tw.Result.load(folder)
+    assert again.record == result.record
+    assert again.plan == result.plan
+    for table in results.TABLES:
+        assert again.frame(table).equals(result.frame(table)), table
+    assert again["flows.fairness"] == result["flows.fairness"]
+    assert polars.DataFrame(again.arrow("links")).equals(result.links)
+    copied = tw.Result.load(again.save(tmp_path / "copy"))
+    assert copied.flows.equals(result.flows)
+    record = json.loads((folder / "run.json").read_text())
+    assert record["format"] == 1
+    assert record["status"] == "complete"
+    assert record["trace_hash"] == result.trace_hash
+    assert tw.load(folder / "plan.toml").run().trace_hash == result.trace_hash
+    assert tw.load(folder / "scenario.toml").run().trace_hash == result.trace_hash
+
+
+def test_parquet_files_keep_units(tmp_path, result):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    result.save(tmp_path)
+    assert parquet.read_schema(tmp_path / "links.parquet").field("queue_s").metadata[b"unit"] == b"s"
+
+
+def test_a_folder_without_its_last_file_is_no_run(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    (folder / "run.json").unlink()
+    with pytest.raises(tw.ResultError, match=r"run\.json"):
+        tw.Result.load(folder)
+    with pytest.raises(tw.ResultError):
+        tw.Result.load(tmp_path / "nowhere")
+
+
+def test_a_damaged_folder_says_what_is_wrong(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    (folder / "flows.parquet").write_bytes(b"not a table")
+    with pytest.raises(tw.ResultError, match=r"flows\.parquet"):
+        tw.Result.load(folder).frame("flows")
+    (folder / "run.json").write_text('{"format": 99}')
+    with pytest.raises(tw.ResultError, match="format 99"):
+        tw.Result.load(folder)
+    (folder / "run.json").write_text("[]")
+    with pytest.raises(tw.ResultError):
+        tw.Result.load(folder)
+
+
+def test_a_place_that_cannot_be_written_is_an_error_of_its_own(tmp_path, result):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(tw.ResultError, match="cannot be written"):
+        result.save(tmp_path / "file")
+
+
+def test_progress_comes_from_a_run_while_python_goes_on(long):
+    """Nothing of this thread would run before the end if the interpreter lock were held."""
+    seen = []
+
+    class EnoughError(Exception):
+        pass
+
+    def watch(at):
+        seen.append(at)
+        if len(seen) == 3:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        long.run(progress=watch)
+    times = [at.now_s for at in seen]
+    assert times == sorted(times)
+    assert 0 < times[-1] < 1_000_000
+    assert all(0 <= at.share < 1 for at in seen)
+    assert seen[-1].events > seen[0].events
+    assert seen[-1].speed > 0
+    assert seen[-1].left_s > 0
+
+
+def test_a_run_that_is_stopped_leaves_its_tables(tmp_path, long):
+    from thalweg import _native
+
+    control = _native.Control()
+    plan: Plan = long.plan()
+    done = []
+    thread = threading.Thread(target=lambda: done.append(plan.carry_out(control)))
+    thread.start()
+    deadline = time.monotonic() + 60
+    while control.now_s == 0 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    control.stop()
+    thread.join(60)
+    stopped = done[0]
+    assert control.stopped
+    assert not stopped.complete
+    assert 0 < stopped["run.ended"] < 1_000_000
+    assert stopped.flows["sent_packets"][0] > 0
+    again = tw.Result.load(stopped.save(tmp_path / "run"))
+    assert again.record["status"] == "interrupted"
+    assert again.flows.equals(stopped.flows)
+
+
+def test_a_plot_is_one_call(tmp_path, result):
+    for name in ("rate.svg", "rate.pdf"):
+        figure = result.plot("rate", out=tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 1000
+    assert len(figure.axes[0].lines) == 3
+    with pytest.raises(ValueError, match="backlog"):
+        result.plot("window")
