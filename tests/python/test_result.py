@@ -153,14 +153,14 @@ def test_progress_comes_from_a_run_while_python_goes_on(long):
 
     def watch(at):
         seen.append(at)
-        if len(seen) == 3:
+        if len({at.now_s for at in seen}) == 3:
             raise EnoughError
 
     with pytest.raises(EnoughError):
         long.run(progress=watch)
     times = [at.now_s for at in seen]
     assert times == sorted(times)
-    assert 0 < times[-1] < 1_000_000
+    assert 0 < times[-1] < 100_000
     assert all(0 <= at.share < 1 for at in seen)
     assert seen[-1].events > seen[0].events
     assert seen[-1].speed > 0
@@ -183,7 +183,7 @@ def test_a_run_that_is_stopped_leaves_its_tables(tmp_path, long):
     stopped = done[0]
     assert control.stopped
     assert not stopped.complete
-    assert 0 < stopped["run.ended"] < 1_000_000
+    assert 0 < stopped["run.ended"] < 100_000
     assert stopped.flows["sent_packets"][0] > 0
     again = tw.Result.load(stopped.save(tmp_path / "run"))
     assert again.record["status"] == "interrupted"
