@@ -4,7 +4,9 @@ use stack::tcp::RecoveryTimer;
 use units::{Bytes, Duration, Rate, UnitText};
 
 use crate::read::{At, tables, words};
-use crate::values::{Buffer, Ends, Expect, Instant, MarkAbove, Nodes, Params, Senders, Sweep, Targets};
+use crate::values::{
+    Buffer, Ends, Expect, Instant, MarkAbove, Nodes, Params, SchemeName, Senders, Sweep, Targets,
+};
 
 tables! {
     /// A scenario: a network, the flows in it, what changes, what is recorded and expected.
@@ -148,7 +150,7 @@ tables! {
         /// Copies, called name.1, name.2 and so on; 0 for none.
         count: u32 where count(0, 100_000),
         /// The congestion law, by its name in the catalogue.
-        scheme: String,
+        scheme: SchemeName,
         /// Parameters of the scheme that are not default.
         params: Params,
         /// A source without congestion control, instead of a scheme.

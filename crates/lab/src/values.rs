@@ -8,7 +8,7 @@ use units::{Bytes, Duration, Time, UnitText};
 
 use crate::file::{NodeTable, TargetTable, within};
 use crate::read::{
-    At, Field, MOST, Notes, Read, integer, kind_of, mismatch, nearest, number, shortened, span_of,
+    At, Field, MOST, Notes, Read, integer, kind_of, mismatch, nearest, number, shortened, span_of, suggestion,
 };
 
 /// How much may wait in a queue, as written.
@@ -284,6 +284,35 @@ fn target(item: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<At<TargetTab
         _ => TargetTable::read(item, notes)?,
     };
     Some(At { value, span })
+}
+
+/// The name of a scheme of the catalogue.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SchemeName(pub(crate) String);
+
+impl Read for SchemeName {
+    fn what() -> String {
+        "the name of a scheme".to_owned()
+    }
+    fn example() -> String {
+        "\"reno\"".to_owned()
+    }
+    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+        let Some(name) = value.get_ref().as_str() else { return mismatch(value, notes) };
+        let catalogue = schemes::catalogue();
+        let known = catalogue.iter().map(|entry| entry.scheme.name);
+        if known.clone().any(|known| known == name) {
+            return Some(Self(name.to_owned()));
+        }
+        notes
+            .wrong(span_of(value), format!("no scheme is called `{}`", shortened(name)))
+            .maybe(suggestion(name, known));
+        None
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = schemes::catalogue().iter().map(|entry| entry.scheme.name).collect();
+        json_schema!({ "type": "string", "enum": names })
+    }
 }
 
 /// A scheme's parameters as written.

@@ -106,7 +106,7 @@ impl Plan {
     /// The whole plan in the words of a scenario, as JSON.
     #[getter]
     fn resolved(&self) -> String {
-        self.0.resolved.to_string()
+        self.0.to_json().to_string()
     }
 
     /// The same as TOML.

@@ -27,14 +27,7 @@ fn plan_of(blueprint: Blueprint) -> Plan {
         .map(|flow| Group { name: blueprint.flows[flow as usize].name.clone(), flows: vec![FlowId(flow)] })
         .collect();
     let positions = vec![(0.0, 0.0); blueprint.nodes.len()];
-    Plan {
-        title: "by hand".to_owned(),
-        blueprint,
-        expect: Vec::new(),
-        groups,
-        positions,
-        resolved: serde_json::Value::Null,
-    }
+    Plan { title: "by hand".to_owned(), blueprint, expect: Vec::new(), groups, positions }
 }
 
 fn receiver(flow: u32, node: u32, packets: u64, bytes: u64) -> ReceiverRecord {

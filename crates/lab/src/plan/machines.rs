@@ -95,14 +95,8 @@ fn machine(table: &At<Flow>, multicast: bool, notes: &mut Notes) -> Option<Machi
             .wrong(table.span, "a flow needs `scheme` or `source`")
             .hint("write scheme = \"cubic\" or source = { kind = \"constant\", rate = \"1 Mbit/s\" }");
     }
-    let scheme = table.scheme.given()?;
-    let catalogue = schemes::catalogue();
-    let Some(entry) = catalogue.iter().find(|entry| entry.scheme.name == scheme.value) else {
-        notes
-            .wrong(scheme.span, format!("no scheme is called `{}`", shortened(scheme)))
-            .maybe(suggestion(scheme, catalogue.iter().map(|entry| entry.scheme.name)));
-        return None;
-    };
+    let scheme = &table.scheme.given()?.0;
+    let entry = &schemes::find(scheme)?;
     let params = params(table, entry, notes);
     let kind = match entry.build {
         Build::Control(_) => {
@@ -111,24 +105,24 @@ fn machine(table: &At<Flow>, multicast: bool, notes: &mut Notes) -> Option<Machi
                 notes
                     .wrong(
                         span.unwrap_or(table.span),
-                        format!("`{}` runs over TCP, which has one receiver", scheme.value),
+                        format!("`{scheme}` runs over TCP, which has one receiver"),
                     )
                     .hint("write to = \"NODE\" without brackets, or take a scheme for groups");
             }
-            refuse(table, &["stream"], &format!("`{}`, which runs over TCP", scheme.value), notes);
+            refuse(table, &["stream"], &format!("`{scheme}`, which runs over TCP"), notes);
             FlowKind::Tcp(tcp_config(table, notes)?)
         }
         Build::Stream { .. } => {
             refuse(
                 table,
                 &["tcp", "size", "rate", "arrivals"],
-                &format!("`{}`, which is a stream", scheme.value),
+                &format!("`{scheme}`, which is a stream"),
                 notes,
             );
             FlowKind::Stream(stream_config(table))
         }
     };
-    Some((Some(scheme.value.clone()), params?, kind))
+    Some((Some(scheme.clone()), params?, kind))
 }
 
 /// Notes keys that do not go with the machine.

@@ -33,8 +33,6 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// Where each node is drawn: `x` to the right, `y` downwards, both in 0..=1, by [`contract::NodeId`].
     pub positions: Vec<(f64, f64)>,
-    /// The whole plan in the words of a scenario.
-    pub resolved: serde_json::Value,
 }
 
 /// The flows that one entry of a scenario's `flows` makes.
@@ -51,6 +49,11 @@ impl Plan {
     /// chance drawn. Loading it again gives the same blueprint.
     pub fn to_toml(&self) -> String {
         print::to_toml(&print::tree(self))
+    }
+
+    /// The same in JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        print::to_json(&print::tree(self))
     }
 }
 
@@ -128,16 +131,13 @@ pub(crate) fn build(
         record,
     };
     let title = file.title.given().map_or(String::new(), |at| at.value.clone());
-    let mut plan = Plan {
+    Some(Plan {
         title,
         blueprint,
         expect,
         groups: traffic.groups,
         positions: net.positions.iter().map(|(x, y)| (rounded(*x), rounded(*y))).collect(),
-        resolved: serde_json::Value::Null,
-    };
-    plan.resolved = print::to_json(&print::tree(&plan));
-    Some(plan)
+    })
 }
 
 /// A place in four decimals, so that a printed plan has it exactly.

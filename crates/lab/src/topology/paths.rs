@@ -1,7 +1,7 @@
 //! Which way packets go, as far as a plan needs to know: who can be reached, and how long the way is.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use contract::NodeId;
 use sim::{Metric, RouteSpec};
@@ -19,6 +19,8 @@ pub(crate) struct Paths<'a> {
     /// Ports by the node they leave from: port and next node.
     out: Vec<Vec<(PortIndex, usize)>>,
     fixed: BTreeMap<(usize, usize), usize>,
+    /// Destinations that a route is pinned for.
+    pinned: BTreeSet<usize>,
     towards: BTreeMap<usize, Vec<Option<PortIndex>>>,
     part: Vec<usize>,
 }
@@ -33,8 +35,9 @@ impl<'a> Paths<'a> {
         }
         let fixed =
             routes.iter().map(|route| ((route.at.index(), route.to.index()), route.via.index())).collect();
+        let pinned = routes.iter().map(|route| route.to.index()).collect();
         let part = parts(&out);
-        Self { net, metric, out, fixed, towards: BTreeMap::new(), part }
+        Self { net, metric, out, fixed, pinned, towards: BTreeMap::new(), part }
     }
 
     /// Whether two nodes are in one connected part, as far as the network is known.
@@ -102,16 +105,33 @@ impl<'a> Paths<'a> {
         let most = self.out.len();
         let (mut at, to) = (from.index(), to.index());
         let mut way = Vec::new();
-        while at != to {
-            let port = self.towards(to)[at]?;
+        // a node with one neighbour is reached through it, so that its neighbour's paths do for all of them
+        let gate = match self.out[to][..] {
+            [(port, neighbour)] if !self.pinned.contains(&to) && !self.pinned.contains(&neighbour) => {
+                Some((port ^ 1, neighbour))
+            }
+            _ => None,
+        };
+        let target = gate.map_or(to, |(_, neighbour)| neighbour);
+        if at == to {
+            return Some(way);
+        }
+        while at != target {
+            let port = self.towards(target)[at]?;
             way.push(port);
-            let ends = self.net.links[port / 2].ends;
-            at = if port.is_multiple_of(2) { ends.1.index() } else { ends.0.index() };
+            at = self.end_of(port);
             if way.len() > most {
                 return None;
             }
         }
+        way.extend(gate.map(|(port, _)| port));
         Some(way)
+    }
+
+    /// The node that a port leads to.
+    fn end_of(&self, port: PortIndex) -> usize {
+        let ends = self.net.links[port / 2].ends;
+        if port.is_multiple_of(2) { ends.1.index() } else { ends.0.index() }
     }
 
     /// Nodes that send packets for `to` round in a circle, in its order; `None` where nobody does.
@@ -125,8 +145,7 @@ impl<'a> Paths<'a> {
                 seen[at] = start;
                 walk.push(NodeId(at as u32));
                 let Some(port) = ports[at] else { break };
-                let ends = self.net.links[port / 2].ends;
-                at = if port.is_multiple_of(2) { ends.1.index() } else { ends.0.index() };
+                at = self.end_of(port);
                 if seen[at] == start {
                     let first = walk.iter().position(|node| node.index() == at)?;
                     return Some(walk.split_off(first));
