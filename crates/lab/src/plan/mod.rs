@@ -20,6 +20,9 @@ use crate::problems::Span;
 use crate::read::{Notes, shortened, suggestion};
 use crate::topology::{self, Net, Paths};
 
+/// Most points of recorded series; each takes sixteen bytes.
+const MOST_POINTS: u128 = 50_000_000;
+
 /// A checked, immutable scenario with one seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -112,7 +115,7 @@ pub(crate) fn build(
     let setting = flows::Setting { net: &net, seed, duration };
     let traffic = flows::build(flow_tables, &setting, &mut paths, notes);
     let events = changes::build(file, &net, &traffic, &paths, notes);
-    let record = record(file, &traffic, duration, notes);
+    let record = record(file, &net, &traffic, duration, notes);
     let expect = results::expectations(file, &net, &traffic, notes);
     let links = queues::build(&net, &traffic.flows, &mut paths, notes);
     if notes.count() > before {
@@ -188,7 +191,7 @@ fn refuse_circles(file: &File, net: &Net, routes: &[RouteSpec], paths: &mut Path
 }
 
 /// What is recorded.
-fn record(file: &File, traffic: &flows::Traffic, duration: Duration, notes: &mut Notes) -> Record {
+fn record(file: &File, net: &Net, traffic: &flows::Traffic, duration: Duration, notes: &mut Notes) -> Record {
     let Some(written) = file.record.given() else { return Record::default() };
     let mut series: Vec<String> = Vec::new();
     let known = traffic.series();
@@ -202,11 +205,24 @@ fn record(file: &File, traffic: &flows::Traffic, duration: Duration, notes: &mut
         }
     }
     let every = written.every.or(if series.is_empty() { Duration::ZERO } else { Duration::from_millis(100) });
-    if every > Duration::ZERO && duration.as_nanos() / every.as_nanos() > 10_000_000 {
-        let span = written.every.given().map_or(written.span, |at| at.span);
-        notes
-            .wrong(span, format!("{duration} has more than 10000000 intervals of {every}"))
-            .hint("take a longer interval");
+    if every > Duration::ZERO {
+        let receivers: usize = traffic.flows.iter().map(|flow| flow.to.len()).sum();
+        let subjects: usize = series
+            .iter()
+            .map(|name| match sim::SERIES.iter().find(|row| row.0 == *name).map(|row| row.2) {
+                Some("port") => 2 * net.links.len(),
+                Some("flow") => traffic.flows.len(),
+                _ => receivers,
+            })
+            .sum();
+        let intervals = duration.as_nanos() / every.as_nanos();
+        let points = u128::from(intervals) * subjects.max(1) as u128;
+        if points > MOST_POINTS {
+            let span = written.every.given().map_or(written.span, |at| at.span);
+            notes
+                .wrong(span, format!("{intervals} intervals of {subjects} series are {points} points"))
+                .hint(format!("at most {MOST_POINTS}: take a longer interval or fewer series"));
+        }
     }
     Record { every, series, events: written.events.or(false) }
 }
