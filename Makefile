@@ -37,9 +37,8 @@ scheme: setup  ## tests and experiments of one scheme: make scheme NAME=aimd
 new-scheme: setup  ## copy the template to a new folder that builds and passes: make new-scheme NAME=swift
 	@$(PY) tools/new_scheme.py "$(NAME)"
 
-golden: setup  ## rewrite the golden files; read the diff before you commit it
-	GOLDEN=write INSTA_UPDATE=always cargo test --workspace --locked
-	GOLDEN=write $(PY) -m pytest
+golden:  ## rewrite the golden files; read the diff before you commit it
+	INSTA_UPDATE=always INSTA_FORCE_PASS=1 cargo test --workspace --locked
 
 registry:  ## rewrite the block in schemes/lib.rs from the folders
 	@python3 tools/registry.py

@@ -105,14 +105,56 @@ def metrics_page(answer):
             if m["table"] == name
         ]
         parts.append(f"## {name}\n\n{table(['column', 'unit', 'definition', 'measured at'], rows)}")
-    rows = [[f"`{s['name']}`", s["unit"], s["subject"], s["definition"]] for s in answer["series"]]
+    rows = [
+        [f"`{s['name']}`", s["unit"], s["subject"], s["definition"], s["offered_by"]]
+        for s in answer["series"]
+    ]
     parts.append(
-        f"## Series that any run can record\n\n{table(['series', 'unit', 'subject', 'definition'], rows)}"
+        "## Series\n\nWhat `[record]` can name. *Offered by*: any run, the flows of a transport, or those of a scheme.\n\n"
+        + table(["series", "unit", "subject", "definition", "offered by"], rows)
     )
-    parts.append(
-        "Senders add their own: TCP `window`, `ssthresh`, `in_flight` (bytes), `rtt`, `srtt` (s); streams `allowed_rate` "
-        "(bit/s), `srtt` (s).\n"
+    return "\n".join(parts)
+
+
+def value_of(key):
+    """What a key of a scenario takes, in words; `key` is its JSON Schema."""
+    for part in key.get("allOf", []):
+        return value_of(part)
+    if "$ref" in key:
+        name = key["$ref"].rsplit("/", 1)[-1]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in key or "oneOf" in key:
+        return " or ".join(dict.fromkeys(value_of(part) for part in key.get("anyOf") or key["oneOf"]))
+    if "enum" in key:
+        return ", ".join(f"`{word}`" for word in key["enum"])
+    if "const" in key:
+        return f"`{json.dumps(key['const'])}`"
+    if key.get("type") == "array":
+        return f"list of {value_of(key['items'])}" if isinstance(key.get("items"), dict) else "list"
+    if "examples" in key:
+        return "such as " + ", ".join(
+            f"`{json.dumps(example, ensure_ascii=False)}`" for example in key["examples"]
+        )
+    return {"integer": "whole number", "object": "table", "string": "text", "boolean": "true or false"}.get(
+        key.get("type"), key.get("type", "any value")
     )
+
+
+def scenario_page(schema):
+    """The page that lists every key of a scenario."""
+    parts = [
+        f"{MARK}\n\n# Scenario files\n\n{schema['description']} "
+        "[Guide 2](../guide/2-own-scenario.md) shows one; `thalweg schema` prints the same as JSON Schema, for editors.\n"
+    ]
+    for name, part in {"The file": schema, **schema["$defs"]}.items():
+        about = "" if part is schema else part.get("description", "") + "\n\n"
+        needed = set(part.get("required", []))
+        rows = [
+            [f"`{key}`" + (" *" if key in needed else ""), value_of(row), row.get("description", "")]
+            for key, row in part.get("properties", {}).items()
+        ]
+        body = table(["key", "value", "meaning"], rows) if rows else f"{value_of(part)}\n"
+        parts.append(f"## {name}\n\n{about}{body}")
     return "\n".join(parts)
 
 
@@ -125,6 +167,7 @@ def pages():
         if path.exists():
             yield path, scheme_readme(path.read_text(), scheme)
     yield ROOT / "docs" / "reference" / "metrics.md", metrics_page(ask("metrics"))
+    yield ROOT / "docs" / "reference" / "scenario.md", scenario_page(ask("schema"))
 
 
 def main():

@@ -11,7 +11,7 @@ def metrics() -> str:
     """Every column and key of a result as JSON."""
 
 def series() -> str:
-    """The series that the simulator measures itself as JSON."""
+    """Every series that can be recorded as JSON."""
 
 def schema() -> str:
     """The JSON Schema of a scenario."""

@@ -25,7 +25,7 @@ def metrics() -> list[dict[str, str]]:
 
 @cache
 def series() -> list[dict[str, str]]:
-    """The series that the simulator measures itself: `{name, unit, subject, definition}`."""
+    """Every series that can be recorded: `{name, unit, subject, definition, offered_by}`."""
     rows: list[dict[str, str]] = json.loads(_native.series())
     return rows
 

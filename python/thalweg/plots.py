@@ -46,22 +46,31 @@ FAINT = "#b8c0c8"
 NEAR_ZERO = 0.01
 """A line whose mean is below this share of the greatest is not told apart."""
 
-UNITS = {
-    "rate": ("Rate", "Mbit/s", 1e-6),
-    "throughput": ("Throughput", "Mbit/s", 1e-6),
-    "goodput": ("Goodput", "Mbit/s", 1e-6),
-    "allowed_rate": ("Allowed rate", "Mbit/s", 1e-6),
-    "backlog": ("Backlog", "packets", 1.0),
-    "backlog_bytes": ("Backlog", "kB", 1e-3),
-    "utilisation": ("Utilisation", "", 1.0),
-    "drops": ("Drops", "packets", 1.0),
-    "window": ("Window", "kB", 1e-3),
-    "ssthresh": ("Slow-start threshold", "kB", 1e-3),
-    "in_flight": ("In flight", "kB", 1e-3),
-    "rtt": ("Round-trip time", "ms", 1e3),
-    "srtt": ("Smoothed round-trip time", "ms", 1e3),
+TITLES = {
+    "allowed_rate": "Allowed rate",
+    "backlog_bytes": "Backlog",
+    "in_flight": "In flight",
+    "rtt": "Round-trip time",
+    "srtt": "Smoothed round-trip time",
+    "ssthresh": "Slow-start threshold",
 }
-"""Title, unit and factor with which a series is drawn."""
+"""What a series is called in a picture, where its name does not say it."""
+
+UNITS = {"bps": ("Mbit/s", 1e-6), "s": ("ms", 1e3), "bytes": ("kB", 1e-3), "1": ("", 1.0)}
+"""Unit and factor with which values of a unit are drawn."""
+
+
+def title_of(series: str) -> str:
+    """What a series is called in a picture."""
+    return TITLES.get(series) or series.replace("_", " ").capitalize()
+
+
+def unit_of(series: str) -> tuple[str, float]:
+    """Unit and factor with which a series is drawn."""
+    from .catalogue import series as known
+
+    unit = next((row["unit"] for row in known() if row["name"] == series), "")
+    return UNITS.get(unit, (unit, 1.0))
 
 
 def style() -> Any:
@@ -173,7 +182,8 @@ def series(
     if rows.is_empty():
         known = ", ".join(sorted(frame["series"].unique())) or "nothing"
         raise ValueError(f"no series {name!r} was recorded for these subjects; recorded: {known}")
-    title, unit, factor = UNITS.get(name, (name.replace("_", " ").capitalize(), "", 1.0))
+    unit, factor = unit_of(name)
+    title = title_of(name)
     means = rows.group_by("subject").agg(pl.col("value").abs().mean())
     loud = means.filter(pl.col("value") >= NEAR_ZERO * pl.col("value").max())
     names = loud.sort("value", "subject", descending=[True, False])["subject"].head(most).sort().to_list()
@@ -190,7 +200,7 @@ def series(
                 part["time_s"], part["value"] * factor, color=FAINT, linewidth=0.7, zorder=1, label=label
             )
         axes.set_xlabel("time (s)")
-        axes.set_ylabel(f"{title.lower()} ({unit})" if unit else title.lower())
+        axes.set_ylabel(f"{title[0].lower()}{title[1:]}" + (f" ({unit})" if unit else ""))
         axes.set_ylim(bottom=0)
         axes.margins(x=0)
         _legend(axes, len(names) + (not rest.is_empty()))

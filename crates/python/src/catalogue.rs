@@ -1,6 +1,6 @@
 //! What there is to choose from: schemes, metrics, series.
 
-use contract::{ParamInfo, ParamValue};
+use contract::{ParamInfo, ParamValue, SeriesInfo};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -39,19 +39,23 @@ pub fn metrics() -> String {
     Value::Array(rows.collect()).to_string()
 }
 
-/// The series that the simulator measures itself as JSON: a list of `{name, unit, subject, definition}`.
+/// Every series that can be recorded as JSON: a list of `{name, unit, subject, definition, offered_by}`, offered by `any run`, a
+/// transport or a scheme.
 #[pyfunction]
 pub fn series() -> String {
-    let rows = sim::SERIES.iter().map(|(name, unit, subject, definition)| {
-        json!({"name": name, "unit": unit, "subject": subject, "definition": definition})
-    });
-    Value::Array(rows.collect()).to_string()
-}
-
-/// The JSON Schema of a scenario.
-#[pyfunction]
-pub fn schema() -> String {
-    lab::schema().to_string()
+    let mut rows = Vec::new();
+    let mut add = |offered_by: &str, series: &[SeriesInfo]| {
+        rows.extend(series.iter().map(|(name, unit, subject, definition)| {
+            json!({"name": name, "unit": unit, "subject": subject, "definition": definition, "offered_by": offered_by})
+        }));
+    };
+    add("any run", sim::SERIES);
+    add("tcp", stack::tcp::SERIES);
+    add("stream", stack::stream::SERIES);
+    for entry in ::schemes::catalogue() {
+        add(entry.scheme.name, entry.scheme.series);
+    }
+    Value::Array(rows).to_string()
 }
 
 fn param(info: &ParamInfo) -> Value {

@@ -37,7 +37,13 @@ def metrics(name: str | None = None, /, *, json: bool = False) -> int:
     if series:
         print_table(
             "Series",
-            [("name", "name"), ("unit", "unit"), ("subject", "subject"), ("definition", "definition")],
+            [
+                ("name", "name"),
+                ("unit", "unit"),
+                ("subject", "subject"),
+                ("definition", "definition"),
+                ("offered_by", "offered by"),
+            ],
             series,
         )
     return 0

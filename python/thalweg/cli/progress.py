@@ -27,15 +27,15 @@ class Meter:
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, Progress, TextColumn
+            from rich.table import Column
 
             from .out import console
 
             self._bar = Progress(
-                TextColumn("[bold]{task.description}"),
-                BarColumn(bar_width=28),
-                TextColumn("{task.fields[words]}"),
-                TimeRemainingColumn(compact=True),
+                TextColumn("[bold]{task.description}", table_column=Column(max_width=22, no_wrap=True)),
+                BarColumn(bar_width=20),
+                TextColumn("{task.fields[words]}", table_column=Column(no_wrap=True)),
                 console=console(error=True),
                 transient=True,
             )
@@ -52,22 +52,26 @@ class Meter:
     def show(self, done: float, total: float, words: str) -> None:
         """`done` of `total`, said in `words`."""
         share = min(done / total, 1.0) if total > 0 else 1.0
+        now = time.monotonic()
+        if share > 0:
+            words += f", {_seconds((now - self._began) * (1 - share) / share)} left"
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=share, words=words)
-            return
-        now = time.monotonic()
-        if self._silent or now - self._said < EVERY_S:
-            return
-        self._said = now
-        left = (now - self._began) * (1 - share) / share if share > 0 else None
-        rest = f", about {_seconds(left)} left" if left is not None else ""
-        print(f"{self.what}: {100 * share:.0f} %, {words}{rest}", file=sys.stderr, flush=True)
+        elif not self._silent and now - self._said >= EVERY_S:
+            self._said = now
+            print(f"{self.what}: {100 * share:.0f} %, {words}", file=sys.stderr, flush=True)
 
 
 def speed_words(now_s: float, total_s: float, wall_s: float) -> str:
-    """`12.0 of 60 s simulated, 35 × real time`."""
-    speed = f", {now_s / wall_s:.3g} × real time" if wall_s > 0 and now_s > 0 else ""
-    return f"{now_s:.1f} of {total_s:g} s simulated{speed}"
+    """`12 of 60 s, 35 × real time`."""
+    speed = f", {speed_of(now_s, wall_s)}" if wall_s > 0 and now_s > 0 else ""
+    return f"{now_s:.0f} of {total_s:g} s{speed}"
+
+
+def speed_of(simulated_s: float, wall_s: float) -> str:
+    """`35 × real time`."""
+    speed = simulated_s / wall_s
+    return f"{speed:,.0f} × real time" if speed >= 10 else f"{speed:.2g} × real time"
 
 
 def _seconds(seconds: float) -> str:

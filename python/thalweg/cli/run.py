@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from ..errors import Interrupted
 from .out import Refusal, console, number, print_table, show_json
-from .progress import Meter, speed_words
+from .progress import Meter, speed_of, speed_words
 
 if TYPE_CHECKING:
     from ..result import Result
@@ -140,7 +140,7 @@ def _print(result: Result, folder: Path) -> None:
     print_table("Links, the fullest first", columns, rows, most=LINKS_SHOWN)
     _print_expectations(result)
     record = result.record
-    speed = f", {record['ended_s'] / record['wall_s']:.3g} × real time" if record["wall_s"] > 0 else ""
+    speed = f", {speed_of(record['ended_s'], record['wall_s'])}" if record["wall_s"] > 0 else ""
     screen.print(
         f"{number(record['ended_s'])} s simulated in {record['wall_s']:.2f} s{speed}; "
         f"{result.packet_hops:,} packet-hops; seed {result.seed}; trace {result.trace_hash}"
@@ -225,6 +225,8 @@ def _print_sweep(done: SweepResult, folder: Path, failed: int) -> None:
         f"{len(done.runs)} of {done.planned} runs"
         + (f", {failed} did not meet what was expected" * bool(failed))
     )
+    if not done.complete:
+        screen.print("interrupted: the same call again runs what is missing", style="yellow")
     screen.print(f"Results: {folder}    (means over seeds: {folder / 'summary.parquet'})", soft_wrap=True)
 
 

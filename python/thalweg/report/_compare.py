@@ -77,9 +77,7 @@ def _series(made: Page, runs: Sequence[tuple[str, Result]]) -> None:
         return
     made.section("Over time")
     for name in sorted(common):
-        made.subsection(
-            plots.UNITS.get(name, (name.replace("_", " ").capitalize(), "", 1.0))[0], f"series-{name}"
-        )
+        made.subsection(plots.title_of(name), f"series-{name}")
         made.add('<div class="panels">')
         for number, (run_name, run) in enumerate(runs):
             anchor = f"{name}-{number}"

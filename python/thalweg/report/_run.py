@@ -149,7 +149,7 @@ def _series(made: Page, run: Result) -> None:
     meanings = {row["name"]: row["definition"] for row in known_series()}
     for name in sorted(run.series["series"].unique()):
         chart = plots.series(run.series, name)
-        title = plots.UNITS.get(name, (name.replace("_", " ").capitalize(), "", 1.0))[0]
+        title = plots.title_of(name)
         subjects = run.series.filter(run.series["series"] == name)["subject"].n_unique()
         made.add(
             figure(
