@@ -21,21 +21,27 @@ def drawing(
     places: Mapping[str, Place], links: Iterable[Mapping[str, Any]], sources: set[str], sinks: set[str]
 ) -> str:
     """An SVG of the network; `places` are within 0..=1, `links` are rows of the table `links`."""
-    wires = _wires(links)
-    height = _height(places)
+    wires = list(_wires(links).values())
+    columns = _columns(places)
+    scattered = len(columns) > max(8, len(places) / 3)
+    height = (
+        480.0 if scattered else min(620.0, max(150.0, 68 + 54.0 * (max(columns.values(), default=1) - 1)))
+    )
     at = {
         node: (MARGIN + x * (WIDTH - 2 * MARGIN), 34 + y * (height - 68))
         for node, (x, y) in _spread(places).items()
     }
-    labels = _labels(list(wires.values()), at)
+    size = 6.5 if len(at) <= MOST_NAMES else 4.5 if len(at) <= 150 else 2.5
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {WIDTH:g} {height:g}" '
         'font-family="sans-serif"><title>The network</title>'
     ]
-    parts.extend(_wire(wire, at) for wire in wires.values())
-    parts.extend(labels)
-    for node, (x, y) in at.items():
-        parts.append(_node(node, x, y, node in sources, node in sinks, len(at) <= MOST_NAMES))
+    parts.extend(_wire(wire, at) for wire in wires)
+    parts.extend(_labels(wires, at, height / 2, scattered))
+    for node, place in at.items():
+        parts.append(_node(node, place, node in sources, node in sinks, size))
+    if len(at) <= MOST_NAMES:
+        parts.extend(_name(node, place, (WIDTH / 2, height / 2), scattered) for node, place in at.items())
     parts.append("</svg>")
     return "".join(parts)
 
@@ -70,12 +76,12 @@ def _wires(links: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     return wires
 
 
-def _height(places: Mapping[str, Place]) -> float:
-    """Room for the fullest column."""
+def _columns(places: Mapping[str, Place]) -> dict[int, int]:
+    """Nodes that stand above each other, by their place to the right."""
     columns: dict[int, int] = {}
     for x, _ in places.values():
-        columns[round(x * 40)] = columns.get(round(x * 40), 0) + 1
-    return min(620.0, max(150.0, 68 + 44.0 * (max(columns.values(), default=1) - 1)))
+        columns[round(x * 100)] = columns.get(round(x * 100), 0) + 1
+    return columns
 
 
 def _spread(places: Mapping[str, Place]) -> dict[str, Place]:
@@ -109,8 +115,12 @@ def _words(wire: Mapping[str, Any]) -> str:
     return f"{rate_text(wire['rate_bps'])} · {time_text(wire['delay_s'])}"
 
 
-def _labels(wires: Sequence[Mapping[str, Any]], at: Mapping[str, Place]) -> list[str]:
+def _labels(
+    wires: Sequence[Mapping[str, Any]], at: Mapping[str, Place], middle_y: float, scattered: bool
+) -> list[str]:
     """Rate and delay once for links that are alike; name and use too where a link is alone or at least half full."""
+    if scattered and len(wires) > 12:
+        return []
 
     def middle(wire: Mapping[str, Any]) -> Place:
         (x1, y1), (x2, y2) = at[wire["from"]], at[wire["to"]]
@@ -135,8 +145,9 @@ def _labels(wires: Sequence[Mapping[str, Any]], at: Mapping[str, Place]) -> list
                 used = f"{wire['link']}, {100 * min(wire['utilisation'], 1.0):.0f} % used"
                 labels.append(_text(x, y + 17 + _width(wire) / 2, used, 10.5, "var(--soft, #5b6875)"))
         x, y = middle(top)
-        rise = 0 if _flat(top, at) else 12
-        labels.append(_text(x, y - 9 - rise - _width(top) / 2, words, 11.5, "var(--ink, #1d2733)"))
+        away = (9 if _flat(top, at) else 21) + _width(top) / 2
+        under = len(group) == 1 and not _flat(top, at) and y > middle_y
+        labels.append(_text(x, y + away + 6 if under else y - away, words, 11.5, "var(--ink, #1d2733)"))
     return labels
 
 
@@ -153,8 +164,9 @@ def _text(x: float, y: float, words: str, size: float, colour: str, anchor: str 
     )
 
 
-def _node(name: str, x: float, y: float, source: bool, sink: bool, named: bool) -> str:
+def _node(name: str, place: Place, source: bool, sink: bool, size: float) -> str:
     water, card = "var(--water, #0f6c7a)", "var(--card, #fff)"
+    x, y = place
     kind = (
         "source"
         if source and not sink
@@ -165,22 +177,26 @@ def _node(name: str, x: float, y: float, source: bool, sink: bool, named: bool) 
         else "router"
     )
     if kind == "router":
+        half = size if size > 5 else size * 0.8
         shape = (
-            f'<rect x="{x - 7:.1f}" y="{y - 7:.1f}" width="14" height="14" rx="3.5" '
-            f'style="fill:{card};stroke:var(--ink, #1d2733)" stroke-width="1.4">'
+            f'<rect x="{x - half:.1f}" y="{y - half:.1f}" width="{2 * half:.1f}" height="{2 * half:.1f}" '
+            f'rx="{half / 2:.1f}" style="fill:{card};stroke:var(--ink, #1d2733)" stroke-width="{size / 5:.1f}">'
         )
         end = "</rect>"
     else:
         fill = {"source": water, "receiver": card, "host": f"color-mix(in srgb, {water} 45%, {card})"}[kind]
-        shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6.5" style="fill:{fill};stroke:{water}" stroke-width="1.8">'
+        shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:g}" style="fill:{fill};stroke:{water}" stroke-width="1.8">'
         end = "</circle>"
-    picture = f"{shape}<title>{escape(name)} ({kind})</title>{end}"
-    if not named:
-        return picture
-    # Names stand outside at the picture's edges, above in its middle.
-    ink = "var(--ink, #1d2733)"
-    if x < WIDTH * 0.2:
-        return picture + _text(x - 11, y + 4, name, 11.5, ink, "end")
-    if x > WIDTH * 0.8:
-        return picture + _text(x + 11, y + 4, name, 11.5, ink, "start")
-    return picture + _text(x, y - 12, name, 11.5, ink)
+    return f"{shape}<title>{escape(name)} ({kind})</title>{end}"
+
+
+def _name(name: str, place: Place, middle: Place, scattered: bool) -> str:
+    """A node's name, on the side that looks away from the middle: left or right at the edges, else above or below."""
+    (x, y), ink = place, "var(--ink, #1d2733)"
+    beside = abs(x - middle[0]) > (0.55 * abs(y - middle[1]) + 60 if scattered else 0.3 * WIDTH)
+    if beside and x < middle[0]:
+        return _text(x - 11, y + 4, name, 11.5, ink, "end")
+    if beside:
+        return _text(x + 11, y + 4, name, 11.5, ink, "start")
+    below = scattered and y > middle[1]
+    return _text(x, y + 22 if below else y - 12, name, 11.5, ink)
