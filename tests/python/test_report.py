@@ -1,0 +1,268 @@
+"""Pages: what they show, that they ask for nothing, that the same input gives the same page."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars
+import pytest
+
+import thalweg as tw
+from thalweg import plots
+from thalweg.report import network, save_reproduction, write
+from thalweg.report._page import cell, number
+from thalweg.report.columns import FLOWS, rows_of, unit_of
+from thalweg.report.pairing import names
+
+VOID = {"meta", "input", "br", "hr", "img", "link"}
+
+
+class Tags(HTMLParser):
+    """Checks that every element is closed, and collects ids and addresses."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.addresses: list[str] = []
+        self.feed(page)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.ids += [value for name, value in attrs if name == "id" and value]
+        self.addresses += [value for name, value in attrs if name in {"href", "src"} and value]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.ids += [value for name, value in attrs if name == "id" and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def claim(number: int, verdict: str, **more: Any) -> dict[str, Any]:
+    """A row of the claims table."""
+    return {
+        "id": f"S-{number:02}",
+        "kind": "N",
+        "source": "§4.1",
+        "statement": f"Statement {number} with <angles> & ampersands.",
+        "expected": "500 kbit/s",
+        "measured": 498.21,
+        "unit": "kbit/s",
+        "ci95": 1.25,
+        "n": 5,
+        "verdict": verdict,
+        "reason": None if verdict == "reproduced" else "because <this>",
+        "fitted": False,
+        **more,
+    }
+
+
+@pytest.fixture
+def reproduction() -> Any:
+    """What a paper's reproduction leaves, in small."""
+    frame = polars.DataFrame({"time_s": [0.0, 1.0, 2.0], "rate_kbps": [100.0, 400.0, 500.0]})
+    table = SimpleNamespace(title="rate", frame=lambda: frame)
+    rows = polars.DataFrame({"case": ["one", "two"], "rate_kbps": [1.5, None]})
+    series = frame.select(
+        "time_s",
+        polars.lit("flow.mca").alias("subject"),
+        polars.lit("rate").alias("series"),
+        (polars.col("rate_kbps") * 1e3).alias("value"),
+    )
+    claims = [
+        claim(1, "reproduced"),
+        claim(2, "partly", fitted=True),
+        claim(3, "not reproduced"),
+        claim(4, "not testable", measured=None, ci95=None, n=0),
+    ]
+    figure = SimpleNamespace(
+        title="Figure 8",
+        caption="Rates <over> time.",
+        svg=plots.svg(plots.series(series, "rate")),
+        tables={"rate": table},
+    )
+    done = SimpleNamespace(
+        claims=claims,
+        figures={"figure-8": figure, "figure-9": figure},
+        tables={"table-1": SimpleNamespace(title="Table 1", frame=lambda: rows)},
+    )
+    done.as_dict = lambda: {
+        "paper": "mca",
+        "title": "A paper",
+        "quick": True,
+        "seed": 1,
+        "counts": {"reproduced": 1, "partly": 1, "not reproduced": 1, "not testable": 1},
+        "notes": ["a note"],
+        "choices": {"period": "counted from the last cut"},
+        "claims": claims,
+        "figures": [
+            {"id": name, "title": plate.title, "caption": plate.caption}
+            for name, plate in done.figures.items()
+        ],
+        "tables": [{"id": "table-1", "title": "Table 1", "rows": rows.to_dicts()}],
+        "runs": [
+            {"experiment": "star", "variant": "lossy", "seed": 1, "trace_hash": "00ff", "packet_hops": 12}
+        ],
+    }
+    return done
+
+
+def test_the_page_of_a_paper_shows_every_claim_with_its_verdict(reproduction: Any, tmp_path: Path) -> None:
+    save_reproduction(reproduction, tmp_path)
+    page = write(tmp_path).read_text(encoding="utf-8")
+    tags = Tags(page)
+    assert {"S-01", "S-02", "S-03", "S-04", "figure-8", "table-1", "method"} <= set(tags.ids)
+    assert len(re.findall(r'<tr data-verdict="not reproduced"', page)) == 1
+    assert "Statement 1 with &lt;angles&gt; &amp; ampersands." in page
+    assert "498.2 kbit/s" in page
+    assert "± 1.2" in page
+    assert "because &lt;this&gt;" in page
+    assert "A quick run" in page
+    assert "thalweg reproduce mca --seed 1 --quick" in page
+
+
+def test_a_page_asks_the_network_for_nothing_and_its_links_lead_somewhere(
+    reproduction: Any, tmp_path: Path
+) -> None:
+    save_reproduction(reproduction, tmp_path)
+    page = write(tmp_path).read_text(encoding="utf-8")
+    tags = Tags(page)
+    assert len(tags.ids) == len(set(tags.ids)), "an id stands for one element"
+    for address in tags.addresses:
+        if address.startswith("#"):
+            assert address[1:] in tags.ids
+        else:
+            assert (tmp_path / address).is_file()
+    assert not re.findall(r'(?:src|href|@import|url\()\s*=?\s*["\']?(?:https?:)?//', page)
+
+
+def test_the_same_reproduction_gives_the_same_page(reproduction: Any, tmp_path: Path) -> None:
+    pages = []
+    for name in ("one", "two"):
+        save_reproduction(reproduction, tmp_path / name)
+        pages.append(write(tmp_path / name).read_text(encoding="utf-8"))
+    assert pages[0] == pages[1]
+
+
+def test_data_stands_beside_the_page_and_not_in_it(reproduction: Any, tmp_path: Path) -> None:
+    save_reproduction(reproduction, tmp_path)
+    assert polars.read_parquet(tmp_path / "tables" / "figure-8.rate.parquet").height == 3
+    assert polars.read_parquet(tmp_path / "tables" / "table-1.parquet").height == 2
+    record = json.loads((tmp_path / "reproduction.json").read_text(encoding="utf-8"))
+    assert record["figures"][0]["data"] == [{"name": "rate", "file": "tables/figure-8.rate.parquet"}]
+
+
+def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(tw.ResultError):
+        write(tmp_path)
+    with pytest.raises(tw.ResultError):
+        write(tmp_path / "nowhere")
+
+
+def test_the_page_of_a_run_is_well_formed_and_closed(small: Path, tmp_path: Path) -> None:
+    tw.load(small).run(out=tmp_path / "run")
+    page = write(tmp_path / "run").read_text(encoding="utf-8")
+    tags = Tags(page)
+    assert {"summary", "network", "flows", "links", "over-time", "method"} <= set(tags.ids)
+    assert len(tags.ids) == len(set(tags.ids))
+    assert "1 of 1 hold" in page
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        'kind = "star"\nleaves = 40\nlink = { rate = "1 Mbit/s", delay = "1 ms" }',
+        'kind = "random"\nnodes = 200\ndegree = 3\nlink = { rate = "1 Mbit/s", delay = "1 ms" }',
+        'kind = "chain"\nhops = 3\nlink = { rate = "1 Mbit/s", delay = "1 ms" }',
+    ],
+)
+def test_every_kind_of_network_can_be_drawn(topology: str) -> None:
+    text = f'title = "T"\nduration = "1 s"\n[topology]\n{topology}\n[[flows]]\nname = "a"\nscheme = "reno"\n'
+    ends = {"star": ("leaf1", "leaf2"), "rand": ("n1", "n2"), "chai": ("node1", "node4")}[topology[8:12]]
+    result = tw.Scenario.from_toml(f'{text}from = "{ends[0]}"\nto = "{ends[1]}"\n').run()
+    drawing = network(result)
+    assert drawing.count("<line") == result.links["link"].n_unique()
+    assert drawing.count("<circle") == 2
+    assert "nan" not in drawing
+
+
+def test_a_series_that_was_not_recorded_is_refused_by_name(small: Path) -> None:
+    result = tw.load(small).run()
+    with pytest.raises(ValueError, match="recorded: backlog, rate, window"):
+        plots.series(result.series, "rtt")
+
+
+def test_lines_near_zero_are_drawn_in_one_shade() -> None:
+    values = {"flow.a": 100.0, "flow.b": 90.0, "flow.c": 0.1, "flow.d": 0.0}
+    frame = polars.DataFrame(
+        [
+            {"time_s": time, "subject": subject, "series": "backlog", "value": value}
+            for subject, value in values.items()
+            for time in (0.0, 1.0)
+        ]
+    )
+    figure = plots.series(frame, "backlog")
+    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert labels == ["a", "b", "2 more"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (498.21, "498.2"),
+        (0.00123456, "0.001235"),
+        (12345.6, "12\u202f346"),
+        (-3.5, "−3.5"),
+        (2.5e9, "2.5·10⁹"),
+        (1e-7, "1·10⁻⁷"),
+        (float("nan"), "–"),
+        (float("inf"), "∞"),
+    ],
+)
+def test_numbers_have_four_digits_and_no_tail(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_cells_escape_what_they_show() -> None:
+    assert cell("<b>") == "&lt;b&gt;"
+    assert cell(None) == "–"
+    assert cell(True) == "yes"
+
+
+def test_columns_that_say_nothing_are_left_out() -> None:
+    frame = polars.DataFrame(
+        {
+            "flow": ["a"],
+            "scheme": [""],
+            "throughput_bps": [2e6],
+            "rtt_s": [None],
+            "retransmits": [0],
+            "timeouts": [3],
+        },
+        schema_overrides={"rtt_s": polars.Float64},
+    )
+    columns, rows = rows_of(frame, FLOWS)
+    assert [key for key, _ in columns] == ["flow", "throughput_bps", "timeouts"]
+    assert rows == [{"flow": "a", "throughput_bps": 2.0, "timeouts": 3}]
+
+
+def test_keys_of_the_summary_have_the_units_that_people_read() -> None:
+    assert unit_of("flow.a.throughput") == ("Mbit/s", 1e-6)
+    assert unit_of("link.x.backward.utilisation") == ("%", 100.0)
+    assert unit_of("flows.fairness") == ("", 1.0)
+
+
+def test_runs_are_called_by_the_shortest_ends_that_differ(tmp_path: Path) -> None:
+    assert names([tmp_path / "a" / "seed=1", tmp_path / "b" / "seed=1"]) == ["a/seed=1", "b/seed=1"]
+    assert names([tmp_path / "one", tmp_path / "two"]) == ["one", "two"]
+    same = names([tmp_path / "one", tmp_path / "one"])
+    assert len(set(same)) == 2
