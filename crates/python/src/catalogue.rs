@@ -58,6 +58,12 @@ pub fn series() -> String {
     Value::Array(rows).to_string()
 }
 
+/// The JSON Schema of a scenario.
+#[pyfunction]
+pub fn schema() -> String {
+    lab::schema().to_string()
+}
+
 fn param(info: &ParamInfo) -> Value {
     json!({
         "name": info.name,
