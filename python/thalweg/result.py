@@ -154,7 +154,17 @@ class Result:
         """The plan as nested dicts, with every default and every relative unit filled in."""
         import tomllib
 
-        return tomllib.loads(self._texts["plan.toml"])
+        return tomllib.loads(self.plan_toml)
+
+    @property
+    def plan_toml(self) -> str:
+        """The plan as TOML: a scenario that gives the same run."""
+        return self._texts["plan.toml"]
+
+    @property
+    def scenario_toml(self) -> str:
+        """The scenario as it was given."""
+        return self._texts["scenario.toml"]
 
     @property
     def title(self) -> str:

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +109,11 @@ class Scenario:
         if self._native is None:
             self._native = _native.Scenario.from_json(json.dumps(self._tree))
         return self._native
+
+    @cached_property
+    def identity(self) -> str:
+        """The plan with seed 0, as TOML: equal for scenarios that differ in their seed and their wording only."""
+        return self._checked.plan(0).toml
 
     def with_(self, changes: Mapping[str, Any]) -> Scenario:
         """A copy with some dotted keys set: `{"topology.bottleneck.buffer": "1 bdp", "flows.cubic.count": 3}`.

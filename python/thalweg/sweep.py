@@ -1,7 +1,7 @@
 """Many runs: grids, seeds, jobs. Results do not depend on the number of jobs.
 
-With a folder, each finished run is kept in a sub-folder named after a digest of its plan and of the program, so that
-the same call again runs only what is missing.
+With a folder, each finished run is kept in a sub-folder named after a digest of its scenario and of the program, and its
+seed, so that the same call again, with more seeds or a wider grid, runs only what is missing.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ def run_plans(
     def one(number: int) -> Result:
         plan = plans[number]
         kept = None if folder is None else folder / run_name(plan)
-        if kept is not None and (found := finished(kept)) is not None:
+        if kept is not None and (found := finished(kept, plan)) is not None:
             return found
         result = plan.carry_out(controls[number])
         if kept is not None and result.complete:
@@ -259,20 +259,24 @@ def run_plans(
     return [result for result in results if result is not None]
 
 
-def finished(folder: Path) -> Result | None:
-    """The run in `folder` when it came to its end and can be read."""
+def finished(folder: Path, plan: Plan) -> Result | None:
+    """The run of this very plan in `folder`, when it came to its end and can be read."""
     record = manifest(folder)
     if record is None or record.get("status") != "complete":
         return None
     try:
-        return Result.load(folder)
+        result = Result.load(folder)
     except ResultError:
         return None
+    return result if result.plan_toml == plan.toml else None
 
 
 def run_name(plan: Plan) -> str:
-    """Folder of a run below a sweep's: title, digest of plan and program, seed. Equal for equal runs only."""
-    digest = hashlib.sha256(f"{program()}\n{plan.toml}".encode()).hexdigest()[:12]
+    """Folder of a run below a sweep's: title, digest of scenario and program, seed.
+
+    The seeds of one scenario stand together; other settings or another program never do.
+    """
+    digest = hashlib.sha256(f"{program()}\n{plan.scenario.identity}".encode()).hexdigest()[:12]
     words = "-".join(re.findall(r"[a-z0-9]+", plan.title.lower())[:8])
     return f"{words or 'run'}-{digest}/seed={plan.seed}"
 

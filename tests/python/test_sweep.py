@@ -108,7 +108,17 @@ def test_a_sweep_runs_only_what_is_missing(tmp_path, short, monkeypatch):
     assert len(list(tmp_path.glob("*/*/run.json"))) == 3
 
 
-def script(folder, more=""):
+def test_the_seeds_of_a_point_stand_together_and_more_can_be_added(tmp_path, short):
+    short.sweep(runs=2).run(out=tmp_path)
+    (point,) = tmp_path.iterdir()
+    assert sorted(folder.name for folder in point.iterdir()) == ["seed=7", "seed=8"]
+    short.sweep(runs=3).run(out=tmp_path)
+    assert sorted(folder.name for folder in point.iterdir()) == ["seed=7", "seed=8", "seed=9"]
+    short.sweep({"duration": ["5 s"]}).run(out=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def script(folder):
     """A sweep of runs that take a while each."""
     return textwrap.dedent(f"""
         import thalweg as tw

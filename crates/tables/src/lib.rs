@@ -99,3 +99,105 @@ fn array(cells: &Cells) -> ArrayRef {
         Cells::Switch(values) => Arc::new(BooleanArray::from(values.clone())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::RecordBatchReader;
+    use arrow_array::cast::AsArray;
+    use arrow_array::ffi_stream::RecordBatchStreamReader;
+    use arrow_array::types::{Float64Type, UInt64Type};
+    use lab::Words;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    use super::*;
+
+    fn table() -> Table {
+        let mut words = Words::default();
+        words.push("flow.a", 2);
+        words.push("flow.b", 1);
+        let column = |name, unit, cells| Column { name, unit, definition: "what it says", cells };
+        Table {
+            name: "sample",
+            columns: vec![
+                column("subject", "", Cells::Text(words)),
+                column("rtt_s", "s", Cells::Number(vec![Some(0.25), None, Some(0.5)])),
+                column("drops", "packets", Cells::Count(vec![Some(u64::MAX), Some(0), None])),
+                column("pass", "", Cells::Switch(vec![true, false, true])),
+            ],
+        }
+    }
+
+    fn check(batch: &RecordBatch) {
+        let text: Vec<Option<&str>> = batch.column(0).as_string::<i32>().iter().collect();
+        assert_eq!(text, [Some("flow.a"), Some("flow.a"), Some("flow.b")]);
+        let numbers: Vec<Option<f64>> = batch.column(1).as_primitive::<Float64Type>().iter().collect();
+        assert_eq!(numbers, [Some(0.25), None, Some(0.5)]);
+        let counts: Vec<Option<u64>> = batch.column(2).as_primitive::<UInt64Type>().iter().collect();
+        assert_eq!(counts, [Some(u64::MAX), Some(0), None]);
+        let switches: Vec<Option<bool>> = batch.column(3).as_boolean().iter().collect();
+        assert_eq!(switches, [Some(true), Some(false), Some(true)]);
+        let schema = batch.schema();
+        let field = schema.field(1);
+        assert_eq!(field.metadata().get("unit").map(String::as_str), Some("s"));
+        assert_eq!(field.metadata().get("definition").map(String::as_str), Some("what it says"));
+        assert!(field.is_nullable() && !schema.field(0).is_nullable());
+    }
+
+    #[test]
+    fn a_table_keeps_its_values_its_gaps_and_its_units_in_arrow() {
+        check(&batch(&table()).expect("the columns are equally long"));
+    }
+
+    #[test]
+    fn a_stream_gives_the_table_to_whoever_takes_it() {
+        let mut taken =
+            RecordBatchStreamReader::try_new(stream(&table()).expect("a stream")).expect("a reader");
+        assert_eq!(taken.schema().fields().len(), 4);
+        check(&taken.next().expect("one batch").expect("no error"));
+        assert!(taken.next().is_none());
+    }
+
+    #[test]
+    fn a_report_is_a_folder_of_parquet_files_that_read_back() {
+        let folder = Folder::new("report");
+        let report = Report { tables: vec![table(), Table { name: "empty", ..table() }] };
+        save(&report, &folder.0).expect("a fresh folder");
+        save(&report, &folder.0).expect("the same again");
+        let file = File::open(folder.0.join("sample.parquet")).expect("it was written");
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("a Parquet file");
+        let mut batches = reader.build().expect("readable");
+        check(&batches.next().expect("one batch").expect("no error"));
+        let names: Vec<_> = fs::read_dir(&folder.0)
+            .expect("a folder")
+            .map(|entry| entry.expect("a file").file_name())
+            .collect();
+        assert_eq!(names.len(), 2, "no part of a file is left: {names:?}");
+    }
+
+    #[test]
+    fn columns_of_unequal_length_are_an_error_and_so_is_a_place_that_cannot_be_written() {
+        let mut uneven = table();
+        uneven.columns[1].cells = Cells::Number(vec![None]);
+        assert!(matches!(batch(&uneven), Err(Error::Arrow(_))));
+        let nowhere = Path::new("/dev/null/nowhere");
+        let error = save(&Report { tables: vec![table()] }, nowhere).expect_err("no folder can be there");
+        assert!(error.to_string().starts_with("/dev/null/nowhere: "), "{error}");
+    }
+
+    /// A folder for one test, removed at its end.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("thalweg-tables-{name}-{}", std::process::id()));
+            fs::create_dir_all(&path).expect("the temporary folder can be written");
+            Self(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).expect("the folder was made by this test");
+        }
+    }
+}

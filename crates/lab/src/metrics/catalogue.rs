@@ -45,8 +45,8 @@ pub const METRICS: &[Metric] = metrics! {
         "rate_bps" ["bps"] at "sender": "bits that the sender handed to the network, headers included, over its active time";
         "throughput_bps" ["bps"] at "receiver": "mean over the receivers of their throughput_bps";
         "goodput_bps" ["bps"] at "receiver": "mean over the receivers of their goodput_bps";
-        "loss_ratio" ["1"] at "receiver, ports": "streams: mean over the receivers of missing / (missing + arrived); other transports: drops / sent packets";
-        "drops" ["packets"] at "ports": "packets of the flow dropped anywhere, feedback and acknowledgements included";
+        "loss_ratio" ["1"] at "receiver, ports": "streams and groups: mean over the receivers of missing / (missing + arrived); otherwise drops / sent packets";
+        "drops" ["packets"] at "ports": "packets of the flow that the network dropped anywhere, feedback and acknowledgements included; not those that found their endpoint stopped";
         "retransmits" ["packets"] at "sender": "segments sent again";
         "timeouts" ["events"] at "sender": "retransmission timers that expired";
         "episodes" ["events"] at "sender": "congestion episodes: times that the window or rate was cut";

@@ -155,20 +155,28 @@ impl<'a> FlowRow<'a> {
         }
     }
 
+    /// What the network dropped. A packet that finds its endpoint gone was not lost by the network.
     fn drops(&self) -> u64 {
-        self.record.drops.iter().sum()
+        let all: u64 = self.record.drops.iter().sum();
+        all - self.record.drops[DropReason::NotListening as usize]
     }
 
     fn loss_ratio(&self) -> Option<f64> {
         match self.spec.kind {
-            FlowKind::Stream(_) => mean(self.receivers.iter().filter_map(|receiver| {
-                let missing = receiver.record.meter.count(Count::Missing);
-                ratio(missing as f64, (missing + receiver.record.packets) as f64)
-            })),
+            FlowKind::Stream(_) => self.missing_ratio(),
+            FlowKind::Datagram(_) if self.spec.multicast => self.missing_ratio(),
             FlowKind::Tcp(_) | FlowKind::Datagram(_) => {
                 ratio(self.drops() as f64, self.record.sent_packets as f64)
             }
         }
+    }
+
+    /// The share of its packets that a receiver found missing; the mean over those that got any.
+    fn missing_ratio(&self) -> Option<f64> {
+        mean(self.receivers.iter().filter_map(|receiver| {
+            let missing = receiver.record.meter.count(Count::Missing);
+            ratio(missing as f64, (missing + receiver.record.packets) as f64)
+        }))
     }
 
     /// The mean of a sum over all packets that arrived anywhere.

@@ -55,6 +55,7 @@ fn trace() -> Trace {
         ..FlowRecord::default()
     };
     bulk.drops[DropReason::QueueFull as usize] = 20;
+    bulk.drops[DropReason::NotListening as usize] = 5;
     bulk.meter.counts[Count::Retransmits as usize] = 21;
     bulk.meter.counts[Count::Marks as usize] = 7;
     bulk.meter.rtt_count = 4;
@@ -143,6 +144,7 @@ fn losses_are_what_streams_miss_and_what_is_dropped_of_the_others() {
     let report = report(&plan(), &trace());
     let flows = of(&report, "flows");
     near(cell(flows, "loss_ratio", 0), 0.02);
+    near(cell(flows, "drops", 0), 20.0);
     // (20 / 500 + 160 / 400) / 2
     near(cell(flows, "loss_ratio", 1), 0.22);
     near(cell(flows, "missing", 1), 180.0);
