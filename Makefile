@@ -28,20 +28,20 @@ test: setup  ## every test, Rust and Python; sets up by itself
 demo: setup  ## reproduce the MCA paper: claims table, and an HTML report
 	@$(THALWEG) reproduce mca --out out/mca
 
-bench: setup  ## the speed table, and out/bench.json
+bench: $(VENV)/.made  ## the speed table, and out/bench.json
 	@$(PY) benches/run.py
 
 scheme: setup  ## tests and experiments of one scheme: make scheme NAME=aimd
 	@$(PY) tools/scheme.py "$(NAME)"
 
-new-scheme: setup  ## copy the template to a new folder that builds and passes: make new-scheme NAME=swift
+new-scheme: $(VENV)/.made  ## copy the template to a new folder that builds and passes: make new-scheme NAME=swift
 	@$(PY) tools/new_scheme.py "$(NAME)"
 
 golden:  ## rewrite the golden files; read the diff before you commit it
 	INSTA_UPDATE=always INSTA_FORCE_PASS=1 cargo test --workspace --locked
 
-registry:  ## rewrite the block in schemes/lib.rs from the folders
-	@python3 tools/registry.py
+registry: $(VENV)/.made  ## rewrite the block in schemes/lib.rs from the folders
+	@$(PY) tools/registry.py
 
 docs: setup  ## rewrite the catalogue, tables of parameters, reference pages and the README's picture
 	@$(PY) tools/catalogue.py

@@ -34,8 +34,10 @@ TEST = [
     ("rust tests", ["cargo", "test", "--workspace", "--locked", "--no-fail-fast"]),
     ("python tests", [PYTHON, "-m", "pytest"]),
 ]
-# CI runs the arrows and the registry within `make test`.
-CI = [step for step in CHECK if step not in TEST] + [("tests", ["make", "--no-print-directory", "test"])]
+# CI runs the arrows and the registry within `make test`, and scenarios that are slow.
+CI = [step for step in CHECK if step not in TEST] + [
+    ("tests", ["env", "THALWEG_SLOW=1", "make", "--no-print-directory", "test"])
+]
 SUITES = {"check": CHECK, "test": TEST, "ci": CI}
 
 CARGO = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed")

@@ -63,6 +63,20 @@ def test_a_scenario_of_the_prose_meets_its_expectations(text: str, name: str) ->
         assert not failed, f"{name}: {failed}"
 
 
+def test_experiments_of_schemes_and_slow_scenarios_meet_their_expectations() -> None:
+    # Those that say `slow = true` take more than 5 s of CPU and run where THALWEG_SLOW is set, as in `make ci`.
+    failed = []
+    for file in sorted([*ROOT.glob("schemes/[a-z]*/experiments/*.toml"), *ROOT.glob("scenarios/*.toml")]):
+        scenario = tw.load(file)
+        slow = bool(scenario.tree.get("slow"))
+        if (slow and not os.environ.get("THALWEG_SLOW")) or (not slow and file.parent.name == "scenarios"):
+            continue
+        for run in scenario.sweep().run(jobs=os.cpu_count() or 1).runs:
+            missed = [row for row in run.result.expect.to_dicts() if not row["pass"]]
+            failed += [(file.name, run.values, row) for row in missed]
+    assert not failed
+
+
 @pytest.mark.parametrize("page", EXAMPLES)
 def test_python_examples_of_a_page_run_in_order(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
