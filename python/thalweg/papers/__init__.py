@@ -1,0 +1,58 @@
+"""Papers reproduced: the experiments of a paper as scenarios, its figures as code, its claims as a table with verdicts.
+
+>>> from thalweg import papers
+>>> done = papers.reproduce("mca", figure="figure-8", quick=True)  # doctest: +SKIP
+>>> done.claims[0]["verdict"]  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ._base import Figure, Paper, Reproduction, Table
+from .mca import PAPER as MCA
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+__all__ = ["PAPERS", "Figure", "Paper", "Reproduction", "Table", "reproduce"]
+
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (MCA,)}
+"""Every paper that can be reproduced, by name."""
+
+
+def reproduce(
+    paper: str,
+    *,
+    figure: str | None = None,
+    quick: bool = False,
+    jobs: int = 2,
+    seed: int = 1,
+    out: str | PathLike[str] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Reproduction:
+    """Run a paper's experiments, draw its figures and judge its claims.
+
+    ``figure`` (such as ``figure-8``, ``8``, ``table-1``; see ``PAPERS[paper].figures``) runs only the experiments that the
+    figure needs and judges only the claims that rest on them. ``quick`` takes fewer seeds and shorter runs and says so.
+    Runs take the seeds ``seed``, ``seed + 1`` and so on, ``jobs`` at a time; the numbers do not depend on ``jobs``. With
+    ``out`` the measurements are kept there and reused as long as scenario, seed and program are the same.
+    ``progress(done, total, what)`` is called after each run, from the calling thread.
+
+    Raises ``KeyError`` for an unknown paper or figure, ``ValueError`` for ``jobs`` below 1.
+    """
+    from ._runner import carry_out
+
+    if paper not in PAPERS:
+        raise KeyError(f"no paper called {paper!r}; there are: {', '.join(PAPERS)}")
+    return carry_out(
+        PAPERS[paper],
+        figure=figure,
+        quick=quick,
+        jobs=jobs,
+        seed=seed,
+        out=None if out is None else Path(out),
+        progress=progress,
+    )

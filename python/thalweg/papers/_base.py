@@ -1,0 +1,210 @@
+"""What a paper's experiments, figures and claims are made of. No simulator and no heavy import here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Tree = dict[str, Any]
+"""A scenario as plain data: the same keys as a scenario file."""
+
+Sample = dict[str, Any]
+"""What is kept of one run: numbers, and arrays of numbers."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much of the paper's time is simulated. The events of a run are compressed together with its length."""
+
+    factor: float = 1.0
+
+    @property
+    def quick(self) -> bool:
+        """Less than the whole time."""
+        return self.factor < 1.0
+
+    def seconds(self, paper_s: float) -> float:
+        """A moment or a length of the paper, in simulated seconds."""
+        return paper_s * self.factor
+
+    def text(self, paper_s: float) -> str:
+        """The same as a scenario writes it."""
+        return f"{self.seconds(paper_s):g} s"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Scenarios that differ in one thing, each run with several seeds."""
+
+    name: str
+    title: str
+    variants: tuple[str, ...]
+    tree: Callable[[str, Scale], Tree]
+    """Scenario of a variant."""
+    extract: Callable[[Any, str, Scale], Sample]
+    """What is kept of a result."""
+    seeds: int = 5
+    quick_seeds: int = 2
+    weight: float = 1.0
+    """Cost of one run, in millions of packet-hops, so that the longest start first."""
+    measure: Callable[[str, int, Scale], Sample] | None = None
+    """Instead of one run of `tree`: measures by itself (cost in time and memory)."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A measured quantity: one value a seed."""
+
+    values: tuple[float, ...]
+    unit: str = ""
+
+    @property
+    def mean(self) -> float:
+        """Mean over seeds."""
+        return sum(self.values) / len(self.values) if self.values else float("nan")
+
+    @property
+    def ci95(self) -> float | None:
+        """Half width of the 95 % confidence interval of the mean (Student t); none for a single value."""
+        n = len(self.values)
+        if n < 2:
+            return None
+        from scipy.special import stdtrit
+
+        mean = self.mean
+        variance = sum((value - mean) ** 2 for value in self.values) / (n - 1)
+        return float(stdtrit(n - 1, 0.975)) * (variance / n) ** 0.5
+
+
+Measured = dict[str, Quantity]
+"""Quantities by name; the first is the one that is printed."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of the experiments that were run: ``samples["star", "lossy"]`` is one a seed."""
+
+    by_case: Mapping[tuple[str, str], Sequence[Sample]]
+
+    def __getitem__(self, case: tuple[str, str]) -> Sequence[Sample]:
+        return self.by_case[case]
+
+    def has(self, experiment: str) -> bool:
+        """Whether the experiment was run."""
+        return any(name == experiment for name, _ in self.by_case)
+
+    def each(self, experiment: str, variant: str, value: Callable[[Sample], float], unit: str = "") -> Quantity:
+        """One value a seed."""
+        return Quantity(tuple(float(value(sample)) for sample in self[experiment, variant]), unit)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How a claim is measured: from which experiments, and by what function of their samples."""
+
+    experiments: tuple[str, ...]
+    function: Callable[[Samples], Measured]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length, by name; names carry units."""
+
+    title: str
+    columns: dict[str, list[Any]]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Row by row."""
+        for values in zip(*self.columns.values(), strict=True):
+            yield dict(zip(self.columns, values, strict=True))
+
+    def frame(self) -> Any:
+        """As a polars data frame."""
+        import polars
+
+        return polars.DataFrame(self.columns)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure and the numbers it was drawn from."""
+
+    title: str
+    caption: str
+    svg: str
+    tables: dict[str, Table] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plate:
+    """A figure or a table of the paper, before it is made."""
+
+    id: str
+    title: str
+    experiments: tuple[str, ...]
+    draw: Callable[[Samples, Scale], Figure | Table]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper that can be reproduced."""
+
+    name: str
+    title: str
+    claims_file: Path
+    experiments: Callable[[], Mapping[str, Experiment]]
+    measures: Callable[[], Mapping[str, Measure]]
+    plates: Callable[[], Sequence[Plate]]
+    choices: Callable[[], Mapping[str, str]]
+    """What the paper leaves open and we chose: key, choice and reason."""
+    quick_factor: float = 0.25
+    """Share of the paper's simulated time that a quick reproduction takes."""
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Ids that ``reproduce(figure=…)`` takes."""
+        return tuple(plate.id for plate in self.plates())
+
+
+@dataclass
+class Reproduction:
+    """What came out."""
+
+    paper: str
+    title: str
+    claims: list[dict[str, Any]]
+    figures: dict[str, Figure]
+    tables: dict[str, Table]
+    runs: list[dict[str, Any]]
+    """Experiment, variant, seed, trace hash, packet-hops of each run."""
+    choices: dict[str, str]
+    notes: list[str]
+    quick: bool
+    seed: int
+
+    def counts(self) -> dict[str, int]:
+        """Claims by verdict."""
+        return {verdict: sum(claim["verdict"] == verdict for claim in self.claims) for verdict in VERDICTS}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything that fits JSON; figures without their drawings."""
+        return {
+            "paper": self.paper,
+            "title": self.title,
+            "quick": self.quick,
+            "seed": self.seed,
+            "counts": self.counts(),
+            "notes": self.notes,
+            "choices": self.choices,
+            "claims": self.claims,
+            "figures": [
+                {"id": id, "title": figure.title, "caption": figure.caption} for id, figure in self.figures.items()
+            ],
+            "tables": [{"id": id, "title": table.title, "rows": list(table.rows())} for id, table in self.tables.items()],
+            "runs": self.runs,
+        }
+
+
+VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")

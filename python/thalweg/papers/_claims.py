@@ -1,0 +1,191 @@
+"""Claims: read from ``claims.toml``, judged from measured quantities."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ._base import Measured, Quantity
+
+KINDS = {"N", "R", "U", "D", "X"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """``name <= limit``, ``name >= limit`` or ``name in low..high``."""
+
+    text: str
+    name: str
+    low: float
+    high: float
+
+    @classmethod
+    def parse(cls, text: str) -> Check:
+        """Raises ``ValueError`` when the text is none of the three forms."""
+        found = _CHECK.fullmatch(text.strip())
+        if found is None:
+            raise ValueError(f"{text!r} is not 'name <= number', 'name >= number' or 'name in low..high'")
+        name = found["name"]
+        if found["low"] is not None:
+            return cls(text, name, float(found["low"]), float(found["high"]))
+        limit = float(found["limit"])
+        return cls(text, name, -math.inf, limit) if found["op"] == "<=" else cls(text, name, limit, math.inf)
+
+    def holds(self, value: float) -> bool:
+        """Whether one value is in the band; never for NaN."""
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A row of ``claims.toml``."""
+
+    id: str
+    kind: str
+    source: str
+    statement: str
+    expected: str
+    measure: str
+    accept: tuple[Check, ...]
+    needs: tuple[Check, ...] = ()
+    fitted: bool = False
+    testable: bool = True
+    reason: str | None = None
+
+
+def read(path: Path) -> list[Claim]:
+    """All rows, in the order of the file. Raises ``ValueError`` naming the row that is not well formed."""
+    with path.open("rb") as file:
+        rows = tomllib.load(file)["claim"]
+    return [_claim(row) for row in rows]
+
+
+def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
+    """The row as it is printed: what was measured, the verdict, and why when it did not come out."""
+    first = next(iter(measured.values()), Quantity(()))
+    results = [_result(claim, check, measured) for check in claim.accept]
+    missing = [check for check in claim.needs if not _result(claim, check, measured)["holds"]]
+    verdict = _verdict(claim, results, missing)
+    reason = None
+    if verdict != "reproduced":
+        reason = _reason(claim, results, missing, measured, quick=quick)
+    return {
+        "id": claim.id,
+        "kind": claim.kind,
+        "source": claim.source,
+        "statement": claim.statement,
+        "expected": claim.expected,
+        "measured": _number(first.mean),
+        "unit": first.unit,
+        "ci95": _number(first.ci95),
+        "n": len(first.values),
+        "verdict": verdict,
+        "reason": reason,
+        "fitted": claim.fitted,
+        "quantities": {
+            name: {
+                "mean": _number(quantity.mean),
+                "ci95": _number(quantity.ci95),
+                "n": len(quantity.values),
+                "unit": quantity.unit,
+            }
+            for name, quantity in measured.items()
+        },
+        "checks": results,
+    }
+
+
+def not_testable(claim: Claim) -> dict[str, Any]:
+    """The row of a claim that no run can decide."""
+    return {**judge(claim, {}, quick=False), "verdict": "not testable", "reason": claim.reason, "checks": []}
+
+
+def _verdict(claim: Claim, results: list[dict[str, Any]], missing: list[Check]) -> str:
+    if missing:
+        return "not testable"
+    if all(result["holds"] for result in results):
+        return "reproduced"
+    if claim.kind != "U" and any(result["holds"] or result["mean_holds"] for result in results):
+        return "partly"
+    return "not reproduced"
+
+
+def _result(claim: Claim, check: Check, measured: Measured) -> dict[str, Any]:
+    """Rules must hold for every seed, relations in the mean and for four seeds of five, numbers in the mean."""
+    if check.name not in measured:
+        raise ValueError(f"{claim.id}: {check.name!r} is not measured; there are: {', '.join(measured)}")
+    quantity = measured[check.name]
+    share = sum(check.holds(value) for value in quantity.values) / max(len(quantity.values), 1)
+    mean_holds = check.holds(quantity.mean)
+    needed = {"U": 1.0, "R": 0.8}.get(claim.kind, 0.0)
+    return {
+        "check": check.text,
+        "mean": _number(quantity.mean),
+        "mean_holds": mean_holds,
+        "share_of_seeds": share,
+        "holds": mean_holds and share >= needed,
+    }
+
+
+def _reason(
+    claim: Claim, results: list[dict[str, Any]], missing: list[Check], measured: Measured, *, quick: bool
+) -> str:
+    parts = []
+    if missing:
+        seen = ", ".join(f"{check.name} = {measured[check.name].mean:.4g}" for check in missing)
+        parts.append(f"too little was seen to judge ({seen})")
+    else:
+        failed = [result for result in results if not result["holds"]]
+        parts.append("; ".join(_miss(result) for result in failed))
+        if claim.reason is not None:
+            parts.append(claim.reason)
+    if quick:
+        parts.append("quick run: fewer seeds and shorter runs than the paper's")
+    return ". ".join(part.rstrip(".") for part in parts if part) + "."
+
+
+def _miss(result: dict[str, Any]) -> str:
+    mean = "nothing" if result["mean"] is None else f"{result['mean']:.4g}"
+    if result["mean_holds"]:
+        return f"wanted {result['check']}, holds in the mean ({mean}) but only for {result['share_of_seeds']:.0%} of seeds"
+    return f"wanted {result['check']}, got {mean}"
+
+
+def _claim(row: dict[str, Any]) -> Claim:
+    known = {
+        "id", "kind", "source", "statement", "expected", "measure", "accept", "needs", "fitted", "testable", "reason",
+    }  # fmt: skip
+    if unknown := set(row) - known:
+        raise ValueError(f"{row.get('id', '?')}: unknown keys {', '.join(sorted(unknown))}")
+    try:
+        claim = Claim(
+            **{key: value for key, value in row.items() if key not in ("accept", "needs", "measure")},
+            measure=row.get("measure", ""),
+            accept=tuple(Check.parse(text) for text in row.get("accept", [])),
+            needs=tuple(Check.parse(text) for text in row.get("needs", [])),
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{row.get('id', '?')}: {error}") from error
+    if claim.kind not in KINDS:
+        raise ValueError(f"{claim.id}: kind {claim.kind!r} is none of {', '.join(sorted(KINDS))}")
+    if claim.testable and not (claim.measure and claim.accept):
+        raise ValueError(f"{claim.id}: a testable claim needs `measure` and `accept`")
+    if not claim.testable and not claim.reason:
+        raise ValueError(f"{claim.id}: a claim that cannot be tested needs a reason")
+    return claim
+
+
+def _number(value: float | None) -> float | None:
+    """JSON has no NaN."""
+    return None if value is None or not math.isfinite(value) else value
+
+
+_NUMBER = r"-?[0-9.]*[0-9](?:e-?[0-9]+)?"
+_CHECK = re.compile(
+    rf"(?P<name>\w+) (?:in (?P<low>-?[0-9]+(?:\.[0-9]+)?)\.\.(?P<high>-?[0-9]+(?:\.[0-9]+)?)"
+    rf"|(?P<op><=|>=) (?P<limit>{_NUMBER}))"
+)

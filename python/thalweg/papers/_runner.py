@@ -1,0 +1,240 @@
+"""Carries out the experiments of a paper: which runs are needed, several at a time, each kept for the next time."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import _claims
+from ._base import Experiment, Figure, Measure, Paper, Plate, Reproduction, Sample, Samples, Scale, Table
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of an experiment."""
+
+    experiment: Experiment
+    variant: str
+    seed: int
+    scale: Scale
+
+    @property
+    def label(self) -> str:
+        """What a progress bar says."""
+        return f"{self.experiment.name} {self.variant}, seed {self.seed}"
+
+    def carry_out(self) -> Sample:
+        """Simulate and keep what the experiment keeps, with the trace hash."""
+        if self.experiment.measure is not None:
+            return self.experiment.measure(self.variant, self.seed, self.scale)
+        from .. import Scenario
+
+        scenario = Scenario(**self.experiment.tree(self.variant, self.scale))
+        result = scenario.run(seed=self.seed)
+        sample = self.experiment.extract(result, self.variant, self.scale)
+        return {**sample, "trace_hash": str(result.trace_hash), "packet_hops": float(result.packet_hops)}
+
+    def key(self, program: str) -> str:
+        """Digest of everything the sample depends on."""
+        code = Path(inspect.getfile(self.experiment.extract)).read_bytes()
+        tree = {} if self.experiment.measure is not None else self.experiment.tree(self.variant, self.scale)
+        what = json.dumps([self.experiment.name, self.variant, self.seed, self.scale.factor, tree], sort_keys=True)
+        return hashlib.sha256(b"\0".join([program.encode(), code, what.encode()])).hexdigest()[:32]
+
+
+def carry_out(
+    paper: Paper,
+    *,
+    figure: str | None,
+    quick: bool,
+    jobs: int,
+    seed: int,
+    out: Path | None,
+    progress: Progress | None,
+) -> Reproduction:
+    """See `thalweg.papers.reproduce`."""
+    if jobs < 1:
+        raise ValueError("jobs must be at least 1")
+    plates = list(paper.plates()) if figure is None else [find_plate(paper, figure)]
+    experiments, measures = paper.experiments(), paper.measures()
+    wanted = {name for plate in plates for name in plate.experiments} if figure is not None else set(experiments)
+    scale = Scale(paper.quick_factor if quick else 1.0)
+    runs = plan(experiments.values(), wanted, scale, seed)
+    samples = run_all(runs, jobs=jobs, out=out, progress=progress)
+    collected = collect(samples)
+
+    figures: dict[str, Figure] = {}
+    tables: dict[str, Table] = {}
+    for plate in plates:
+        drawn = plate.draw(collected, scale)
+        if isinstance(drawn, Figure):
+            figures[plate.id] = drawn
+        else:
+            tables[plate.id] = drawn
+    return Reproduction(
+        paper=paper.name,
+        title=paper.title,
+        claims=list(judged(_claims.read(paper.claims_file), measures, collected, all_rows=figure is None, quick=quick)),
+        figures=figures,
+        tables=tables,
+        runs=[_row(run, sample) for run, sample in samples],
+        choices=dict(paper.choices()),
+        notes=_notes(scale, figure),
+        quick=quick,
+        seed=seed,
+    )
+
+
+def find_plate(paper: Paper, text: str) -> Plate:
+    """The figure or table called ``text``; ``8``, ``fig8``, ``Figure 8`` and ``figure-8`` are the same."""
+    plates = paper.plates()
+    for plate in plates:
+        if _plain(text) in (_plain(plate.id), _plain(plate.id.removeprefix("figure-"))):
+            return plate
+    raise KeyError(f"{paper.name} has no figure {text!r}; there are: {', '.join(plate.id for plate in plates)}")
+
+
+def plan(experiments: Iterable[Experiment], wanted: set[str], scale: Scale, seed: int) -> list[Run]:
+    """All runs of the wanted experiments, the longest first so that jobs end together."""
+    runs = [
+        Run(experiment, variant, seed + number, scale)
+        for experiment in experiments
+        if experiment.name in wanted
+        for variant in experiment.variants
+        for number in range(experiment.quick_seeds if scale.quick else experiment.seeds)
+    ]
+    return sorted(runs, key=lambda run: -run.experiment.weight)
+
+
+def run_all(
+    runs: list[Run], *, jobs: int, out: Path | None = None, progress: Progress | None = None
+) -> list[tuple[Run, Sample]]:
+    """Samples in the order of ``runs``, ``jobs`` at a time. What is found in ``out`` is not run again."""
+    program = program_digest() if out is not None else ""
+    done: dict[int, Sample] = {}
+
+    def one(number: int) -> tuple[int, Sample]:
+        run = runs[number]
+        kept = None if out is None else out / "samples" / f"{run.key(program)}.npz"
+        if kept is not None and kept.exists():
+            return number, load_sample(kept)
+        sample = run.carry_out()
+        if kept is not None:
+            save_sample(kept, sample)
+        return number, sample
+
+    # Runs that measure cost go last and alone: what else runs would be in their numbers.
+    alone = [number for number, run in enumerate(runs) if run.experiment.measure is not None]
+    together = [number for number, run in enumerate(runs) if run.experiment.measure is None]
+
+    def note(number: int, sample: Sample) -> None:
+        done[number] = sample
+        if progress is not None:
+            progress(len(done), len(runs), runs[number].label)
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        pending = {pool.submit(one, number) for number in together}
+        try:
+            while pending:
+                finished, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    note(*future.result())
+        except BaseException:
+            for future in pending:
+                future.cancel()
+            raise
+    for number in alone:
+        note(*one(number))
+    return [(run, done[number]) for number, run in enumerate(runs)]
+
+
+def collect(samples: list[tuple[Run, Sample]]) -> Samples:
+    """By experiment and variant, seeds in order."""
+    by_case: dict[tuple[str, str], list[Sample]] = {}
+    for run, sample in sorted(samples, key=lambda pair: pair[0].seed):
+        by_case.setdefault((run.experiment.name, run.variant), []).append(sample)
+    return Samples(by_case)
+
+
+def judged(
+    claims: list[_claims.Claim],
+    measures: Any,
+    samples: Samples,
+    *,
+    all_rows: bool,
+    quick: bool,
+) -> Iterable[dict[str, Any]]:
+    """Every claim with its verdict. Unless ``all_rows``, only those whose experiments were run."""
+    for claim in claims:
+        if not claim.testable:
+            if all_rows:
+                yield _claims.not_testable(claim)
+            continue
+        measure: Measure = measures[claim.measure]
+        if all(samples.has(name) for name in measure.experiments):
+            yield _claims.judge(claim, measure.function(samples), quick=quick)
+
+
+def program_digest() -> str:
+    """Digest of the compiled core: another build may give other numbers."""
+    from .. import _native
+
+    return hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()
+
+
+def save_sample(path: Path, sample: Sample) -> None:
+    """Arrays as they are, everything else as JSON; written whole or not at all."""
+    import numpy
+
+    arrays = {key: value for key, value in sample.items() if isinstance(value, numpy.ndarray)}
+    rest = {key: value for key, value in sample.items() if key not in arrays}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(f".{time.monotonic_ns()}.part")
+    with partial.open("wb") as file:
+        numpy.savez_compressed(file, __rest__=numpy.array(json.dumps(rest)), **arrays)
+    partial.replace(path)
+
+
+def load_sample(path: Path) -> Sample:
+    """What `save_sample` wrote."""
+    import numpy
+
+    with numpy.load(path, allow_pickle=False) as kept:
+        sample: Sample = json.loads(str(kept["__rest__"]))
+        sample.update({key: kept[key] for key in kept.files if key != "__rest__"})
+    return sample
+
+
+def _row(run: Run, sample: Sample) -> dict[str, Any]:
+    return {
+        "experiment": run.experiment.name,
+        "variant": run.variant,
+        "seed": run.seed,
+        "trace_hash": sample.get("trace_hash", ""),
+        "packet_hops": int(sample.get("packet_hops", 0)),
+    }
+
+
+def _notes(scale: Scale, figure: str | None) -> list[str]:
+    notes = []
+    if scale.quick:
+        notes.append(f"Quick: runs take {scale.factor:.0%} of the paper's time, with fewer seeds; verdicts are indicative.")
+    if figure is not None:
+        notes.append(f"Only what {figure} needs was run; only the claims that rest on it are listed.")
+    return notes
+
+
+def _plain(text: str) -> str:
+    return "".join(letter for letter in text.lower().removeprefix("fig.") if letter.isalnum()).removeprefix("fig")
+
+
+__all__ = ["Run", "carry_out", "collect", "find_plate", "judged", "load_sample", "plan", "run_all", "save_sample"]

@@ -1,0 +1,279 @@
+"""Figures 8, 10, 12 and 14, Table 1, the counts of §4.3 and the ten runs of §4.5. One run (the first seed) is drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _plot
+from .._base import Figure, Plate, Quantity, Samples, Scale, Table
+from . import measures, scenarios
+
+BUFFERS = (("lossless", "w/o packet loss"), ("lossy", "w/ packet loss"))
+
+
+def figure_8(samples: Samples, scale: Scale) -> Figure:
+    """One bottleneck: rates, queue and utilisation as 10, 20, 30, 20 and 10 flows share it."""
+    figure, axes = _plot.panels(3, 2)
+    tables = {}
+    for column, (buffer, words) in enumerate(BUFFERS):
+        sample = samples["one bottleneck", buffer][0]
+        times = sample["times_s"]
+        for source in (1, 2, 3):
+            rate = sample[f"rate_source{source}_bps"] / 1e6
+            _plot.steps(axes[0][column], times, rate, f"source {source}", colour=source - 1)
+        _plot.steps(axes[1][column], times, sample["backlog"])
+        _plot.steps(axes[2][column], times, sample["utilisation"])
+        _plot.finish(axes[0][column], f"Rate ({words})", "rate per flow (Mbit/s)", top=1.6)
+        _plot.finish(axes[1][column], f"Average queue length ({words})", "packets", top=200 if column == 0 else 50)
+        _plot.finish(axes[2][column], f"Bottleneck utilisation ({words})", "utilisation", top=1.05)
+        tables[buffer] = _series_table(
+            f"Figure 8, {words}",
+            times,
+            {
+                **{f"rate_source{i}_bps": sample[f"rate_source{i}_bps"] for i in (1, 2, 3)},
+                "backlog_packets": sample["backlog"],
+                "utilisation": sample["utilisation"],
+            },
+        )
+    deviation = measures.one_bottleneck_rates(samples)["worst_phase_deviation"]
+    used = measures.one_bottleneck_utilisation(samples)
+    queue = measures.one_bottleneck_queue(samples)
+    return Figure(
+        "One bottleneck: MCA adapts, with high utilisation and a short queue",
+        "10, 20, 30, 20 and 10 flows share 10 Mbit/s; each line is the mean of one source's ten flows, over 1 s. "
+        "The paper sees rates that follow the fair share, short queues with spikes where ten flows join, and high "
+        f"utilisation with both buffers (200 and 50 packets). Here: no phase mean is further than {_percent(deviation)} from "
+        f"its fair share, utilisation is {_plain(used['lossless'])} and {_plain(used['lossy'])}, and the queue holds "
+        f"{_plain(queue['lowest_phase'])} to {_plain(queue['highest_phase'])} packets per flow in the lossless runs."
+        + _short(scale),
+        _plot.svg(figure, "mca-8"),
+        tables,
+    )
+
+
+def figure_10(samples: Samples, scale: Scale) -> Figure:
+    """Chain: average rates of the three classes, and one of the four bottlenecks."""
+    figure, axes = _plot.panels(3, 2)
+    tables = {}
+    for column, (buffer, words) in enumerate(BUFFERS):
+        sample = samples["chain", buffer][0]
+        times = sample["times_s"]
+        averages = {hops: _running(sample[f"rate_{hops}_bps"]) for hops in (1, 2, 4)}
+        for colour, (hops, name) in enumerate(((1, "one hop"), (2, "two hops"), (4, "four hops"))):
+            _plot.steps(axes[0][column], times, averages[hops] / 1e6, name, colour=colour)
+            axes[0][column].axhline(FAIR_MBPS[hops], color=_plot.COLOURS[colour], linewidth=0.7, linestyle=":")
+        shown = CHAIN_SHOWN - 1
+        _plot.steps(axes[1][column], times, sample["backlog"][shown])
+        _plot.steps(axes[2][column], times, sample["utilisation"][shown])
+        _plot.finish(axes[0][column], f"Average rate ({words})", "rate per flow (Mbit/s)", top=1.0)
+        _plot.finish(axes[1][column], f"Average queue length ({words})", "packets", top=200 if column == 0 else 40)
+        _plot.finish(axes[2][column], f"Bottleneck utilisation ({words})", "utilisation", top=1.05)
+        tables[buffer] = _series_table(
+            f"Figure 10, {words}",
+            times,
+            {
+                **{f"average_rate_{hops}_hop_bps": averages[hops] for hops in (1, 2, 4)},
+                "backlog_packets": sample["backlog"][shown],
+                "utilisation": sample["utilisation"][shown],
+            },
+        )
+    first, second = measures.one_to_two_hop(samples), measures.two_to_four_hop(samples)
+    return Figure(
+        "Chain of four bottlenecks: close to proportional fairness",
+        "Average rate at t is what was sent in [0, t] over t, mean of the flows of a class; dotted, the proportionally fair "
+        f"rates. Queue and utilisation are those of bottleneck {CHAIN_SHOWN}. The paper reports about 2.5 between one and "
+        f"two hops and almost 2 between two and four. Here: {_plain(first['lossless'])} and {_plain(second['lossless'])} "
+        f"without loss, {_plain(first['lossy'])} and {_plain(second['lossy'])} with loss." + _short(scale),
+        _plot.svg(figure, "mca-10"),
+        tables,
+    )
+
+
+CHAIN_SHOWN = 2
+FAIR_MBPS = {1: 4 / 7, 2: 2 / 7, 4: 1 / 7}
+
+
+def figure_12(samples: Samples, scale: Scale) -> Figure:
+    """Star: the multicast flow against 192 unicast flows, and one bottleneck."""
+    figure, axes = _plot.panels(3, 2)
+    tables = {}
+    for column, (buffer, words) in enumerate(BUFFERS):
+        sample = samples["star", buffer][0]
+        times = sample["times_s"]
+        multicast = _running(sample["multicast_bps"])
+        mean, interval = sample["unicast_mean_bps"], sample["unicast_ci95_bps"]
+        rates = axes[0][column]
+        rates.fill_between(
+            times, (mean - interval) / 1e3, (mean + interval) / 1e3, color=_plot.COLOURS[0], alpha=0.3, linewidth=0
+        )
+        _plot.steps(rates, times, mean / 1e3, "unicast, mean of 192", colour=0)
+        _plot.steps(rates, times, multicast / 1e3, "multicast", colour=1)
+        _plot.steps(axes[1][column], times, sample["backlog"])
+        _plot.steps(axes[2][column], times, sample["utilisation"])
+        _plot.finish(rates, f"Average rate ({words})", "rate (kbit/s)", top=400)
+        _plot.finish(axes[1][column], f"Average queue length ({words})", "packets", top=None if column == 0 else 10)
+        _plot.finish(axes[2][column], f"Bottleneck utilisation ({words})", "utilisation", top=1.05)
+        tables[buffer] = _series_table(
+            f"Figure 12, {words}",
+            times,
+            {
+                "multicast_average_rate_bps": multicast,
+                "unicast_average_rate_bps": mean,
+                "unicast_ci95_bps": interval,
+                "backlog_packets": sample["backlog"],
+                "utilisation": sample["utilisation"],
+            },
+        )
+    without = measures.star_ratio("lossless")(samples)["ratio"]
+    with_loss = measures.star_ratio("lossy")(samples)["ratio"]
+    return Figure(
+        "Star of 64 bottlenecks: no drop to zero",
+        "Average sending rate from the start of the multicast flow and of the 192 unicast flows (band: 95 % confidence "
+        "interval over flows); queue and utilisation of bottleneck 1. The paper finds the two almost equal with both "
+        f"buffers. Here the multicast flow gets {_plain(without)} times the rate of a unicast flow without loss and "
+        f"{_plain(with_loss)} times with loss (means over seeds)." + _short(scale),
+        _plot.svg(figure, "mca-12"),
+        tables,
+    )
+
+
+def figure_14(samples: Samples, scale: Scale) -> Figure:
+    """Tracking: the rate of the multicast flow as the most congested link changes, and whose word is followed."""
+    figure, axes = _plot.panels(2, 2, height=2.1)
+    tables = {}
+    for column, (buffer, words) in enumerate(BUFFERS):
+        sample = samples["tracking", buffer][0]
+        times = sample["times_s"]
+        bounds = [scale.seconds(t) for t in scenarios.TRACKING_TIMES_S]
+        for row in (0, 1):
+            _plot.shade(axes[row][column], list(zip(bounds[1::2], bounds[2::2], strict=True)))
+        _plot.steps(axes[0][column], times, sample["multicast_bps"] / 1e3, "multicast", linewidth=0.8)
+        levels = measures.unicast_on_worst_link(sample, scale)
+        for number, (start, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+            axes[0][column].plot(
+                [start, end],
+                [levels[number] / 1e3] * 2,
+                color=_plot.COLOURS[1],
+                linewidth=1.6,
+                label="unicast on the worst link" if number == 0 else None,
+            )
+        when = np.append(sample["switch_s"], sample["end_s"])
+        who = np.append(sample["switch_link"], sample["switch_link"][-1:])
+        axes[1][column].step(when, who, where="post", color=_plot.COLOURS[0], linewidth=0.8, label="representative")
+        worst = [*scenarios.TRACKING_LINKS, scenarios.TRACKING_LINKS[-1]]
+        axes[1][column].step(
+            bounds, worst, where="post", color=_plot.COLOURS[1], linestyle="--", label="most congested (Table 1)"
+        )
+        _plot.finish(axes[0][column], f"Rate ({words})", "rate (kbit/s)", top=800)
+        _plot.finish(axes[1][column], f"Representative ({words})", "receiver", top=max(8.0, float(who.max()) + 1))
+        tables[buffer] = _series_table(f"Figure 14, {words}", times, {"multicast_bps": sample["multicast_bps"]})
+        tables[f"{buffer} representative"] = Table(
+            f"Figure 14, representative, {words}",
+            {"time_s": sample["switch_s"].tolist(), "receiver": sample["switch_link"].tolist()},
+        )
+    shares = measures.tracking_share(samples)
+    return Figure(
+        "Tracking: the multicast rate follows the most congested link",
+        "1-s means of the multicast rate; the bars are the mean rate of the unicast flow on the most congested link in each "
+        "period. Below, the receiver that the source follows. The paper's Figure 14 shows the rate always tracking the most "
+        "congested link, with more oscillation between 400 and 1000 s. Here the representative is on the right link for "
+        f"{_percent(shares['lossless_worst_period'])} (lossless) and {_percent(shares['lossy_worst_period'])} (lossy) of the "
+        "worst period." + _short(scale),
+        _plot.svg(figure, "mca-14"),
+        tables,
+    )
+
+
+def table_1(samples: Samples, scale: Scale) -> Table:
+    """Table 1 with what we saw: how long the representative was on the most congested link."""
+    columns: dict[str, list[Any]] = {"period_s": [], "most_congested_link": []}
+    times = scenarios.TRACKING_TIMES_S
+    columns["period_s"] = [
+        f"{scale.seconds(a):g}–{scale.seconds(b):g}" for a, b in zip(times[:-1], times[1:], strict=True)
+    ]
+    columns["most_congested_link"] = list(scenarios.TRACKING_LINKS)
+    for buffer, _ in BUFFERS:
+        shares = np.mean([measures.period_shares(s, scale) for s in samples["tracking", buffer]], axis=0)
+        switches = np.mean([measures.period_switches(s, scale) for s in samples["tracking", buffer]], axis=0)
+        columns[f"share_of_time_{buffer}"] = [round(float(share), 3) for share in shares]
+        columns[f"switches_per_100_s_{buffer}"] = [round(float(rate), 1) for rate in switches]
+    return Table("Table 1: the most congested link, and the time that the representative was on it", columns)
+
+
+def feedback_counts(samples: Samples, _scale: Scale) -> Table:
+    """§4.3: CIs of the multicast session, of one receiver without suppression, and of a unicast flow."""
+    published = {"lossy": (5444, 4978, 5057), "lossless": (5605, 5135, 5147)}
+    keys = ("session_indications", "receiver_indications", "unicast_indications")
+    names = ("sent by the multicast receivers", "per receiver without suppression", "sent by a unicast receiver")
+    rows: list[dict[str, Any]] = []
+    for buffer, _ in BUFFERS:
+        for number, (key, name) in enumerate(zip(keys, names, strict=True)):
+            ours = samples.each("star", buffer, lambda s, key=key: s[key])
+            rows.append(
+                {
+                    "buffer": buffer,
+                    "congestion_indications": name,
+                    "paper": published[buffer][number],
+                    "measured": round(ours.mean),
+                    "ci95": None if ours.ci95 is None else round(ours.ci95),
+                    "runs": len(ours.values),
+                }
+            )
+    return Table("§4.3: congestion indications in 400 s", {key: [row[key] for row in rows] for key in rows[0]})
+
+
+def ten_runs(samples: Samples, _scale: Scale) -> Table:
+    """§4.5: throughput and feedback of each run, and their mean and deviation."""
+    runs = samples["dynamic tree", "all"]
+    columns: dict[str, list[Any]] = {
+        "run": [str(number) for number in range(1, len(runs) + 1)],
+        "throughput_kbps": [round(s["rate_bps"] / 1e3, 1) for s in runs],
+        "feedback_packets": [round(s["feedback_packets"]) for s in runs],
+        "feedback_per_s": [round(s["feedback_packets"] / s["duration_s"], 2) for s in runs],
+    }
+    for name, how in (("mean", np.mean), ("standard deviation", lambda x: np.std(x, ddof=1))):
+        columns["run"].append(name)
+        for key in ("throughput_kbps", "feedback_packets", "feedback_per_s"):
+            columns[key].append(round(float(how(columns[key][: len(runs)])), 2))
+    columns["run"].append("paper")
+    columns["throughput_kbps"].append(232.0)
+    columns["feedback_packets"].append(3009)
+    columns["feedback_per_s"].append(None)
+    return Table("§4.5: the multicast flow in the dynamic tree (paper: 232 ± 10 kbit/s, 3009 ± 777 feedback packets)", columns)
+
+
+def plates() -> list[Plate]:
+    """Everything that is drawn or tabulated, in the order of the paper."""
+    return [
+        Plate("figure-8", "One bottleneck", ("one bottleneck",), figure_8),
+        Plate("figure-10", "Chain", ("chain",), figure_10),
+        Plate("figure-12", "Star", ("star",), figure_12),
+        Plate("feedback-counts", "Congestion indications of §4.3", ("star",), feedback_counts),
+        Plate("table-1", "The most congested link", ("tracking",), table_1),
+        Plate("figure-14", "Tracking", ("tracking",), figure_14),
+        Plate("ten-runs", "Dynamic tree", ("dynamic tree",), ten_runs),
+    ]
+
+
+def _series_table(title: str, times: Any, columns: dict[str, Any]) -> Table:
+    return Table(title, {"time_s": times.tolist(), **{name: values.tolist() for name, values in columns.items()}})
+
+
+def _running(values: Any) -> Any:
+    return np.cumsum(np.nan_to_num(values)) / np.arange(1, len(values) + 1)
+
+
+def _plain(quantity: Quantity) -> str:
+    if quantity.ci95 is None:
+        return f"{quantity.mean:.2f}"
+    return f"{quantity.mean:.2f} ± {quantity.ci95:.2f}"
+
+
+def _percent(quantity: Quantity) -> str:
+    return f"{100 * quantity.mean:.0f} %"
+
+
+def _short(scale: Scale) -> str:
+    return f" Quick run: {scale.factor:.0%} of the paper's time." if scale.quick else ""

@@ -1,0 +1,413 @@
+"""How the claims of §4.1 to §4.5 are measured from samples. The names are those that claims.toml uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._base import Measure, Measured, Quantity, Sample, Samples, Scale
+from . import extracts, scenarios
+
+BUFFERS = ("lossless", "lossy")
+
+
+def both(experiment: str, value: Callable[[Sample], float], unit: str = "", prefix: str = "") -> Callable[[Samples], Measured]:
+    """One quantity a buffer size."""
+
+    def measure(samples: Samples) -> Measured:
+        return {prefix + buffer: samples.each(experiment, buffer, value, unit) for buffer in BUFFERS}
+
+    return measure
+
+
+# --- §4.1 ------------------------------------------------------------------------------------------------------------
+
+
+def one_bottleneck_rates(samples: Samples) -> Measured:
+    """Largest deviation of a phase's mean rate from its fair share, and the least Jain index over phases."""
+    fair = np.array([10e6 / flows for flows in extracts.PHASE_FLOWS])
+    runs = samples["one bottleneck", "lossless"]
+    deviations = [np.max(np.abs(np.nanmean(s["phase_means_bps"], axis=1) / fair - 1)) for s in runs]
+    return {
+        "worst_phase_deviation": Quantity(tuple(map(float, deviations)), "of the fair share"),
+        "worst_jain": Quantity(tuple(min(jain(phase) for phase in s["phase_means_bps"]) for s in runs)),
+    }
+
+
+def jain(rates: Any) -> float:
+    """Jain's index of the rates that are there."""
+    present = rates[~np.isnan(rates)]
+    return float(present.sum() ** 2 / (len(present) * (present**2).sum()))
+
+
+one_bottleneck_utilisation = both("one bottleneck", lambda s: float(np.mean(s["utilisation"][_settled(s)])))
+
+
+def one_bottleneck_queue(samples: Samples) -> Measured:
+    """Mean queue per flow in the phase where it is least and in the phase where it is greatest, lossless."""
+    runs = [_queue_per_flow(s) for s in samples["one bottleneck", "lossless"]]
+    lossy = [_queue_per_flow(s) for s in samples["one bottleneck", "lossy"]]
+    return {
+        "highest_phase": Quantity(tuple(max(run) for run in runs), "packets per flow"),
+        "lowest_phase": Quantity(tuple(min(run) for run in runs), "packets per flow"),
+        "highest_phase_lossy": Quantity(tuple(max(run) for run in lossy), "packets per flow"),
+    }
+
+
+def join_spikes(samples: Samples) -> Measured:
+    """Height of the queue's peak in the 20 s after a join over the mean of the settled phase, and time until below twice it."""
+    heights, recoveries = [], []
+    for sample in samples["one bottleneck", "lossless"]:
+        whole, settled = _windows(sample)
+        height, recovery = [], []
+        for phase in (1, 2):
+            queue, steady = sample["backlog"][whole[phase]], float(np.mean(sample["backlog"][settled[phase]]))
+            start = int(extracts.SETTLING_S)
+            peak = int(np.argmax(queue[:start]))
+            below = np.flatnonzero(queue[peak:] < 2 * steady)
+            height.append(float(queue[peak]) / steady)
+            recovery.append(float(peak + below[0] + 1) if len(below) else float(len(queue)))
+        heights.append(min(height))
+        recoveries.append(max(recovery))
+    return {
+        "spike_over_steady": Quantity(tuple(heights), "times the steady mean"),
+        "recovery_s": Quantity(tuple(recoveries), "s"),
+    }
+
+
+def lossless_drops(samples: Samples) -> Measured:
+    """Packets dropped at the bottleneck with 200 packets of buffer, outside and inside the time after joins."""
+    runs = samples["one bottleneck", "lossless"]
+    return {
+        "drops_outside_joins": Quantity(tuple(float(np.sum(s["drops"][_settled(s)])) for s in runs), "packets"),
+        "drops_in_all": Quantity(tuple(float(np.sum(s["drops"])) for s in runs), "packets"),
+    }
+
+
+def _windows(sample: Sample) -> tuple[list[Any], list[Any]]:
+    return extracts.phase_windows(sample["times_s"], _scale_of(sample))
+
+
+def _scale_of(sample: Sample) -> Scale:
+    """The scale of a sample of §4.1, from its length."""
+    return Scale(round(float(sample["times_s"][-1])) / scenarios.ONE_BOTTLENECK_S)
+
+
+def _settled(sample: Sample) -> Any:
+    return np.any(_windows(sample)[1], axis=0)
+
+
+def _queue_per_flow(sample: Sample) -> list[float]:
+    windows = _windows(sample)[1]
+    return [
+        float(np.mean(sample["backlog"][window])) / flows
+        for window, flows in zip(windows, extracts.PHASE_FLOWS, strict=True)
+    ]
+
+
+# --- §4.2 ------------------------------------------------------------------------------------------------------------
+
+
+def _class_rate(sample: Sample, hops: int) -> float:
+    return float(np.mean(sample[f"rate_{hops}_bps"]))
+
+
+one_to_two_hop = both("chain", lambda s: _class_rate(s, 1) / _class_rate(s, 2), "ratio")
+two_to_four_hop = both("chain", lambda s: _class_rate(s, 2) / _class_rate(s, 4), "ratio")
+
+
+def proportional_fairness(samples: Samples) -> Measured:
+    """How far each class is from the proportionally fair rate, lossless."""
+    # Σ log x under x₁ + x₂ + x₄ = 1 Mbit/s with 4, 2 and 1 classes of flows: x₁ = 4/7, x₂ = 2/7, x₄ = 1/7.
+    fair = {1: 4e6 / 7, 2: 2e6 / 7, 4: 1e6 / 7}
+    names = {1: "one_hop", 2: "two_hop", 4: "four_hop"}
+    deviations = {
+        f"{names[hops]}_deviation": samples.each(
+            "chain", "lossless", lambda s, hops=hops: abs(_class_rate(s, hops) / fair[hops] - 1), "of the fair rate"
+        )
+        for hops in fair
+    }
+    rates = {
+        f"{names[hops]}_kbps": samples.each("chain", "lossless", lambda s, hops=hops: _class_rate(s, hops) / 1e3, "kbit/s")
+        for hops in fair
+    }
+    return {**deviations, **rates}
+
+
+def chain_links(samples: Samples) -> Measured:
+    """Utilisation of the least used bottleneck, and packets per flow in the longest queue, after settling."""
+
+    def late(sample: Sample, name: str) -> Any:
+        skip = int(extracts.settling(len(sample["times_s"])))
+        return np.mean(sample[name][:, skip:], axis=1)
+
+    return {
+        **both("chain", lambda s: float(np.min(late(s, "utilisation"))), prefix="utilisation_")(samples),
+        **both("chain", lambda s: float(np.max(late(s, "backlog"))) / 30, "packets per flow", "queue_")(samples),
+    }
+
+
+# --- §4.3 ------------------------------------------------------------------------------------------------------------
+
+
+def star_ratio(buffer: str) -> Callable[[Samples], Measured]:
+    """Rate of the multicast flow over the mean rate of the unicast flows."""
+
+    def measure(samples: Samples) -> Measured:
+        return {
+            "ratio": samples.each("star", buffer, lambda s: s["multicast_rate_bps"] / s["unicast_rate_bps"], "ratio"),
+            "multicast_kbps": samples.each("star", buffer, lambda s: s["multicast_rate_bps"] / 1e3, "kbit/s"),
+            "unicast_kbps": samples.each("star", buffer, lambda s: s["unicast_rate_bps"] / 1e3, "kbit/s"),
+        }
+
+    return measure
+
+
+def drop_to_zero(samples: Samples) -> Measured:
+    """Rate with 64 receivers over the rate with one."""
+    return {
+        buffer: Quantity(
+            tuple(
+                s["multicast_rate_bps"] / alone["multicast_rate_bps"]
+                for s, alone in zip(samples["star", buffer], samples["one branch", buffer], strict=False)
+            ),
+            "ratio",
+        )
+        for buffer in BUFFERS
+    }
+
+
+def star_links(samples: Samples) -> Measured:
+    """Mean utilisation and packets per flow over the 64 bottlenecks, after settling."""
+    return {
+        **both("star", lambda s: float(np.mean(s["utilisations"])), prefix="utilisation_")(samples),
+        **both("star", lambda s: float(np.mean(s["backlogs"])) / 4, "packets per flow", "queue_")(samples),
+    }
+
+
+def indications(buffer: str, key: str) -> Callable[[Samples], Measured]:
+    """CIs in 400 s."""
+    return lambda samples: {"packets": samples.each("star", buffer, lambda s: s[f"{key}_indications"], "packets")}
+
+
+def indication_ratio(buffer: str, key: str) -> Callable[[Samples], Measured]:
+    """CIs of the multicast session over those of another kind."""
+    return lambda samples: {"ratio": samples.each("star", buffer, lambda s: _session_over(s, key), "ratio")}
+
+
+def _session_over(sample: Sample, key: str) -> float:
+    return float(sample["session_indications"] / sample[f"{key}_indications"])
+
+
+def indications_lossless(samples: Samples) -> Measured:
+    """The three counts without loss."""
+    return {
+        key: samples.each("star", "lossless", lambda s, key=key: s[f"{key}_indications"], "packets")
+        for key in ("session", "receiver", "unicast")
+    }
+
+
+def indication_ratios_lossless(samples: Samples) -> Measured:
+    """The two ratios without loss."""
+    return {
+        f"per_{key}": samples.each("star", "lossless", lambda s, key=key: _session_over(s, key), "ratio")
+        for key in ("receiver", "unicast")
+    }
+
+
+def indications_per_second(samples: Samples) -> Measured:
+    """CIs a second of the session and of a unicast flow."""
+    return {
+        f"{key}_{buffer}": samples.each(
+            "star", buffer, lambda s, key=key: s[f"{key}_indications"] / scenarios.STAR_S, "per second"
+        )
+        for buffer in BUFFERS
+        for key in ("session", "unicast")
+    }
+
+
+# --- §4.4 ------------------------------------------------------------------------------------------------------------
+
+
+def periods(sample: Sample) -> list[tuple[float, float]]:
+    """The seven periods of Table 1 in simulated time."""
+    factor = sample["end_s"] / scenarios.TRACKING_S
+    times = [t * factor for t in scenarios.TRACKING_TIMES_S]
+    return list(zip(times[:-1], times[1:], strict=True))
+
+
+def period_shares(sample: Sample, _scale: Scale | None = None) -> list[float]:
+    """Share of each period, after settling, with the representative on the most congested link."""
+    shares = []
+    for (start, end), worst in zip(periods(sample), scenarios.TRACKING_LINKS, strict=True):
+        begin = start + extracts.settling(end - start)
+        shares.append(_time_on(sample, worst, begin, end) / (end - begin))
+    return shares
+
+
+def period_switches(sample: Sample, _scale: Scale | None = None) -> list[float]:
+    """Changes of representative per 100 s in each period."""
+    return [
+        100 * float(np.sum((sample["switch_s"] >= start) & (sample["switch_s"] < end))) / (end - start)
+        for start, end in periods(sample)
+    ]
+
+
+def unicast_on_worst_link(sample: Sample, _scale: Scale | None = None) -> list[float]:
+    """Mean rate, after settling, of the unicast flow on the most congested link of each period, in bit/s."""
+    return [
+        _mean_between(sample["times_s"], sample["unicast_bps"][worst - 1], start + extracts.settling(end - start), end)
+        for (start, end), worst in zip(periods(sample), scenarios.TRACKING_LINKS, strict=True)
+    ]
+
+
+def tracking_share(samples: Samples) -> Measured:
+    """The least of the seven shares."""
+    return {
+        f"{buffer}_worst_period": samples.each("tracking", buffer, lambda s: min(period_shares(s)), "of the period")
+        for buffer in BUFFERS
+    }
+
+
+def tracking_rate(samples: Samples) -> Measured:
+    """Largest deviation over the periods of the multicast rate from that of the unicast flow on the worst link."""
+    return {
+        f"{buffer}_worst_deviation": samples.each("tracking", buffer, _tracking_deviation, "of the unicast rate")
+        for buffer in BUFFERS
+    }
+
+
+def _tracking_deviation(sample: Sample) -> float:
+    deviations = []
+    for (start, end), unicast in zip(periods(sample), unicast_on_worst_link(sample), strict=True):
+        begin = start + extracts.settling(end - start)
+        deviations.append(abs(_mean_between(sample["times_s"], sample["multicast_bps"], begin, end) / unicast - 1))
+    return max(deviations)
+
+
+def tracking_switches(samples: Samples) -> Measured:
+    """Switches per 100 s between 400 and 1000 s, less those at other times."""
+
+    def rates(sample: Sample) -> tuple[float, float]:
+        spans = periods(sample)
+        inside = [2, 3, 4]
+        per_period = period_switches(sample)
+        lengths = [end - start for start, end in spans]
+
+        def mean(numbers: list[int]) -> float:
+            return sum(per_period[i] * lengths[i] for i in numbers) / sum(lengths[i] for i in numbers)
+
+        return mean(inside), mean([i for i in range(len(spans)) if i not in inside])
+
+    measured: Measured = {}
+    for buffer in BUFFERS:
+        measured[f"{buffer}_excess"] = samples.each("tracking", buffer, lambda s: rates(s)[0] - rates(s)[1], "per 100 s")
+    for buffer in BUFFERS:
+        measured[f"{buffer}_inside"] = samples.each("tracking", buffer, lambda s: rates(s)[0], "per 100 s")
+        measured[f"{buffer}_outside"] = samples.each("tracking", buffer, lambda s: rates(s)[1], "per 100 s")
+    return measured
+
+
+def _time_on(sample: Sample, link: int, begin: float, end: float) -> float:
+    """Time between two moments during which the representative was the receiver behind a link."""
+    starts = sample["switch_s"]
+    ends = np.append(starts[1:], sample["end_s"])
+    inside = np.clip(np.minimum(ends, end) - np.maximum(starts, begin), 0, None)
+    return float(inside[sample["switch_link"] == link].sum())
+
+
+def _mean_between(times: Any, values: Any, begin: float, end: float) -> float:
+    return float(np.nanmean(values[(times > begin + 1e-9) & (times <= end + 1e-9)]))
+
+
+# --- §4.5 ------------------------------------------------------------------------------------------------------------
+
+
+def tree_throughput(samples: Samples) -> Measured:
+    """Rate of the multicast flow over the run, and its deviation over the runs."""
+    rates = samples.each("dynamic tree", "all", lambda s: s["rate_bps"] / 1e3, "kbit/s")
+    return {"throughput_kbps": rates, **_deviation(rates)}
+
+
+def tree_feedback(samples: Samples) -> Measured:
+    """Feedback packets a second that the source received, and the deviation over the runs."""
+    counts = samples.each("dynamic tree", "all", lambda s: s["feedback_packets"] / s["duration_s"], "per second")
+    packets = samples.each("dynamic tree", "all", lambda s: s["feedback_packets"], "packets")
+    return {"per_second": counts, **_deviation(counts), "packets": packets}
+
+
+def tree_suppression(samples: Samples) -> Measured:
+    """Feedback of the session over the feedback of the receiver that stays, alone in the same tree."""
+    pairs = zip(samples["dynamic tree", "all"], samples["dynamic tree", "lone"], strict=False)
+    return {
+        "session_per_lone_receiver": Quantity(
+            tuple(s["feedback_packets"] / lone["feedback_packets"] for s, lone in pairs), "ratio"
+        ),
+        "suppressed_share": samples.each(
+            "dynamic tree", "all", lambda s: s["suppressed"] / (s["suppressed"] + s["feedback_packets"])
+        ),
+    }
+
+
+def _deviation(quantity: Quantity) -> Measured:
+    spread = float(np.std(quantity.values, ddof=1)) if len(quantity.values) > 1 else float("nan")
+    return {
+        "standard_deviation": Quantity((spread,), quantity.unit),
+        "relative_deviation": Quantity((spread / quantity.mean,), "of the mean"),
+    }
+
+
+# --- several ---------------------------------------------------------------------------------------------------------
+
+
+def reacts_before_loss(samples: Samples) -> Measured:
+    """Packets lost in the lossless runs after start-up (each would be, or be part of, one indication of loss)."""
+    single = samples["one bottleneck", "lossless"]
+    chain, star = samples["chain", "lossless"], samples["star", "lossless"]
+    return {
+        "lost_packets": Quantity(
+            tuple(
+                float(np.sum(a["drops"][_settled(a)])) + b["late_drops"] + c["late_drops"]
+                for a, b, c in zip(single, chain, star, strict=False)
+            ),
+            "packets",
+        ),
+        "indications": Quantity(
+            tuple(a["indications"] + b["indications"] + c["indications"] for a, b, c in zip(single, chain, star, strict=False)),
+            "indications",
+        ),
+    }
+
+
+MEASURES: dict[str, Measure] = {
+    "one_bottleneck_rates": Measure(("one bottleneck",), one_bottleneck_rates),
+    "one_bottleneck_utilisation": Measure(("one bottleneck",), one_bottleneck_utilisation),
+    "one_bottleneck_queue": Measure(("one bottleneck",), one_bottleneck_queue),
+    "join_spikes": Measure(("one bottleneck",), join_spikes),
+    "lossless_drops": Measure(("one bottleneck",), lossless_drops),
+    "one_to_two_hop": Measure(("chain",), one_to_two_hop),
+    "two_to_four_hop": Measure(("chain",), two_to_four_hop),
+    "proportional_fairness": Measure(("chain",), proportional_fairness),
+    "chain_links": Measure(("chain",), chain_links),
+    "star_ratio_lossless": Measure(("star",), star_ratio("lossless")),
+    "star_ratio_lossy": Measure(("star",), star_ratio("lossy")),
+    "drop_to_zero": Measure(("star", "one branch"), drop_to_zero),
+    "star_links": Measure(("star",), star_links),
+    "session_indications_lossy": Measure(("star",), indications("lossy", "session")),
+    "receiver_indications_lossy": Measure(("star",), indications("lossy", "receiver")),
+    "unicast_indications_lossy": Measure(("star",), indications("lossy", "unicast")),
+    "session_per_receiver_lossy": Measure(("star",), indication_ratio("lossy", "receiver")),
+    "session_per_unicast_lossy": Measure(("star",), indication_ratio("lossy", "unicast")),
+    "indications_lossless": Measure(("star",), indications_lossless),
+    "indication_ratios_lossless": Measure(("star",), indication_ratios_lossless),
+    "indications_per_second": Measure(("star",), indications_per_second),
+    "tracking_share": Measure(("tracking",), tracking_share),
+    "tracking_rate": Measure(("tracking",), tracking_rate),
+    "tracking_switches": Measure(("tracking",), tracking_switches),
+    "tree_throughput": Measure(("dynamic tree",), tree_throughput),
+    "tree_feedback": Measure(("dynamic tree",), tree_feedback),
+    "tree_suppression": Measure(("dynamic tree",), tree_suppression),
+    "reacts_before_loss": Measure(("one bottleneck", "chain", "star"), reacts_before_loss),
+}
