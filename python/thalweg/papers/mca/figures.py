@@ -48,7 +48,7 @@ def figure_8(samples: Samples, scale: Scale) -> Figure:
         f"its fair share, utilisation is {_plain(used['lossless'])} and {_plain(used['lossy'])}, and the queue holds "
         f"{_plain(queue['lowest_phase'])} to {_plain(queue['highest_phase'])} packets per flow in the lossless runs."
         + _short(scale),
-        _plot.svg(figure, "mca-8"),
+        _plot.svg(figure, "figure-8", "Rates, queue and utilisation of one bottleneck over time"),
         tables,
     )
 
@@ -86,7 +86,7 @@ def figure_10(samples: Samples, scale: Scale) -> Figure:
         f"rates. Queue and utilisation are those of bottleneck {CHAIN_SHOWN}. The paper reports about 2.5 between one and "
         f"two hops and almost 2 between two and four. Here: {_plain(first['lossless'])} and {_plain(second['lossless'])} "
         f"without loss, {_plain(first['lossy'])} and {_plain(second['lossy'])} with loss." + _short(scale),
-        _plot.svg(figure, "mca-10"),
+        _plot.svg(figure, "figure-10", "Average rates, queue and utilisation in the chain over time"),
         tables,
     )
 
@@ -134,14 +134,14 @@ def figure_12(samples: Samples, scale: Scale) -> Figure:
         "interval over flows); queue and utilisation of bottleneck 1. The paper finds the two almost equal with both "
         f"buffers. Here the multicast flow gets {_plain(without)} times the rate of a unicast flow without loss and "
         f"{_plain(with_loss)} times with loss (means over seeds)." + _short(scale),
-        _plot.svg(figure, "mca-12"),
+        _plot.svg(figure, "figure-12", "Average rates, queue and utilisation in the star over time"),
         tables,
     )
 
 
 def figure_14(samples: Samples, scale: Scale) -> Figure:
     """Tracking: the rate of the multicast flow as the most congested link changes, and whose word is followed."""
-    figure, axes = _plot.panels(2, 2, height=2.1)
+    figure, axes = _plot.panels(2, 2, height=2.5)
     tables = {}
     for column, (buffer, words) in enumerate(BUFFERS):
         sample = samples["tracking", buffer][0]
@@ -169,7 +169,7 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
         _plot.finish(axes[0][column], f"Rate ({words})", "rate (kbit/s)", top=800)
         _plot.finish(axes[1][column], f"Representative ({words})", "receiver", top=max(8.0, float(who.max()) + 1))
         tables[buffer] = _series_table(f"Figure 14, {words}", times, {"multicast_bps": sample["multicast_bps"]})
-        tables[f"{buffer} representative"] = Table(
+        tables[f"{buffer}-representative"] = Table(
             f"Figure 14, representative, {words}",
             {"time_s": sample["switch_s"].tolist(), "receiver": sample["switch_link"].tolist()},
         )
@@ -181,7 +181,7 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
         "congested link, with more oscillation between 400 and 1000 s. Here the representative is on the right link for "
         f"{_percent(shares['lossless_worst_period'])} (lossless) and {_percent(shares['lossy_worst_period'])} (lossy) of the "
         "worst period." + _short(scale),
-        _plot.svg(figure, "mca-14"),
+        _plot.svg(figure, "figure-14", "Multicast rate and representative over time"),
         tables,
     )
 

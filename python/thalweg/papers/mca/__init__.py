@@ -1,0 +1,44 @@
+"""MCA: an end-to-end multicast congestion avoidance scheme with feedback suppression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .._base import Experiment, Measure, Paper, Plate
+
+
+def _experiments() -> Mapping[str, Experiment]:
+    from .experiments import EXPERIMENTS
+
+    return EXPERIMENTS
+
+
+def _measures() -> Mapping[str, Measure]:
+    from . import measures, rule_measures
+
+    return {**measures.MEASURES, **rule_measures.MEASURES}
+
+
+def _plates() -> Sequence[Plate]:
+    from .figures import plates
+
+    return plates()
+
+
+def _choices() -> Mapping[str, str]:
+    from .scenarios import CHOICES
+
+    return CHOICES
+
+
+PAPER = Paper(
+    name="mca",
+    title="MCA: An End-to-end Multicast Congestion Avoidance Scheme with Feedback Suppression",
+    claims_file=Path(__file__).with_name("claims.toml"),
+    experiments=_experiments,
+    measures=_measures,
+    plates=_plates,
+    choices=_choices,
+)
+"""J. Li, S. Kalyanaraman (Rensselaer Polytechnic Institute): experiments, measures, figures and claims."""

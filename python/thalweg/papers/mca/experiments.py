@@ -1,0 +1,126 @@
+"""Every experiment: its scenario, what is kept, how many seeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base import Experiment, Sample, Scale, Tree
+from . import cost, extracts, rules, scenarios
+
+
+def _one_branch(variant: str, scale: Scale) -> Tree:
+    """One branch of the star of §4.3 by itself: the multicast flow has one receiver. Branches do not touch each other."""
+    size = {"lossless": 200, "lossy": 10}[variant]
+    links = [
+        scenarios.link("bottleneck1", "r", "d1", rate="1 Mbit/s", delay="5 ms", buffer=f"{size} packets"),
+        scenarios.link("access1", "s1", "r", **scenarios.FAR),
+        scenarios.link("access65", "s65", "r", **scenarios.FAR),
+    ]
+    flows = [scenarios.mca("unicast1", "s1", "d1", count=3), scenarios.mca("multicast", "s65", "d1")]
+    return scenarios.custom(
+        f"MCA §4.3, one branch of the star, {variant}", scale.seconds(scenarios.STAR_S), links, flows
+    )
+
+
+def _keep_one_branch(result: Any, _variant: str, _scale: Scale) -> Sample:
+    from .. import _read
+
+    return {"multicast_rate_bps": float(_read.flow(result, "multicast")["rate_bps"])}
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "one bottleneck",
+            "§4.1: one bottleneck of 10 Mbit/s, 10 to 30 flows to 16 receivers",
+            ("lossless", "lossy"),
+            scenarios.one_bottleneck,
+            extracts.one_bottleneck,
+            weight=13,
+        ),
+        Experiment(
+            "chain",
+            "§4.2: four bottlenecks of 10 Mbit/s in a row",
+            ("lossless", "lossy"),
+            scenarios.chain,
+            extracts.chain,
+            weight=28,
+        ),
+        Experiment(
+            "star",
+            "§4.3: 64 bottlenecks of 1 Mbit/s, one multicast and 192 unicast flows",
+            ("lossless", "lossy"),
+            scenarios.star,
+            extracts.star,
+            weight=10,
+        ),
+        Experiment(
+            "one branch",
+            "§4.3: one branch of the star, where the multicast flow has one receiver",
+            ("lossless", "lossy"),
+            _one_branch,
+            _keep_one_branch,
+            weight=0.3,
+        ),
+        Experiment(
+            "tracking",
+            "§4.4: 32 receivers, the most congested link changes every 200 s",
+            ("lossless", "lossy"),
+            scenarios.tracking,
+            extracts.tracking,
+            weight=13,
+        ),
+        Experiment(
+            "dynamic tree",
+            "§4.5: three levels of links of 20 and 200 ms, traffic and receivers that come and go",
+            ("all", "lone"),
+            scenarios.dynamic_tree,
+            extracts.dynamic_tree,
+            seeds=10,
+            quick_seeds=3,
+            weight=40,
+        ),
+        Experiment("one queue", "Rules: one queue", ("wide", "narrow"), rules.one_queue, rules.keep_one_queue),
+        Experiment(
+            "changed path", "Rules: a path changes", ("shorter", "longer"), rules.changed_path, rules.keep_changed_path
+        ),
+        Experiment("drift", "Rules: a thousand epochs", ("-",), rules.drift, rules.keep_drift, seeds=3),
+        Experiment(
+            "equal branches",
+            "Rules: representatives over equal branches",
+            ("k_rx2", "k0", "k1", "k3"),
+            rules.branches,
+            rules.keep_branches,
+        ),
+        Experiment(
+            "absence", "Rules: the representative leaves", ("n1", "n4", "n16"), rules.absence, rules.keep_absence
+        ),
+        Experiment("bursts", "Rules: bursts of loss", ("-",), rules.bursts, rules.keep_bursts, weight=0.1),
+        Experiment("silence", "Rules: no feedback without arrivals", ("-",), rules.silence, rules.keep_silence),
+        Experiment(
+            "fluid limit",
+            "Rules: accumulation against the queues of random paths, for smaller and smaller packets",
+            tuple(f"path-{path}-{packet}" for packet in rules.FLUID_PACKETS for path in rules.FLUID_PATHS),
+            rules.fluid,
+            rules.keep_fluid,
+            seeds=1,
+            quick_seeds=1,
+            weight=0.5,
+        ),
+        Experiment("paced flows", "Rules: paced flows", ("10", "20", "30"), rules.paced, rules.keep_paced, weight=0.3),
+        Experiment("trade-off", "Rules: trade-offs", tuple(rules.TRADE_OFFS), rules.trade_off, rules.keep_trade_off),
+        Experiment("company", "Scope: with TCP", ("together", "classes"), rules.company, rules.keep_company, weight=0.4),
+        Experiment("solitude", "Scope: no receiver", ("open", "capped"), rules.solitude, rules.keep_solitude, weight=0.1),
+        Experiment(
+            "constant cost",
+            "Cost: groups of 100 to 10 000 receivers",
+            tuple(str(size) for size in cost.SIZES),
+            lambda variant, scale: cost.group(int(variant), scale.seconds(1.0)),
+            rules.keep_one_queue,
+            seeds=3,
+            quick_seeds=1,
+            measure=cost.measure,
+        ),
+    )
+}

@@ -1,0 +1,542 @@
+"""Small scenarios that show one rule or one trade-off each, and what is kept of them.
+
+Series are sampled every millisecond here: each control packet, cut and increase is then seen by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _read
+from .._base import Sample, Scale, Tree
+from .scenarios import FAST, link, mca
+
+FINE = "1 ms"
+WIDE = "1000 packets"
+
+
+def fine(title: str, duration_s: float, links: list[Tree], flows: list[Tree], series: list[str], **more: Any) -> Tree:
+    """A scenario over listed links, with 1-ms series and events."""
+    return {
+        "title": title,
+        "duration": f"{duration_s:g} s",
+        "topology": {"kind": "custom", "links": links},
+        "flows": flows,
+        "record": {"every": FINE, "series": series, "events": True},
+        **more,
+    }
+
+
+def coarse(title: str, duration_s: float, links: list[Tree], flows: list[Tree], **more: Any) -> Tree:
+    """A scenario over listed links, of which only the counters are read."""
+    return {
+        "title": title,
+        "duration": f"{duration_s:g} s",
+        "topology": {"kind": "custom", "links": links},
+        "flows": flows,
+        **more,
+    }
+
+
+# --- one queue: thresholds, cuts, increases --------------------------------------------------------------------------
+
+
+def one_queue(variant: str, _scale: Scale) -> Tree:
+    """Three flows share 1 Mbit/s, with room for every packet or with ten packets of it."""
+    buffer = {"wide": 200, "narrow": 10}[variant]
+    links = [
+        link("access", "s", "r", **FAST),
+        link("bottleneck", "r", "d", rate="1 Mbit/s", delay="20 ms", buffer=f"{buffer} packets"),
+    ]
+    series = ["accumulation", "allowed_rate", "period", "srtt"]
+    return fine(f"MCA rules, one queue, {variant}", 60.0, links, [mca("m", "s", "d", count=3)], series)
+
+
+def keep_one_queue(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """The hysteresis replayed from the accumulation, and every change of rate held against the rules."""
+    sample: Sample = {"epochs": 0, "violations": 0, "smallest_entry": np.inf, "largest_exit": -np.inf}
+    totals = {"accumulation_cuts": 0, "loss_cuts": 0, "wrong_factor": 0, "too_soon": 0, "increases": 0, "wrong_step": 0}
+    for flow in ("m.1", "m.2", "m.3"):
+        for key, value in _replay_hysteresis(result, flow).items():
+            reduce = {"smallest_entry": min, "largest_exit": max}.get(key, lambda a, b: a + b)
+            sample[key] = reduce(sample[key], value)
+        for key, value in _replay_rates(result, f"flow.{flow}").items():
+            totals[key] += value
+    return {**{key: float(value) for key, value in sample.items()}, **{key: float(v) for key, v in totals.items()}}
+
+
+def _replay_hysteresis(result: Any, flow: str) -> dict[str, float]:
+    """Enter above 2000 bytes, leave below 1000: what the receiver should have indicated, against what it did.
+
+    While congested each control packet makes one indication, so the ticks with an indication are the congested ones.
+    """
+    subject = f"receiver.{flow}@d"
+    times, a = _read.one(result, "accumulation", subject)
+    when, _, _ = _read.events(result, "indication_accumulation", subject)
+    indicated = np.zeros(len(times), dtype=bool)
+    indicated[np.searchsorted(times, when - 1e-9).clip(0, len(times) - 1)] = True
+    changed = np.flatnonzero(np.diff(a, prepend=a[:1]) != 0)
+    congested, epochs, violations = False, 0, 0
+    smallest_entry, largest_exit = np.inf, -np.inf
+    for tick in changed:
+        if not congested and indicated[tick]:
+            epochs += 1
+            smallest_entry = min(smallest_entry, a[tick])
+            violations += not a[tick] > ENTER_BYTES
+            congested = True
+        elif not congested:
+            violations += bool(a[tick] > ENTER_BYTES)
+        elif indicated[tick]:
+            violations += not a[tick] >= LEAVE_BYTES
+        else:
+            largest_exit = max(largest_exit, a[tick])
+            violations += not a[tick] < LEAVE_BYTES
+            congested = False
+    return {
+        "epochs": epochs,
+        "violations": violations,
+        "smallest_entry": smallest_entry,
+        "largest_exit": largest_exit,
+    }
+
+
+def _replay_rates(result: Any, subject: str) -> dict[str, int]:
+    """Every step of the rate: down by 10 or 25 % and not twice in a period, or up by one packet a period."""
+    times, rate = _read.one(result, "allowed_rate", subject)
+    _, period = _read.one(result, "period", subject)
+    period = np.concatenate([np.full(len(times) - len(period), period[0]), period])
+    steps = np.flatnonzero(np.diff(rate)) + 1
+    found = {"accumulation_cuts": 0, "loss_cuts": 0, "wrong_factor": 0, "too_soon": 0, "increases": 0, "wrong_step": 0}
+    last_cut = -np.inf
+    for tick in steps:
+        before, after = rate[tick - 1], rate[tick]
+        if after < before:
+            factor = after / before
+            found["accumulation_cuts"] += abs(factor - 0.90) < FACTOR_TOLERANCE
+            found["loss_cuts"] += abs(factor - 0.75) < FACTOR_TOLERANCE
+            found["wrong_factor"] += min(abs(factor - 0.90), abs(factor - 0.75)) >= FACTOR_TOLERANCE
+            # The period moves with each sample of the RTT, also within the tick; ticks are 1 ms apart.
+            allowed = min(period[tick - 1], period[tick]) - 0.001
+            found["too_soon"] += bool(times[tick] - last_cut < allowed)
+            last_cut = times[tick]
+        else:
+            packets = (after - before) * np.array([period[tick - 1], period[tick]]) / PACKET_BITS
+            found["increases"] += 1
+            found["wrong_step"] += bool(np.min(np.abs(packets - 1.0)) > STEP_TOLERANCE)
+    return found
+
+
+ENTER_BYTES, LEAVE_BYTES, PACKET_BITS = 2000.0, 1000.0, 8000.0
+FACTOR_TOLERANCE = 1e-4
+"""Rates are whole bits per second."""
+STEP_TOLERANCE = 1e-2
+
+
+# --- synchronisation -------------------------------------------------------------------------------------------------
+
+
+def changed_path(variant: str, _scale: Scale) -> Tree:
+    """One flow well below the capacity of a path that becomes 5 ms shorter, or one at its limit that becomes 40 ms longer."""
+    links = [
+        link("access", "s", "r", **FAST),
+        link("path", "r", "d", rate="1 Mbit/s", delay="25 ms", buffer=WIDE),
+    ]
+    if variant == "shorter":
+        still = {"initial_rate": "0.5 Mbit/s", "min_rate": "0.5 Mbit/s", "max_rate": "0.5 Mbit/s"}
+        events = [{"at": "10 s", "link": "path", "delay": "20 ms"}]
+        flows = [mca("m", "s", "d", params=still)]
+        return fine("MCA rules, shorter path", 20.0, links, flows, ["accumulation", "baseline"], events=events)
+    events = [{"at": "100 s", "link": "path", "delay": "65 ms"}]
+    tree = coarse("MCA rules, longer path", 200.0, links, [mca("m", "s", "d")], events=events)
+    tree["record"] = {"every": "1 s", "series": ["rate", "backlog"]}
+    return tree
+
+
+def keep_changed_path(result: Any, variant: str, _scale: Scale) -> Sample:
+    """The baseline before and after, or the rate and the queue before and after."""
+    if variant == "shorter":
+        times, baseline = _read.one(result, "baseline", "receiver.m@d")
+        _, a = _read.one(result, "accumulation", "receiver.m@d")
+        before, after = baseline[np.searchsorted(times, 9.99)], baseline[-1]
+        early = np.flatnonzero((times > 10.0) & (baseline < before))[0]
+        return {
+            "base_error_ms": float(abs((before - after) * 1e3 - 5.0)),
+            "residue_bytes": float(a[early]),
+            "waited_s": float(times[early] - 10.0),
+        }
+    times, rate = _read.one(result, "rate", "flow.m")
+    _, queue = _read.one(result, "backlog", "link.path")
+    before, after = (times > 40) & (times <= 100), times > 140
+    return {
+        "rate_before_bps": float(rate[before].mean()),
+        "rate_after_bps": float(rate[after].mean()),
+        "queue_after": float(queue[after].mean()),
+    }
+
+
+def drift(_variant: str, _scale: Scale) -> Tree:
+    """One flow through one queue for more than a thousand epochs."""
+    links = [
+        link("access", "s", "r", **FAST),
+        link("bottleneck", "r", "d", rate="4 Mbit/s", delay="5 ms", buffer=WIDE),
+    ]
+    tree = fine("MCA rules, drift of the baseline", 600.0, links, [mca("m", "s", "d")], ["baseline", "accumulation"])
+    tree["record"]["every"] = "5 ms"
+    return tree
+
+
+def keep_drift(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """Baseline (what an unqueued packet is believed to take) at the end of each epoch, against what it really takes."""
+    when, _, _ = _read.events(result, "resynchronised", "receiver.m@d")
+    times, baseline = _read.one(result, "baseline", "receiver.m@d")
+    at_ends = baseline[np.searchsorted(times, when - 1e-9).clip(0, len(times) - 1)]
+    # Propagation and transmission on both links.
+    true_s = 0.001 + 1000 * 8 / 100e6 + 0.005 + 1000 * 8 / 4e6
+    packet_s = 1000 * 8 / 4e6
+    error = (at_ends - true_s) / packet_s
+    return {
+        "epochs": float(len(when)),
+        "drift_packet_times": float(abs(error[-100:].mean() - error[:100].mean())),
+        "largest_error_packet_times": float(np.max(np.abs(error))),
+    }
+
+
+# --- representatives -------------------------------------------------------------------------------------------------
+
+
+def branches(variant: str, _scale: Scale) -> Tree:
+    """A group over branches of equal rate, one unicast flow on each: who is slowest changes by chance."""
+    params = {"k0": {"k": 0.0, "k_rx": 0.0}, "k1": {"k": 1.0, "k_rx": 0.0}, "k3": {"k": 3.0, "k_rx": 0.0}}
+    numbers = range(1, 9)
+    links = [link(f"branch{i}", "r", f"d{i}", rate="1 Mbit/s", delay="20 ms", buffer="50 packets") for i in numbers]
+    links.append(link("access", "s", "r", **FAST))
+    flows = [mca("m", "s", [f"d{i}" for i in numbers], params=params.get(variant, {}))]
+    flows += [mca(f"unicast{i}", "s", f"d{i}") for i in numbers]
+    return fine(f"MCA rules, equal branches, {variant}", 120.0, links, flows, [])
+
+
+def keep_branches(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """Every CI of another receiver than the representative, against the bound U − kD and what the source did with it."""
+    switched, value, _ = _read.events(result, "representative", "flow.m")
+    switched = switched[value >= 0]
+    when, margin, _ = _read.events(result, "challenge", "flow.m")
+    # The first representative is taken without a bound.
+    after_first = set(np.round(switched[1:], 9))
+    below = set(np.round(when[margin < 0], 9))
+    return {
+        "switches": float(len(switched)),
+        "challenges": float(len(when)),
+        "wrong_switches": float(len(after_first - below)),
+        "missed_switches": float(len(below - after_first)),
+        "ignored_difference": float(abs(_read.flow(result, "m")["ignored"] - np.sum(margin >= 0))),
+        "switches_per_100_s": float(len(switched)) / 1.2,
+    }
+
+
+def absence(variant: str, _scale: Scale) -> Tree:
+    """The slowest receiver of a group leaves and comes back, five times; and a second group from which nobody leaves."""
+    params = {} if variant == "n4" else {"n": int(variant[1:])}
+    rates = {1: "1 Mbit/s", 2: "2 Mbit/s", 3: "2 Mbit/s", 4: "2 Mbit/s"}
+    links = [link(f"branch{i}", "r", f"d{i}", rate=rate, delay="20 ms", buffer=WIDE) for i, rate in rates.items()]
+    links += [link(f"steady{i}", "q", f"e{i}", rate="1 Mbit/s", delay="20 ms", buffer="50 packets") for i in rates]
+    links += [link("access", "s", "r", **FAST), link("access2", "t", "q", **FAST)]
+    flows = [
+        mca("m", "s", [f"d{i}" for i in rates], params=params),
+        mca("steady", "t", [f"e{i}" for i in rates], params=params),
+        *(mca(f"unicast{i}", "t", f"e{i}") for i in rates),
+    ]
+    events = []
+    for number in range(ABSENCES):
+        events.append({"at": f"{30 + 40 * number} s", "flow": "m", "action": "leave", "node": "d1"})
+        events.append({"at": f"{50 + 40 * number} s", "flow": "m", "action": "join", "node": "d1"})
+    series = ["allowed_rate", "period", "absence_rate"]
+    return fine(f"MCA rules, absent representative, {variant}", 30.0 + 40.0 * ABSENCES, links, flows, series, events=events)
+
+
+ABSENCES = 5
+
+
+def keep_absence(result: Any, variant: str, _scale: Scale) -> Sample:
+    """Time from the departure, and from the rate reaching U′ + 4D′, to the moment the source gives the representative up."""
+    n = int(variant[1:])
+    times, rate = _read.one(result, "allowed_rate", "flow.m")
+    period = _filled(result, "period", "flow.m", len(times))
+    bound = _filled(result, "absence_rate", "flow.m", len(times))
+    gone, _, _ = _read.events(result, "absent", "flow.m")
+    switched, value, _ = _read.events(result, "representative", "flow.m")
+    switched = switched[value >= 0]
+    false_alarms, _, _ = _read.events(result, "absent", "flow.steady")
+    departures, late, delays = 0, 0, []
+    for number in range(ABSENCES):
+        left = 30.0 + 40.0 * number
+        later = gone[(gone > left) & (gone < left + 20)]
+        if not len(later):
+            continue
+        departures += 1
+        delays.append(later[0] - left)
+        # The rate crosses the bound for the last time before the representative is given up.
+        before = np.flatnonzero((times > left) & (times <= later[0]))
+        crossed = times[before[np.flatnonzero(rate[before] >= bound[before])[0]]]
+        tick = np.searchsorted(times, later[0])
+        next_one = switched[switched >= later[0]]
+        answer = next_one[0] if len(next_one) else np.inf
+        # Two round trips of the new path, and one tick of the series at each end.
+        allowed = (n + 1) * period[tick] + 2 * 0.3 + 0.002
+        late += bool(answer - crossed > allowed)
+    return {
+        "departures": float(departures),
+        "late": float(late),
+        "detection_s": float(np.mean(delays)) if delays else float("nan"),
+        "missed": float(ABSENCES - departures),
+        "false_alarms": float(len(false_alarms)),
+    }
+
+
+def _filled(result: Any, name: str, subject: str, length: int) -> Any:
+    """A series from the start: before its first value it has that value."""
+    _, values = _read.one(result, name, subject)
+    return np.concatenate([np.full(length - len(values), values[0]), values])
+
+
+# --- losses and silence ----------------------------------------------------------------------------------------------
+
+
+def bursts(_variant: str, _scale: Scale) -> Tree:
+    """A link that nothing waits for fails for a tenth of a second, twenty times."""
+    still = {"initial_rate": "0.5 Mbit/s", "min_rate": "0.5 Mbit/s", "max_rate": "0.5 Mbit/s"}
+    links = [link("access", "s", "r", **FAST), link("path", "r", "d", rate="10 Mbit/s", delay="10 ms", buffer=WIDE)]
+    events = []
+    for number in range(1, BURSTS + 1):
+        events.append({"at": f"{number} s", "link": "path", "up": False})
+        events.append({"at": f"{number}.1 s", "link": "path", "up": True})
+    flows = [mca("m", "s", "d", params=still)]
+    return fine("MCA rules, bursts of loss", BURSTS + 2.0, links, flows, [], events=events)
+
+
+BURSTS = 20
+
+
+def keep_bursts(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """Indications of loss, and packets missing, per failure."""
+    when, _, _ = _read.events(result, "indication_loss")
+    missing = float(result.receivers["missing"].sum())
+    counts = [int(np.sum((when > n) & (when < n + 1))) for n in range(1, BURSTS + 1)]
+    return {
+        "bursts": float(BURSTS),
+        "packets_per_burst": missing / BURSTS,
+        "indications_per_burst": float(np.mean(counts)),
+        "worst_burst": float(np.max(counts)),
+    }
+
+
+def silence(_variant: str, _scale: Scale) -> Tree:
+    """A congested group whose source stops: whoever decides by timers would still speak afterwards."""
+    numbers = range(1, 9)
+    links = [link(f"branch{i}", "r", f"d{i}", rate="1 Mbit/s", delay="20 ms", buffer="50 packets") for i in numbers]
+    links.append(link("access", "s", "r", **FAST))
+    flows = [mca("m", "s", [f"d{i}" for i in numbers], stop="30 s"), *(mca(f"unicast{i}", "s", f"d{i}") for i in numbers)]
+    tree = fine("MCA rules, silence after the source stopped", 60.0, links, flows, [])
+    tree["record"] = {"every": FINE, "series": ["throughput"], "events": True}
+    return tree
+
+
+def keep_silence(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """Indications that no packet of the flow arrived for, at that receiver."""
+    late = seen = 0
+    for number in range(1, 9):
+        subject = f"receiver.m@d{number}"
+        times, arriving = _read.one(result, "throughput", subject)
+        for name in ("indication_accumulation", "indication_loss"):
+            when, _, _ = _read.events(result, name, subject)
+            ticks = np.searchsorted(times, when - 1e-9).clip(0, len(times) - 1)
+            seen += len(when)
+            late += int(np.sum(arriving[ticks] == 0))
+    return {"late_feedback": float(late), "indications": float(seen)}
+
+
+# --- the fluid limit -------------------------------------------------------------------------------------------------
+
+
+def fluid(variant: str, _scale: Scale) -> Tree:
+    """A steady flow over a random chain whose links become too slow for it in turn; smaller packets are closer to a fluid.
+
+    The receiver never enters congestion here (threshold 1000 packets), so that it only measures.
+    """
+    _, path, packet = variant.split("-")
+    random = np.random.default_rng(int(path))
+    hops = int(random.integers(2, 6))
+    rate_kbps = int(random.integers(800, 1600))
+    rate = f"{rate_kbps} kbit/s"
+    links = [link("access", "s", "r0", **FAST)]
+    events: list[Tree] = []
+    for hop in range(1, hops + 1):
+        delay_ms = int(random.integers(1, 6))
+        links.append(
+            link(f"hop{hop}", f"r{hop - 1}", f"r{hop}", rate=f"{4 * rate_kbps} kbit/s", delay=f"{delay_ms} ms", buffer="1 MB")
+        )
+    for number in range(6):
+        hop = int(random.integers(1, hops + 1))
+        begin = 3 + 5 * number
+        slow = int(rate_kbps * float(random.uniform(0.5, 0.9)))
+        events.append({"at": f"{begin} s", "link": f"hop{hop}", "rate": f"{slow} kbit/s"})
+        events.append({"at": f"{begin + 1} s", "link": f"hop{hop}", "rate": f"{4 * rate_kbps} kbit/s"})
+    params = {"initial_rate": rate, "min_rate": rate, "max_rate": rate, "enter": 1000.0, "control_interval": "1 ms"}
+    flow = mca("m", "s", f"r{hops}", packet=f"{packet} B", params=params)
+    flow["start_spread"] = "0 s"
+    return fine(f"MCA rules, fluid limit, {variant}", 33.0, links, [flow], ["accumulation", "backlog_bytes"], events=events)
+
+
+FLUID_PACKETS = (1000, 250, 62)
+FLUID_PATHS = (1, 2, 3, 4, 5)
+
+
+def keep_fluid(result: Any, variant: str, _scale: Scale) -> Sample:
+    """How often accumulation and the path's backlog disagree about there being a queue, and about its size."""
+    packet = float(variant.split("-")[2])
+    subjects = [s for s in _read.series(result, "backlog_bytes") if not s.endswith(".backward") and "hop" in s]
+    queues = _read.series(result, "backlog_bytes", subjects)
+    truth = np.sum(list(queues.values()), axis=0)
+    times = _read.times(result, "backlog_bytes")
+    own_times, own = _read.one(result, "accumulation", next(s for s in result.series["subject"].unique() if "receiver.m@" in s))
+    a = np.zeros(len(times))
+    a[np.searchsorted(times, own_times - 1e-9)] = own
+    # The receiver learns of a queue when the packet that waited arrives.
+    later = times > 2.0
+    seen, real = a[later], truth[later]
+    zero = packet
+    lag = _best_lag(seen > zero, real > zero)
+    seen, real = (seen[lag:], real[:-lag]) if lag else (seen, real)
+    return {
+        "disagreement": float(np.mean((seen > zero) != (real > zero))),
+        "false_zero": float(np.mean((seen <= zero) & (real > 2 * zero))),
+        "false_positive": float(np.mean((seen > 2 * zero) & (real <= zero))),
+        "error_bytes": float(np.mean(np.abs(seen - real))),
+        "queued_share": float(np.mean(real > zero)),
+        "lag_s": lag * 0.001,
+    }
+
+
+def _best_lag(seen: Any, real: Any) -> int:
+    """Delay, in ticks, with which the receiver's view follows: the one with which the two agree best."""
+    return min(range(60), key=lambda lag: float(np.mean(seen[lag:] != real[: len(real) - lag])))
+
+
+# --- paced flows and trade-offs --------------------------------------------------------------------------------------
+
+
+def paced(variant: str, _scale: Scale) -> Tree:
+    """Evenly paced flows that load 10 Mbit/s to 95 %."""
+    count = int(variant)
+    rate = f"{9500 / count:g} kbit/s"
+    still = {"initial_rate": rate, "min_rate": rate, "max_rate": rate, "enter": 1000.0}
+    links = [link("access", "s", "r", **FAST), link("bottleneck", "r", "d", rate="10 Mbit/s", delay="10 ms", buffer=WIDE)]
+    return coarse(f"MCA rules, {count} paced flows", 60.0, links, [mca("m", "s", "d", count=count, params=still)], warmup="2 s")
+
+
+def keep_paced(result: Any, variant: str, _scale: Scale) -> Sample:
+    """Mean and greatest queue per flow."""
+    row = _read.link(result, "bottleneck")
+    return {
+        "mean_packets_per_flow": float(row["queue_packets"]) / int(variant),
+        "max_packets_per_flow": float(row["queue_max_packets"]) / int(variant),
+    }
+
+
+TRADE_OFFS: dict[str, dict[str, Any]] = {
+    "2/1": {"enter": 2.0, "leave": 1.0},
+    "4/2": {"enter": 4.0, "leave": 2.0},
+    "8/4": {"enter": 8.0, "leave": 4.0},
+    "5/12": {"keep_accumulation": 0.95, "keep_loss": 0.88},
+    "10/25": {"keep_accumulation": 0.90, "keep_loss": 0.75},
+    "20/50": {"keep_accumulation": 0.80, "keep_loss": 0.50},
+    "200": {},
+    "1000": {},
+}
+"""Thresholds in packets; cuts in per cent; buffers in packets."""
+
+
+def trade_off(variant: str, _scale: Scale) -> Tree:
+    """Ten flows at 10 Mbit/s; and beside them one steady flow among Poisson traffic that never fills its link."""
+    params = TRADE_OFFS[variant]
+    buffer = variant if variant.isdigit() else "200"
+    links = [
+        link("access", "s", "r", **FAST),
+        link("bottleneck", "r", "d", rate="10 Mbit/s", delay="10 ms", buffer=f"{buffer} packets"),
+        link("access2", "t", "q", **FAST),
+        link("noisy", "q", "e", rate="10 Mbit/s", delay="10 ms", buffer=WIDE),
+    ]
+    still = {"initial_rate": "2 Mbit/s", "min_rate": "2 Mbit/s", "max_rate": "2 Mbit/s"}
+    flows = [
+        mca("m", "s", "d", count=10, params=params),
+        mca("steady", "t", "e", params={**still, **params}),
+        {
+            "name": "noise",
+            "from": "t",
+            "to": "e",
+            "packet": "1000 B",
+            "source": {"kind": "poisson", "rate": "6 Mbit/s"},
+        },
+    ]
+    return coarse(f"MCA rules, trade-off {variant}", 100.0, links, flows, warmup="20 s")
+
+
+def keep_trade_off(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """Queue, utilisation and rate of the ten flows, and the indications of the flow that needs none."""
+    row = _read.link(result, "bottleneck")
+    return {
+        "queue": float(row["queue_packets"]),
+        "utilisation": float(row["utilisation"]),
+        "drops": float(row["drops"]),
+        "rate_bps": float(np.mean([flow["rate_bps"] for flow in _read.group(result, "m")])),
+        "alarms_per_s": float(_read.flow(result, "steady")["feedback_packets"]) / 80.0,
+    }
+
+
+# --- company and solitude --------------------------------------------------------------------------------------------
+
+
+def company(variant: str, _scale: Scale) -> Tree:
+    """MCA and NewReno at one link: in one queue, or in two classes of equal weight."""
+    apart = {"classes": [1, 1]} if variant == "classes" else {}
+    links = [
+        link("access", "s", "r", **FAST),
+        link("bottleneck", "r", "d", rate="10 Mbit/s", delay="20 ms", buffer="100 packets", **apart),
+    ]
+    flows = [mca("m", "s", "d"), {"name": "tcp", "scheme": "reno", "from": "s", "to": "d", "packet": "1000 B"}]
+    if apart:
+        flows[1]["class"] = 1
+    return coarse(f"MCA rules, with TCP, {variant}", 120.0, links, flows, warmup="20 s")
+
+
+def keep_company(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """Throughput of both."""
+    return {name: float(_read.flow(result, name)["throughput_bps"]) for name in ("m", "tcp")}
+
+
+def solitude(variant: str, _scale: Scale) -> Tree:
+    """All receivers leave at 30 s; the rate has no cap, or one of 5 Mbit/s."""
+    links = [link("access", "s", "r", **FAST), link("path", "r", "d", rate="1 Mbit/s", delay="20 ms", buffer="50 packets")]
+    params = {"max_rate": "5 Mbit/s"} if variant == "capped" else {}
+    flow = mca("m", "s", ["d"], multicast=True, params=params)
+    tree = coarse(
+        f"MCA rules, no receiver, {variant}",
+        90.0,
+        links,
+        [flow],
+        events=[{"at": "30 s", "flow": "m", "action": "leave", "node": "d"}],
+    )
+    tree["record"] = {"every": "1 s", "series": ["allowed_rate"]}
+    return tree
+
+
+def keep_solitude(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """Rate when the last receiver left, rate at the end, and seconds in which it fell."""
+    times, rate = _read.one(result, "allowed_rate", "flow.m")
+    after = rate[times >= 31.0]
+    return {
+        "rate_when_left_bps": float(rate[times <= 30.0][-1]),
+        "rate_at_end_bps": float(after[-1]),
+        "falls": float(np.sum(np.diff(after) < 0)),
+    }
