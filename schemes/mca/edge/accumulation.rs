@@ -105,7 +105,6 @@ impl Accumulation {
     }
 
     /// Arrival minus departure without queues, as believed now, in nanoseconds.
-    #[cfg(test)]
     pub(crate) const fn baseline_ns(&self) -> Option<i64> {
         self.baseline_ns
     }

@@ -104,6 +104,12 @@ impl ReceiverLaw for Receiver {
         let rate_bps = self.arriving.over(heard.srtt.max(self.rate_window), 1).unwrap_or(0.0);
         let finding = self.accumulation.on_control(data.sent_at, cx.now(), rate_bps);
         cx.probe("accumulation", self.accumulation.bytes());
+        cx.probe("baseline", self.accumulation.baseline_ns().map_or(0.0, |ns| ns as f64 / 1e9));
+        match finding {
+            Finding::Begins => cx.event("congestion_begins", self.accumulation.bytes()),
+            Finding::Ends => cx.event("congestion_ends", self.accumulation.bytes()),
+            Finding::Clear | Finding::GoesOn => {}
+        }
         let indicated = match self.cadence {
             Cadence::PerControlPacket => matches!(finding, Finding::Begins | Finding::GoesOn),
             Cadence::PerEpoch => finding == Finding::Begins,

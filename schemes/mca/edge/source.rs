@@ -85,14 +85,19 @@ impl Sender {
         };
         cx.measured_rtt(sample);
         cx.probe("srtt", self.srtt);
+        cx.probe("period", self.period().as_secs_f64());
     }
 
     /// Whether an indication of `peer` with G-TRAC mean `g` counts; it may make `peer` the representative [MCA §3.1.3, §3.1.4].
-    fn accepts(&self, peer: PeerId, g: f64) -> bool {
+    fn accepts(&self, peer: PeerId, g: f64, cx: &mut Cx<'_>) -> bool {
         match &self.representative {
-            None => true,
-            // ḡ < U − kD
-            Some(it) => it.peer == peer || g < it.u - self.params.k * it.d,
+            Some(it) if it.peer != peer => {
+                // ḡ < U − kD
+                let margin = g - (it.u - self.params.k * it.d);
+                cx.event("challenge", margin);
+                margin < 0.0
+            }
+            _ => true,
         }
     }
 
@@ -108,11 +113,14 @@ impl Sender {
         }
         self.heard = false;
         self.period_ends = now + period;
-        // R ≥ U′ + 4D′
-        let beyond = self
-            .representative
-            .is_some_and(|it| self.rate >= it.u_trac + self.params.absence_deviations * it.d_trac);
+        let beyond = self.rate >= self.absence_rate();
         self.silent_since = if beyond { self.silent_since.or(Some(now)) } else { None };
+    }
+
+    /// From this rate on the representative should have spoken, in bit/s; infinite when there is none.
+    fn absence_rate(&self) -> f64 {
+        // R ≥ U′ + 4D′
+        self.representative.map_or(f64::INFINITY, |it| it.u_trac + self.params.absence_deviations * it.d_trac)
     }
 
     /// When the representative is given up if nothing is heard of it.
@@ -131,7 +139,7 @@ impl SenderLaw for Sender {
             return;
         };
         self.measure(now - indication.about, cx);
-        if !self.accepts(feedback.from, indication.g.0) {
+        if !self.accepts(feedback.from, indication.g.0, cx) {
             cx.count(Count::Ignored, 1);
             return;
         }
@@ -140,6 +148,7 @@ impl SenderLaw for Sender {
         }
         let ((u, d), (u_trac, d_trac)) = (indication.g, indication.trac);
         self.representative = Some(Representative { peer: feedback.from, u, d, u_trac, d_trac });
+        cx.probe("absence_rate", self.absence_rate());
         self.silent_since = None;
         self.heard = true;
 
@@ -163,6 +172,7 @@ impl SenderLaw for Sender {
     fn on_start(&mut self, cx: &mut Cx<'_>) {
         self.started_at = cx.now();
         self.period_ends = cx.now() + self.period();
+        cx.probe("period", self.period().as_secs_f64());
     }
 
     fn stamp(&mut self, _sending: &Sending, cx: &mut Cx<'_>) -> Label {
