@@ -31,14 +31,14 @@ def reproduce(
     jobs: int = 2,
     seed: int = 1,
     out: str | PathLike[str] | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Callable[[int, int, str], object] | None = None,
 ) -> Reproduction:
     """Run a paper's experiments, draw its figures and judge its claims.
 
-    ``figure`` (such as ``figure-8``, ``8``, ``table-1``; see ``PAPERS[paper].figures``) runs only the experiments that the
-    figure needs and judges only the claims that rest on them. ``quick`` takes fewer seeds and shorter runs and says so.
-    Runs take the seeds ``seed``, ``seed + 1`` and so on, ``jobs`` at a time; the numbers do not depend on ``jobs``. With
-    ``out`` the measurements are kept there and reused as long as scenario, seed and program are the same.
+    ``figure`` (such as ``figure-8``, ``8``, ``table-1``; see ``PAPERS[paper].figures``) runs only the experiments that
+    the figure needs and judges only the claims that rest on them. ``quick`` takes fewer seeds and shorter runs and says
+    so. Runs take the seeds ``seed``, ``seed + 1`` and so on, ``jobs`` at a time; the numbers do not depend on ``jobs``.
+    With ``out`` the measurements are kept there and reused as long as scenario, seed and program are the same.
     ``progress(done, total, what)`` is called after each run, from the calling thread.
 
     Raises ``KeyError`` for an unknown paper or figure, ``ValueError`` for ``jobs`` below 1.

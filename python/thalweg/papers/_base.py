@@ -68,14 +68,11 @@ class Quantity:
     @property
     def ci95(self) -> float | None:
         """Half width of the 95 % confidence interval of the mean (Student t); none for a single value."""
-        n = len(self.values)
-        if n < 2:
+        if len(self.values) < 2:
             return None
-        from scipy.special import stdtrit
+        from ..stats import estimate
 
-        mean = self.mean
-        variance = sum((value - mean) ** 2 for value in self.values) / (n - 1)
-        return float(stdtrit(n - 1, 0.975)) * (variance / n) ** 0.5
+        return estimate(self.values).ci95
 
 
 Measured = dict[str, Quantity]
@@ -95,7 +92,9 @@ class Samples:
         """Whether the experiment was run."""
         return any(name == experiment for name, _ in self.by_case)
 
-    def each(self, experiment: str, variant: str, value: Callable[[Sample], float], unit: str = "") -> Quantity:
+    def each(
+        self, experiment: str, variant: str, value: Callable[[Sample], float], unit: str = ""
+    ) -> Quantity:
         """One value a seed."""
         return Quantity(tuple(float(value(sample)) for sample in self[experiment, variant]), unit)
 
@@ -200,9 +199,13 @@ class Reproduction:
             "choices": self.choices,
             "claims": self.claims,
             "figures": [
-                {"id": id, "title": figure.title, "caption": figure.caption} for id, figure in self.figures.items()
+                {"id": name, "title": figure.title, "caption": figure.caption}
+                for name, figure in self.figures.items()
             ],
-            "tables": [{"id": id, "title": table.title, "rows": list(table.rows())} for id, table in self.tables.items()],
+            "tables": [
+                {"id": name, "title": table.title, "rows": list(table.rows())}
+                for name, table in self.tables.items()
+            ],
             "runs": self.runs,
         }
 

@@ -151,7 +151,8 @@ def _reason(
 def _miss(result: dict[str, Any]) -> str:
     mean = "nothing" if result["mean"] is None else f"{result['mean']:.4g}"
     if result["mean_holds"]:
-        return f"wanted {result['check']}, holds in the mean ({mean}) but only for {result['share_of_seeds']:.0%} of seeds"
+        share = f"{result['share_of_seeds']:.0%}"
+        return f"wanted {result['check']}, holds in the mean ({mean}) but only for {share} of seeds"
     return f"wanted {result['check']}, got {mean}"
 
 

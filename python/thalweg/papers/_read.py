@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
-def series(result: Any, name: str, subjects: Iterable[str] | Callable[[str], bool] | None = None) -> dict[str, Array]:
+def series(
+    result: Any, name: str, subjects: Iterable[str] | Callable[[str], bool] | None = None
+) -> dict[str, Array]:
     """Values of a series by subject, on the times of `times`; all subjects, those listed, or those that fit.
 
     A subject that starts late or ends early has NaN where it has no value.
@@ -68,9 +70,9 @@ def link(result: Any, name: str) -> dict[str, Any]:
     """The row of a link's forward direction."""
     import polars
 
-    row: dict[str, Any] = result.links.filter((polars.col("link") == name) & (polars.col("direction") == "forward")).row(
-        0, named=True
-    )
+    row: dict[str, Any] = result.links.filter(
+        (polars.col("link") == name) & (polars.col("direction") == "forward")
+    ).row(0, named=True)
     return row
 
 

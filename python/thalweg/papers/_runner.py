@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _claims
 from ._base import Experiment, Figure, Measure, Paper, Plate, Reproduction, Sample, Samples, Scale, Table
 
-Progress = Callable[[int, int, str], None]
+if TYPE_CHECKING:
+    from .._native import Control
+
+Progress = Callable[[int, int, str], object]
 
 
 @dataclass(frozen=True)
@@ -32,22 +35,26 @@ class Run:
         """What a progress bar says."""
         return f"{self.experiment.name} {self.variant}, seed {self.seed}"
 
-    def carry_out(self) -> Sample:
-        """Simulate and keep what the experiment keeps, with the trace hash."""
+    def carry_out(self, control: Control | None = None) -> Sample:
+        """Simulate in this thread and keep what the experiment keeps; `control` may stop it from another."""
         if self.experiment.measure is not None:
             return self.experiment.measure(self.variant, self.seed, self.scale)
-        from .. import Scenario
+        from .. import Scenario, _native
 
-        scenario = Scenario(**self.experiment.tree(self.variant, self.scale))
-        result = scenario.run(seed=self.seed)
+        plan = Scenario.from_tree(self.experiment.tree(self.variant, self.scale), self.label).plan(self.seed)
+        result = plan.carry_out(control if control is not None else _native.Control())
+        if not result.complete:
+            raise KeyboardInterrupt
         sample = self.experiment.extract(result, self.variant, self.scale)
-        return {**sample, "trace_hash": str(result.trace_hash), "packet_hops": float(result.packet_hops)}
+        return {**sample, "trace_hash": result.trace_hash, "packet_hops": float(result.packet_hops)}
 
     def key(self, program: str) -> str:
         """Digest of everything the sample depends on."""
         code = Path(inspect.getfile(self.experiment.extract)).read_bytes()
         tree = {} if self.experiment.measure is not None else self.experiment.tree(self.variant, self.scale)
-        what = json.dumps([self.experiment.name, self.variant, self.seed, self.scale.factor, tree], sort_keys=True)
+        what = json.dumps(
+            [self.experiment.name, self.variant, self.seed, self.scale.factor, tree], sort_keys=True
+        )
         return hashlib.sha256(b"\0".join([program.encode(), code, what.encode()])).hexdigest()[:32]
 
 
@@ -66,7 +73,9 @@ def carry_out(
         raise ValueError("jobs must be at least 1")
     plates = list(paper.plates()) if figure is None else [find_plate(paper, figure)]
     experiments, measures = paper.experiments(), paper.measures()
-    wanted = {name for plate in plates for name in plate.experiments} if figure is not None else set(experiments)
+    wanted = (
+        {name for plate in plates for name in plate.experiments} if figure is not None else set(experiments)
+    )
     scale = Scale(paper.quick_factor if quick else 1.0)
     runs = plan(experiments.values(), wanted, scale, seed)
     samples = run_all(runs, jobs=jobs, out=out, progress=progress)
@@ -83,7 +92,9 @@ def carry_out(
     return Reproduction(
         paper=paper.name,
         title=paper.title,
-        claims=list(judged(_claims.read(paper.claims_file), measures, collected, all_rows=figure is None, quick=quick)),
+        claims=list(
+            judged(_claims.read(paper.claims_file), measures, collected, all_rows=figure is None, quick=quick)
+        ),
         figures=figures,
         tables=tables,
         runs=[_row(run, sample) for run, sample in samples],
@@ -100,7 +111,9 @@ def find_plate(paper: Paper, text: str) -> Plate:
     for plate in plates:
         if _plain(text) in (_plain(plate.id), _plain(plate.id.removeprefix("figure-"))):
             return plate
-    raise KeyError(f"{paper.name} has no figure {text!r}; there are: {', '.join(plate.id for plate in plates)}")
+    raise KeyError(
+        f"{paper.name} has no figure {text!r}; there are: {', '.join(plate.id for plate in plates)}"
+    )
 
 
 def plan(experiments: Iterable[Experiment], wanted: set[str], scale: Scale, seed: int) -> list[Run]:
@@ -119,15 +132,19 @@ def run_all(
     runs: list[Run], *, jobs: int, out: Path | None = None, progress: Progress | None = None
 ) -> list[tuple[Run, Sample]]:
     """Samples in the order of ``runs``, ``jobs`` at a time. What is found in ``out`` is not run again."""
+    from .. import _native
+
     program = program_digest() if out is not None else ""
     done: dict[int, Sample] = {}
+    controls: list[Control] = []
 
     def one(number: int) -> tuple[int, Sample]:
-        run = runs[number]
+        run, control = runs[number], _native.Control()
+        controls.append(control)
         kept = None if out is None else out / "samples" / f"{run.key(program)}.npz"
         if kept is not None and kept.exists():
             return number, load_sample(kept)
-        sample = run.carry_out()
+        sample = run.carry_out(control)
         if kept is not None:
             save_sample(kept, sample)
         return number, sample
@@ -151,6 +168,8 @@ def run_all(
         except BaseException:
             for future in pending:
                 future.cancel()
+            for control in controls:
+                control.stop()
             raise
     for number in alone:
         note(*one(number))
@@ -227,14 +246,28 @@ def _row(run: Run, sample: Sample) -> dict[str, Any]:
 def _notes(scale: Scale, figure: str | None) -> list[str]:
     notes = []
     if scale.quick:
-        notes.append(f"Quick: runs take {scale.factor:.0%} of the paper's time, with fewer seeds; verdicts are indicative.")
+        notes.append(
+            f"Quick: runs take {scale.factor:.0%} of the paper's time, with fewer seeds; verdicts are indicative."
+        )
     if figure is not None:
         notes.append(f"Only what {figure} needs was run; only the claims that rest on it are listed.")
     return notes
 
 
 def _plain(text: str) -> str:
-    return "".join(letter for letter in text.lower().removeprefix("fig.") if letter.isalnum()).removeprefix("fig")
+    return "".join(letter for letter in text.lower().removeprefix("fig.") if letter.isalnum()).removeprefix(
+        "fig"
+    )
 
 
-__all__ = ["Run", "carry_out", "collect", "find_plate", "judged", "load_sample", "plan", "run_all", "save_sample"]
+__all__ = [
+    "Run",
+    "carry_out",
+    "collect",
+    "find_plate",
+    "judged",
+    "load_sample",
+    "plan",
+    "run_all",
+    "save_sample",
+]

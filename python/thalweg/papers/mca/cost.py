@@ -1,7 +1,7 @@
 """What a group costs the program: processor time per delivered packet, and memory per receiver.
 
-The paper claims constant state and work at the source and at each receiver. Here it is measured on the program itself, in a
-process of its own for each size, so that caches and the allocator start equal.
+The paper claims constant state and work at the source and at each receiver. Here it is measured on the program itself,
+in a process of its own for each size, so that caches and the allocator start equal.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def measure(variant: str, seed: int, scale: Scale) -> Sample:
 
 
 def main(size: int, seed: int, factor: float) -> Sample:
-    """Time of the second half of a long run less what its start costs; memory at its end less what the interpreter takes."""
+    """Time of a long run without what its start costs; memory without what the interpreter takes."""
     from ... import Scenario
 
     long_s = max(2.0, factor * DELIVERIES / size / RATE_PACKETS_PER_S)

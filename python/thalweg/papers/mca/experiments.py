@@ -9,7 +9,7 @@ from . import cost, extracts, rules, scenarios
 
 
 def _one_branch(variant: str, scale: Scale) -> Tree:
-    """One branch of the star of §4.3 by itself: the multicast flow has one receiver. Branches do not touch each other."""
+    """One branch of the star of §4.3 by itself, which no other branch touches: the multicast flow has one receiver."""
     size = {"lossless": 200, "lossy": 10}[variant]
     links = [
         scenarios.link("bottleneck1", "r", "d1", rate="1 Mbit/s", delay="5 ms", buffer=f"{size} packets"),
@@ -81,9 +81,15 @@ EXPERIMENTS: dict[str, Experiment] = {
             quick_seeds=3,
             weight=40,
         ),
-        Experiment("one queue", "Rules: one queue", ("wide", "narrow"), rules.one_queue, rules.keep_one_queue),
         Experiment(
-            "changed path", "Rules: a path changes", ("shorter", "longer"), rules.changed_path, rules.keep_changed_path
+            "one queue", "Rules: one queue", ("wide", "narrow"), rules.one_queue, rules.keep_one_queue
+        ),
+        Experiment(
+            "changed path",
+            "Rules: a path changes",
+            ("shorter", "longer"),
+            rules.changed_path,
+            rules.keep_changed_path,
         ),
         Experiment("drift", "Rules: a thousand epochs", ("-",), rules.drift, rules.keep_drift, seeds=3),
         Experiment(
@@ -94,10 +100,16 @@ EXPERIMENTS: dict[str, Experiment] = {
             rules.keep_branches,
         ),
         Experiment(
-            "absence", "Rules: the representative leaves", ("n1", "n4", "n16"), rules.absence, rules.keep_absence
+            "absence",
+            "Rules: the representative leaves",
+            ("n1", "n4", "n16"),
+            rules.absence,
+            rules.keep_absence,
         ),
         Experiment("bursts", "Rules: bursts of loss", ("-",), rules.bursts, rules.keep_bursts, weight=0.1),
-        Experiment("silence", "Rules: no feedback without arrivals", ("-",), rules.silence, rules.keep_silence),
+        Experiment(
+            "silence", "Rules: no feedback without arrivals", ("-",), rules.silence, rules.keep_silence
+        ),
         Experiment(
             "fluid limit",
             "Rules: accumulation against the queues of random paths, for smaller and smaller packets",
@@ -108,10 +120,28 @@ EXPERIMENTS: dict[str, Experiment] = {
             quick_seeds=1,
             weight=0.5,
         ),
-        Experiment("paced flows", "Rules: paced flows", ("10", "20", "30"), rules.paced, rules.keep_paced, weight=0.3),
-        Experiment("trade-off", "Rules: trade-offs", tuple(rules.TRADE_OFFS), rules.trade_off, rules.keep_trade_off),
-        Experiment("company", "Scope: with TCP", ("together", "classes"), rules.company, rules.keep_company, weight=0.4),
-        Experiment("solitude", "Scope: no receiver", ("open", "capped"), rules.solitude, rules.keep_solitude, weight=0.1),
+        Experiment(
+            "paced flows", "Rules: paced flows", ("10", "20", "30"), rules.paced, rules.keep_paced, weight=0.3
+        ),
+        Experiment(
+            "trade-off", "Rules: trade-offs", tuple(rules.TRADE_OFFS), rules.trade_off, rules.keep_trade_off
+        ),
+        Experiment(
+            "company",
+            "Scope: with TCP",
+            ("together", "classes"),
+            rules.company,
+            rules.keep_company,
+            weight=0.4,
+        ),
+        Experiment(
+            "solitude",
+            "Scope: no receiver",
+            ("open", "capped"),
+            rules.solitude,
+            rules.keep_solitude,
+            weight=0.1,
+        ),
         Experiment(
             "constant cost",
             "Cost: groups of 100 to 10 000 receivers",

@@ -18,7 +18,9 @@ def one_bottleneck(result: Any, _variant: str, scale: Scale) -> Sample:
     """1-s means of rate per flow and source, of the queue and of utilisation; means of each flow in each phase."""
     times = _read.times(result, "utilisation")
     rates = {
-        source: np.stack(list(_on(_read.series(result, "rate", _copies(f"source{source}", 10)), result, times)))
+        source: np.stack(
+            list(_on(_read.series(result, "rate", _copies(f"source{source}", 10)), result, times))
+        )
         for source in (1, 2, 3)
     }
     subject = "link.bottleneck"
@@ -37,10 +39,12 @@ def one_bottleneck(result: Any, _variant: str, scale: Scale) -> Sample:
         "drops": _read.series(result, "drops", [subject])[subject],
         "phase_means_bps": means,
         "missing": float(sum(row["missing"] for row in result.receivers.to_dicts())),
-        "indications": float(result.receivers["feedback_packets"].sum() + result.receivers["suppressed"].sum()),
+        "indications": float(
+            result.receivers["feedback_packets"].sum() + result.receivers["suppressed"].sum()
+        ),
     }
     for source in (1, 2, 3):
-        active = [_active(times, scenario_span, scale) for scenario_span in [SPANS_S[source]]][0]
+        active = next(_active(times, scenario_span, scale) for scenario_span in [SPANS_S[source]])
         mean = np.nanmean(rates[source], axis=0)
         mean[~active] = np.nan
         sample[f"rate_source{source}_bps"] = mean
@@ -73,14 +77,18 @@ def chain(result: Any, _variant: str, scale: Scale) -> Sample:
     times = _read.times(result, "utilisation")
     sample: Sample = {"times_s": times}
     for hops, prefix in ((1, "one_hop"), (2, "two_hop"), (4, "four_hop")):
-        rates = np.stack(list(_read.series(result, "rate", lambda s, p=prefix: s.startswith(f"flow.{p}")).values()))
+        rates = np.stack(
+            list(_read.series(result, "rate", lambda s, p=prefix: s.startswith(f"flow.{p}")).values())
+        )
         sample[f"rate_{hops}_bps"] = np.nanmean(rates, axis=0)
     for name in ("backlog", "utilisation"):
         values = _read.series(result, name, [f"link.bottleneck{i}" for i in range(1, 5)])
         sample[name] = np.stack([values[f"link.bottleneck{i}"] for i in range(1, 5)])
     sample["drops"] = np.array([float(_read.link(result, f"bottleneck{i}")["drops"]) for i in range(1, 5)])
     sample["late_missing"] = float(_late_drops(result, settling(scale.seconds(scenarios.CHAIN_S))))
-    sample["indications"] = float(result.receivers["feedback_packets"].sum() + result.receivers["suppressed"].sum())
+    sample["indications"] = float(
+        result.receivers["feedback_packets"].sum() + result.receivers["suppressed"].sum()
+    )
     return sample
 
 
@@ -114,7 +122,9 @@ def star(result: Any, _variant: str, scale: Scale) -> Sample:
         / scale.factor,
         "unicast_indications": float(np.mean([row["feedback_packets"] for row in flows])) / scale.factor,
         "late_drops": float(_late_drops(result, settling(scale.seconds(scenarios.STAR_S)))),
-        "indications": float(result.receivers["feedback_packets"].sum() + result.receivers["suppressed"].sum()),
+        "indications": float(
+            result.receivers["feedback_packets"].sum() + result.receivers["suppressed"].sum()
+        ),
     }
 
 
@@ -135,7 +145,7 @@ def tracking(result: Any, _variant: str, scale: Scale) -> Sample:
 
 
 def representatives(result: Any, flow: str) -> tuple[Any, Any]:
-    """When the representative changed, and to the receiver of which number (nodes are ``d1``, ``d2``, …; 0 for none)."""
+    """When the representative changed, and to the receiver of which number (of ``d1``, ``d2``, …; 0 for none)."""
     import polars
 
     rows = result.events.filter(
@@ -187,7 +197,8 @@ def _present(scale: Scale) -> list[set[int]]:
     """For each source the phases in which its flows are on."""
     del scale
     return [
-        {i for i, (start, end) in enumerate(PHASES_S) if start >= span[0] and end <= span[1]} for span in SPANS_S.values()
+        {i for i, (start, end) in enumerate(PHASES_S) if start >= span[0] and end <= span[1]}
+        for span in SPANS_S.values()
     ]
 
 

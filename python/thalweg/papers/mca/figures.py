@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,9 @@ def figure_8(samples: Samples, scale: Scale) -> Figure:
         _plot.steps(axes[1][column], times, sample["backlog"])
         _plot.steps(axes[2][column], times, sample["utilisation"])
         _plot.finish(axes[0][column], f"Rate ({words})", "rate per flow (Mbit/s)", top=1.6)
-        _plot.finish(axes[1][column], f"Average queue length ({words})", "packets", top=200 if column == 0 else 50)
+        _plot.finish(
+            axes[1][column], f"Average queue length ({words})", "packets", top=200 if column == 0 else 50
+        )
         _plot.finish(axes[2][column], f"Bottleneck utilisation ({words})", "utilisation", top=1.05)
         tables[buffer] = _series_table(
             f"Figure 8, {words}",
@@ -44,8 +47,9 @@ def figure_8(samples: Samples, scale: Scale) -> Figure:
         "One bottleneck: MCA adapts, with high utilisation and a short queue",
         "10, 20, 30, 20 and 10 flows share 10 Mbit/s; each line is the mean of one source's ten flows, over 1 s. "
         "The paper sees rates that follow the fair share, short queues with spikes where ten flows join, and high "
-        f"utilisation with both buffers (200 and 50 packets). Here: no phase mean is further than {_percent(deviation)} from "
-        f"its fair share, utilisation is {_plain(used['lossless'])} and {_plain(used['lossy'])}, and the queue holds "
+        f"utilisation with both buffers (200 and 50 packets). Here: no phase mean is further than "
+        f"{_percent(deviation)} from its fair share, utilisation is {_plain(used['lossless'])} and "
+        f"{_plain(used['lossy'])}, and the queue holds "
         f"{_plain(queue['lowest_phase'])} to {_plain(queue['highest_phase'])} packets per flow in the lossless runs."
         + _short(scale),
         _plot.svg(figure, "figure-8", "Rates, queue and utilisation of one bottleneck over time"),
@@ -63,12 +67,16 @@ def figure_10(samples: Samples, scale: Scale) -> Figure:
         averages = {hops: _running(sample[f"rate_{hops}_bps"]) for hops in (1, 2, 4)}
         for colour, (hops, name) in enumerate(((1, "one hop"), (2, "two hops"), (4, "four hops"))):
             _plot.steps(axes[0][column], times, averages[hops] / 1e6, name, colour=colour)
-            axes[0][column].axhline(FAIR_MBPS[hops], color=_plot.COLOURS[colour], linewidth=0.7, linestyle=":")
+            axes[0][column].axhline(
+                FAIR_MBPS[hops], color=_plot.COLOURS[colour], linewidth=0.7, linestyle=":"
+            )
         shown = CHAIN_SHOWN - 1
         _plot.steps(axes[1][column], times, sample["backlog"][shown])
         _plot.steps(axes[2][column], times, sample["utilisation"][shown])
         _plot.finish(axes[0][column], f"Average rate ({words})", "rate per flow (Mbit/s)", top=1.0)
-        _plot.finish(axes[1][column], f"Average queue length ({words})", "packets", top=200 if column == 0 else 40)
+        _plot.finish(
+            axes[1][column], f"Average queue length ({words})", "packets", top=200 if column == 0 else 40
+        )
         _plot.finish(axes[2][column], f"Bottleneck utilisation ({words})", "utilisation", top=1.05)
         tables[buffer] = _series_table(
             f"Figure 10, {words}",
@@ -82,10 +90,11 @@ def figure_10(samples: Samples, scale: Scale) -> Figure:
     first, second = measures.one_to_two_hop(samples), measures.two_to_four_hop(samples)
     return Figure(
         "Chain of four bottlenecks: close to proportional fairness",
-        "Average rate at t is what was sent in [0, t] over t, mean of the flows of a class; dotted, the proportionally fair "
-        f"rates. Queue and utilisation are those of bottleneck {CHAIN_SHOWN}. The paper reports about 2.5 between one and "
-        f"two hops and almost 2 between two and four. Here: {_plain(first['lossless'])} and {_plain(second['lossless'])} "
-        f"without loss, {_plain(first['lossy'])} and {_plain(second['lossy'])} with loss." + _short(scale),
+        "Average rate at t is what was sent in [0, t] over t, mean of the flows of a class; dotted, the proportionally "
+        f"fair rates. Queue and utilisation are those of bottleneck {CHAIN_SHOWN}. The paper reports about 2.5 between "
+        f"one and two hops and almost 2 between two and four. Here: {_plain(first['lossless'])} and "
+        f"{_plain(second['lossless'])} without loss, {_plain(first['lossy'])} and {_plain(second['lossy'])} with loss."
+        + _short(scale),
         _plot.svg(figure, "figure-10", "Average rates, queue and utilisation in the chain over time"),
         tables,
     )
@@ -106,14 +115,21 @@ def figure_12(samples: Samples, scale: Scale) -> Figure:
         mean, interval = sample["unicast_mean_bps"], sample["unicast_ci95_bps"]
         rates = axes[0][column]
         rates.fill_between(
-            times, (mean - interval) / 1e3, (mean + interval) / 1e3, color=_plot.COLOURS[0], alpha=0.3, linewidth=0
+            times,
+            (mean - interval) / 1e3,
+            (mean + interval) / 1e3,
+            color=_plot.COLOURS[0],
+            alpha=0.3,
+            linewidth=0,
         )
         _plot.steps(rates, times, mean / 1e3, "unicast, mean of 192", colour=0)
         _plot.steps(rates, times, multicast / 1e3, "multicast", colour=1)
         _plot.steps(axes[1][column], times, sample["backlog"])
         _plot.steps(axes[2][column], times, sample["utilisation"])
         _plot.finish(rates, f"Average rate ({words})", "rate (kbit/s)", top=400)
-        _plot.finish(axes[1][column], f"Average queue length ({words})", "packets", top=None if column == 0 else 10)
+        _plot.finish(
+            axes[1][column], f"Average queue length ({words})", "packets", top=None if column == 0 else 10
+        )
         _plot.finish(axes[2][column], f"Bottleneck utilisation ({words})", "utilisation", top=1.05)
         tables[buffer] = _series_table(
             f"Figure 12, {words}",
@@ -151,7 +167,7 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
             _plot.shade(axes[row][column], list(zip(bounds[1::2], bounds[2::2], strict=True)))
         _plot.steps(axes[0][column], times, sample["multicast_bps"] / 1e3, "multicast", linewidth=0.8)
         levels = measures.unicast_on_worst_link(sample, scale)
-        for number, (start, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+        for number, (start, end) in enumerate(itertools.pairwise(bounds)):
             axes[0][column].plot(
                 [start, end],
                 [levels[number] / 1e3] * 2,
@@ -161,14 +177,25 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
             )
         when = np.append(sample["switch_s"], sample["end_s"])
         who = np.append(sample["switch_link"], sample["switch_link"][-1:])
-        axes[1][column].step(when, who, where="post", color=_plot.COLOURS[0], linewidth=0.8, label="representative")
+        axes[1][column].step(
+            when, who, where="post", color=_plot.COLOURS[0], linewidth=0.8, label="representative"
+        )
         worst = [*scenarios.TRACKING_LINKS, scenarios.TRACKING_LINKS[-1]]
         axes[1][column].step(
-            bounds, worst, where="post", color=_plot.COLOURS[1], linestyle="--", label="most congested (Table 1)"
+            bounds,
+            worst,
+            where="post",
+            color=_plot.COLOURS[1],
+            linestyle="--",
+            label="most congested (Table 1)",
         )
         _plot.finish(axes[0][column], f"Rate ({words})", "rate (kbit/s)", top=800)
-        _plot.finish(axes[1][column], f"Representative ({words})", "receiver", top=max(8.0, float(who.max()) + 1))
-        tables[buffer] = _series_table(f"Figure 14, {words}", times, {"multicast_bps": sample["multicast_bps"]})
+        _plot.finish(
+            axes[1][column], f"Representative ({words})", "receiver", top=max(8.0, float(who.max()) + 1)
+        )
+        tables[buffer] = _series_table(
+            f"Figure 14, {words}", times, {"multicast_bps": sample["multicast_bps"]}
+        )
         tables[f"{buffer}-representative"] = Table(
             f"Figure 14, representative, {words}",
             {"time_s": sample["switch_s"].tolist(), "receiver": sample["switch_link"].tolist()},
@@ -176,11 +203,11 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
     shares = measures.tracking_share(samples)
     return Figure(
         "Tracking: the multicast rate follows the most congested link",
-        "1-s means of the multicast rate; the bars are the mean rate of the unicast flow on the most congested link in each "
-        "period. Below, the receiver that the source follows. The paper's Figure 14 shows the rate always tracking the most "
-        "congested link, with more oscillation between 400 and 1000 s. Here the representative is on the right link for "
-        f"{_percent(shares['lossless_worst_period'])} (lossless) and {_percent(shares['lossy_worst_period'])} (lossy) of the "
-        "worst period." + _short(scale),
+        "1-s means of the multicast rate; the bars are the mean rate of the unicast flow on the most congested link "
+        "in each period. Below, the receiver that the source follows. The paper's Figure 14 shows the rate always "
+        "tracking the most congested link, with more oscillation between 400 and 1000 s. Here the representative is on the "
+        f"right link for {_percent(shares['lossless_worst_period'])} (lossless) and {_percent(shares['lossy_worst_period'])} "
+        "(lossy) of the worst period." + _short(scale),
         _plot.svg(figure, "figure-14", "Multicast rate and representative over time"),
         tables,
     )
@@ -190,9 +217,7 @@ def table_1(samples: Samples, scale: Scale) -> Table:
     """Table 1 with what we saw: how long the representative was on the most congested link."""
     columns: dict[str, list[Any]] = {"period_s": [], "most_congested_link": []}
     times = scenarios.TRACKING_TIMES_S
-    columns["period_s"] = [
-        f"{scale.seconds(a):g}–{scale.seconds(b):g}" for a, b in zip(times[:-1], times[1:], strict=True)
-    ]
+    columns["period_s"] = [f"{scale.seconds(a):g}–{scale.seconds(b):g}" for a, b in itertools.pairwise(times)]
     columns["most_congested_link"] = list(scenarios.TRACKING_LINKS)
     for buffer, _ in BUFFERS:
         shares = np.mean([measures.period_shares(s, scale) for s in samples["tracking", buffer]], axis=0)
@@ -206,7 +231,11 @@ def feedback_counts(samples: Samples, _scale: Scale) -> Table:
     """§4.3: CIs of the multicast session, of one receiver without suppression, and of a unicast flow."""
     published = {"lossy": (5444, 4978, 5057), "lossless": (5605, 5135, 5147)}
     keys = ("session_indications", "receiver_indications", "unicast_indications")
-    names = ("sent by the multicast receivers", "per receiver without suppression", "sent by a unicast receiver")
+    names = (
+        "sent by the multicast receivers",
+        "per receiver without suppression",
+        "sent by a unicast receiver",
+    )
     rows: list[dict[str, Any]] = []
     for buffer, _ in BUFFERS:
         for number, (key, name) in enumerate(zip(keys, names, strict=True)):
@@ -221,7 +250,9 @@ def feedback_counts(samples: Samples, _scale: Scale) -> Table:
                     "runs": len(ours.values),
                 }
             )
-    return Table("§4.3: congestion indications in 400 s", {key: [row[key] for row in rows] for key in rows[0]})
+    return Table(
+        "§4.3: congestion indications in 400 s", {key: [row[key] for row in rows] for key in rows[0]}
+    )
 
 
 def ten_runs(samples: Samples, _scale: Scale) -> Table:
@@ -241,7 +272,10 @@ def ten_runs(samples: Samples, _scale: Scale) -> Table:
     columns["throughput_kbps"].append(232.0)
     columns["feedback_packets"].append(3009)
     columns["feedback_per_s"].append(None)
-    return Table("§4.5: the multicast flow in the dynamic tree (paper: 232 ± 10 kbit/s, 3009 ± 777 feedback packets)", columns)
+    return Table(
+        "§4.5: the multicast flow in the dynamic tree (paper: 232 ± 10 kbit/s, 3009 ± 777 feedback packets)",
+        columns,
+    )
 
 
 def plates() -> list[Plate]:
@@ -258,7 +292,9 @@ def plates() -> list[Plate]:
 
 
 def _series_table(title: str, times: Any, columns: dict[str, Any]) -> Table:
-    return Table(title, {"time_s": times.tolist(), **{name: values.tolist() for name, values in columns.items()}})
+    return Table(
+        title, {"time_s": times.tolist(), **{name: values.tolist() for name, values in columns.items()}}
+    )
 
 
 def _running(values: Any) -> Any:

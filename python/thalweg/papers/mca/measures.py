@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,9 @@ from . import extracts, scenarios
 BUFFERS = ("lossless", "lossy")
 
 
-def both(experiment: str, value: Callable[[Sample], float], unit: str = "", prefix: str = "") -> Callable[[Samples], Measured]:
+def both(
+    experiment: str, value: Callable[[Sample], float], unit: str = "", prefix: str = ""
+) -> Callable[[Samples], Measured]:
     """One quantity a buffer size."""
 
     def measure(samples: Samples) -> Measured:
@@ -57,7 +60,7 @@ def one_bottleneck_queue(samples: Samples) -> Measured:
 
 
 def join_spikes(samples: Samples) -> Measured:
-    """Height of the queue's peak in the 20 s after a join over the mean of the settled phase, and time until below twice it."""
+    """Peak of the queue within 20 s of a join over the settled phase's mean, and time until below twice that mean."""
     heights, recoveries = [], []
     for sample in samples["one bottleneck", "lossless"]:
         whole, settled = _windows(sample)
@@ -81,7 +84,9 @@ def lossless_drops(samples: Samples) -> Measured:
     """Packets dropped at the bottleneck with 200 packets of buffer, outside and inside the time after joins."""
     runs = samples["one bottleneck", "lossless"]
     return {
-        "drops_outside_joins": Quantity(tuple(float(np.sum(s["drops"][_settled(s)])) for s in runs), "packets"),
+        "drops_outside_joins": Quantity(
+            tuple(float(np.sum(s["drops"][_settled(s)])) for s in runs), "packets"
+        ),
         "drops_in_all": Quantity(tuple(float(np.sum(s["drops"])) for s in runs), "packets"),
     }
 
@@ -125,12 +130,17 @@ def proportional_fairness(samples: Samples) -> Measured:
     names = {1: "one_hop", 2: "two_hop", 4: "four_hop"}
     deviations = {
         f"{names[hops]}_deviation": samples.each(
-            "chain", "lossless", lambda s, hops=hops: abs(_class_rate(s, hops) / fair[hops] - 1), "of the fair rate"
+            "chain",
+            "lossless",
+            lambda s, hops=hops: abs(_class_rate(s, hops) / fair[hops] - 1),
+            "of the fair rate",
         )
         for hops in fair
     }
     rates = {
-        f"{names[hops]}_kbps": samples.each("chain", "lossless", lambda s, hops=hops: _class_rate(s, hops) / 1e3, "kbit/s")
+        f"{names[hops]}_kbps": samples.each(
+            "chain", "lossless", lambda s, hops=hops: _class_rate(s, hops) / 1e3, "kbit/s"
+        )
         for hops in fair
     }
     return {**deviations, **rates}
@@ -145,7 +155,9 @@ def chain_links(samples: Samples) -> Measured:
 
     return {
         **both("chain", lambda s: float(np.min(late(s, "utilisation"))), prefix="utilisation_")(samples),
-        **both("chain", lambda s: float(np.max(late(s, "backlog"))) / 30, "packets per flow", "queue_")(samples),
+        **both("chain", lambda s: float(np.max(late(s, "backlog"))) / 30, "packets per flow", "queue_")(
+            samples
+        ),
     }
 
 
@@ -157,7 +169,9 @@ def star_ratio(buffer: str) -> Callable[[Samples], Measured]:
 
     def measure(samples: Samples) -> Measured:
         return {
-            "ratio": samples.each("star", buffer, lambda s: s["multicast_rate_bps"] / s["unicast_rate_bps"], "ratio"),
+            "ratio": samples.each(
+                "star", buffer, lambda s: s["multicast_rate_bps"] / s["unicast_rate_bps"], "ratio"
+            ),
             "multicast_kbps": samples.each("star", buffer, lambda s: s["multicast_rate_bps"] / 1e3, "kbit/s"),
             "unicast_kbps": samples.each("star", buffer, lambda s: s["unicast_rate_bps"] / 1e3, "kbit/s"),
         }
@@ -189,7 +203,9 @@ def star_links(samples: Samples) -> Measured:
 
 def indications(buffer: str, key: str) -> Callable[[Samples], Measured]:
     """CIs in 400 s."""
-    return lambda samples: {"packets": samples.each("star", buffer, lambda s: s[f"{key}_indications"], "packets")}
+    return lambda samples: {
+        "packets": samples.each("star", buffer, lambda s: s[f"{key}_indications"], "packets")
+    }
 
 
 def indication_ratio(buffer: str, key: str) -> Callable[[Samples], Measured]:
@@ -235,7 +251,7 @@ def periods(sample: Sample) -> list[tuple[float, float]]:
     """The seven periods of Table 1 in simulated time."""
     factor = sample["end_s"] / scenarios.TRACKING_S
     times = [t * factor for t in scenarios.TRACKING_TIMES_S]
-    return list(zip(times[:-1], times[1:], strict=True))
+    return list(itertools.pairwise(times))
 
 
 def period_shares(sample: Sample, _scale: Scale | None = None) -> list[float]:
@@ -258,7 +274,9 @@ def period_switches(sample: Sample, _scale: Scale | None = None) -> list[float]:
 def unicast_on_worst_link(sample: Sample, _scale: Scale | None = None) -> list[float]:
     """Mean rate, after settling, of the unicast flow on the most congested link of each period, in bit/s."""
     return [
-        _mean_between(sample["times_s"], sample["unicast_bps"][worst - 1], start + extracts.settling(end - start), end)
+        _mean_between(
+            sample["times_s"], sample["unicast_bps"][worst - 1], start + extracts.settling(end - start), end
+        )
         for (start, end), worst in zip(periods(sample), scenarios.TRACKING_LINKS, strict=True)
     ]
 
@@ -266,7 +284,9 @@ def unicast_on_worst_link(sample: Sample, _scale: Scale | None = None) -> list[f
 def tracking_share(samples: Samples) -> Measured:
     """The least of the seven shares."""
     return {
-        f"{buffer}_worst_period": samples.each("tracking", buffer, lambda s: min(period_shares(s)), "of the period")
+        f"{buffer}_worst_period": samples.each(
+            "tracking", buffer, lambda s: min(period_shares(s)), "of the period"
+        )
         for buffer in BUFFERS
     }
 
@@ -274,7 +294,9 @@ def tracking_share(samples: Samples) -> Measured:
 def tracking_rate(samples: Samples) -> Measured:
     """Largest deviation over the periods of the multicast rate from that of the unicast flow on the worst link."""
     return {
-        f"{buffer}_worst_deviation": samples.each("tracking", buffer, _tracking_deviation, "of the unicast rate")
+        f"{buffer}_worst_deviation": samples.each(
+            "tracking", buffer, _tracking_deviation, "of the unicast rate"
+        )
         for buffer in BUFFERS
     }
 
@@ -283,7 +305,9 @@ def _tracking_deviation(sample: Sample) -> float:
     deviations = []
     for (start, end), unicast in zip(periods(sample), unicast_on_worst_link(sample), strict=True):
         begin = start + extracts.settling(end - start)
-        deviations.append(abs(_mean_between(sample["times_s"], sample["multicast_bps"], begin, end) / unicast - 1))
+        deviations.append(
+            abs(_mean_between(sample["times_s"], sample["multicast_bps"], begin, end) / unicast - 1)
+        )
     return max(deviations)
 
 
@@ -303,7 +327,9 @@ def tracking_switches(samples: Samples) -> Measured:
 
     measured: Measured = {}
     for buffer in BUFFERS:
-        measured[f"{buffer}_excess"] = samples.each("tracking", buffer, lambda s: rates(s)[0] - rates(s)[1], "per 100 s")
+        measured[f"{buffer}_excess"] = samples.each(
+            "tracking", buffer, lambda s: rates(s)[0] - rates(s)[1], "per 100 s"
+        )
     for buffer in BUFFERS:
         measured[f"{buffer}_inside"] = samples.each("tracking", buffer, lambda s: rates(s)[0], "per 100 s")
         measured[f"{buffer}_outside"] = samples.each("tracking", buffer, lambda s: rates(s)[1], "per 100 s")
@@ -333,7 +359,9 @@ def tree_throughput(samples: Samples) -> Measured:
 
 def tree_feedback(samples: Samples) -> Measured:
     """Feedback packets a second that the source received, and the deviation over the runs."""
-    counts = samples.each("dynamic tree", "all", lambda s: s["feedback_packets"] / s["duration_s"], "per second")
+    counts = samples.each(
+        "dynamic tree", "all", lambda s: s["feedback_packets"] / s["duration_s"], "per second"
+    )
     packets = samples.each("dynamic tree", "all", lambda s: s["feedback_packets"], "packets")
     return {"per_second": counts, **_deviation(counts), "packets": packets}
 
@@ -375,7 +403,10 @@ def reacts_before_loss(samples: Samples) -> Measured:
             "packets",
         ),
         "indications": Quantity(
-            tuple(a["indications"] + b["indications"] + c["indications"] for a, b, c in zip(single, chain, star, strict=False)),
+            tuple(
+                a["indications"] + b["indications"] + c["indications"]
+                for a, b, c in zip(single, chain, star, strict=False)
+            ),
             "indications",
         ),
     }

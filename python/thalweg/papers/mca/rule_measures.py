@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -12,7 +13,9 @@ from . import cost, rules
 
 def keys(experiment: str, variant: str, *names: str, unit: str = "") -> Callable[[Samples], Measured]:
     """Quantities that the sample already holds."""
-    return lambda samples: {name: samples.each(experiment, variant, lambda s, name=name: s[name], unit) for name in names}
+    return lambda samples: {
+        name: samples.each(experiment, variant, lambda s, name=name: s[name], unit) for name in names
+    }
 
 
 def cuts(samples: Samples) -> Measured:
@@ -32,18 +35,22 @@ def thresholds(samples: Samples) -> Measured:
 
 def _summed(samples: Samples, *names: str) -> Measured:
     wide, narrow = samples["one queue", "wide"], samples["one queue", "narrow"]
-    return {name: Quantity(tuple(a[name] + b[name] for a, b in zip(wide, narrow, strict=True))) for name in names}
+    return {
+        name: Quantity(tuple(a[name] + b[name] for a, b in zip(wide, narrow, strict=True))) for name in names
+    }
 
 
 def fluid_limit(samples: Samples) -> Measured:
-    """Disagreement of accumulation and backlog about there being a queue, for the smallest packets, and how it shrinks."""
+    """How often accumulation and backlog disagree about there being a queue, for small and for large packets."""
     means = {packet: _over_paths(samples, packet) for packet in rules.FLUID_PACKETS}
     largest, smallest = rules.FLUID_PACKETS[0], rules.FLUID_PACKETS[-1]
     return {
         "disagreement": Quantity(tuple(s["disagreement"] for s in means[smallest]), "of the time"),
         "false_zero_share": Quantity(tuple(s["false_zero"] for s in means[smallest]), "of the time"),
         "false_positive_share": Quantity(tuple(s["false_positive"] for s in means[smallest]), "of the time"),
-        "disagreement_large_packets": Quantity(tuple(s["disagreement"] for s in means[largest]), "of the time"),
+        "disagreement_large_packets": Quantity(
+            tuple(s["disagreement"] for s in means[largest]), "of the time"
+        ),
         "error_bytes": Quantity(tuple(s["error_bytes"] for s in means[smallest]), "bytes"),
         "error_bytes_large_packets": Quantity(tuple(s["error_bytes"] for s in means[largest]), "bytes"),
         "paths": Quantity((float(len(rules.FLUID_PATHS)),)),
@@ -84,7 +91,7 @@ def constant_cost(samples: Samples) -> Measured:
 
 
 def suppression(samples: Samples) -> Measured:
-    """Indications of the multicast session of §4.3 that were not sent, and feedback that no arriving packet explains."""
+    """Part of the indications of §4.3's multicast session that was not sent; feedback that no arrival explains."""
 
     def share(sample: Sample) -> float:
         sent, suppressed = sample["session_indications"], sample["session_suppressed"]
@@ -157,7 +164,9 @@ def switching_tradeoff(samples: Samples) -> Measured:
     """Switches per 100 s for k = 0, 1 and 3, all receivers speaking when their G-TRAC is below the representative's."""
     variants = ("k0", "k1", "k3")
     return {
-        "switches_fall_by": _least_step(samples, "equal branches", variants, "switches_per_100_s", -1, "per 100 s"),
+        "switches_fall_by": _least_step(
+            samples, "equal branches", variants, "switches_per_100_s", -1, "per 100 s"
+        ),
         **_each(samples, "equal branches", variants, "switches_per_100_s", "per 100 s"),
     }
 
@@ -174,7 +183,9 @@ def against_tcp(samples: Samples) -> Measured:
 def separate_classes(samples: Samples) -> Measured:
     """How far each is from half of the link."""
     return {
-        f"{word}_deviation": samples.each("company", "classes", lambda s, key=key: abs(s[key] / 5e6 - 1), "of its half")
+        f"{word}_deviation": samples.each(
+            "company", "classes", lambda s, key=key: abs(s[key] / 5e6 - 1), "of its half"
+        )
         for key, word in (("m", "mca"), ("tcp", "tcp"))
     }
 
@@ -192,9 +203,13 @@ def longer_route(samples: Samples) -> Measured:
 def no_receiver(samples: Samples) -> Measured:
     """Growth of the rate in the minute after the last receiver left."""
     return {
-        "growth": samples.each("solitude", "open", lambda s: s["rate_at_end_bps"] / s["rate_when_left_bps"], "times"),
+        "growth": samples.each(
+            "solitude", "open", lambda s: s["rate_at_end_bps"] / s["rate_when_left_bps"], "times"
+        ),
         "falls": samples.each("solitude", "open", lambda s: s["falls"]),
-        "capped_growth": samples.each("solitude", "capped", lambda s: s["rate_at_end_bps"] / 5e6, "of the cap"),
+        "capped_growth": samples.each(
+            "solitude", "capped", lambda s: s["rate_at_end_bps"] / 5e6, "of the cap"
+        ),
     }
 
 
@@ -208,25 +223,41 @@ def _each(samples: Samples, experiment: str, variants: Sequence[str], key: str, 
 def _least_step(
     samples: Samples, experiment: str, variants: Sequence[str], key: str, sign: int, unit: str = ""
 ) -> Quantity:
-    """Least difference of neighbours, in the wanted direction: negative when the order does not hold. One value a seed."""
+    """Least difference of neighbours, in the wanted direction: negative when the order does not hold."""
     runs = zip(*(samples[experiment, variant] for variant in variants), strict=True)
     return Quantity(
-        tuple(min(sign * (b[key] - a[key]) for a, b in zip(run[:-1], run[1:], strict=True)) for run in runs), unit
+        tuple(min(sign * (b[key] - a[key]) for a, b in itertools.pairwise(run)) for run in runs),
+        unit,
     )
 
 
 MEASURES: dict[str, Measure] = {
     "thresholds": Measure(("one queue",), thresholds),
-    "early_packet": Measure(("changed path",), keys("changed path", "shorter", "base_error_ms", "residue_bytes", "waited_s")),
-    "drift": Measure(("drift",), keys("drift", "-", "drift_packet_times", "epochs", "largest_error_packet_times")),
+    "early_packet": Measure(
+        ("changed path",), keys("changed path", "shorter", "base_error_ms", "residue_bytes", "waited_s")
+    ),
+    "drift": Measure(
+        ("drift",), keys("drift", "-", "drift_packet_times", "epochs", "largest_error_packet_times")
+    ),
     "cuts": Measure(("one queue",), cuts),
     "increases": Measure(("one queue",), increases),
     "switching": Measure(
         ("equal branches",),
-        keys("equal branches", "k_rx2", "wrong_switches", "missed_switches", "ignored_difference", "switches", "challenges"),
+        keys(
+            "equal branches",
+            "k_rx2",
+            "wrong_switches",
+            "missed_switches",
+            "ignored_difference",
+            "switches",
+            "challenges",
+        ),
     ),
     "absence": Measure(("absence",), keys("absence", "n4", "late", "departures", "detection_s", "missed")),
-    "bursts": Measure(("bursts",), keys("bursts", "-", "indications_per_burst", "worst_burst", "bursts", "packets_per_burst")),
+    "bursts": Measure(
+        ("bursts",),
+        keys("bursts", "-", "indications_per_burst", "worst_burst", "bursts", "packets_per_burst"),
+    ),
     "fluid_limit": Measure(("fluid limit",), fluid_limit),
     "constant_cost": Measure(("constant cost",), constant_cost),
     "suppression": Measure(("star", "silence"), suppression),

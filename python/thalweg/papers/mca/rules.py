@@ -17,7 +17,9 @@ FINE = "1 ms"
 WIDE = "1000 packets"
 
 
-def fine(title: str, duration_s: float, links: list[Tree], flows: list[Tree], series: list[str], **more: Any) -> Tree:
+def fine(
+    title: str, duration_s: float, links: list[Tree], flows: list[Tree], series: list[str], **more: Any
+) -> Tree:
     """A scenario over listed links, with 1-ms series and events."""
     return {
         "title": title,
@@ -57,14 +59,24 @@ def one_queue(variant: str, _scale: Scale) -> Tree:
 def keep_one_queue(result: Any, _variant: str, _scale: Scale) -> Sample:
     """The hysteresis replayed from the accumulation, and every change of rate held against the rules."""
     sample: Sample = {"epochs": 0, "violations": 0, "smallest_entry": np.inf, "largest_exit": -np.inf}
-    totals = {"accumulation_cuts": 0, "loss_cuts": 0, "wrong_factor": 0, "too_soon": 0, "increases": 0, "wrong_step": 0}
+    totals = {
+        "accumulation_cuts": 0,
+        "loss_cuts": 0,
+        "wrong_factor": 0,
+        "too_soon": 0,
+        "increases": 0,
+        "wrong_step": 0,
+    }
     for flow in ("m.1", "m.2", "m.3"):
         for key, value in _replay_hysteresis(result, flow).items():
             reduce = {"smallest_entry": min, "largest_exit": max}.get(key, lambda a, b: a + b)
             sample[key] = reduce(sample[key], value)
         for key, value in _replay_rates(result, f"flow.{flow}").items():
             totals[key] += value
-    return {**{key: float(value) for key, value in sample.items()}, **{key: float(v) for key, v in totals.items()}}
+    return {
+        **{key: float(value) for key, value in sample.items()},
+        **{key: float(v) for key, v in totals.items()},
+    }
 
 
 def _replay_hysteresis(result: Any, flow: str) -> dict[str, float]:
@@ -108,7 +120,14 @@ def _replay_rates(result: Any, subject: str) -> dict[str, int]:
     _, period = _read.one(result, "period", subject)
     period = np.concatenate([np.full(len(times) - len(period), period[0]), period])
     steps = np.flatnonzero(np.diff(rate)) + 1
-    found = {"accumulation_cuts": 0, "loss_cuts": 0, "wrong_factor": 0, "too_soon": 0, "increases": 0, "wrong_step": 0}
+    found = {
+        "accumulation_cuts": 0,
+        "loss_cuts": 0,
+        "wrong_factor": 0,
+        "too_soon": 0,
+        "increases": 0,
+        "wrong_step": 0,
+    }
     last_cut = -np.inf
     for tick in steps:
         before, after = rate[tick - 1], rate[tick]
@@ -138,7 +157,7 @@ STEP_TOLERANCE = 1e-2
 
 
 def changed_path(variant: str, _scale: Scale) -> Tree:
-    """One flow well below the capacity of a path that becomes 5 ms shorter, or one at its limit that becomes 40 ms longer."""
+    """One flow well below the capacity of a path that becomes 5 ms shorter, or at its limit on one 40 ms longer."""
     links = [
         link("access", "s", "r", **FAST),
         link("path", "r", "d", rate="1 Mbit/s", delay="25 ms", buffer=WIDE),
@@ -147,7 +166,9 @@ def changed_path(variant: str, _scale: Scale) -> Tree:
         still = {"initial_rate": "0.5 Mbit/s", "min_rate": "0.5 Mbit/s", "max_rate": "0.5 Mbit/s"}
         events = [{"at": "10 s", "link": "path", "delay": "20 ms"}]
         flows = [mca("m", "s", "d", params=still)]
-        return fine("MCA rules, shorter path", 20.0, links, flows, ["accumulation", "baseline"], events=events)
+        return fine(
+            "MCA rules, shorter path", 20.0, links, flows, ["accumulation", "baseline"], events=events
+        )
     events = [{"at": "100 s", "link": "path", "delay": "65 ms"}]
     tree = coarse("MCA rules, longer path", 200.0, links, [mca("m", "s", "d")], events=events)
     tree["record"] = {"every": "1 s", "series": ["rate", "backlog"]}
@@ -182,7 +203,9 @@ def drift(_variant: str, _scale: Scale) -> Tree:
         link("access", "s", "r", **FAST),
         link("bottleneck", "r", "d", rate="4 Mbit/s", delay="5 ms", buffer=WIDE),
     ]
-    tree = fine("MCA rules, drift of the baseline", 600.0, links, [mca("m", "s", "d")], ["baseline", "accumulation"])
+    tree = fine(
+        "MCA rules, drift of the baseline", 600.0, links, [mca("m", "s", "d")], ["baseline", "accumulation"]
+    )
     tree["record"]["every"] = "5 ms"
     return tree
 
@@ -210,7 +233,9 @@ def branches(variant: str, _scale: Scale) -> Tree:
     """A group over branches of equal rate, one unicast flow on each: who is slowest changes by chance."""
     params = {"k0": {"k": 0.0, "k_rx": 0.0}, "k1": {"k": 1.0, "k_rx": 0.0}, "k3": {"k": 3.0, "k_rx": 0.0}}
     numbers = range(1, 9)
-    links = [link(f"branch{i}", "r", f"d{i}", rate="1 Mbit/s", delay="20 ms", buffer="50 packets") for i in numbers]
+    links = [
+        link(f"branch{i}", "r", f"d{i}", rate="1 Mbit/s", delay="20 ms", buffer="50 packets") for i in numbers
+    ]
     links.append(link("access", "s", "r", **FAST))
     flows = [mca("m", "s", [f"d{i}" for i in numbers], params=params.get(variant, {}))]
     flows += [mca(f"unicast{i}", "s", f"d{i}") for i in numbers]
@@ -218,7 +243,7 @@ def branches(variant: str, _scale: Scale) -> Tree:
 
 
 def keep_branches(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """Every CI of another receiver than the representative, against the bound U − kD and what the source did with it."""
+    """Every CI of another receiver than the representative, against the bound U − kD, and what came of it."""
     switched, value, _ = _read.events(result, "representative", "flow.m")
     switched = switched[value >= 0]
     when, margin, _ = _read.events(result, "challenge", "flow.m")
@@ -236,11 +261,15 @@ def keep_branches(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 
 def absence(variant: str, _scale: Scale) -> Tree:
-    """The slowest receiver of a group leaves and comes back, five times; and a second group from which nobody leaves."""
+    """The slowest receiver of a group leaves and comes back, five times; nobody leaves a second group."""
     params = {} if variant == "n4" else {"n": int(variant[1:])}
     rates = {1: "1 Mbit/s", 2: "2 Mbit/s", 3: "2 Mbit/s", 4: "2 Mbit/s"}
-    links = [link(f"branch{i}", "r", f"d{i}", rate=rate, delay="20 ms", buffer=WIDE) for i, rate in rates.items()]
-    links += [link(f"steady{i}", "q", f"e{i}", rate="1 Mbit/s", delay="20 ms", buffer="50 packets") for i in rates]
+    links = [
+        link(f"branch{i}", "r", f"d{i}", rate=rate, delay="20 ms", buffer=WIDE) for i, rate in rates.items()
+    ]
+    links += [
+        link(f"steady{i}", "q", f"e{i}", rate="1 Mbit/s", delay="20 ms", buffer="50 packets") for i in rates
+    ]
     links += [link("access", "s", "r", **FAST), link("access2", "t", "q", **FAST)]
     flows = [
         mca("m", "s", [f"d{i}" for i in rates], params=params),
@@ -252,14 +281,21 @@ def absence(variant: str, _scale: Scale) -> Tree:
         events.append({"at": f"{30 + 40 * number} s", "flow": "m", "action": "leave", "node": "d1"})
         events.append({"at": f"{50 + 40 * number} s", "flow": "m", "action": "join", "node": "d1"})
     series = ["allowed_rate", "period", "absence_rate"]
-    return fine(f"MCA rules, absent representative, {variant}", 30.0 + 40.0 * ABSENCES, links, flows, series, events=events)
+    return fine(
+        f"MCA rules, absent representative, {variant}",
+        30.0 + 40.0 * ABSENCES,
+        links,
+        flows,
+        series,
+        events=events,
+    )
 
 
 ABSENCES = 5
 
 
 def keep_absence(result: Any, variant: str, _scale: Scale) -> Sample:
-    """Time from the departure, and from the rate reaching U′ + 4D′, to the moment the source gives the representative up."""
+    """Time from the departure, and from the rate reaching U′ + 4D′, until the source gives the representative up."""
     n = int(variant[1:])
     times, rate = _read.one(result, "allowed_rate", "flow.m")
     period = _filled(result, "period", "flow.m", len(times))
@@ -306,7 +342,10 @@ def _filled(result: Any, name: str, subject: str, length: int) -> Any:
 def bursts(_variant: str, _scale: Scale) -> Tree:
     """A link that nothing waits for fails for a tenth of a second, twenty times."""
     still = {"initial_rate": "0.5 Mbit/s", "min_rate": "0.5 Mbit/s", "max_rate": "0.5 Mbit/s"}
-    links = [link("access", "s", "r", **FAST), link("path", "r", "d", rate="10 Mbit/s", delay="10 ms", buffer=WIDE)]
+    links = [
+        link("access", "s", "r", **FAST),
+        link("path", "r", "d", rate="10 Mbit/s", delay="10 ms", buffer=WIDE),
+    ]
     events = []
     for number in range(1, BURSTS + 1):
         events.append({"at": f"{number} s", "link": "path", "up": False})
@@ -334,9 +373,14 @@ def keep_bursts(result: Any, _variant: str, _scale: Scale) -> Sample:
 def silence(_variant: str, _scale: Scale) -> Tree:
     """A congested group whose source stops: whoever decides by timers would still speak afterwards."""
     numbers = range(1, 9)
-    links = [link(f"branch{i}", "r", f"d{i}", rate="1 Mbit/s", delay="20 ms", buffer="50 packets") for i in numbers]
+    links = [
+        link(f"branch{i}", "r", f"d{i}", rate="1 Mbit/s", delay="20 ms", buffer="50 packets") for i in numbers
+    ]
     links.append(link("access", "s", "r", **FAST))
-    flows = [mca("m", "s", [f"d{i}" for i in numbers], stop="30 s"), *(mca(f"unicast{i}", "s", f"d{i}") for i in numbers)]
+    flows = [
+        mca("m", "s", [f"d{i}" for i in numbers], stop="30 s"),
+        *(mca(f"unicast{i}", "s", f"d{i}") for i in numbers),
+    ]
     tree = fine("MCA rules, silence after the source stopped", 60.0, links, flows, [])
     tree["record"] = {"every": FINE, "series": ["throughput"], "events": True}
     return tree
@@ -360,7 +404,7 @@ def keep_silence(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 
 def fluid(variant: str, _scale: Scale) -> Tree:
-    """A steady flow over a random chain whose links become too slow for it in turn; smaller packets are closer to a fluid.
+    """A steady flow over a random chain whose links become too slow for it in turn; small packets are nearly fluid.
 
     The receiver never enters congestion here (threshold 1000 packets), so that it only measures.
     """
@@ -374,7 +418,14 @@ def fluid(variant: str, _scale: Scale) -> Tree:
     for hop in range(1, hops + 1):
         delay_ms = int(random.integers(1, 6))
         links.append(
-            link(f"hop{hop}", f"r{hop - 1}", f"r{hop}", rate=f"{4 * rate_kbps} kbit/s", delay=f"{delay_ms} ms", buffer="1 MB")
+            link(
+                f"hop{hop}",
+                f"r{hop - 1}",
+                f"r{hop}",
+                rate=f"{4 * rate_kbps} kbit/s",
+                delay=f"{delay_ms} ms",
+                buffer="1 MB",
+            )
         )
     for number in range(6):
         hop = int(random.integers(1, hops + 1))
@@ -382,10 +433,23 @@ def fluid(variant: str, _scale: Scale) -> Tree:
         slow = int(rate_kbps * float(random.uniform(0.5, 0.9)))
         events.append({"at": f"{begin} s", "link": f"hop{hop}", "rate": f"{slow} kbit/s"})
         events.append({"at": f"{begin + 1} s", "link": f"hop{hop}", "rate": f"{4 * rate_kbps} kbit/s"})
-    params = {"initial_rate": rate, "min_rate": rate, "max_rate": rate, "enter": 1000.0, "control_interval": "1 ms"}
+    params = {
+        "initial_rate": rate,
+        "min_rate": rate,
+        "max_rate": rate,
+        "enter": 1000.0,
+        "control_interval": "1 ms",
+    }
     flow = mca("m", "s", f"r{hops}", packet=f"{packet} B", params=params)
     flow["start_spread"] = "0 s"
-    return fine(f"MCA rules, fluid limit, {variant}", 33.0, links, [flow], ["accumulation", "backlog_bytes"], events=events)
+    return fine(
+        f"MCA rules, fluid limit, {variant}",
+        33.0,
+        links,
+        [flow],
+        ["accumulation", "backlog_bytes"],
+        events=events,
+    )
 
 
 FLUID_PACKETS = (1000, 250, 62)
@@ -395,11 +459,15 @@ FLUID_PATHS = (1, 2, 3, 4, 5)
 def keep_fluid(result: Any, variant: str, _scale: Scale) -> Sample:
     """How often accumulation and the path's backlog disagree about there being a queue, and about its size."""
     packet = float(variant.split("-")[2])
-    subjects = [s for s in _read.series(result, "backlog_bytes") if not s.endswith(".backward") and "hop" in s]
+    subjects = [
+        s for s in _read.series(result, "backlog_bytes") if not s.endswith(".backward") and "hop" in s
+    ]
     queues = _read.series(result, "backlog_bytes", subjects)
     truth = np.sum(list(queues.values()), axis=0)
     times = _read.times(result, "backlog_bytes")
-    own_times, own = _read.one(result, "accumulation", next(s for s in result.series["subject"].unique() if "receiver.m@" in s))
+    own_times, own = _read.one(
+        result, "accumulation", next(s for s in result.series["subject"].unique() if "receiver.m@" in s)
+    )
     a = np.zeros(len(times))
     a[np.searchsorted(times, own_times - 1e-9)] = own
     # The receiver learns of a queue when the packet that waited arrives.
@@ -431,8 +499,17 @@ def paced(variant: str, _scale: Scale) -> Tree:
     count = int(variant)
     rate = f"{9500 / count:g} kbit/s"
     still = {"initial_rate": rate, "min_rate": rate, "max_rate": rate, "enter": 1000.0}
-    links = [link("access", "s", "r", **FAST), link("bottleneck", "r", "d", rate="10 Mbit/s", delay="10 ms", buffer=WIDE)]
-    return coarse(f"MCA rules, {count} paced flows", 60.0, links, [mca("m", "s", "d", count=count, params=still)], warmup="2 s")
+    links = [
+        link("access", "s", "r", **FAST),
+        link("bottleneck", "r", "d", rate="10 Mbit/s", delay="10 ms", buffer=WIDE),
+    ]
+    return coarse(
+        f"MCA rules, {count} paced flows",
+        60.0,
+        links,
+        [mca("m", "s", "d", count=count, params=still)],
+        warmup="2 s",
+    )
 
 
 def keep_paced(result: Any, variant: str, _scale: Scale) -> Sample:
@@ -504,7 +581,10 @@ def company(variant: str, _scale: Scale) -> Tree:
         link("access", "s", "r", **FAST),
         link("bottleneck", "r", "d", rate="10 Mbit/s", delay="20 ms", buffer="100 packets", **apart),
     ]
-    flows = [mca("m", "s", "d"), {"name": "tcp", "scheme": "reno", "from": "s", "to": "d", "packet": "1000 B"}]
+    flows = [
+        mca("m", "s", "d"),
+        {"name": "tcp", "scheme": "reno", "from": "s", "to": "d", "packet": "1000 B"},
+    ]
     if apart:
         flows[1]["class"] = 1
     return coarse(f"MCA rules, with TCP, {variant}", 120.0, links, flows, warmup="20 s")
@@ -517,7 +597,10 @@ def keep_company(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 def solitude(variant: str, _scale: Scale) -> Tree:
     """All receivers leave at 30 s; the rate has no cap, or one of 5 Mbit/s."""
-    links = [link("access", "s", "r", **FAST), link("path", "r", "d", rate="1 Mbit/s", delay="20 ms", buffer="50 packets")]
+    links = [
+        link("access", "s", "r", **FAST),
+        link("path", "r", "d", rate="1 Mbit/s", delay="20 ms", buffer="50 packets"),
+    ]
     params = {"max_rate": "5 Mbit/s"} if variant == "capped" else {}
     flow = mca("m", "s", ["d"], multicast=True, params=params)
     tree = coarse(

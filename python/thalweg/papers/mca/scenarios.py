@@ -10,18 +10,19 @@ from .._base import Scale, Tree
 CHOICES: dict[str, str] = {
     "packet": "1000 bytes on the wire: the paper's data packet size, headers included.",
     "feedback": "CIs of 40 bytes; they return over links that are otherwise idle.",
-    "start": "Our choice: flows that start together start within 0.5 s, so that deterministic queues show no phase effects.",
+    "start": "Our choice: flows that start together start within 0.5 s, against phase effects of deterministic queues.",
     "jitter": "Our choice: gaps between packets vary by 1 %, for the same reason.",
     "access-4.1": "Our choice: 100 Mbit/s and 1 ms beside a bottleneck of 10 ms, as §4.2 says of its own links.",
-    "access-4.3": "Our choice: 100 Mbit/s and 45 ms at each source, so that the base RTT is the initial RTT of 0.1 s that the "
-    "paper states. With 1 ms the lossy star is not fair; §4.4 has the same access.",
-    "links-4.4": "Our choice: 1 Mbit/s and 5 ms as in §4.3, link 1 at 0.9 Mbit/s so that it is the most congested at first.",
-    "tree-4.5": "Our choice: fan-out 4 on three levels (64 receivers): 2, 4 and 8 slow links are then half of the links "
-    "that have no slow link above them.",
+    "access-4.3": "Our choice: 100 Mbit/s and 45 ms at each source, so that the base RTT is the initial RTT of 0.1 s "
+    "that the paper states. With 1 ms the lossy star is not fair; §4.4 has the same access.",
+    "links-4.4": "Our choice: 1 Mbit/s and 5 ms as in §4.3; link 1 has 0.9 Mbit/s, to be the most congested at first.",
+    "tree-4.5": "Our choice: fan-out 4 on three levels (64 receivers): 2, 4 and 8 slow links are then half of the "
+    "links that have no slow link above them.",
     "time-4.5": "Our choice: 1000 s, and a Pareto shape of 1.5; the paper gives the means (60 and 30 s) only.",
     "staying-4.5": "Our choice: the receiver that always stays is the first leaf, which has a slow link on its path.",
     "access-buffer": "Our choice: links that are no bottleneck have buffers of 1000 packets.",
-    "averages": "Rates, queues and utilisations are means over 1 s, as in the paper; queues leave out the packet in transmission.",
+    "averages": "Rates, queues and utilisations are means over 1 s, as in the paper; a queue is what waits, without "
+    "the packet in transmission.",
 }
 
 START_SPREAD = "0.5 s"
@@ -95,11 +96,17 @@ def chain(buffer: str, scale: Scale) -> Tree:
     size = {"lossless": 200, "lossy": 40}[buffer]
     groups = {i: [f"g{i}d{j}" for j in range(1, 17)] for i in range(1, 5)}
     links = [
-        link(f"bottleneck{i}", f"r{i - 1}", f"r{i}", rate="10 Mbit/s", delay="10 ms", buffer=f"{size} packets")
+        link(
+            f"bottleneck{i}", f"r{i - 1}", f"r{i}", rate="10 Mbit/s", delay="10 ms", buffer=f"{size} packets"
+        )
         for i in groups
     ]
     links += [link(f"access{i}", f"s{i}", f"r{i - 1}", **FAST) for i in groups]
-    links += [link(f"leaf{i}x{j}", f"r{i}", node, **FAST) for i, group in groups.items() for j, node in enumerate(group, 1)]
+    links += [
+        link(f"leaf{i}x{j}", f"r{i}", node, **FAST)
+        for i, group in groups.items()
+        for j, node in enumerate(group, 1)
+    ]
     flows = [mca(f"one_hop{i}", f"s{i}", group, count=10) for i, group in groups.items()]
     flows += [mca(f"two_hop{i}", f"s{i}", groups[i + 1], count=10) for i in (1, 3)]
     flows.append(mca("four_hop", "s1", groups[4], count=10))
@@ -115,7 +122,8 @@ def star(variant: str, scale: Scale) -> Tree:
     size = {"lossless": 200, "lossy": 10}[buffer]
     numbers = range(1, 65)
     links = [
-        link(f"bottleneck{i}", "r", f"d{i}", rate="1 Mbit/s", delay="5 ms", buffer=f"{size} packets") for i in numbers
+        link(f"bottleneck{i}", "r", f"d{i}", rate="1 Mbit/s", delay="5 ms", buffer=f"{size} packets")
+        for i in numbers
     ]
     links += [link(f"access{i}", f"s{i}", "r", **FAR) for i in range(1, 66)]
     flows = [mca(f"unicast{i}", f"s{i}", f"d{i}", count=3) for i in numbers]
@@ -146,7 +154,9 @@ def tracking(buffer: str, scale: Scale) -> Tree:
         mca(f"added{i}", "s", f"d{i}", count=i, start=scale.text(start), stop=scale.text(stop))
         for i, start, stop in ((2, 200, 1200), (3, 400, 1000), (4, 600, 800))
     ]
-    tree = custom(f"MCA §4.4, tracking the most congested link, {buffer}", scale.seconds(TRACKING_S), links, flows)
+    tree = custom(
+        f"MCA §4.4, tracking the most congested link, {buffer}", scale.seconds(TRACKING_S), links, flows
+    )
     tree["record"] = {"every": "1 s", "series": ["rate"], "events": True}
     return tree
 
@@ -161,7 +171,7 @@ def slow_links() -> set[str]:
 
 
 def dynamic_tree(variant: str, scale: Scale) -> Tree:
-    """§4.5, Fig. 15: links of 20 and 200 ms, unicast flows that come and go on every link, receivers that join and leave.
+    """§4.5, Fig. 15: links of 20 and 200 ms, unicast flows that come and go on each, receivers that join and leave.
 
     The variant ``lone`` leaves only the receiver that never leaves.
     """
