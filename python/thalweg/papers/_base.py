@@ -79,6 +79,11 @@ Measured = dict[str, Quantity]
 """Quantities by name; the first is the one that is printed."""
 
 
+def take(key: str, factor: float = 1.0) -> Callable[[Sample], float]:
+    """Reads one number of a sample, times a factor."""
+    return lambda sample: float(sample[key]) * factor
+
+
 @dataclass(frozen=True)
 class Samples:
     """The samples of the experiments that were run: ``samples["star", "lossy"]`` is one a seed."""

@@ -22,7 +22,8 @@ def panels(
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context(style()):
+    settings: Any = style()
+    with rc_context(settings):
         figure = Figure(figsize=(width, height * rows))
         axes = figure.subplots(rows, columns, squeeze=False)
     return figure, [list(row) for row in axes]

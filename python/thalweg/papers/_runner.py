@@ -132,9 +132,9 @@ def run_all(
     runs: list[Run], *, jobs: int, out: Path | None = None, progress: Progress | None = None
 ) -> list[tuple[Run, Sample]]:
     """Samples in the order of ``runs``, ``jobs`` at a time. What is found in ``out`` is not run again."""
-    from .. import _native
+    from .. import _native, sweep
 
-    program = program_digest() if out is not None else ""
+    program = sweep.program() if out is not None else ""
     done: dict[int, Sample] = {}
     controls: list[Control] = []
 
@@ -203,18 +203,11 @@ def judged(
             yield _claims.judge(claim, measure.function(samples), quick=quick)
 
 
-def program_digest() -> str:
-    """Digest of the compiled core: another build may give other numbers."""
-    from .. import _native
-
-    return hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()
-
-
 def save_sample(path: Path, sample: Sample) -> None:
     """Arrays as they are, everything else as JSON; written whole or not at all."""
     import numpy
 
-    arrays = {key: value for key, value in sample.items() if isinstance(value, numpy.ndarray)}
+    arrays: dict[str, Any] = {key: value for key, value in sample.items() if isinstance(value, numpy.ndarray)}
     rest = {key: value for key, value in sample.items() if key not in arrays}
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{time.monotonic_ns()}.part")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base import Experiment, Sample, Scale, Tree
-from . import cost, extracts, rules, scenarios
+from . import cost, extracts, rules, scenarios, variations
 
 
 def _one_branch(variant: str, scale: Scale) -> Tree:
@@ -121,25 +121,34 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.5,
         ),
         Experiment(
-            "paced flows", "Rules: paced flows", ("10", "20", "30"), rules.paced, rules.keep_paced, weight=0.3
+            "paced flows",
+            "Rules: paced flows",
+            ("10", "20", "30"),
+            variations.paced,
+            variations.keep_paced,
+            weight=0.3,
         ),
         Experiment(
-            "trade-off", "Rules: trade-offs", tuple(rules.TRADE_OFFS), rules.trade_off, rules.keep_trade_off
+            "trade-off",
+            "Rules: trade-offs",
+            tuple(variations.TRADE_OFFS),
+            variations.trade_off,
+            variations.keep_trade_off,
         ),
         Experiment(
             "company",
             "Scope: with TCP",
             ("together", "classes"),
-            rules.company,
-            rules.keep_company,
+            variations.company,
+            variations.keep_company,
             weight=0.4,
         ),
         Experiment(
             "solitude",
             "Scope: no receiver",
             ("open", "capped"),
-            rules.solitude,
-            rules.keep_solitude,
+            variations.solitude,
+            variations.keep_solitude,
             weight=0.1,
         ),
         Experiment(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,9 +78,7 @@ def chain(result: Any, _variant: str, scale: Scale) -> Sample:
     times = _read.times(result, "utilisation")
     sample: Sample = {"times_s": times}
     for hops, prefix in ((1, "one_hop"), (2, "two_hop"), (4, "four_hop")):
-        rates = np.stack(
-            list(_read.series(result, "rate", lambda s, p=prefix: s.startswith(f"flow.{p}")).values())
-        )
+        rates = np.stack(list(_read.series(result, "rate", _starting(f"flow.{prefix}")).values()))
         sample[f"rate_{hops}_bps"] = np.nanmean(rates, axis=0)
     for name in ("backlog", "utilisation"):
         values = _read.series(result, name, [f"link.bottleneck{i}" for i in range(1, 5)])
@@ -171,6 +170,10 @@ def dynamic_tree(result: Any, _variant: str, scale: Scale) -> Sample:
         "suppressed": float(row["suppressed"]),
         "duration_s": scale.seconds(scenarios.TREE_S),
     }
+
+
+def _starting(words: str) -> Callable[[str], bool]:
+    return lambda subject: subject.startswith(words)
 
 
 def _copies(name: str, count: int) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Plate, Quantity, Samples, Scale, Table
+from .._base import Figure, Plate, Quantity, Samples, Scale, Table, take
 from . import measures, scenarios
 
 BUFFERS = (("lossless", "w/o packet loss"), ("lossy", "w/ packet loss"))
@@ -205,9 +205,9 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
         "Tracking: the multicast rate follows the most congested link",
         "1-s means of the multicast rate; the bars are the mean rate of the unicast flow on the most congested link "
         "in each period. Below, the receiver that the source follows. The paper's Figure 14 shows the rate always "
-        "tracking the most congested link, with more oscillation between 400 and 1000 s. Here the representative is on the "
-        f"right link for {_percent(shares['lossless_worst_period'])} (lossless) and {_percent(shares['lossy_worst_period'])} "
-        "(lossy) of the worst period." + _short(scale),
+        "tracking the most congested link, with more oscillation between 400 and 1000 s. Here the representative is on "
+        f"the right link for {_percent(shares['lossless_worst_period'])} (lossless) and "
+        f"{_percent(shares['lossy_worst_period'])} (lossy) of the worst period." + _short(scale),
         _plot.svg(figure, "figure-14", "Multicast rate and representative over time"),
         tables,
     )
@@ -239,7 +239,7 @@ def feedback_counts(samples: Samples, _scale: Scale) -> Table:
     rows: list[dict[str, Any]] = []
     for buffer, _ in BUFFERS:
         for number, (key, name) in enumerate(zip(keys, names, strict=True)):
-            ours = samples.each("star", buffer, lambda s, key=key: s[key])
+            ours = samples.each("star", buffer, take(key))
             rows.append(
                 {
                     "buffer": buffer,
@@ -264,10 +264,10 @@ def ten_runs(samples: Samples, _scale: Scale) -> Table:
         "feedback_packets": [round(s["feedback_packets"]) for s in runs],
         "feedback_per_s": [round(s["feedback_packets"] / s["duration_s"], 2) for s in runs],
     }
-    for name, how in (("mean", np.mean), ("standard deviation", lambda x: np.std(x, ddof=1))):
-        columns["run"].append(name)
-        for key in ("throughput_kbps", "feedback_packets", "feedback_per_s"):
-            columns[key].append(round(float(how(columns[key][: len(runs)])), 2))
+    for key in ("throughput_kbps", "feedback_packets", "feedback_per_s"):
+        values = np.array(columns[key], dtype=float)
+        columns[key] += [round(float(values.mean()), 2), round(float(values.std(ddof=1)), 2)]
+    columns["run"] += ["mean", "standard deviation"]
     columns["run"].append("paper")
     columns["throughput_kbps"].append(232.0)
     columns["feedback_packets"].append(3009)

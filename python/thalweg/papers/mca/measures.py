@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples, Scale
+from .._base import Measure, Measured, Quantity, Sample, Samples, Scale, take
 from . import extracts, scenarios
 
 BUFFERS = ("lossless", "lossy")
@@ -128,22 +128,20 @@ def proportional_fairness(samples: Samples) -> Measured:
     # Σ log x under x₁ + x₂ + x₄ = 1 Mbit/s with 4, 2 and 1 classes of flows: x₁ = 4/7, x₂ = 2/7, x₄ = 1/7.
     fair = {1: 4e6 / 7, 2: 2e6 / 7, 4: 1e6 / 7}
     names = {1: "one_hop", 2: "two_hop", 4: "four_hop"}
-    deviations = {
-        f"{names[hops]}_deviation": samples.each(
-            "chain",
-            "lossless",
-            lambda s, hops=hops: abs(_class_rate(s, hops) / fair[hops] - 1),
-            "of the fair rate",
-        )
-        for hops in fair
+    runs = samples["chain", "lossless"]
+    rates = {hops: [_class_rate(sample, hops) for sample in runs] for hops in fair}
+    return {
+        **{
+            f"{names[hops]}_deviation": Quantity(
+                tuple(abs(rate / fair[hops] - 1) for rate in rates[hops]), "of the fair rate"
+            )
+            for hops in fair
+        },
+        **{
+            f"{names[hops]}_kbps": Quantity(tuple(rate / 1e3 for rate in rates[hops]), "kbit/s")
+            for hops in fair
+        },
     }
-    rates = {
-        f"{names[hops]}_kbps": samples.each(
-            "chain", "lossless", lambda s, hops=hops: _class_rate(s, hops) / 1e3, "kbit/s"
-        )
-        for hops in fair
-    }
-    return {**deviations, **rates}
 
 
 def chain_links(samples: Samples) -> Measured:
@@ -203,24 +201,22 @@ def star_links(samples: Samples) -> Measured:
 
 def indications(buffer: str, key: str) -> Callable[[Samples], Measured]:
     """CIs in 400 s."""
-    return lambda samples: {
-        "packets": samples.each("star", buffer, lambda s: s[f"{key}_indications"], "packets")
-    }
+    return lambda samples: {"packets": samples.each("star", buffer, take(f"{key}_indications"), "packets")}
 
 
 def indication_ratio(buffer: str, key: str) -> Callable[[Samples], Measured]:
     """CIs of the multicast session over those of another kind."""
-    return lambda samples: {"ratio": samples.each("star", buffer, lambda s: _session_over(s, key), "ratio")}
+    return lambda samples: {"ratio": samples.each("star", buffer, _session_over(key), "ratio")}
 
 
-def _session_over(sample: Sample, key: str) -> float:
-    return float(sample["session_indications"] / sample[f"{key}_indications"])
+def _session_over(key: str) -> Callable[[Sample], float]:
+    return lambda sample: float(sample["session_indications"] / sample[f"{key}_indications"])
 
 
 def indications_lossless(samples: Samples) -> Measured:
     """The three counts without loss."""
     return {
-        key: samples.each("star", "lossless", lambda s, key=key: s[f"{key}_indications"], "packets")
+        key: samples.each("star", "lossless", take(f"{key}_indications"), "packets")
         for key in ("session", "receiver", "unicast")
     }
 
@@ -228,7 +224,7 @@ def indications_lossless(samples: Samples) -> Measured:
 def indication_ratios_lossless(samples: Samples) -> Measured:
     """The two ratios without loss."""
     return {
-        f"per_{key}": samples.each("star", "lossless", lambda s, key=key: _session_over(s, key), "ratio")
+        f"per_{key}": samples.each("star", "lossless", _session_over(key), "ratio")
         for key in ("receiver", "unicast")
     }
 
@@ -237,7 +233,7 @@ def indications_per_second(samples: Samples) -> Measured:
     """CIs a second of the session and of a unicast flow."""
     return {
         f"{key}_{buffer}": samples.each(
-            "star", buffer, lambda s, key=key: s[f"{key}_indications"] / scenarios.STAR_S, "per second"
+            "star", buffer, take(f"{key}_indications", 1 / scenarios.STAR_S), "per second"
         )
         for buffer in BUFFERS
         for key in ("session", "unicast")

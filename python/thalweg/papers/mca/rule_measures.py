@@ -7,15 +7,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples
+from .._base import Measure, Measured, Quantity, Sample, Samples, take
 from . import cost, rules
 
 
 def keys(experiment: str, variant: str, *names: str, unit: str = "") -> Callable[[Samples], Measured]:
     """Quantities that the sample already holds."""
-    return lambda samples: {
-        name: samples.each(experiment, variant, lambda s, name=name: s[name], unit) for name in names
-    }
+    return lambda samples: {name: samples.each(experiment, variant, take(name), unit) for name in names}
 
 
 def cuts(samples: Samples) -> Measured:
@@ -183,11 +181,13 @@ def against_tcp(samples: Samples) -> Measured:
 def separate_classes(samples: Samples) -> Measured:
     """How far each is from half of the link."""
     return {
-        f"{word}_deviation": samples.each(
-            "company", "classes", lambda s, key=key: abs(s[key] / 5e6 - 1), "of its half"
-        )
+        f"{word}_deviation": samples.each("company", "classes", _away_from(key, 5e6), "of its half")
         for key, word in (("m", "mca"), ("tcp", "tcp"))
     }
+
+
+def _away_from(key: str, wanted: float) -> Callable[[Sample], float]:
+    return lambda sample: abs(float(sample[key]) / wanted - 1)
 
 
 def longer_route(samples: Samples) -> Measured:

@@ -69,14 +69,19 @@ def keep_one_queue(result: Any, _variant: str, _scale: Scale) -> Sample:
     }
     for flow in ("m.1", "m.2", "m.3"):
         for key, value in _replay_hysteresis(result, flow).items():
-            reduce = {"smallest_entry": min, "largest_exit": max}.get(key, lambda a, b: a + b)
-            sample[key] = reduce(sample[key], value)
+            sample[key] = _together(key, sample[key], value)
         for key, value in _replay_rates(result, f"flow.{flow}").items():
             totals[key] += value
     return {
         **{key: float(value) for key, value in sample.items()},
         **{key: float(v) for key, v in totals.items()},
     }
+
+
+def _together(key: str, a: float, b: float) -> float:
+    if key == "smallest_entry":
+        return min(a, b)
+    return max(a, b) if key == "largest_exit" else a + b
 
 
 def _replay_hysteresis(result: Any, flow: str) -> dict[str, float]:
@@ -489,137 +494,3 @@ def keep_fluid(result: Any, variant: str, _scale: Scale) -> Sample:
 def _best_lag(seen: Any, real: Any) -> int:
     """Delay, in ticks, with which the receiver's view follows: the one with which the two agree best."""
     return min(range(60), key=lambda lag: float(np.mean(seen[lag:] != real[: len(real) - lag])))
-
-
-# --- paced flows and trade-offs --------------------------------------------------------------------------------------
-
-
-def paced(variant: str, _scale: Scale) -> Tree:
-    """Evenly paced flows that load 10 Mbit/s to 95 %."""
-    count = int(variant)
-    rate = f"{9500 / count:g} kbit/s"
-    still = {"initial_rate": rate, "min_rate": rate, "max_rate": rate, "enter": 1000.0}
-    links = [
-        link("access", "s", "r", **FAST),
-        link("bottleneck", "r", "d", rate="10 Mbit/s", delay="10 ms", buffer=WIDE),
-    ]
-    return coarse(
-        f"MCA rules, {count} paced flows",
-        60.0,
-        links,
-        [mca("m", "s", "d", count=count, params=still)],
-        warmup="2 s",
-    )
-
-
-def keep_paced(result: Any, variant: str, _scale: Scale) -> Sample:
-    """Mean and greatest queue per flow."""
-    row = _read.link(result, "bottleneck")
-    return {
-        "mean_packets_per_flow": float(row["queue_packets"]) / int(variant),
-        "max_packets_per_flow": float(row["queue_max_packets"]) / int(variant),
-    }
-
-
-TRADE_OFFS: dict[str, dict[str, Any]] = {
-    "2/1": {"enter": 2.0, "leave": 1.0},
-    "4/2": {"enter": 4.0, "leave": 2.0},
-    "8/4": {"enter": 8.0, "leave": 4.0},
-    "5/12": {"keep_accumulation": 0.95, "keep_loss": 0.88},
-    "10/25": {"keep_accumulation": 0.90, "keep_loss": 0.75},
-    "20/50": {"keep_accumulation": 0.80, "keep_loss": 0.50},
-    "200": {},
-    "1000": {},
-}
-"""Thresholds in packets; cuts in per cent; buffers in packets."""
-
-
-def trade_off(variant: str, _scale: Scale) -> Tree:
-    """Ten flows at 10 Mbit/s; and beside them one steady flow among Poisson traffic that never fills its link."""
-    params = TRADE_OFFS[variant]
-    buffer = variant if variant.isdigit() else "200"
-    links = [
-        link("access", "s", "r", **FAST),
-        link("bottleneck", "r", "d", rate="10 Mbit/s", delay="10 ms", buffer=f"{buffer} packets"),
-        link("access2", "t", "q", **FAST),
-        link("noisy", "q", "e", rate="10 Mbit/s", delay="10 ms", buffer=WIDE),
-    ]
-    still = {"initial_rate": "2 Mbit/s", "min_rate": "2 Mbit/s", "max_rate": "2 Mbit/s"}
-    flows = [
-        mca("m", "s", "d", count=10, params=params),
-        mca("steady", "t", "e", params={**still, **params}),
-        {
-            "name": "noise",
-            "from": "t",
-            "to": "e",
-            "packet": "1000 B",
-            "source": {"kind": "poisson", "rate": "6 Mbit/s"},
-        },
-    ]
-    return coarse(f"MCA rules, trade-off {variant}", 100.0, links, flows, warmup="20 s")
-
-
-def keep_trade_off(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """Queue, utilisation and rate of the ten flows, and the indications of the flow that needs none."""
-    row = _read.link(result, "bottleneck")
-    return {
-        "queue": float(row["queue_packets"]),
-        "utilisation": float(row["utilisation"]),
-        "drops": float(row["drops"]),
-        "rate_bps": float(np.mean([flow["rate_bps"] for flow in _read.group(result, "m")])),
-        "alarms_per_s": float(_read.flow(result, "steady")["feedback_packets"]) / 80.0,
-    }
-
-
-# --- company and solitude --------------------------------------------------------------------------------------------
-
-
-def company(variant: str, _scale: Scale) -> Tree:
-    """MCA and NewReno at one link: in one queue, or in two classes of equal weight."""
-    apart = {"classes": [1, 1]} if variant == "classes" else {}
-    links = [
-        link("access", "s", "r", **FAST),
-        link("bottleneck", "r", "d", rate="10 Mbit/s", delay="20 ms", buffer="100 packets", **apart),
-    ]
-    flows = [
-        mca("m", "s", "d"),
-        {"name": "tcp", "scheme": "reno", "from": "s", "to": "d", "packet": "1000 B"},
-    ]
-    if apart:
-        flows[1]["class"] = 1
-    return coarse(f"MCA rules, with TCP, {variant}", 120.0, links, flows, warmup="20 s")
-
-
-def keep_company(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """Throughput of both."""
-    return {name: float(_read.flow(result, name)["throughput_bps"]) for name in ("m", "tcp")}
-
-
-def solitude(variant: str, _scale: Scale) -> Tree:
-    """All receivers leave at 30 s; the rate has no cap, or one of 5 Mbit/s."""
-    links = [
-        link("access", "s", "r", **FAST),
-        link("path", "r", "d", rate="1 Mbit/s", delay="20 ms", buffer="50 packets"),
-    ]
-    params = {"max_rate": "5 Mbit/s"} if variant == "capped" else {}
-    flow = mca("m", "s", ["d"], multicast=True, params=params)
-    tree = coarse(
-        f"MCA rules, no receiver, {variant}",
-        90.0,
-        links,
-        [flow],
-        events=[{"at": "30 s", "flow": "m", "action": "leave", "node": "d"}],
-    )
-    tree["record"] = {"every": "1 s", "series": ["allowed_rate"]}
-    return tree
-
-
-def keep_solitude(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """Rate when the last receiver left, rate at the end, and seconds in which it fell."""
-    times, rate = _read.one(result, "allowed_rate", "flow.m")
-    after = rate[times >= 31.0]
-    return {
-        "rate_when_left_bps": float(rate[times <= 30.0][-1]),
-        "rate_at_end_bps": float(after[-1]),
-        "falls": float(np.sum(np.diff(after) < 0)),
-    }

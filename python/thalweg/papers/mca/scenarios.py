@@ -50,13 +50,13 @@ def link(name: str, start: str, end: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "ends": [start, end], **more}
 
 
-def mca(name: str, start: str, end: str | list[str], **more: Any) -> dict[str, Any]:
+def mca(name: str, source: str, to: str | list[str], **more: Any) -> dict[str, Any]:
     """An MCA flow, or several, to a receiver or a group."""
     return {
         "name": name,
         "scheme": "mca",
-        "from": start,
-        "to": end,
+        "from": source,
+        "to": to,
         "packet": "1000 B",
         "start_spread": START_SPREAD,
         "stream": dict(STREAM),

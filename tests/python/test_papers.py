@@ -1,0 +1,316 @@
+"""Papers: their claims, how they are judged, and a quick reproduction."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import polars
+import pytest
+
+from thalweg import papers
+from thalweg.papers import _claims, _read, _runner
+from thalweg.papers._base import Experiment, Quantity, Samples, Scale
+from thalweg.papers.mca import PAPER, experiments, extracts, measures, rules, scenarios
+
+KEYS = {"id", "source", "statement", "expected", "measured", "ci95", "n", "verdict", "reason", "fitted"}
+
+
+def claim(kind="N", accept=("x in 1..2",), needs=(), reason=None):
+    return _claims.Claim(
+        id="T-1",
+        kind=kind,
+        source="§1",
+        statement="",
+        expected="",
+        measure="m",
+        accept=tuple(map(_claims.Check.parse, accept)),
+        needs=tuple(map(_claims.Check.parse, needs)),
+        reason=reason,
+    )
+
+
+def verdict(claim, *values, **more):
+    return _claims.judge(claim, {"x": Quantity(values), **more}, quick=False)["verdict"]
+
+
+def test_the_claims_of_mca_are_all_there_and_can_be_measured():
+    rows = _claims.read(PAPER.claims_file)
+    assert [row.id for row in rows] == [f"S004-{number:02d}" for number in range(1, 50)]
+    known, runs = PAPER.measures(), PAPER.experiments()
+    for row in rows:
+        if row.testable:
+            assert set(known[row.measure].experiments) <= set(runs), row.id
+    fitted = {row.id for row in rows if row.fitted}
+    assert fitted == {f"S004-{number}" for number in (16, 23, 24, *range(27, 35))}
+
+
+def test_a_number_is_judged_by_its_mean():
+    assert verdict(claim(), 0.5, 2.5) == "reproduced"
+    assert verdict(claim(), 2.5, 2.6) == "not reproduced"
+
+
+def test_a_relation_must_hold_in_four_seeds_of_five():
+    assert verdict(claim("R"), 1.5, 1.5, 1.5, 1.5, 2.5) == "reproduced"
+    assert verdict(claim("R"), 1.0, 1.0, 1.0, 2.1, 2.1) == "partly"
+    assert verdict(claim("R"), 2.5, 2.5, 2.5, 2.5, 1.5) == "not reproduced"
+
+
+def test_a_rule_must_hold_in_every_seed():
+    assert verdict(claim("U", ("x <= 0",)), 0, 0) == "reproduced"
+    assert verdict(claim("U", ("x <= 0",)), 0, 1) == "not reproduced"
+
+
+def test_some_of_several_checks_make_a_claim_partly_true():
+    row = claim(accept=("x in 1..2", "y >= 3"))
+    assert verdict(row, 1.5, y=Quantity((2.0,))) == "partly"
+    assert verdict(row, 5.0, y=Quantity((2.0,))) == "not reproduced"
+
+
+def test_a_claim_of_which_too_little_was_seen_is_not_judged():
+    judged = _claims.judge(claim(needs=("x >= 100",)), {"x": Quantity((1.5,))}, quick=False)
+    assert judged["verdict"] == "not testable"
+    assert "x = 1.5" in judged["reason"]
+
+
+def test_what_is_not_a_number_is_never_in_a_band():
+    assert verdict(claim(), float("nan")) == "not reproduced"
+
+
+def test_a_reason_says_what_was_missed_and_why():
+    judged = _claims.judge(claim(reason="The link is shorter"), {"x": Quantity((3.0,))}, quick=True)
+    assert judged["reason"].startswith("wanted x in 1..2, got 3. The link is shorter. quick run")
+    assert _claims.judge(claim(reason="Unused"), {"x": Quantity((1.0,))}, quick=True)["reason"] is None
+
+
+@pytest.mark.parametrize("text", ["x", "x < 3", "x in 3", "x in 1..", "3 <= x", "x >= three"])
+def test_an_acceptance_that_is_no_relation_is_refused(text):
+    with pytest.raises(ValueError, match="is not"):
+        _claims.Check.parse(text)
+
+
+def test_a_row_with_an_unknown_key_is_refused_by_name(tmp_path):
+    path = tmp_path / "claims.toml"
+    path.write_text('[[claim]]\nid = "T-9"\nkind = "N"\nsauce = "§1"\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="T-9: unknown keys sauce"):
+        _claims.read(path)
+
+
+def test_a_confidence_interval_is_that_of_student():
+    assert Quantity((1.0, 2.0, 3.0)).ci95 == pytest.approx(2.4841, abs=1e-3)
+    assert Quantity((1.0,)).ci95 is None
+
+
+def test_a_figure_is_found_under_its_short_names():
+    for name in ("8", "fig8", "Figure 8", "figure-8", "Fig. 8"):
+        assert _runner.find_plate(PAPER, name).id == "figure-8"
+    assert _runner.find_plate(PAPER, "Table 1").id == "table-1"
+    with pytest.raises(KeyError, match="figure-14"):
+        _runner.find_plate(PAPER, "9")
+
+
+def test_an_unknown_paper_is_named_with_those_that_there_are():
+    with pytest.raises(KeyError, match="there are: mca"):
+        papers.reproduce("macro")
+
+
+def test_slow_links_of_the_tree_are_2_4_and_8_with_one_on_any_path():
+    slow = scenarios.slow_links()
+    assert [sum(len(path) == level for path in slow) for level in (1, 2, 3)] == [2, 4, 8]
+    leaves = [a + b + c for a in "abcd" for b in "abcd" for c in "abcd"]
+    assert max(sum(leaf[:depth] in slow for depth in (1, 2, 3)) for leaf in leaves) == 1
+
+
+def test_every_bottleneck_of_the_chain_is_shared_by_30_flows():
+    tree = scenarios.chain("lossless", Scale())
+    shared = {1: 0, 2: 0, 3: 0, 4: 0}
+    for flow in tree["flows"]:
+        first, last = int(flow["from"][1]), int(flow["to"][0][1])
+        for hop in range(first, last + 1):
+            shared[hop] += flow["count"]
+    assert shared == {1: 30, 2: 30, 3: 30, 4: 30}
+
+
+def test_time_is_compressed_with_its_events():
+    tree = scenarios.one_bottleneck("lossless", Scale(0.25))
+    assert tree["duration"] == "125 s"
+    assert [(flow["start"], flow["stop"]) for flow in tree["flows"]] == [
+        ("0 s", "125 s"),
+        ("25 s", "100 s"),
+        ("50 s", "75 s"),
+    ]
+
+
+def fabricated(series=(), events=()):
+    """A result that holds only these rows."""
+    return SimpleNamespace(
+        series=polars.DataFrame(
+            [*series],
+            schema={"time_s": polars.Float64, "subject": str, "series": str, "value": polars.Float64},
+            orient="row",
+        ),
+        events=polars.DataFrame(
+            [*events],
+            schema={
+                "time_s": polars.Float64,
+                "subject": str,
+                "event": str,
+                "value": polars.Float64,
+                "text": str,
+            },
+            orient="row",
+        ),
+    )
+
+
+def replay(values, indicated):
+    """The hysteresis over one value a millisecond, with indications at these milliseconds."""
+    subject = "receiver.m@d"
+    rows = [(0.001 * (i + 1), subject, "accumulation", float(value)) for i, value in enumerate(values)]
+    marks = [(0.001 * (i + 1), subject, "indication_accumulation", 1.0, None) for i in indicated]
+    return rules._replay_hysteresis(fabricated(rows, marks), "m")
+
+
+def test_the_replayed_hysteresis_accepts_what_follows_the_rule():
+    found = replay([0, 1500, 2100, 1200, 900, 1500, 2500, 500], indicated=[2, 3, 6])
+    assert found == {"epochs": 2, "violations": 0, "smallest_entry": 2100.0, "largest_exit": 900.0}
+
+
+@pytest.mark.parametrize(
+    ("values", "indicated"),
+    [([0, 1900], [1]), ([0, 2100], []), ([0, 2100, 1200, 1500], [1]), ([0, 2100, 800], [1, 2])],
+    ids=["entered below 2 packets", "not entered above", "left above 1 packet", "not left below"],
+)
+def test_the_replayed_hysteresis_finds_what_breaks_the_rule(values, indicated):
+    assert replay(values, indicated)["violations"] == 1
+
+
+def steps(rates, period_s=0.1):
+    """Rates, one a millisecond, with a steady period."""
+    rows = [(0.001 * (i + 1), "flow.m", "allowed_rate", float(rate)) for i, rate in enumerate(rates)]
+    rows += [(0.001 * (i + 1), "flow.m", "period", period_s) for i in range(len(rates))]
+    return rules._replay_rates(fabricated(rows), "flow.m")
+
+
+def test_the_replayed_rates_know_both_cuts_and_the_increase():
+    pause = [0] * 120
+    rates = np.concatenate([[800e3] + pause, [720e3] + pause, [540e3] + pause, [620e3] + pause])
+    rates = polars.Series(np.where(rates == 0, np.nan, rates)).fill_nan(None).forward_fill().to_numpy()
+    assert steps(rates) == {
+        "accumulation_cuts": 1,
+        "loss_cuts": 1,
+        "wrong_factor": 0,
+        "too_soon": 0,
+        "increases": 1,
+        "wrong_step": 0,
+    }
+
+
+def test_the_replayed_rates_find_other_cuts_hasty_cuts_and_other_steps():
+    assert steps([1000e3, 800e3])["wrong_factor"] == 1
+    assert steps([1000e3, 900e3, 810e3])["too_soon"] == 1
+    assert steps([1000e3, 1100e3])["wrong_step"] == 1
+
+
+def test_series_of_several_subjects_share_their_times():
+    rows = [(1.0, "flow.a", "rate", 1.0), (2.0, "flow.a", "rate", 2.0), (2.0, "flow.b", "rate", 3.0)]
+    found = _read.series(fabricated(rows), "rate")
+    np.testing.assert_array_equal(found["flow.a"], [1.0, 2.0])
+    np.testing.assert_array_equal(found["flow.b"], [np.nan, 3.0])
+
+
+def tracked(switch_s, switch_link):
+    return {"end_s": 1400.0, "switch_s": np.array(switch_s), "switch_link": np.array(switch_link)}
+
+
+def test_time_on_the_most_congested_link_leaves_out_the_first_20_s():
+    right = tracked([0, 200, 400, 600, 800, 1000, 1200], [1, 2, 3, 4, 3, 2, 1])
+    assert measures.period_shares(right) == [1.0] * 7
+    late = tracked([0, 290, 400, 600, 800, 1000, 1200], [1, 2, 3, 4, 3, 2, 1])
+    assert measures.period_shares(late)[1] == pytest.approx(110 / 180)
+    assert measures.period_switches(right) == [0.5] * 7
+
+
+def test_phases_leave_out_the_time_after_joins():
+    times = np.arange(1.0, 501.0)
+    whole, settled = extracts.phase_windows(times, Scale())
+    assert [int(window.sum()) for window in whole] == [100] * 5
+    assert [int(window.sum()) for window in settled] == [80] * 5
+
+
+def test_samples_are_kept_and_found_again(tmp_path):
+    sample = {"times_s": np.arange(3.0), "rate_bps": 2.5, "trace_hash": "0f"}
+    _runner.save_sample(tmp_path / "a.npz", sample)
+    kept = _runner.load_sample(tmp_path / "a.npz")
+    np.testing.assert_array_equal(kept.pop("times_s"), sample.pop("times_s"))
+    assert kept == sample
+
+
+def test_the_longest_runs_start_first_and_seeds_are_in_order():
+    def nothing(*_):
+        return {}
+
+    short = Experiment("short", "", ("a",), nothing, nothing, seeds=2, weight=1)
+    long = Experiment("long", "", ("a", "b"), nothing, nothing, seeds=1, weight=5)
+    runs = _runner.plan([short, long], {"short", "long"}, Scale(), seed=7)
+    assert [(run.experiment.name, run.variant, run.seed) for run in runs] == [
+        ("long", "a", 7),
+        ("long", "b", 7),
+        ("short", "a", 7),
+        ("short", "a", 8),
+    ]
+
+
+def test_samples_know_which_experiments_were_run():
+    samples = Samples({("star", "lossy"): [{"x": 1.0}, {"x": 3.0}]})
+    assert samples.has("star")
+    assert not samples.has("chain")
+    assert samples.each("star", "lossy", lambda s: s["x"]).mean == 2.0
+
+
+def test_every_scenario_of_the_paper_is_accepted():
+    from thalweg import Scenario
+
+    for experiment in experiments.EXPERIMENTS.values():
+        for variant in experiment.variants[:3]:
+            Scenario.from_tree(experiment.tree(variant, Scale(0.25))).plan(1)
+
+
+@pytest.fixture(scope="module")
+def figure_8(tmp_path_factory):
+    out = tmp_path_factory.mktemp("reproduction")
+    told = []
+    done = papers.reproduce(
+        "mca", figure="8", quick=True, out=out, progress=lambda done, total, what: told.append((done, total))
+    )
+    return done, told, out
+
+
+def test_a_quick_reproduction_draws_its_figure_and_judges_its_claims(figure_8):
+    done, told, _ = figure_8
+    assert list(done.figures) == ["figure-8"]
+    assert done.figures["figure-8"].svg.startswith("<svg")
+    assert {claim["id"] for claim in done.claims} == {f"S004-{number}" for number in range(14, 19)}
+    assert told == [(number, 4) for number in range(1, 5)]
+    assert done.quick
+    assert "Quick" in done.notes[0]
+
+
+def test_the_output_is_json_with_the_agreed_keys(figure_8):
+    done, _, _ = figure_8
+    text = json.loads(json.dumps(done.as_dict(), allow_nan=False))
+    for row in text["claims"]:
+        assert set(row) >= KEYS
+        assert row["verdict"] in {"reproduced", "partly", "not reproduced", "not testable"}
+        assert (row["reason"] is None) == (row["verdict"] == "reproduced")
+    assert all(len(run["trace_hash"]) == 16 for run in text["runs"])
+
+
+def test_a_second_reproduction_reads_what_the_first_kept_and_jobs_change_nothing(figure_8):
+    done, _, out = figure_8
+    again = papers.reproduce("mca", figure="8", quick=True, out=out, jobs=1)
+    assert again.as_dict() == done.as_dict()
+    fresh = papers.reproduce("mca", figure="8", quick=True, jobs=1)
+    assert fresh.runs == done.runs
+    assert fresh.claims == done.claims
