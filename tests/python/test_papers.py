@@ -194,9 +194,7 @@ def steps(rates, period_s=0.1):
 
 
 def test_the_replayed_rates_know_both_cuts_and_the_increase():
-    pause = [0] * 120
-    rates = np.concatenate([[800e3] + pause, [720e3] + pause, [540e3] + pause, [620e3] + pause])
-    rates = polars.Series(np.where(rates == 0, np.nan, rates)).fill_nan(None).forward_fill().to_numpy()
+    rates = np.repeat([800e3, 720e3, 540e3, 620e3], 121)
     assert steps(rates) == {
         "accumulation_cuts": 1,
         "loss_cuts": 1,

@@ -128,7 +128,7 @@ class Table:
         """As a polars data frame."""
         import polars
 
-        return polars.DataFrame(self.columns)
+        return polars.DataFrame(self.columns, strict=False)
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ def panels(
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    settings: Any = style()
-    with rc_context(settings):
+    with rc_context(_settings()):
         figure = Figure(figsize=(width, height * rows))
         axes = figure.subplots(rows, columns, squeeze=False)
     return figure, [list(row) for row in axes]
@@ -38,24 +37,25 @@ def steps(
 
 def finish(axes: Axes, title: str, y: str, *, x: str = "time (s)", top: float | None = None) -> None:
     """Title, axes with units, limits that start at zero, and a legend below the title when lines have names."""
+    from matplotlib import rc_context
+
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.set_ylim(bottom=0, top=top)
     axes.margins(x=0)
-    named = len(axes.get_legend_handles_labels()[1])
-    axes.set_title(title, loc="left", pad=18 if named > 1 else 6)
-    if named > 1:
-        axes.legend(
-            loc="lower left",
-            bbox_to_anchor=(0, 0.98),
-            ncols=named,
-            borderaxespad=0.2,
-            handlelength=1.2,
-            columnspacing=1.2,
-        )
+    names = axes.get_legend_handles_labels()[1]
+    with rc_context(_settings()):
+        axes.set_title(title, loc="left", pad=22 if len(names) > 1 else 6)
+        if len(names) > 1:
+            place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.3}
+            axes.legend(**place, ncols=len(names), handlelength=1.2, columnspacing=1.2)
 
 
 def shade(axes: Axes, spans: Sequence[tuple[float, float]]) -> None:
     """Light background over some spans of time."""
     for start, end in spans:
         axes.axvspan(start, end, color=FAINT, alpha=0.2, zorder=0, linewidth=0)
+
+
+def _settings() -> Any:
+    return style()

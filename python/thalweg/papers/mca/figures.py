@@ -164,7 +164,7 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
         times = sample["times_s"]
         bounds = [scale.seconds(t) for t in scenarios.TRACKING_TIMES_S]
         for row in (0, 1):
-            _plot.shade(axes[row][column], list(zip(bounds[1::2], bounds[2::2], strict=True)))
+            _plot.shade(axes[row][column], list(zip(bounds[1::2], bounds[2::2], strict=False)))
         _plot.steps(axes[0][column], times, sample["multicast_bps"] / 1e3, "multicast", linewidth=0.8)
         levels = measures.unicast_on_worst_link(sample, scale)
         for number, (start, end) in enumerate(itertools.pairwise(bounds)):
@@ -261,7 +261,7 @@ def ten_runs(samples: Samples, _scale: Scale) -> Table:
     columns: dict[str, list[Any]] = {
         "run": [str(number) for number in range(1, len(runs) + 1)],
         "throughput_kbps": [round(s["rate_bps"] / 1e3, 1) for s in runs],
-        "feedback_packets": [round(s["feedback_packets"]) for s in runs],
+        "feedback_packets": [float(round(s["feedback_packets"])) for s in runs],
         "feedback_per_s": [round(s["feedback_packets"] / s["duration_s"], 2) for s in runs],
     }
     for key in ("throughput_kbps", "feedback_packets", "feedback_per_s"):
@@ -270,7 +270,7 @@ def ten_runs(samples: Samples, _scale: Scale) -> Table:
     columns["run"] += ["mean", "standard deviation"]
     columns["run"].append("paper")
     columns["throughput_kbps"].append(232.0)
-    columns["feedback_packets"].append(3009)
+    columns["feedback_packets"].append(3009.0)
     columns["feedback_per_s"].append(None)
     return Table(
         "§4.5: the multicast flow in the dynamic tree (paper: 232 ± 10 kbit/s, 3009 ± 777 feedback packets)",
