@@ -29,6 +29,14 @@ pub const SCHEME: Scheme = Scheme {
         ),
         ("trac", "bps", "receiver", "mean of the rate at which data arrived at congestion"),
         ("accumulation", "bytes", "receiver", "bytes that the receiver reckons it has in queues"),
+        (
+            "baseline",
+            "s",
+            "receiver",
+            "arrival less departure that the receiver takes for a path without queues",
+        ),
+        ("period", "s", "flow", "time between increases, and least time between cuts"),
+        ("absence_rate", "bps", "flow", "rate from which on a silent representative counts as absent"),
     ],
 };
 
