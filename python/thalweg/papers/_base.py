@@ -46,6 +46,8 @@ class Experiment:
     extract: Callable[[Any, str, Scale], Sample]
     """What is kept of a result."""
     seeds: int = 5
+    fewer: tuple[tuple[str, int], ...] = ()
+    """Variants that take fewer seeds."""
     quick_seeds: int = 2
     weight: float = 1.0
     """Cost of one run, in millions of packet-hops, so that the longest start first."""

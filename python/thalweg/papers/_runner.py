@@ -41,7 +41,7 @@ class Run:
             return self.experiment.measure(self.variant, self.seed, self.scale)
         from .. import Scenario, _native
 
-        plan = Scenario.from_tree(self.experiment.tree(self.variant, self.scale), self.label).plan(self.seed)
+        plan = Scenario.from_tree(self.experiment.tree(self.variant, self.scale)).plan(self.seed)
         result = plan.carry_out(control if control is not None else _native.Control())
         if not result.complete:
             raise KeyboardInterrupt
@@ -123,7 +123,7 @@ def plan(experiments: Iterable[Experiment], wanted: set[str], scale: Scale, seed
         for experiment in experiments
         if experiment.name in wanted
         for variant in experiment.variants
-        for number in range(experiment.quick_seeds if scale.quick else experiment.seeds)
+        for number in range(_seeds(experiment, variant, scale))
     ]
     return sorted(runs, key=lambda run: -run.experiment.weight)
 
@@ -224,6 +224,11 @@ def load_sample(path: Path) -> Sample:
         sample: Sample = json.loads(str(kept["__rest__"]))
         sample.update({key: kept[key] for key in kept.files if key != "__rest__"})
     return sample
+
+
+def _seeds(experiment: Experiment, variant: str, scale: Scale) -> int:
+    most = experiment.quick_seeds if scale.quick else experiment.seeds
+    return min(most, dict(experiment.fewer).get(variant, most))
 
 
 def _row(run: Run, sample: Sample) -> dict[str, Any]:

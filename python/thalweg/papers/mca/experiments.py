@@ -79,6 +79,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             extracts.dynamic_tree,
             seeds=10,
             quick_seeds=3,
+            fewer=(("lone", 5),),
             weight=40,
         ),
         Experiment(
@@ -153,7 +154,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "constant cost",
-            "Cost: groups of 100 to 10 000 receivers",
+            "Cost: groups of 128 to 16 384 receivers",
             tuple(str(size) for size in cost.SIZES),
             lambda variant, scale: cost.group(int(variant), scale.seconds(1.0)),
             rules.keep_one_queue,

@@ -84,7 +84,7 @@ def chain(result: Any, _variant: str, scale: Scale) -> Sample:
         values = _read.series(result, name, [f"link.bottleneck{i}" for i in range(1, 5)])
         sample[name] = np.stack([values[f"link.bottleneck{i}"] for i in range(1, 5)])
     sample["drops"] = np.array([float(_read.link(result, f"bottleneck{i}")["drops"]) for i in range(1, 5)])
-    sample["late_missing"] = float(_late_drops(result, settling(scale.seconds(scenarios.CHAIN_S))))
+    sample["late_drops"] = float(_late_drops(result, settling(scale.seconds(scenarios.CHAIN_S))))
     sample["indications"] = float(
         result.receivers["feedback_packets"].sum() + result.receivers["suppressed"].sum()
     )

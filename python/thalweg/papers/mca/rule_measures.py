@@ -66,7 +66,7 @@ def _over_paths(samples: Samples, packet: int) -> list[Sample]:
 
 
 def constant_cost(samples: Samples) -> Measured:
-    """Time per hop and memory per receiver: the largest group over the middle one."""
+    """Time and agenda entries per packet-hop, the largest group over the smallest; memory per receiver."""
     small, middle, large = (samples["constant cost", str(size)] for size in cost.SIZES)
 
     def growth(key: str, above: Sequence[Sample], below: Sequence[Sample]) -> Quantity:
@@ -75,6 +75,7 @@ def constant_cost(samples: Samples) -> Measured:
     return {
         "time_growth": growth("ns_per_hop", large, small),
         "memory_growth": growth("bytes_per_receiver", large, middle),
+        "entries_growth": growth("entries_per_hop", large, small),
         **{
             f"ns_per_hop_{size}": samples.each("constant cost", str(size), lambda s: s["ns_per_hop"], "ns")
             for size in cost.SIZES
@@ -191,12 +192,16 @@ def _away_from(key: str, wanted: float) -> Callable[[Sample], float]:
 
 
 def longer_route(samples: Samples) -> Measured:
-    """Rate after over rate before, and the queue that there really is."""
+    """Lowest rate after the change over the rate before it, and the queue that there really is at that time."""
     return {
-        "rate_after_over_before": samples.each(
+        "lowest_over_before": samples.each(
+            "changed path", "longer", lambda s: s["lowest_rate_bps"] / s["rate_before_bps"], "ratio"
+        ),
+        "queue_then_packets": samples.each("changed path", "longer", take("queue_in_dip"), "packets"),
+        "dip_s": samples.each("changed path", "longer", take("dip_s"), "s"),
+        "later_over_before": samples.each(
             "changed path", "longer", lambda s: s["rate_after_bps"] / s["rate_before_bps"], "ratio"
         ),
-        "queue_after_packets": samples.each("changed path", "longer", lambda s: s["queue_after"], "packets"),
     }
 
 

@@ -85,37 +85,23 @@ def _together(key: str, a: float, b: float) -> float:
 
 
 def _replay_hysteresis(result: Any, flow: str) -> dict[str, float]:
-    """Enter above 2000 bytes, leave below 1000: what the receiver should have indicated, against what it did.
-
-    While congested each control packet makes one indication, so the ticks with an indication are the congested ones.
-    """
+    """Enter above 2000 bytes, leave below 1000: each begin and end, and every accumulation between them."""
     subject = f"receiver.{flow}@d"
     times, a = _read.one(result, "accumulation", subject)
-    when, _, _ = _read.events(result, "indication_accumulation", subject)
-    indicated = np.zeros(len(times), dtype=bool)
-    indicated[np.searchsorted(times, when - 1e-9).clip(0, len(times) - 1)] = True
-    changed = np.flatnonzero(np.diff(a, prepend=a[:1]) != 0)
-    congested, epochs, violations = False, 0, 0
-    smallest_entry, largest_exit = np.inf, -np.inf
-    for tick in changed:
-        if not congested and indicated[tick]:
-            epochs += 1
-            smallest_entry = min(smallest_entry, a[tick])
-            violations += not a[tick] > ENTER_BYTES
-            congested = True
-        elif not congested:
-            violations += bool(a[tick] > ENTER_BYTES)
-        elif indicated[tick]:
-            violations += not a[tick] >= LEAVE_BYTES
-        else:
-            largest_exit = max(largest_exit, a[tick])
-            violations += not a[tick] < LEAVE_BYTES
-            congested = False
+    begins, entries, _ = _read.events(result, "congestion_begins", subject)
+    ends, exits, _ = _read.events(result, "congestion_ends", subject)
+    first, last = (np.searchsorted(times, when - 1e-9) for when in (begins, ends))
+    congested = np.zeros(len(times), dtype=bool)
+    last = np.append(last, [len(times)] * (len(first) - len(last))).astype(int)
+    for begin, end in zip(first, last, strict=True):
+        congested[begin:end] = True
+    violations = np.sum(entries <= ENTER_BYTES) + np.sum(exits >= LEAVE_BYTES)
+    violations += np.sum(a[~congested] > ENTER_BYTES) + np.sum(a[congested] < LEAVE_BYTES)
     return {
-        "epochs": epochs,
-        "violations": violations,
-        "smallest_entry": smallest_entry,
-        "largest_exit": largest_exit,
+        "epochs": len(begins),
+        "violations": int(violations),
+        "smallest_entry": float(np.min(entries, initial=np.inf)),
+        "largest_exit": float(np.max(exits, initial=-np.inf)),
     }
 
 
@@ -124,7 +110,6 @@ def _replay_rates(result: Any, subject: str) -> dict[str, int]:
     times, rate = _read.one(result, "allowed_rate", subject)
     _, period = _read.one(result, "period", subject)
     period = np.concatenate([np.full(len(times) - len(period), period[0]), period])
-    steps = np.flatnonzero(np.diff(rate)) + 1
     found = {
         "accumulation_cuts": 0,
         "loss_cuts": 0,
@@ -134,28 +119,37 @@ def _replay_rates(result: Any, subject: str) -> dict[str, int]:
         "wrong_step": 0,
     }
     last_cut = -np.inf
-    for tick in steps:
-        before, after = rate[tick - 1], rate[tick]
-        if after < before:
-            factor = after / before
-            found["accumulation_cuts"] += abs(factor - 0.90) < FACTOR_TOLERANCE
-            found["loss_cuts"] += abs(factor - 0.75) < FACTOR_TOLERANCE
-            found["wrong_factor"] += min(abs(factor - 0.90), abs(factor - 0.75)) >= FACTOR_TOLERANCE
+    for tick in np.flatnonzero(np.diff(rate)) + 1:
+        factor, increased = _explain(rate[tick - 1], rate[tick], period[tick - 1 : tick + 1])
+        found["accumulation_cuts"] += factor == 0.90
+        found["loss_cuts"] += factor == 0.75
+        found["increases"] += increased
+        if factor is None and not increased:
+            found["wrong_factor" if rate[tick] < rate[tick - 1] else "wrong_step"] += 1
+        if rate[tick] < rate[tick - 1] or factor is not None:
             # The period moves with each sample of the RTT, also within the tick; ticks are 1 ms apart.
-            allowed = min(period[tick - 1], period[tick]) - 0.001
-            found["too_soon"] += bool(times[tick] - last_cut < allowed)
+            found["too_soon"] += bool(times[tick] - last_cut < np.min(period[tick - 1 : tick + 1]) - 0.001)
             last_cut = times[tick]
-        else:
-            packets = (after - before) * np.array([period[tick - 1], period[tick]]) / PACKET_BITS
-            found["increases"] += 1
-            found["wrong_step"] += bool(np.min(np.abs(packets - 1.0)) > STEP_TOLERANCE)
     return found
 
 
+def _explain(before: float, after: float, periods: Any) -> tuple[float | None, bool]:
+    """The cut and the increase that lead from one rate to another; both may fall into one tick, in either order."""
+    for step in PACKET_BITS / np.asarray(periods):
+        for factor in (0.90, 0.75):
+            if abs(after / (before * factor) - 1) < TOLERANCE:
+                return factor, False
+            for both in ((before + step) * factor, before * factor + step):
+                if abs(after / both - 1) < TOLERANCE:
+                    return factor, True
+        if abs(after / (before + step) - 1) < TOLERANCE:
+            return None, True
+    return None, False
+
+
 ENTER_BYTES, LEAVE_BYTES, PACKET_BITS = 2000.0, 1000.0, 8000.0
-FACTOR_TOLERANCE = 1e-4
+TOLERANCE = 1e-4
 """Rates are whole bits per second."""
-STEP_TOLERANCE = 1e-2
 
 
 # --- synchronisation -------------------------------------------------------------------------------------------------
@@ -194,11 +188,13 @@ def keep_changed_path(result: Any, variant: str, _scale: Scale) -> Sample:
         }
     times, rate = _read.one(result, "rate", "flow.m")
     _, queue = _read.one(result, "backlog", "link.path")
-    before, after = (times > 40) & (times <= 100), times > 140
+    before, dip = (times > 40) & (times <= 100), (times > 100) & (times <= 140)
     return {
         "rate_before_bps": float(rate[before].mean()),
-        "rate_after_bps": float(rate[after].mean()),
-        "queue_after": float(queue[after].mean()),
+        "lowest_rate_bps": float(rate[dip].min()),
+        "queue_in_dip": float(queue[dip][np.argmin(rate[dip])]),
+        "rate_after_bps": float(rate[times > 140].mean()),
+        "dip_s": float(np.sum(rate[times > 100] < 0.8 * rate[before].mean())),
     }
 
 
@@ -217,7 +213,7 @@ def drift(_variant: str, _scale: Scale) -> Tree:
 
 def keep_drift(result: Any, _variant: str, _scale: Scale) -> Sample:
     """Baseline (what an unqueued packet is believed to take) at the end of each epoch, against what it really takes."""
-    when, _, _ = _read.events(result, "resynchronised", "receiver.m@d")
+    when, _, _ = _read.events(result, "congestion_ends", "receiver.m@d")
     times, baseline = _read.one(result, "baseline", "receiver.m@d")
     at_ends = baseline[np.searchsorted(times, when - 1e-9).clip(0, len(times) - 1)]
     # Propagation and transmission on both links.
@@ -244,31 +240,34 @@ def branches(variant: str, _scale: Scale) -> Tree:
     links.append(link("access", "s", "r", **FAST))
     flows = [mca("m", "s", [f"d{i}" for i in numbers], params=params.get(variant, {}))]
     flows += [mca(f"unicast{i}", "s", f"d{i}") for i in numbers]
-    return fine(f"MCA rules, equal branches, {variant}", 120.0, links, flows, [])
+    return fine(f"MCA rules, equal branches, {variant}", BRANCHES_S, links, flows, [])
+
+
+BRANCHES_S = 300.0
 
 
 def keep_branches(result: Any, _variant: str, _scale: Scale) -> Sample:
     """Every CI of another receiver than the representative, against the bound U − kD, and what came of it."""
     switched, value, _ = _read.events(result, "representative", "flow.m")
-    switched = switched[value >= 0]
     when, margin, _ = _read.events(result, "challenge", "flow.m")
-    # The first representative is taken without a bound.
-    after_first = set(np.round(switched[1:], 9))
-    below = set(np.round(when[margin < 0], 9))
+    # When there is none, as at first and after an absence, a representative is taken without a bound.
+    bound = (value >= 0) & (np.concatenate([[-1.0], value[:-1]]) >= 0)
+    replaced, below = set(np.round(switched[bound], 9)), set(np.round(when[margin < 0], 9))
+    switched = switched[value >= 0]
     return {
         "switches": float(len(switched)),
         "challenges": float(len(when)),
-        "wrong_switches": float(len(after_first - below)),
-        "missed_switches": float(len(below - after_first)),
+        "wrong_switches": float(len(replaced - below)),
+        "missed_switches": float(len(below - replaced)),
         "ignored_difference": float(abs(_read.flow(result, "m")["ignored"] - np.sum(margin >= 0))),
-        "switches_per_100_s": float(len(switched)) / 1.2,
+        "switches_per_100_s": 100 * float(len(switched)) / BRANCHES_S,
     }
 
 
 def absence(variant: str, _scale: Scale) -> Tree:
     """The slowest receiver of a group leaves and comes back, five times; nobody leaves a second group."""
     params = {} if variant == "n4" else {"n": int(variant[1:])}
-    rates = {1: "1 Mbit/s", 2: "2 Mbit/s", 3: "2 Mbit/s", 4: "2 Mbit/s"}
+    rates = {1: "1 Mbit/s", 2: "1.1 Mbit/s", 3: "1.1 Mbit/s", 4: "1.1 Mbit/s"}
     links = [
         link(f"branch{i}", "r", f"d{i}", rate=rate, delay="20 ms", buffer=WIDE) for i, rate in rates.items()
     ]
@@ -387,21 +386,23 @@ def silence(_variant: str, _scale: Scale) -> Tree:
         *(mca(f"unicast{i}", "s", f"d{i}") for i in numbers),
     ]
     tree = fine("MCA rules, silence after the source stopped", 60.0, links, flows, [])
-    tree["record"] = {"every": FINE, "series": ["throughput"], "events": True}
+    tree["record"] = {"every": FINE, "series": ["throughput", "g_trac"], "events": False}
     return tree
 
 
 def keep_silence(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """Indications that no packet of the flow arrived for, at that receiver."""
+    """Indications, sent or suppressed, in a millisecond in which no packet of the flow arrived at that receiver.
+
+    Each indication moves the mean of G-TRAC.
+    """
     late = seen = 0
     for number in range(1, 9):
         subject = f"receiver.m@d{number}"
-        times, arriving = _read.one(result, "throughput", subject)
-        for name in ("indication_accumulation", "indication_loss"):
-            when, _, _ = _read.events(result, name, subject)
-            ticks = np.searchsorted(times, when - 1e-9).clip(0, len(times) - 1)
-            seen += len(when)
-            late += int(np.sum(arriving[ticks] == 0))
+        _, arriving = _read.one(result, "throughput", subject)
+        _, g_trac = _read.one(result, "g_trac", subject)
+        moved = np.flatnonzero(np.diff(g_trac)) + 1 + len(arriving) - len(g_trac)
+        seen += len(moved)
+        late += int(np.sum(arriving[moved] == 0))
     return {"late_feedback": float(late), "indications": float(seen)}
 
 
