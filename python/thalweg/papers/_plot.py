@@ -47,8 +47,14 @@ def finish(axes: Axes, title: str, y: str, *, x: str = "time (s)", top: float | 
     with rc_context(_settings()):
         axes.set_title(title, loc="left", pad=22 if len(names) > 1 else 6)
         if len(names) > 1:
-            place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.3}
-            axes.legend(**place, ncols=len(names), handlelength=1.2, columnspacing=1.2)
+            axes.legend(
+                loc="lower left",
+                bbox_to_anchor=(0, 1.0),
+                borderaxespad=0.3,
+                ncols=len(names),
+                handlelength=1.2,
+                columnspacing=1.2,
+            )
 
 
 def shade(axes: Axes, spans: Sequence[tuple[float, float]]) -> None:

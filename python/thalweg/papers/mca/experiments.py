@@ -56,6 +56,22 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=10,
         ),
         Experiment(
+            "one bottleneck, σ as printed",
+            "§4.1 with the deviation of the round-trip time as the paper prints it",
+            ("lossless",),
+            lambda variant, scale: scenarios.one_bottleneck(f"{variant}-printed", scale),
+            extracts.one_bottleneck,
+            weight=13,
+        ),
+        Experiment(
+            "star, σ as printed",
+            "§4.3 with the deviation of the round-trip time as the paper prints it",
+            ("lossless", "lossy"),
+            lambda variant, scale: scenarios.star(f"{variant}-printed", scale),
+            extracts.star,
+            weight=10,
+        ),
+        Experiment(
             "one branch",
             "§4.3: one branch of the star, where the multicast flow has one receiver",
             ("lossless", "lossy"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Plate, Quantity, Samples, Scale, Table, take
+from .._base import Figure, Plate, Quantity, Sample, Samples, Scale, Table, take
 from . import measures, scenarios
 
 BUFFERS = (("lossless", "w/o packet loss"), ("lossy", "w/ packet loss"))
@@ -255,6 +256,53 @@ def feedback_counts(samples: Samples, _scale: Scale) -> Table:
     )
 
 
+READINGS = ("one bottleneck", "one bottleneck, σ as printed", "star", "star, σ as printed")
+
+
+def readings(samples: Samples, _scale: Scale) -> Table:
+    """What changes when the deviation of the round-trip time is updated as the paper prints it."""
+    wanted: list[tuple[str, str, str, float | None, Callable[[Sample], float]]] = [
+        ("one bottleneck", "lossless", "drops outside joins (packets)", 0, measures.drops_outside_joins)
+    ]
+    published = {"lossless": (5605, 5135, 5147), "lossy": (5444, 4978, 5057)}
+    for buffer, _ in BUFFERS:
+        session, receiver, unicast = published[buffer]
+        wanted += [
+            ("star", buffer, "multicast over unicast rate", None, measures.rate_ratio),
+            ("star", buffer, "CIs of the session", session, take("session_indications")),
+            ("star", buffer, "CIs per receiver without suppression", receiver, take("receiver_indications")),
+            ("star", buffer, "CIs per unicast flow", unicast, take("unicast_indications")),
+            ("star", buffer, "session over receiver", session / receiver, measures.session_over("receiver")),
+            (
+                "star",
+                buffer,
+                "session over unicast flow",
+                session / unicast,
+                measures.session_over("unicast"),
+            ),
+        ]
+    rows = []
+    for experiment, buffer, name, paper, value in wanted:
+        usual = samples.each(experiment, buffer, value)
+        printed = samples.each(f"{experiment}, σ as printed", buffer, value)
+        rows.append(
+            {
+                "experiment": experiment,
+                "buffer": buffer,
+                "quantity": name,
+                "paper": None if paper is None else round(paper, 3),
+                "usual_update": _short_number(usual.mean),
+                "usual_ci95": None if usual.ci95 is None else _short_number(usual.ci95),
+                "printed_update": _short_number(printed.mean),
+                "printed_ci95": None if printed.ci95 is None else _short_number(printed.ci95),
+            }
+        )
+    return Table(
+        "Two readings of §3.1.1: the deviation σ of the round-trip time updated as usual (all claims), and as printed",
+        {key: [row[key] for row in rows] for key in rows[0]},
+    )
+
+
 def ten_runs(samples: Samples, _scale: Scale) -> Table:
     """§4.5: throughput and feedback of each run, and their mean and deviation."""
     runs = samples["dynamic tree", "all"]
@@ -285,6 +333,12 @@ def plates() -> list[Plate]:
         Plate("figure-10", "Chain", ("chain",), figure_10),
         Plate("figure-12", "Star", ("star",), figure_12),
         Plate("feedback-counts", "Congestion indications of §4.3", ("star",), feedback_counts),
+        Plate(
+            "readings",
+            "Two readings of the round-trip time's deviation",
+            READINGS,
+            readings,
+        ),
         Plate("table-1", "The most congested link", ("tracking",), table_1),
         Plate("figure-14", "Tracking", ("tracking",), figure_14),
         Plate("ten-runs", "Dynamic tree", ("dynamic tree",), ten_runs),
@@ -295,6 +349,10 @@ def _series_table(title: str, times: Any, columns: dict[str, Any]) -> Table:
     return Table(
         title, {"time_s": times.tolist(), **{name: values.tolist() for name, values in columns.items()}}
     )
+
+
+def _short_number(value: float) -> float:
+    return round(value, 3) if abs(value) < 100 else float(round(value))
 
 
 def _running(values: Any) -> Any:

@@ -84,11 +84,14 @@ def lossless_drops(samples: Samples) -> Measured:
     """Packets dropped at the bottleneck with 200 packets of buffer, outside and inside the time after joins."""
     runs = samples["one bottleneck", "lossless"]
     return {
-        "drops_outside_joins": Quantity(
-            tuple(float(np.sum(s["drops"][_settled(s)])) for s in runs), "packets"
-        ),
+        "drops_outside_joins": Quantity(tuple(map(drops_outside_joins, runs)), "packets"),
         "drops_in_all": Quantity(tuple(float(np.sum(s["drops"])) for s in runs), "packets"),
     }
+
+
+def drops_outside_joins(sample: Sample) -> float:
+    """Packets dropped at the bottleneck of §4.1, without the time after joins."""
+    return float(np.sum(sample["drops"][_settled(sample)]))
 
 
 def _windows(sample: Sample) -> tuple[list[Any], list[Any]]:
@@ -167,14 +170,17 @@ def star_ratio(buffer: str) -> Callable[[Samples], Measured]:
 
     def measure(samples: Samples) -> Measured:
         return {
-            "ratio": samples.each(
-                "star", buffer, lambda s: s["multicast_rate_bps"] / s["unicast_rate_bps"], "ratio"
-            ),
+            "ratio": samples.each("star", buffer, rate_ratio, "ratio"),
             "multicast_kbps": samples.each("star", buffer, lambda s: s["multicast_rate_bps"] / 1e3, "kbit/s"),
             "unicast_kbps": samples.each("star", buffer, lambda s: s["unicast_rate_bps"] / 1e3, "kbit/s"),
         }
 
     return measure
+
+
+def rate_ratio(sample: Sample) -> float:
+    """Rate of the multicast flow over the mean rate of the unicast flows."""
+    return float(sample["multicast_rate_bps"] / sample["unicast_rate_bps"])
 
 
 def drop_to_zero(samples: Samples) -> Measured:
@@ -206,10 +212,11 @@ def indications(buffer: str, key: str) -> Callable[[Samples], Measured]:
 
 def indication_ratio(buffer: str, key: str) -> Callable[[Samples], Measured]:
     """CIs of the multicast session over those of another kind."""
-    return lambda samples: {"ratio": samples.each("star", buffer, _session_over(key), "ratio")}
+    return lambda samples: {"ratio": samples.each("star", buffer, session_over(key), "ratio")}
 
 
-def _session_over(key: str) -> Callable[[Sample], float]:
+def session_over(key: str) -> Callable[[Sample], float]:
+    """CIs of the multicast session over those of another kind."""
     return lambda sample: float(sample["session_indications"] / sample[f"{key}_indications"])
 
 
@@ -224,7 +231,7 @@ def indications_lossless(samples: Samples) -> Measured:
 def indication_ratios_lossless(samples: Samples) -> Measured:
     """The two ratios without loss."""
     return {
-        f"per_{key}": samples.each("star", "lossless", _session_over(key), "ratio")
+        f"per_{key}": samples.each("star", "lossless", session_over(key), "ratio")
         for key in ("receiver", "unicast")
     }
 
@@ -393,7 +400,7 @@ def reacts_before_loss(samples: Samples) -> Measured:
     return {
         "lost_packets": Quantity(
             tuple(
-                float(np.sum(a["drops"][_settled(a)])) + b["late_drops"] + c["late_drops"]
+                drops_outside_joins(a) + b["late_drops"] + c["late_drops"]
                 for a, b, c in zip(single, chain, star, strict=False)
             ),
             "packets",

@@ -76,19 +76,28 @@ def custom(title: str, duration_s: float, links: list[Tree], flows: list[Tree], 
     }
 
 
-def one_bottleneck(buffer: str, scale: Scale) -> Tree:
+def reading(variant: str) -> tuple[str, dict[str, Any]]:
+    """A variant's buffer, and the settings of its flows: `lossy-printed` updates σ as the paper prints it."""
+    buffer, _, how = variant.partition("-")
+    return buffer, {"params": {"deviation": how}} if how else {}
+
+
+def one_bottleneck(variant: str, scale: Scale) -> Tree:
     """§4.1, Fig. 7: three sources, one bottleneck, 16 receivers; ten flows a source, in overlapping spans of time."""
-    size = {"lossless": 200, "lossy": 50, "huge": 1000}[buffer]
+    buffer, more = reading(variant)
+    size = {"lossless": 200, "lossy": 50}[buffer]
     receivers = [f"d{i}" for i in range(1, 17)]
     links = [link(f"access{i}", f"s{i}", "r1", **FAST) for i in (1, 2, 3)]
     links.append(link("bottleneck", "r1", "r2", rate="10 Mbit/s", delay="10 ms", buffer=f"{size} packets"))
     links += [link(f"leaf{i}", "r2", node, **FAST) for i, node in enumerate(receivers, 1)]
     spans = {1: (0, 500), 2: (100, 400), 3: (200, 300)}
     flows = [
-        mca(f"source{i}", f"s{i}", receivers, count=10, start=scale.text(start), stop=scale.text(stop))
+        mca(
+            f"source{i}", f"s{i}", receivers, count=10, start=scale.text(start), stop=scale.text(stop), **more
+        )
         for i, (start, stop) in spans.items()
     ]
-    return custom(f"MCA §4.1, one bottleneck, {buffer}", scale.seconds(ONE_BOTTLENECK_S), links, flows)
+    return custom(f"MCA §4.1, one bottleneck, {variant}", scale.seconds(ONE_BOTTLENECK_S), links, flows)
 
 
 def chain(buffer: str, scale: Scale) -> Tree:
@@ -114,11 +123,8 @@ def chain(buffer: str, scale: Scale) -> Tree:
 
 
 def star(variant: str, scale: Scale) -> Tree:
-    """§4.3, Fig. 11: 64 bottlenecks, three unicast flows on each, and one multicast flow over all of them.
-
-    The variants ``lossless-one`` and ``lossy-one`` give the multicast flow a single receiver.
-    """
-    buffer, _, receivers = variant.partition("-")
+    """§4.3, Fig. 11: 64 bottlenecks, three unicast flows on each, and one multicast flow over all of them."""
+    buffer, more = reading(variant)
     size = {"lossless": 200, "lossy": 10}[buffer]
     numbers = range(1, 65)
     links = [
@@ -126,9 +132,8 @@ def star(variant: str, scale: Scale) -> Tree:
         for i in numbers
     ]
     links += [link(f"access{i}", f"s{i}", "r", **FAR) for i in range(1, 66)]
-    flows = [mca(f"unicast{i}", f"s{i}", f"d{i}", count=3) for i in numbers]
-    group = ["d1"] if receivers == "one" else [f"d{i}" for i in numbers]
-    flows.append(mca("multicast", "s65", group))
+    flows = [mca(f"unicast{i}", f"s{i}", f"d{i}", count=3, **more) for i in numbers]
+    flows.append(mca("multicast", "s65", [f"d{i}" for i in numbers], **more))
     return custom(f"MCA §4.3, star of 64 bottlenecks, {variant}", scale.seconds(STAR_S), links, flows)
 
 

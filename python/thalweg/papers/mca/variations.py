@@ -73,7 +73,7 @@ def trade_off(variant: str, _scale: Scale) -> Tree:
             "from": "t",
             "to": "e",
             "packet": "1000 B",
-            "source": {"kind": "poisson", "rate": "6 Mbit/s"},
+            "source": {"kind": "poisson", "rate": "7 Mbit/s"},
         },
     ]
     return coarse(f"MCA rules, trade-off {variant}", 100.0, links, flows, warmup="20 s")
