@@ -13,7 +13,7 @@ impl<C: CongestionControl> Sender<C> {
         let segment = u64::from(self.segment);
         if self.recovering {
             // each further one permits a segment more                               [RFC6582 §3.2 step 3]
-            self.limit += segment;
+            self.base += segment;
             return;
         }
         // duplicates of what a timeout sent again tell nothing new                  [RFC6582 §3.2 step 1, §3.2 step 6]
@@ -24,15 +24,14 @@ impl<C: CongestionControl> Sender<C> {
         if self.duplicates >= DUPLICATES {
             self.enter_recovery(cx);
         } else if self.switches.limited_transmit {
-            self.limit = self.una.saturating_add(self.window + u64::from(self.duplicates) * segment);
+            self.base += segment;
         }
     }
 
     fn enter_recovery(&mut self, cx: &mut Cx<'_>) {
         self.begin_recovery(cx);
         // the window is inflated by the segments that have left                     [RFC5681 §3.2 step 3]
-        self.limit =
-            self.una.saturating_add(self.window + u64::from(self.duplicates) * u64::from(self.segment));
+        self.base = self.una + u64::from(self.duplicates) * u64::from(self.segment);
         self.resend_first(cx);
         self.timeout_at = cx.now() + self.rtt.timeout();
     }
@@ -62,6 +61,7 @@ impl<C: CongestionControl> Sender<C> {
             // a full acknowledgement ends it; the window is the threshold            [RFC6582 §3.2 step 3, option 2]
             self.recovering = false;
             self.duplicates = 0;
+            self.base = self.una;
             self.restart_timer(cx.now());
             if self.by_pipe {
                 self.advance_board();
@@ -69,12 +69,13 @@ impl<C: CongestionControl> Sender<C> {
             return;
         }
         if self.board.is_some() {
+            self.base = self.una;
             return self.restart_timer(cx.now());
         }
         // A partial one shows the next hole. The window is deflated by what was acknowledged and a segment is added, so
-        // its far end moves by that segment                                          [RFC6582 §3.2 step 3]
+        // it moves on by that segment                                                [RFC6582 §3.2 step 3]
         if bytes >= segment {
-            self.limit += segment;
+            self.base += segment;
         }
         let event = Congestion {
             cause: Cause::Loss,
@@ -135,6 +136,7 @@ impl<C: CongestionControl> Sender<C> {
         self.reduced = true;
         self.recovering = false;
         self.duplicates = 0;
+        self.base = self.una;
         self.recover = self.high;
         self.episode_end = self.high;
         if self.board.is_some() {
@@ -157,6 +159,7 @@ impl<C: CongestionControl> Sender<C> {
         }
         self.recovering = false;
         self.duplicates = 0;
+        self.base = self.una;
         self.next = self.high;
         self.recover = self.una;
         self.episode_end = self.una;

@@ -128,7 +128,7 @@ impl<C: CongestionControl> Sender<C> {
             let len = self.new_data(cx.now()).min(segment);
             if len > 0 && self.next + len <= self.edge {
                 let held_back =
-                    !self.repairing() && !self.switches.limited_transmit && self.next + len > self.limit;
+                    !self.repairing() && !self.switches.limited_transmit && self.next + len > self.limit();
                 if room < len || held_back || self.waits_for_pacer(cx.now()) {
                     return;
                 }

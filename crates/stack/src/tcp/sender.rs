@@ -23,8 +23,8 @@ pub struct Sender<C> {
     pub(super) next: u64,
     /// One past the highest byte ever sent.
     pub(super) high: u64,
-    /// One past the last byte that the window and its inflation permit.
-    pub(super) limit: u64,
+    /// Where the window begins: `una`, moved on by what has left the network since [RFC6582: inflation].
+    pub(super) base: u64,
     /// One past the last byte that the receiver is ready to take.
     pub(super) edge: u64,
     /// The law's window, in bytes of payload.
@@ -96,7 +96,7 @@ impl<C: CongestionControl> Sender<C> {
             una: 0,
             next: 0,
             high: 0,
-            limit: 0,
+            base: 0,
             edge: if config.receive_window < NO_WINDOW { config.receive_window.as_u64() } else { u64::MAX },
             window: 0,
             rate: Rate::UNLIMITED,
@@ -144,7 +144,13 @@ impl<C: CongestionControl> Sender<C> {
 
     #[inline]
     pub(super) fn flight(&self) -> u64 {
-        if self.by_pipe { self.pipe() } else { self.next - self.una }
+        if self.by_pipe { self.pipe() } else { self.next.saturating_sub(self.base) }
+    }
+
+    /// One past the last byte that the window permits.
+    #[inline]
+    pub(super) fn limit(&self) -> u64 {
+        self.base.saturating_add(self.window)
     }
 
     // ---- acknowledgements
@@ -209,6 +215,7 @@ impl<C: CongestionControl> Sender<C> {
             self.on_progress(bytes, cx);
         } else {
             self.duplicates = 0;
+            self.base = self.una;
             self.restart_timer(cx.now());
         }
         let segment = u64::from(self.segment);
@@ -232,15 +239,12 @@ impl<C: CongestionControl> Sender<C> {
         self.read_allowance();
     }
 
-    /// Takes over what the law now permits. During a recovery `limit` moves by itself, or the pipe counts.
+    /// Takes over what the law now permits.
     #[inline]
     pub(super) fn read_allowance(&mut self) {
         let allowance = self.law.allowance();
         self.window = allowance.window.as_u64();
         self.rate = allowance.rate;
-        if !self.recovering {
-            self.limit = self.una.saturating_add(self.window);
-        }
     }
 
     /// Starts the retransmission timer anew, or stops it when all is acknowledged [RFC6298 §5.2, §5.3].
@@ -258,7 +262,7 @@ impl<C: CongestionControl> Sender<C> {
         if self.by_pipe {
             return self.transmit_by_pipe(cx);
         }
-        let limit = self.limit.min(self.edge);
+        let limit = self.limit().min(self.edge);
         loop {
             let len = u64::from(self.segment).min(self.supply.ready - self.next);
             if len == 0 || self.next + len > limit {
@@ -266,7 +270,7 @@ impl<C: CongestionControl> Sender<C> {
                     continue;
                 }
                 let wanted = if len == 0 { u64::from(self.segment) } else { len };
-                if self.next + wanted <= self.limit {
+                if self.next + wanted <= self.limit() {
                     self.note_shortage();
                     self.squeeze(cx);
                 }

@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use contract::{
     Ack, Address, Allowance, Cause, Congestion, CongestionControl, Cx, Destination, Ecn, Endpoint, FlowId,
@@ -112,6 +112,8 @@ pub struct Net<C> {
     pub data: Vec<Sent>,
     pub acks: Vec<Sent>,
     pub logging: bool,
+    /// How often each segment left.
+    departures: BTreeMap<(usize, u64), usize>,
     out: Outputs,
     random: Random,
     agenda: BinaryHeap<Reverse<(Time, u64, Event)>>,
@@ -144,6 +146,7 @@ impl<C: CongestionControl> Net<C> {
             data: Vec::new(),
             acks: Vec::new(),
             logging: true,
+            departures: BTreeMap::new(),
             out: Outputs::default(),
             random: Random::new(1, "net", ""),
             agenda: BinaryHeap::new(),
@@ -194,11 +197,14 @@ impl<C: CongestionControl> Net<C> {
     }
 
     pub fn run(&mut self, until: Time) {
+        let mut steps = 0;
         while let Some(Reverse((at, _, event))) = self.agenda.peek().copied() {
             if at > until {
                 break;
             }
             self.agenda.pop();
+            steps = if self.now == at { steps + 1 } else { 0 };
+            assert!(steps < 10_000, "time stands still at {at}");
             self.now = at;
             match event {
                 Event::Start(flow) => self.give(flow, true, Input::Start),
@@ -231,6 +237,11 @@ impl<C: CongestionControl> Net<C> {
         self.now = until;
     }
 
+    /// Whether nothing is on its way and no deadline stands.
+    pub fn idle(&self) -> bool {
+        self.agenda.is_empty()
+    }
+
     pub fn run_ms(&mut self, millis: u64) {
         self.run(Time::ZERO + Duration::from_millis(millis));
     }
@@ -259,12 +270,12 @@ impl<C: CongestionControl> Net<C> {
         let packet = *self.out.arena.get(id);
         let Header::Tcp(header) = packet.header else { panic!("only TCP here") };
         let segment = header.seq / SEGMENT;
-        let log = if data { &self.data } else { &self.acks };
-        let nth = if self.logging && !header.flags.syn {
-            log.iter().filter(|s| s.flow == flow && s.header.seq == header.seq && !s.header.flags.syn).count()
-        } else {
-            0
-        };
+        let mut nth = 0;
+        if data && self.logging && !header.flags.syn {
+            let count = self.departures.entry((flow, header.seq)).or_default();
+            nth = *count;
+            *count += 1;
+        }
         let sent = Sent {
             at: self.now,
             flow,
