@@ -2,6 +2,19 @@
 
 from typing import final
 
+__all__ = [
+    "Control",
+    "Plan",
+    "Run",
+    "Scenario",
+    "Table",
+    "__version__",
+    "metrics",
+    "schema",
+    "schemes",
+    "series",
+]
+
 __version__: str
 
 def schemes() -> str:
