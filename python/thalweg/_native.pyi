@@ -98,8 +98,11 @@ class Plan:
     def layout(self) -> str:
         """Nodes with their places and links, as JSON, for drawing."""
 
-    def run(self, control: Control) -> Run:
-        """Runs to the end, or until `control` stops it. Releases the interpreter lock."""
+    def run(self, control: Control, folder: str | None = None) -> Run:
+        """Runs to the end, or until `control` stops it. Releases the interpreter lock.
+
+        Each time that `control` says `keep`, the tables as they are go to `folder`.
+        """
 
 @final
 class Control:
@@ -117,6 +120,9 @@ class Control:
     @property
     def stopped(self) -> bool:
         """Whether it was told to stop."""
+
+    def keep(self) -> None:
+        """Asks the run to write down soon what it has, and to go on."""
 
     def stop(self) -> None:
         """Asks the run to end soon; it keeps what it has."""

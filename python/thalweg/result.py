@@ -1,7 +1,8 @@
 """The tables of a run: in memory, in a folder, as DataFrames.
 
 A run folder holds `scenario.toml` (as given), `plan.toml` (all defaults filled in), a Parquet file a table, and
-`run.json`, which is written last: a folder without it is not complete.
+`run.json`, which is written last: a folder without it is not complete. Until then there is `run.json.part`, and the
+tables as they were when they were last kept.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ TABLES = ("flows", "receivers", "links", "series", "events", "summary", "expect"
 """Every table of a run."""
 
 MANIFEST = "run.json"
+PART = "run.json.part"
 
 
 class ArrowTable(Protocol):
@@ -87,35 +89,30 @@ class Result:
     @classmethod
     def of(cls, plan: Plan, native: _native.Run, wall_s: float, cpu_s: float) -> Result:
         """Takes over what the core left."""
-        record = {
-            "format": FORMAT,
-            "version": _native.__version__,
-            "title": plan.title,
-            "seed": plan.seed,
+        record = _record(plan) | {
             "status": "complete" if native.complete else "interrupted",
             "trace_hash": native.trace_hash,
-            "duration_s": plan.duration_s,
             "ended_s": native.ended_s,
             "packet_hops": native.packet_hops,
             "events_handled": native.events_handled,
             "wall_s": wall_s,
             "cpu_s": cpu_s,
             "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "argv": list(sys.argv),
-            "machine": {
-                "system": platform.platform(),
-                "processor": platform.machine(),
-                "python": platform.python_version(),
-            },
         }
-        return cls(record, native, {"scenario.toml": plan.scenario.toml, "plan.toml": plan.toml})
+        return cls(record, native, _texts(plan))
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
-        """Reads a run folder. Raises `ResultError` when it holds no run, or one of a later format."""
+        """Reads a run folder. Raises `ResultError` when it holds no run, or one of a later format.
+
+        Of a run that was killed there is what was kept last; its status is `unfinished`.
+        """
         folder = Path(folder)
         try:
-            record: Keys = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+            file = next(
+                (folder / name for name in (MANIFEST, PART) if (folder / name).exists()), folder / MANIFEST
+            )
+            record: Keys = json.loads(file.read_text(encoding="utf-8"))
             texts = {
                 name: (folder / name).read_text(encoding="utf-8") for name in ("scenario.toml", "plan.toml")
             }
@@ -133,18 +130,14 @@ class Result:
         """Writes the run folder; `run.json` last, so that a folder that has it is complete."""
         folder = Path(folder)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / MANIFEST).unlink(missing_ok=True)
-            for name, text in self._texts.items():
-                (folder / name).write_text(text, encoding="utf-8")
+            _prepare(folder, self._texts)
             if isinstance(self._source, Path):
                 for name in TABLES:
                     self.frame(name).write_parquet(folder / f"{name}.parquet", compression="zstd")
             else:
                 self._source.save(str(folder))
-            part = folder / f"{MANIFEST}.part"
-            part.write_text(json.dumps(self.record, indent=2) + "\n", encoding="utf-8")
-            os.replace(part, folder / MANIFEST)
+            (folder / PART).write_text(json.dumps(self.record, indent=2) + "\n", encoding="utf-8")
+            os.replace(folder / PART, folder / MANIFEST)
         except OSError as error:
             raise ResultError(f"{folder} cannot be written: {error}") from error
         return folder
@@ -317,6 +310,56 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<Result {self.title!r}, seed {self.seed}, {self.record['status']}, trace {self.trace_hash}>"
+
+
+def begin(plan: Plan, folder: str | Path) -> Path:
+    """Makes a run folder for a run that is about to start."""
+    folder = Path(folder)
+    record = _record(plan) | {
+        "status": "unfinished",
+        "trace_hash": "",
+        "ended_s": 0.0,
+        "packet_hops": 0,
+        "events_handled": 0,
+        "wall_s": 0.0,
+        "cpu_s": 0.0,
+    }
+    try:
+        _prepare(folder, _texts(plan))
+        for table in TABLES:
+            (folder / f"{table}.parquet").unlink(missing_ok=True)
+        (folder / PART).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ResultError(f"{folder} cannot be written: {error}") from error
+    return folder
+
+
+def _prepare(folder: Path, texts: dict[str, str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MANIFEST).unlink(missing_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _texts(plan: Plan) -> dict[str, str]:
+    return {"scenario.toml": plan.scenario.toml, "plan.toml": plan.toml}
+
+
+def _record(plan: Plan) -> Keys:
+    """What is known of a run before it starts."""
+    return {
+        "format": FORMAT,
+        "version": _native.__version__,
+        "title": plan.title,
+        "seed": plan.seed,
+        "duration_s": plan.duration_s,
+        "argv": list(sys.argv),
+        "machine": {
+            "system": platform.platform(),
+            "processor": platform.machine(),
+            "python": platform.python_version(),
+        },
+    }
 
 
 def manifest(folder: str | Path) -> dict[str, Any] | None:

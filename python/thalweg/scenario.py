@@ -140,13 +140,15 @@ class Scenario:
         seed: int | None = None,
         progress: Callable[[Progress], object] | None = None,
         out: str | Path | None = None,
+        keep_s: float = 60.0,
     ) -> Result:
         """Runs it on one thread, with the interpreter lock released.
 
         `progress` is called about ten times a second in the caller's thread. With `out`, the tables are written to that
-        folder. Ctrl-C raises `Interrupted`, whose `result` (written too) has what there was.
+        folder, and before the end every `keep_s` seconds what there is: `Result.load` reads it after a crash. Ctrl-C
+        raises `Interrupted`, whose `result` (written too) has what there was.
         """
-        return self.plan(seed).run(progress=progress, out=out)
+        return self.plan(seed).run(progress=progress, out=out, keep_s=keep_s)
 
     def sweep(
         self,
@@ -217,9 +219,13 @@ class Plan:
         *,
         progress: Callable[[Progress], object] | None = None,
         out: str | Path | None = None,
+        keep_s: float = 60.0,
     ) -> Result:
         """See `Scenario.run`."""
+        from .result import begin
+
         control = _native.Control()
+        folder = None if out is None else begin(self, out)
         done: list[Result] = []
         failed: list[BaseException] = []
         # a thread's own word on its end is wrong once Ctrl-C has come into `join` (Python 3.11)
@@ -227,19 +233,22 @@ class Plan:
 
         def work() -> None:
             try:
-                done.append(self.carry_out(control))
+                done.append(self.carry_out(control, folder))
             except BaseException as error:  # a panic of the core is raised again in the caller's thread
                 failed.append(error)
             finally:
                 ended.set()
 
         interrupted = False
-        began = time.monotonic()
+        began = kept = time.monotonic()
         threading.Thread(target=work, name="thalweg-run", daemon=True).start()
         while True:
             try:
                 if ended.wait(0.1):
                     break
+                if time.monotonic() - kept >= keep_s:
+                    kept = time.monotonic()
+                    control.keep()
                 if progress is not None and not interrupted:
                     progress(self._progress(control, began))
             except KeyboardInterrupt:
@@ -252,8 +261,8 @@ class Plan:
         if failed:
             raise failed[0]
         result = done[0]
-        if out is not None:
-            result.save(out)
+        if folder is not None:
+            result.save(folder)
         if interrupted:
             raise Interrupted(result)
         if progress is not None:
@@ -265,12 +274,12 @@ class Plan:
 
         return Progress(control.now_s, self.duration_s, control.events, time.monotonic() - began)
 
-    def carry_out(self, control: _native.Control) -> Result:
-        """Runs in this thread; `control` may stop it from another."""
+    def carry_out(self, control: _native.Control, folder: Path | None = None) -> Result:
+        """Runs in this thread; from another, `control` may stop it, and have it write what it has to `folder`."""
         from .result import Result
 
         wall, cpu = time.perf_counter(), time.thread_time()
-        native = self._native.run(control)
+        native = self._native.run(control, None if folder is None else str(folder))
         return Result.of(self, native, time.perf_counter() - wall, time.thread_time() - cpu)
 
 

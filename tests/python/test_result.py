@@ -1,6 +1,8 @@
 """The tables of a run, and who can read them."""
 
 import json
+import subprocess
+import sys
 import threading
 import time
 
@@ -188,6 +190,34 @@ def test_a_run_that_is_stopped_leaves_its_tables(tmp_path, long):
     again = tw.Result.load(stopped.save(tmp_path / "run"))
     assert again.record["status"] == "interrupted"
     assert again.flows.equals(stopped.flows)
+
+
+def test_a_run_that_is_killed_has_lost_only_what_came_after_it_was_last_kept(tmp_path, long):
+    (tmp_path / "long.toml").write_text(long.toml)
+    program = (
+        f"import thalweg as tw; tw.load({str(tmp_path / 'long.toml')!r})"
+        f".run(out={str(tmp_path / 'run')!r}, keep_s=0)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program])
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "run" / "expect.parquet").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.kill()
+    process.wait(60)
+    kept = tw.Result.load(tmp_path / "run")
+    assert kept.record["status"] == "unfinished"
+    assert not kept.complete
+    assert kept.seed == 7
+    assert kept.flows["sent_packets"][0] > 0
+    assert 0 < kept["run.ended"] < 100_000
+    assert kept.plan["duration"] == "100000 s"
+
+
+def test_a_finished_run_takes_the_place_of_what_was_in_its_folder(tmp_path, scenario):
+    first = scenario.run(out=tmp_path, seed=1)
+    second = scenario.run(out=tmp_path, seed=2, keep_s=0)
+    assert tw.Result.load(tmp_path).trace_hash == second.trace_hash != first.trace_hash
+    assert not list(tmp_path.glob("*.part"))
 
 
 def test_a_plot_is_one_call(tmp_path, result):

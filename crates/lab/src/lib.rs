@@ -19,6 +19,6 @@ pub use metrics::{METRICS, Metric, coefficient_of_variation, jain, metric, repor
 pub use plan::{Group, Plan};
 pub use problems::{Problem, Problems, Span};
 pub use report::{Cells, Column, Report, Table, Words};
-pub use run::{Outcome, run};
+pub use run::{Outcome, run, run_saving};
 pub use scenario::{Cell, Scenario, load, load_bytes, load_tree};
 pub use schema::schema;

@@ -1,6 +1,7 @@
 //! Plan → run → report: the one place where a plan meets the simulator.
 
 use sim::{Control, Trace, World};
+use units::Time;
 
 use crate::{Plan, Report, metrics};
 
@@ -19,11 +20,20 @@ pub struct Outcome {
 ///
 /// Blocks; `control` may be watched and stopped from any thread.
 pub fn run(plan: &Plan, control: &Control) -> Outcome {
+    run_saving(plan, control, |_| {})
+}
+
+/// As [`run`]. Whenever `control` says pause, `save` is given the tables as they are, and the run goes on.
+pub fn run_saving(plan: &Plan, control: &Control, mut save: impl FnMut(&Report)) -> Outcome {
     let mut world =
         World::new(&plan.blueprint).expect("the parameters of a plan were checked when it was made");
     world.run(control);
+    while world.paused() {
+        save(&metrics::report(plan, &world.snapshot()));
+        world.run(control);
+    }
     let trace = world.finish();
-    let complete = trace.ended_at.saturating_since(units::Time::ZERO) >= plan.blueprint.duration;
+    let complete = trace.ended_at.saturating_since(Time::ZERO) >= plan.blueprint.duration;
     let report = metrics::report(plan, &trace);
     Outcome { trace, report, complete }
 }

@@ -1,6 +1,6 @@
 //! Scenarios, plans and runs as Python classes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -130,10 +130,19 @@ impl Plan {
         .to_string()
     }
 
-    /// Runs to the end, or until `control` stops it. Releases the interpreter lock.
-    fn run(&self, py: Python<'_>, control: &Control) -> Run {
+    /// Runs to the end, or until `control` stops it. Releases the interpreter lock. Each time that `control` says `keep`, the
+    /// tables as they are go to `folder`.
+    #[pyo3(signature = (control, folder = None))]
+    fn run(&self, py: Python<'_>, control: &Control, folder: Option<PathBuf>) -> Run {
         let (plan, control) = (self.0.clone(), control.0.clone());
-        let outcome = py.detach(move || lab::run(&plan, &control));
+        let outcome = py.detach(move || {
+            lab::run_saving(&plan, &control, |report| {
+                if let Some(folder) = &folder {
+                    // when this fails, so does writing the whole at the end, and that is told
+                    let _ = tables::save(report, folder);
+                }
+            })
+        });
         Run {
             complete: outcome.complete,
             trace_hash: format!("{:016x}", outcome.trace.hash),
@@ -172,6 +181,11 @@ impl Control {
     #[getter]
     fn stopped(&self) -> bool {
         self.0.stop.load(Ordering::Relaxed)
+    }
+
+    /// Asks the run to write down soon what it has, and to go on.
+    fn keep(&self) {
+        self.0.pause.store(true, Ordering::Relaxed);
     }
 
     /// Asks the run to end soon; it keeps what it has.

@@ -29,7 +29,11 @@ pub(crate) struct Recorder {
     bases: Vec<(Tally, Meter)>,
 }
 
-struct Gauge {
+/// What a trace takes away: series and events.
+pub(crate) type Recorded = (Vec<Gauge>, Vec<Vec<Probe>>, Vec<EventRecord>);
+
+#[derive(Clone)]
+pub(crate) struct Gauge {
     kind: GaugeKind,
     series: SeriesRecord,
     /// The running total at the last sample.
@@ -47,12 +51,23 @@ enum GaugeKind {
     Drops,
 }
 
-struct Probe {
+#[derive(Clone)]
+pub(crate) struct Probe {
     latest: f64,
     series: SeriesRecord,
 }
 
 impl Recorder {
+    /// A copy of what was recorded so far.
+    pub(crate) fn recorded(&self) -> Recorded {
+        (self.gauges.clone(), self.probes.clone(), self.events.clone())
+    }
+
+    /// Gives back what a trace took.
+    pub(crate) fn put_back(&mut self, recorded: Recorded) {
+        (self.gauges, self.probes, self.events) = recorded;
+    }
+
     pub(crate) fn new(blueprint: &Blueprint, flows: &[FlowState]) -> Self {
         let mut subjects = Vec::new();
         for (flow, state) in (0u32..).zip(flows) {

@@ -29,6 +29,8 @@ pub struct Control {
     pub events: AtomicU64,
     /// Set from outside to end the run at the next opportunity.
     pub stop: AtomicBool,
+    /// Set from outside to make [`World::run`] return at the next opportunity; called again, it goes on. Cleared by that.
+    pub pause: AtomicBool,
 }
 
 /// A running network.
@@ -53,6 +55,7 @@ pub struct World {
     pub(crate) handled: u64,
     pub(crate) hash: u64,
     pub(crate) finished: bool,
+    paused: bool,
     /// Packets to be copied along a tree: kept here so that nothing is allocated on the way.
     copies: Vec<PortId>,
     takers: Vec<PeerId>,
@@ -87,13 +90,17 @@ impl World {
             handled: 0,
             hash: 0,
             finished: false,
+            paused: false,
             copies: Vec::new(),
             takers: Vec::new(),
         }
     }
 
-    /// Runs to the end, or until told to stop.
+    /// Runs to the end, or until told to stop or to pause.
     pub fn run(&mut self, control: &Control) {
+        if std::mem::take(&mut self.paused) {
+            self.finished = false;
+        }
         while !self.finished {
             let Some((now, what)) = self.agenda.pop() else { break };
             debug_assert!(now >= self.now, "time does not go backward");
@@ -111,6 +118,19 @@ impl World {
         }
         control.now_ns.store(self.now.as_nanos(), Ordering::Relaxed);
         control.events.store(self.handled, Ordering::Relaxed);
+    }
+
+    /// Whether it waits to go on.
+    pub fn paused(&self) -> bool {
+        self.paused
+    }
+
+    /// What the run has left so far; it can go on.
+    pub fn snapshot(&mut self) -> Trace {
+        let recorded = self.recorder.recorded();
+        let trace = self.trace();
+        self.recorder.put_back(recorded);
+        trace
     }
 
     /// What the run left, as far as it came.
@@ -411,9 +431,9 @@ impl World {
             _ => {
                 control.now_ns.store(self.now.as_nanos(), Ordering::Relaxed);
                 control.events.store(self.handled, Ordering::Relaxed);
-                if control.stop.load(Ordering::Relaxed) {
-                    self.finished = true;
-                }
+                let stopped = control.stop.load(Ordering::Relaxed);
+                self.paused = control.pause.swap(false, Ordering::Relaxed) && !stopped;
+                self.finished = stopped || self.paused;
                 let step = Duration::from_nanos((self.blueprint.duration.as_nanos() / PROGRESS_STEPS).max(1));
                 self.agenda.push(self.now + step, What::new(Kind::Run, build::RUN_PROGRESS as u32));
             }

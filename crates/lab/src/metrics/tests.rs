@@ -357,3 +357,32 @@ fn a_run_that_is_stopped_leaves_its_tables() {
     assert_eq!(outcome.report.tables.len(), 7);
     assert!(outcome.report.value("run.ended").is_some_and(|ended| ended < 1000.0));
 }
+
+#[test]
+fn a_run_that_pauses_shows_its_tables_and_ends_as_one_that_does_not() {
+    let mut plan = plan();
+    plan.blueprint.record = sim::Record {
+        every: Duration::from_millis(100),
+        series: vec!["rate".to_owned(), "backlog".to_owned(), "window".to_owned()],
+        events: true,
+    };
+    let straight = crate::run(&plan, &sim::Control::default());
+    let control = sim::Control::default();
+    let pause = || control.pause.store(true, std::sync::atomic::Ordering::Relaxed);
+    let mut seen = Vec::new();
+    pause();
+    let paused = crate::run_saving(&plan, &control, |report| {
+        seen.push(report.clone());
+        if seen.len() < 3000 {
+            pause();
+        }
+    });
+    assert!(seen.len() > 1000);
+    let ended: Vec<_> = seen.iter().map(|report| report.value("run.ended")).collect();
+    assert!(ended.is_sorted());
+    assert!(seen.iter().all(|report| report.tables.len() == 7));
+    assert!(of(&seen[1000], "series").rows() > 0);
+    assert_eq!(paused.trace.hash, straight.trace.hash);
+    assert_eq!(paused.report, straight.report);
+    assert!(paused.complete);
+}
