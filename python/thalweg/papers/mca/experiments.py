@@ -95,7 +95,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             extracts.dynamic_tree,
             seeds=10,
             quick_seeds=3,
-            fewer=(("lone", 5),),
+            fewer=(("lone", 3),),
             weight=40,
         ),
         Experiment(
