@@ -86,7 +86,7 @@ def style() -> Any:
         "axes.spines.top": False,
         "axes.titlelocation": "left",
         "axes.titlesize": 10.5,
-        "axes.titleweight": "semibold",
+        "axes.titleweight": "bold",
         "axes.titlecolor": INK,
         "figure.constrained_layout.use": True,
         "figure.facecolor": "none",
