@@ -8,3 +8,5 @@ pub use receive_rate::ReceiveRate;
 
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

@@ -129,6 +129,23 @@ fn a_needless_repair_is_noticed() {
     assert_eq!(net.flows[0].sender.in_flight(), Bytes::new(10 * SEGMENT));
 }
 
+/// 24 is lost beyond the first recovery's end, which already sends it again. When it comes late, the second recovery neither sends it a
+/// third time nor takes its answer for that of the first transmission.
+#[test]
+fn what_the_last_recovery_sent_again_is_not_taken_for_needless() {
+    let mut net = Net::one(&sack(), Fixed::window(20));
+    net.on_data(|s| match s.segment {
+        2 | 19 | 24 if s.nth == 0 => Fate::Drop,
+        24 => Fate::Late(Duration::from_millis(2)),
+        _ => Fate::Pass,
+    });
+    net.run_ms(600);
+    assert_eq!(sent_again(&net), [2, 19, 24]);
+    let law = net.flows[0].sender.law();
+    assert_eq!(law.events.iter().filter(|event| event.first).count(), 2);
+    assert_eq!(law.spurious, 0);
+}
+
 /// RFC 2018 §4: the first block holds the segment that has just come; those reported before follow; three at most.
 #[test]
 fn blocks_begin_with_the_newest_arrival() {

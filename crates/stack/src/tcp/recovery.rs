@@ -130,8 +130,8 @@ impl<C: CongestionControl> Sender<C> {
         if first {
             cx.count(Count::Episodes, 1);
         }
-        // a timeout that ends a recovery comes of known losses, and its segment may have been sent again just before
-        let doubtful = first && self.switches.undo && !self.recovering;
+        // of losses under repair a timeout is no news, and the segment may have been sent again just before
+        let doubtful = first && self.switches.undo && !repairing && !self.first_was_resent();
         self.doubt_since = if doubtful { cx.now() } else { Time::NEVER };
         self.reduced = true;
         self.recovering = false;

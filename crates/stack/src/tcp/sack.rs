@@ -1,7 +1,7 @@
 //! Loss recovery with selective acknowledgements [RFC2018, RFC6675].
 
 use contract::{Cause, Congestion, CongestionControl, Cx, TcpHeader};
-use units::Bytes;
+use units::{Bytes, Time};
 
 use super::scoreboard::THRESHOLD;
 use super::sender::Sender;
@@ -30,6 +30,11 @@ impl<C: CongestionControl> Sender<C> {
             Some(board) => board.pipe(self.high),
             None => self.next - self.una,
         }
+    }
+
+    /// Whether the last recovery already sent the oldest segment again.
+    pub(super) fn first_was_resent(&self) -> bool {
+        self.by_pipe && self.board.as_ref().is_some_and(|board| board.first_hole(self.high, 1).is_none())
     }
 
     /// Everything below `una` is acknowledged.
@@ -87,6 +92,9 @@ impl<C: CongestionControl> Sender<C> {
             board.lose_below(seq + len);
             board.rescue_end = seq + len;
             self.resend_hole(seq, len, cx);
+        } else {
+            // its answer is to the copy of the last recovery
+            self.doubt_since = Time::NEVER;
         }
         self.timeout_at = cx.now() + self.rtt.timeout();
     }

@@ -1,0 +1,101 @@
+//! What `Classic` does around any law, tried with Reno's.
+
+use contract::{Cause, Congestion, CongestionControl};
+use units::{Bytes, Duration};
+
+use super::testing::{Bench, SEGMENT, setup};
+use crate::reno::{Control, Params, control};
+
+fn classic(initial: u64) -> (Bench, Control) {
+    (Bench::new(), control(&Params::default(), &setup(initial)))
+}
+
+/// In congestion avoidance and in slow start alike.
+#[test]
+fn the_window_stands_still_while_it_is_not_filled_repaired_or_marked() {
+    for cut in [false, true] {
+        let (mut bench, mut law) = classic(20);
+        if cut {
+            bench.congestion(&mut law, Cause::Loss);
+        }
+        let before = law.allowance();
+        for which in 0..3 {
+            let mut ack = bench.an_ack(&law);
+            match which {
+                0 => ack.app_limited = true,
+                1 => ack.recovering = true,
+                _ => ack.marked = true,
+            }
+            bench.give(&mut law, &ack);
+            assert_eq!(law.allowance(), before);
+        }
+        bench.ack(&mut law);
+        assert!(law.allowance().window > before.window);
+    }
+}
+
+#[test]
+fn only_the_first_event_of_an_episode_cuts() {
+    let (mut bench, mut law) = classic(32);
+    bench.congestion(&mut law, Cause::Loss);
+    for cause in [Cause::Loss, Cause::Mark, Cause::Loss] {
+        let event = Congestion { cause, bytes: SEGMENT, in_flight: SEGMENT * 16, first: false };
+        law.on_congestion(&event, &mut bench.cx());
+    }
+    assert_eq!(law.allowance().window, SEGMENT * 16);
+    assert_eq!(law.threshold(), SEGMENT * 16);
+}
+
+/// RFC 9438 §4.6: max(ssthresh, 1) for the window after a mark, max(ssthresh, 2) for the threshold; 2 for both after a loss.
+#[test]
+fn a_mark_may_leave_less_than_two_segments_a_loss_may_not() {
+    for (cause, window) in [(Cause::Mark, 1500), (Cause::Loss, 2000)] {
+        let (mut bench, mut law) = classic(3);
+        bench.congestion(&mut law, cause);
+        assert_eq!(law.allowance().window, Bytes::new(window));
+        assert_eq!(law.threshold(), SEGMENT * 2);
+    }
+}
+
+#[test]
+fn undoing_puts_back_window_and_threshold_once() {
+    let (mut bench, mut law) = classic(32);
+    bench.congestion(&mut law, Cause::Timeout);
+    assert_eq!(law.allowance().window, SEGMENT);
+    law.on_spurious(&mut bench.cx());
+    assert_eq!(law.allowance().window, SEGMENT * 32);
+    assert_eq!(law.threshold(), Bytes::UNLIMITED);
+    assert!(law.in_slow_start());
+    // there is nothing more to put back
+    bench.congestion(&mut law, Cause::Loss);
+    law.on_spurious(&mut bench.cx());
+    let before = law.allowance();
+    law.on_spurious(&mut bench.cx());
+    assert_eq!(law.allowance(), before);
+}
+
+/// RFC 5681 §4.1: at most the initial window; the threshold remembers where congestion avoidance was.
+#[test]
+fn a_silence_leaves_the_initial_window() {
+    let (mut bench, mut law) = classic(10);
+    for _ in 0..3 {
+        bench.round(&mut law);
+    }
+    bench.congestion(&mut law, Cause::Loss);
+    assert_eq!(law.allowance().window, SEGMENT * 40);
+    law.on_idle(Duration::from_secs(5), &mut bench.cx());
+    assert_eq!(law.allowance().window, SEGMENT * 10);
+    assert_eq!(law.threshold(), SEGMENT * 40);
+    assert!(law.in_slow_start());
+    // a smaller window stays
+    let (mut bench, mut law) = classic(10);
+    bench.congestion(&mut law, Cause::Loss);
+    law.on_idle(Duration::from_secs(5), &mut bench.cx());
+    assert_eq!(law.allowance().window, SEGMENT * 5);
+}
+
+#[test]
+fn there_is_no_threshold_before_the_first_cut() {
+    let (_, law) = classic(10);
+    assert_eq!(law.threshold(), Bytes::UNLIMITED);
+}
