@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def estimate(values: Iterable[float | None]) -> Estimate:
     if n == 1:
         return Estimate(1, mean, math.nan, math.nan)
     sd = math.sqrt(math.fsum((value - mean) ** 2 for value in known) / (n - 1))
-    return Estimate(n, mean, sd, _quantile(n - 1) * sd / math.sqrt(n))
+    return Estimate(n, mean, sd, half_width(n, sd))
 
 
 def paired(first: Iterable[float | None], second: Iterable[float | None]) -> Estimate:
@@ -56,6 +57,12 @@ def paired(first: Iterable[float | None], second: Iterable[float | None]) -> Est
     return estimate(a - b for a, b in pairs if a is not None and b is not None)
 
 
+def half_width(n: int, sd: float) -> float:
+    """Half width of the 95 % confidence interval of a mean over `n` runs; not-a-number below two."""
+    return _quantile(n - 1) * sd / math.sqrt(n) if n > 1 else math.nan
+
+
+@cache
 def _quantile(degrees: int) -> float:
     """Two-sided 95 % quantile of Student's t."""
     from scipy import stats

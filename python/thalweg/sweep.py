@@ -129,32 +129,28 @@ class SweepResult:
         """One row a point and metric: the grid's keys, `metric`, `n`, `mean`, `sd`, `ci95` (Student t, over seeds)."""
         import polars
 
-        from .stats import estimate
+        from .stats import half_width
 
-        rows: list[dict[str, Any]] = []
-        for point in self._points():
-            metrics = dict.fromkeys(key for run in point for key in run.result.values)
-            for metric in metrics:
-                found = estimate(run.result.values.get(metric) for run in point)
-                rows.append(
-                    {
-                        **{key: _cell(value) for key, value in point[0].values.items()},
-                        "metric": metric,
-                        "n": found.n,
-                        "mean": found.mean,
-                        "sd": found.sd,
-                        "ci95": found.ci95,
-                    }
-                )
-        return polars.DataFrame(rows, infer_schema_length=None).fill_nan(None)
+        frame = self.table("summary")
+        if frame.is_empty():
+            return frame
+        value = polars.col("value")
+        means = frame.group_by(*self.keys, "metric", maintain_order=True).agg(
+            n=value.count(), mean=value.mean(), sd=value.std()
+        )
+        widths = [
+            None if sd is None else half_width(n, sd) for n, sd in zip(means["n"], means["sd"], strict=True)
+        ]
+        return means.with_columns(polars.Series("ci95", widths, dtype=polars.Float64))
 
     def table(self, name: str) -> polars.DataFrame:
         """One table of all runs, below each other, with the grid's keys and `seed` before its columns."""
         import polars
 
+        cells = {key: _cells([run.values[key] for run in self.runs]) for key in self.keys}
         parts = [
             run.result.frame(name).select(
-                *(polars.lit(_cell(value)).alias(key) for key, value in run.values.items()),
+                *(polars.lit(cells[key](value)).alias(key) for key, value in run.values.items()),
                 polars.lit(run.seed).alias("seed"),
                 polars.all(),
             )
@@ -177,12 +173,6 @@ class SweepResult:
             for run in self.runs
             if all(run.values[key] == point.get(key.rsplit(".", 1)[-1], run.values[key]) for key in self.keys)
         ]
-
-    def _points(self) -> list[list[SweepRun]]:
-        points: dict[str, list[SweepRun]] = {}
-        for run in self.runs:
-            points.setdefault(repr(run.values), []).append(run)
-        return list(points.values())
 
     def __repr__(self) -> str:
         return (
@@ -229,7 +219,8 @@ def run_plans(
             return found
         result = plan.carry_out(controls[number])
         if kept is not None and result.complete:
-            result.save(kept)
+            # read again when wanted, so that a long sweep does not fill the memory with tables
+            return Result.load(result.save(kept))
         return result
 
     with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="thalweg-run") as pool:
@@ -287,5 +278,9 @@ def program() -> str:
     return hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()
 
 
-def _cell(value: Any) -> Any:
-    return value if isinstance(value, (bool, int, float, str)) else repr(value)
+def _cells(values: Sequence[Any]) -> Callable[[Any], Any]:
+    """How the values of one key are written so that they fit in one column: as they are, or else as text."""
+    for kinds in ({str}, {bool}, {int, float}):
+        if {type(value) for value in values} <= kinds:
+            return lambda value: value
+    return lambda value: value if isinstance(value, str) else repr(value)

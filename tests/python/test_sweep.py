@@ -70,6 +70,19 @@ def test_a_scenario_can_bring_its_own_grid(text):
     assert [run.result.flows.height for run in sweep.run().runs] == [2, 4]
 
 
+def test_values_of_any_kind_fit_in_the_tables_of_a_sweep(short):
+    grid = {"flows.reno.start": ["0 s", "never"], "flows.reno.tcp": [{"sack": False}, {"ecn": True}]}
+    done = short.sweep(grid).run(jobs=2)
+    summary = done.summary
+    assert set(summary["flows.reno.tcp"]) == {"{'sack': False}", "{'ecn': True}"}
+    assert set(summary["flows.reno.start"]) == {"0 s", "never"}
+    never = summary.filter(
+        (summary["flows.reno.start"] == "never") & (summary["metric"] == "flow.reno.1.goodput")
+    )
+    assert never["n"].to_list() == [0, 0]
+    assert never["mean"].to_list() == [None, None]
+
+
 def test_a_sweep_of_nothing_is_the_scenario_with_several_seeds(short):
     done = short.sweep(seeds=[3, 5]).run(jobs=2)
     assert [run.seed for run in done.runs] == [3, 5]
