@@ -144,6 +144,17 @@ fn the_law_hears_of_a_silence_only_where_that_is_wanted() {
     }
 }
 
+/// A law that keeps two segments after a silence sends two, and not what it might have sent before.
+#[test]
+fn what_the_law_keeps_after_a_silence_is_all_that_leaves() {
+    let config = Config { demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..plain() };
+    let mut net = Net::one(&config, Halving::new(10.0));
+    net.run(Time::ZERO + Duration::from_secs(2));
+    net.give(0, true, Input::App(Request::Send(Bytes::new(20 * SEGMENT))));
+    net.run_ms(2050);
+    assert_eq!(net.sent_between(1999, 2050), [20, 21]);
+}
+
 #[test]
 fn series_are_offered_only_when_somebody_records() {
     let mut net = Net::one(&plain(), Halving::new(10.0));

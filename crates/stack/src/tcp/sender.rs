@@ -262,6 +262,9 @@ impl<C: CongestionControl> Sender<C> {
         if self.by_pipe {
             return self.transmit_by_pipe(cx);
         }
+        if self.una == self.high {
+            self.notice_silence(cx);
+        }
         let limit = self.limit().min(self.edge);
         loop {
             let len = u64::from(self.segment).min(self.supply.ready - self.next);
@@ -322,9 +325,6 @@ impl<C: CongestionControl> Sender<C> {
     #[inline]
     pub(super) fn emit_next(&mut self, len: u64, cx: &mut Cx<'_>) {
         let seq = self.next;
-        if self.next == self.una {
-            self.notice_silence(cx);
-        }
         self.next += len;
         let again = seq < self.high;
         self.high = self.high.max(self.next);
@@ -357,14 +357,15 @@ impl<C: CongestionControl> Sender<C> {
         self.law.on_sent(&Sent { bytes: Bytes::new(len), in_flight: Bytes::new(self.flight()), again }, cx);
     }
 
-    /// Nothing is in flight. After a silence of one timeout the window says nothing of the network [RFC5681 §4.1].
+    /// Nothing is in flight. If there is something to send after a silence of one timeout, the window says nothing of the
+    /// network any more [RFC5681 §4.1].
     #[cold]
     fn notice_silence(&mut self, cx: &mut Cx<'_>) {
-        if self.high > self.una || self.sent_last_at == Time::NEVER || !self.switches.idle_restart {
+        if self.sent_last_at == Time::NEVER || !self.switches.idle_restart {
             return;
         }
         let idle = cx.now().saturating_since(self.sent_last_at);
-        if idle > self.rtt.timeout() {
+        if idle > self.rtt.timeout() && self.new_data(cx.now()) > 0 {
             self.law.on_idle(idle, cx);
             self.read_allowance();
         }

@@ -443,6 +443,9 @@ impl CongestionControl for Halving {
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
         (self.window, self.threshold) = self.saved;
     }
+    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+        self.window = self.window.min(2.0);
+    }
     fn threshold(&self) -> Bytes {
         Bytes::new((self.threshold * self.segment) as u64)
     }
