@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +186,28 @@ def test_compare_puts_runs_side_by_side_and_warns(small: Path, capsys: pytest.Ca
     assert "flows.reno.rtt" in shown.out
 
 
+def test_reproduce_judges_the_claims_of_a_figure_and_writes_the_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "mca"
+    words = ["reproduce", "mca", "--figure", "figure-8", "--quick", "--out", str(out)]
+    answer = asked(capsys, *words)
+    assert {"id", "source", "statement", "expected", "measured", "ci95", "n", "verdict", "reason"} <= set(
+        answer["claims"][0]
+    )
+    assert {claim["verdict"] for claim in answer["claims"]} <= {
+        "reproduced",
+        "partly",
+        "not reproduced",
+        "not testable",
+    }
+    assert Path(answer["report"]).is_file()
+    assert call(words) == 0
+    shown = capsys.readouterr().out
+    assert answer["claims"][0]["id"] in shown
+    assert "report.html" in shown
+
+
 def test_schemes_lists_and_shows(capsys: pytest.CaptureFixture[str]) -> None:
     names = [row["name"] for row in asked(capsys, "schemes")["schemes"]]
     assert {"reno", "mca"} <= set(names)
@@ -246,6 +267,9 @@ def test_a_broken_scenario_is_a_message_with_its_place(
         (["run"], "SCENARIO"),
         (["schemes", "rno"], "did you mean `reno`?"),
         (["metrics", "througput_bps"], "did you mean `throughput_bps`?"),
+        (["reproduce", "mac"], "mca"),
+        (["reproduce", "mca", "--figure", "figure-99"], "figure-8"),
+        (["reproduce", "mca", "--jobs", "0"], "at least one"),
         (["report", "nowhere"], "nowhere"),
         (["compare", "nowhere"], "two runs"),
         (["compare", "nowhere", "neither"], "nowhere"),
@@ -304,7 +328,8 @@ def test_ctrl_c_keeps_what_there_is(small: Path) -> None:
         'record.every="10 s"',
     ]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        time.sleep(3.0)
+        assert run.stderr is not None
+        assert "real time" in run.stderr.readline()  # it is well under way
         run.send_signal(signal.SIGINT)
         shown, complaints = run.communicate(timeout=60)
     assert run.returncode == 130, complaints

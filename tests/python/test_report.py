@@ -84,7 +84,7 @@ def reproduction() -> Any:
         claim(4, "not testable", measured=None, ci95=None, n=0),
     ]
     figure = SimpleNamespace(
-        title="Figure 8",
+        title="Rates of one flow",
         caption="Rates <over> time.",
         svg=plots.svg(plots.series(series, "rate")),
         tables={"rate": table},
@@ -124,8 +124,10 @@ def test_the_page_of_a_paper_shows_every_claim_with_its_verdict(reproduction: An
     assert "Statement 1 with &lt;angles&gt; &amp; ampersands." in page
     assert "498.2 kbit/s" in page
     assert "± 1.2" in page
+    assert "Figure 8: Rates of one flow" in page
+    assert "rate <small>(kbit/s)</small>" in page
     assert "because &lt;this&gt;" in page
-    assert "A quick run" in page
+    assert '<p class="warn">a note</p>' in page
     assert "thalweg reproduce mca --seed 1 --quick" in page
 
 

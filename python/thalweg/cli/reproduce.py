@@ -127,9 +127,7 @@ def _print(done: Any, page: Path, seconds: float) -> None:
     )
     screen.print(line)
     for note in done.notes:
-        screen.print(f"note: {note}", style="dim")
-    if done.quick:
-        screen.print("A quick run: fewer seeds and shorter runs than the paper.", style="yellow")
+        screen.print(f"note: {note}", style="yellow" if done.quick else "dim")
     screen.print(f"{len(done.runs)} runs in {seconds:.0f} s. Report: {page}")
 
 

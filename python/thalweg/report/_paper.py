@@ -53,25 +53,21 @@ def page(folder: Path) -> Page:
     page.add(head("Paper, reproduced", record["title"], lead))
     page.section("Verdicts")
     page.add(verdict_bar(counts))
-    if record["quick"]:
-        page.add(
-            '<p class="warn">A quick run: fewer seeds and shorter runs than the paper. Verdicts may change.</p>'
-        )
     for note in record["notes"]:
-        page.add(f'<p class="note">{escape(note)}</p>')
+        page.add(f'<p class="{"warn" if record["quick"] else "note"}">{escape(note)}</p>')
     page.section("Claims")
     _claims(page, record["claims"])
     if record["figures"]:
         page.section("Figures")
     for entry in record["figures"]:
-        page.subsection(entry["title"], entry["id"])
+        page.subsection(_label(entry), entry["id"])
         drawing = (folder / entry["drawing"]).read_text(encoding="utf-8")
         data = [(row["name"], row["file"]) for row in entry["data"]] + [("drawing", entry["drawing"])]
         page.add(figure(entry["id"], drawing, escape(entry["caption"]), data))
     if record["tables"]:
         page.section("Tables")
     for entry in record["tables"]:
-        page.subsection(entry["title"], entry["id"])
+        page.subsection(_label(entry), entry["id"])
         page.add(_parquet(folder, entry["file"]))
     if record["choices"]:
         page.section("What the paper leaves open")
@@ -140,10 +136,33 @@ def _parquet(folder: Path, file: str) -> str:
     import polars
 
     frame = polars.read_parquet(folder / file)
-    columns = [(name, name.replace("_", " ")) for name in frame.columns]
+    columns = [(name, _heading(name)) for name in frame.columns]
     return table(columns, frame.to_dicts(), names=frame.columns[0]) + (
         f'<p><small>Data: <a href="{escape(file)}">{escape(file)}</a></small></p>'
     )
+
+
+def _label(entry: dict[str, Any]) -> str:
+    """`Figure 8: one bottleneck`; the number is in the id."""
+    kind, _, number = str(entry["id"]).partition("-")
+    name = f"{kind.capitalize()} {number}"
+    if kind not in ("figure", "table") or not number.isdigit() or str(entry["title"]).startswith(name):
+        return str(entry["title"])
+    return f"{name}: {entry['title']}"
+
+
+def _heading(column: str) -> str:
+    """`rate_kbps` as `rate (kbit/s)`."""
+    for ending, unit in {
+        "_kbps": "kbit/s",
+        "_mbps": "Mbit/s",
+        "_bps": "bit/s",
+        "_ms": "ms",
+        "_s": "s",
+    }.items():
+        if column.endswith(ending) and not column.endswith(f"_per{ending}"):
+            return f"{column.removesuffix(ending).replace('_', ' ')} ({unit})"
+    return column.replace("_", " ")
 
 
 def _method(page: Page, record: dict[str, Any]) -> None:
