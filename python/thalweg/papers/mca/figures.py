@@ -127,7 +127,7 @@ def figure_12(samples: Samples, scale: Scale) -> Figure:
         _plot.steps(rates, times, multicast / 1e3, "multicast", colour=1)
         _plot.steps(axes[1][column], times, sample["backlog"])
         _plot.steps(axes[2][column], times, sample["utilisation"])
-        _plot.finish(rates, f"Average rate ({words})", "rate (kbit/s)", top=400)
+        _plot.finish(rates, f"Average rate ({words})", "rate (kbit/s)", top=500)
         _plot.finish(
             axes[1][column], f"Average queue length ({words})", "packets", top=None if column == 0 else 10
         )
@@ -176,13 +176,12 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
                 linewidth=1.6,
                 label="unicast on the worst link" if number == 0 else None,
             )
+        followed = axes[1][column]
         when = np.append(sample["switch_s"], sample["end_s"])
-        who = np.append(sample["switch_link"], sample["switch_link"][-1:])
-        axes[1][column].step(
-            when, who, where="post", color=_plot.COLOURS[0], linewidth=0.8, label="representative"
-        )
+        who = np.minimum(np.append(sample["switch_link"], sample["switch_link"][-1:]), ANOTHER)
+        followed.step(when, who, where="post", color=_plot.COLOURS[0], linewidth=0.9, label="representative")
         worst = [*scenarios.TRACKING_LINKS, scenarios.TRACKING_LINKS[-1]]
-        axes[1][column].step(
+        followed.step(
             bounds,
             worst,
             where="post",
@@ -190,10 +189,9 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
             linestyle="--",
             label="most congested (Table 1)",
         )
+        followed.set_yticks(range(ANOTHER + 1), ["none", "1", "2", "3", "4", "another"])
         _plot.finish(axes[0][column], f"Rate ({words})", "rate (kbit/s)", top=800)
-        _plot.finish(
-            axes[1][column], f"Representative ({words})", "receiver", top=max(8.0, float(who.max()) + 1)
-        )
+        _plot.finish(followed, f"Representative ({words})", "receiver", top=ANOTHER + 0.3)
         tables[buffer] = _series_table(
             f"Figure 14, {words}", times, {"multicast_bps": sample["multicast_bps"]}
         )
@@ -212,6 +210,10 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
         _plot.svg(figure, "figure-14", "Multicast rate and representative over time"),
         tables,
     )
+
+
+ANOTHER = 5
+"""Level of the receivers that are never behind the most congested link."""
 
 
 def table_1(samples: Samples, scale: Scale) -> Table:

@@ -11,9 +11,25 @@ from .._base import Measure, Measured, Quantity, Sample, Samples, take
 from . import cost, rules
 
 
-def keys(experiment: str, variant: str, *names: str, unit: str = "") -> Callable[[Samples], Measured]:
+def keys(experiment: str, variant: str, *names: str) -> Callable[[Samples], Measured]:
     """Quantities that the sample already holds."""
-    return lambda samples: {name: samples.each(experiment, variant, take(name), unit) for name in names}
+    return lambda samples: {
+        name: samples.each(experiment, variant, take(name), UNITS.get(name, name.replace("_", " ")))
+        for name in names
+    }
+
+
+UNITS = {
+    "base_error_ms": "ms",
+    "detection_s": "s",
+    "drift_packet_times": "own packet times",
+    "indications_per_burst": "CIs per burst",
+    "largest_error_packet_times": "own packet times",
+    "late": "late replacements",
+    "residue_bytes": "bytes",
+    "waited_s": "s",
+    "worst_burst": "CIs",
+}
 
 
 def cuts(samples: Samples) -> Measured:
@@ -34,7 +50,10 @@ def thresholds(samples: Samples) -> Measured:
 def _summed(samples: Samples, *names: str) -> Measured:
     wide, narrow = samples["one queue", "wide"], samples["one queue", "narrow"]
     return {
-        name: Quantity(tuple(a[name] + b[name] for a, b in zip(wide, narrow, strict=True))) for name in names
+        name: Quantity(
+            tuple(a[name] + b[name] for a, b in zip(wide, narrow, strict=True)), name.replace("_", " ")
+        )
+        for name in names
     }
 
 

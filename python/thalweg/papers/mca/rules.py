@@ -182,7 +182,7 @@ def keep_changed_path(result: Any, variant: str, _scale: Scale) -> Sample:
         before, after = baseline[np.searchsorted(times, 9.99)], baseline[-1]
         early = np.flatnonzero((times > 10.0) & (baseline < before))[0]
         return {
-            "base_error_ms": float(abs((before - after) * 1e3 - 5.0)),
+            "base_error_ms": round(float(abs((before - after) * 1e3 - 5.0)), 9),
             "residue_bytes": float(a[early]),
             "waited_s": float(times[early] - 10.0),
         }
