@@ -236,6 +236,44 @@ def bars(
     return figure
 
 
+def grid(
+    rows: Sequence[Mapping[str, Any]],
+    keys: Sequence[str],
+    metric: str,
+    axis: str,
+    *,
+    size: tuple[float, float] = (8.2, 2.6),
+) -> Figure:
+    """A metric over the first key of a grid, a line for each combination of the others; `rows` hold `(mean, ci95)`."""
+    import matplotlib.pyplot as plt
+    from matplotlib import rc_context
+
+    across = list(dict.fromkeys(row[keys[0]] for row in rows))
+    lines: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if metric in row and row[metric][0] is not None:
+            lines.setdefault(tuple(row[key] for key in keys[1:]), []).append(row)
+    with rc_context(style()):
+        figure, axes = plt.subplots(figsize=size)
+        for index, (rest, part) in enumerate(lines.items()):
+            words = [f"{key.rsplit('.', 1)[-1]} {value}" for key, value in zip(keys[1:], rest, strict=True)]
+            axes.errorbar(
+                [across.index(row[keys[0]]) for row in part],
+                [row[metric][0] for row in part],
+                [row[metric][1] or 0.0 for row in part],
+                color=COLOURS[index % len(COLOURS)],
+                marker=MARKERS[index % len(MARKERS)],
+                capsize=3,
+                label=", ".join(words) or None,
+            )
+        axes.set_xticks(range(len(across)), [str(value) for value in across])
+        axes.margins(x=0.06)
+        axes.set_xlabel(keys[0])
+        axes.set_ylabel(axis)
+        _legend(axes, len(lines))
+    return figure
+
+
 def scheme_colours(schemes: Iterable[str]) -> dict[str, str]:
     """A colour for each scheme: its own where it has one, and the next that is free for the others."""
     wanted = list(dict.fromkeys(schemes))

@@ -306,9 +306,16 @@ def test_options_of_run_that_make_no_sense_are_refused(
     assert said in refused(capsys, "run", str(small), *words)
 
 
-def test_a_folder_of_a_sweep_is_told_from_a_run(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = small.parent / "many"
+def test_a_sweep_has_a_page_of_its_own(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with small.open("a", encoding="utf-8") as file:
+        file.write('\n[sweep]\n"topology.bottleneck.buffer" = ["0.5 bdp", "2 bdp"]\n')
+    out = small.parent / "sweep"
     assert call(["run", str(small), "--runs", "2", "--out", str(out)]) == 0
+    capsys.readouterr()
+    page = Path(asked(capsys, "report", str(out))["report"]).read_text(encoding="utf-8")
+    assert "2 points of a grid over topology.bottleneck.buffer, 4 runs" in page
+    assert page.count("<figure>") >= 2
+    (out / "sweep.json").unlink()
     assert "runs below it" in refused_after(capsys, "report", str(out))
 
 

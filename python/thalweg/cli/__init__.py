@@ -23,7 +23,7 @@ VERBS = {
     "run": "Run a scenario, or every cell of its sweep.",
     "reproduce": "Reproduce a paper: its experiments, figures and claims.",
     "check": "Print a scenario's plan, every default and relative unit filled in.",
-    "report": "Write the HTML report of a run or of a reproduced paper.",
+    "report": "Write the HTML report of a run, a sweep or a reproduced paper.",
     "compare": "Put runs side by side.",
     "schemes": "List the schemes, or show one with its parameters.",
     "metrics": "Say what the columns and keys of a result mean.",

@@ -9,7 +9,7 @@ from .out import Refusal, show_json
 
 
 def report(run: Path, /, *, out: Path | None = None, json: bool = False) -> int:
-    """Write the HTML report of a run or of a reproduced paper: one file that opens from disk.
+    """Write the HTML report of a run, a sweep or a reproduced paper: one file that opens from disk.
 
     Parameters
     ----------

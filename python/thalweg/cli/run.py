@@ -170,6 +170,8 @@ def _print_expectations(result: Result) -> None:
 def _many(
     scenario: Scenario, whole: bool, seed: int | None, runs: int, jobs: int, folder: Path, *, json: bool
 ) -> int:
+    from ..report import save_sweep
+
     seeds = None if seed is None else [seed + step for step in range(runs)]
     sweep = scenario.sweep(None if whole else {}, runs=runs, seeds=seeds)
     interrupted = False
@@ -185,9 +187,7 @@ def _many(
             )
         except Interrupted as stop:
             interrupted, done = True, stop.result
-    table = done.summary
-    folder.mkdir(parents=True, exist_ok=True)
-    table.write_parquet(folder / "summary.parquet")
+    save_sweep(done, scenario.title, folder)
     failed = [run for run in done.runs if not run.result.passed]
     if json:
         show_json(
@@ -207,7 +207,7 @@ def _many(
                     }
                     for run in done.runs
                 ],
-                "summary": table.to_dicts(),
+                "summary": done.summary.to_dicts(),
             }
         )
     else:
@@ -227,39 +227,24 @@ def _print_sweep(done: SweepResult, folder: Path, failed: int) -> None:
     )
     if not done.complete:
         screen.print("interrupted: the same call again runs what is missing", style="yellow")
-    screen.print(f"Results: {folder}    (means over seeds: {folder / 'summary.parquet'})", soft_wrap=True)
+    screen.print(f"Results: {folder}    (a page of them: thalweg report {folder})", soft_wrap=True)
 
 
 def _print_points(done: SweepResult) -> None:
-    import polars
+    from ..report.sweeps import heading, mean_text, points, telling
 
-    from ..report.columns import unit_of
-
-    first = done.runs[0].result
-    expected: list[str] = first.expect["key"].to_list()
-    wanted = dict.fromkeys([*expected, "flows.throughput_total", "flows.fairness", *_fullest(first)])
-    # A metric of a point is one row of the summary; on the screen a point is a row and metrics are columns.
-    found = done.summary.filter(polars.col("metric").is_in(list(wanted)))
-    points: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in found.to_dicts():
-        place = tuple(row[key] for key in done.keys)
-        point = points.setdefault(place, {key: row[key] for key in done.keys} | {"n": row["n"]})
-        point[row["metric"]] = _mean(row)
-    metrics = [metric for metric in wanted if any(metric in point for point in points.values())]
-    headings = [
-        (metric, f"{metric} ({unit})" if (unit := unit_of(metric)[0]) else metric) for metric in metrics
+    metrics = telling(done.runs[0].result)
+    rows = points(done.summary.to_dicts(), done.keys, metrics)
+    shown = [metric for metric in metrics if any(metric in row for row in rows)]
+    columns = [
+        *((key, key) for key in done.keys),
+        *((metric, heading(metric)) for metric in shown),
+        ("n", "runs"),
     ]
-    columns = [*((key, key) for key in done.keys), *headings, ("n", "runs")]
-    print_table("Mean ± 95 % confidence interval", columns, points.values())
-
-
-def _fullest(result: Result) -> list[str]:
-    """The key of the fullest link's utilisation."""
-    if result.links.is_empty():
-        return []
-    row = result.links.sort("utilisation", descending=True, nulls_last=True).row(0, named=True)
-    back = "" if row["direction"] == "forward" else ".backward"
-    return [f"link.{row['link']}{back}.utilisation"]
+    listed = [
+        {**row, **{metric: mean_text(row[metric]) for metric in shown if metric in row}} for row in rows
+    ]
+    print_table("Mean ± 95 % confidence interval", columns, listed)
 
 
 def in_unit(key: str, value: float | None) -> str:
@@ -268,13 +253,3 @@ def in_unit(key: str, value: float | None) -> str:
 
     unit, factor = unit_of(key)
     return "–" if value is None else f"{number(value * factor)} {unit}".rstrip()
-
-
-def _mean(row: dict[str, Any]) -> str:
-    from ..report.columns import unit_of
-
-    if row["mean"] is None:
-        return "–"
-    factor = unit_of(row["metric"])[1]
-    mean = number(row["mean"] * factor)
-    return mean if row["ci95"] is None else f"{mean} ± {number(row['ci95'] * factor)}"

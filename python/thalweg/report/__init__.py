@@ -1,4 +1,4 @@
-"""One HTML page from a folder of results: of a run, of a reproduced paper, of runs side by side.
+"""One HTML page from a folder of results: of a run, of a sweep, of a reproduced paper, of runs side by side.
 
 A page is one file that opens from disk and asks the network for nothing. It holds pictures and words; the numbers stay in
 the Parquet tables of its folder, which it reads and links.
@@ -15,24 +15,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..result import Result
+    from ..sweep import SweepResult
 
-__all__ = ["compare", "network", "save_reproduction", "write"]
+__all__ = ["compare", "network", "save_reproduction", "save_sweep", "write"]
 
 NAME = "report.html"
 """What the page is called when nothing else is said."""
 
 
 def write(folder: str | Path, page: str | Path | None = None) -> Path:
-    """Writes the page of a folder that holds a run or a reproduced paper; says where it is.
+    """Writes the page of a folder that holds a run, a sweep or a reproduced paper; says where it is.
 
-    Raises `ResultError` when the folder holds neither.
+    Raises `ResultError` when the folder holds none of them.
     """
-    from . import _paper, _run
+    from . import _paper, _run, sweeps
 
     folder = Path(folder)
     target = Path(page) if page is not None else folder / NAME
     if (folder / _paper.FILE).is_file():
         made = _paper.page(folder)
+    elif (folder / sweeps.FILE).is_file():
+        made = sweeps.page(folder)
     else:
         from ..result import Result
 
@@ -48,6 +51,13 @@ def save_reproduction(done: Any, folder: str | Path) -> None:
     from . import _paper
 
     _paper.save(done, Path(folder))
+
+
+def save_sweep(done: SweepResult, title: str, folder: str | Path) -> None:
+    """Writes what a sweep gave: `sweep.json` and `summary.parquet`, from which `write` makes the page."""
+    from . import sweeps
+
+    sweeps.save(done, title, Path(folder))
 
 
 def compare(runs: Sequence[tuple[str, Result]], page: str | Path) -> Path:

@@ -1,0 +1,170 @@
+"""A sweep: what its folder says of it, its points as rows, and its page. Terminal and page share the rows."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from .. import plots
+from ._page import Page, badge, facts, figure, folded, head, number, table
+from .columns import unit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from ..result import Result
+    from ..sweep import SweepResult
+
+FILE = "sweep.json"
+"""What a folder of a sweep holds beside `summary.parquet` and the folders of its runs."""
+
+Row = dict[str, Any]
+
+
+def save(done: SweepResult, title: str, folder: Path) -> None:
+    """Writes `summary.parquet` (means over seeds) and `sweep.json` (what was run)."""
+    from .. import __version__
+
+    folder.mkdir(parents=True, exist_ok=True)
+    done.summary.write_parquet(folder / "summary.parquet")
+    record = {
+        "format": 1,
+        "version": __version__,
+        "title": title,
+        "keys": done.keys,
+        "metrics": telling(done.runs[0].result) if done.runs else [],
+        "planned": done.planned,
+        "runs": [
+            {
+                "values": run.values,
+                "seed": run.seed,
+                "trace_hash": run.result.trace_hash,
+                "packet_hops": run.result.packet_hops,
+                "passed": run.result.passed,
+            }
+            for run in done.runs
+        ],
+    }
+    (folder / FILE).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def telling(result: Result) -> list[str]:
+    """Metrics that are worth a column: what is expected, the throughput, the fairness, the fullest link."""
+    expected: list[str] = result.expect["key"].to_list()
+    return list(dict.fromkeys([*expected, "flows.throughput_total", "flows.fairness", *_fullest(result)]))
+
+
+def points(summary: Iterable[Row], keys: list[str], metrics: list[str]) -> list[Row]:
+    """A row for each point of the grid: its keys, `n`, and for each metric `(mean, ci95)` in the unit that people see."""
+    found: dict[tuple[Any, ...], Row] = {}
+    for row in summary:
+        if row["metric"] not in metrics:
+            continue
+        point = found.setdefault(tuple(row[key] for key in keys), {**{key: row[key] for key in keys}, "n": 0})
+        factor = unit_of(row["metric"])[1]
+        point["n"] = max(point["n"], row["n"])
+        point[row["metric"]] = (_times(row["mean"], factor), _times(row["ci95"], factor))
+    return list(found.values())
+
+
+def heading(metric: str) -> str:
+    """A metric with its unit."""
+    unit = unit_of(metric)[0]
+    return f"{metric} ({unit})" if unit else metric
+
+
+def page(folder: Path) -> Page:
+    """The page of a folder that `save` wrote."""
+    import polars
+
+    record = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    summary = polars.read_parquet(folder / "summary.parquet").to_dicts()
+    keys, runs = record["keys"], record["runs"]
+    rows = points(summary, keys, record["metrics"])
+    metrics = [metric for metric in record["metrics"] if any(metric in row for row in rows)]
+    footer = f"Made by Thalweg {escape(record['version'])}; nothing here is loaded from elsewhere."
+    made = Page(f"{record['title']} · sweep", footer=footer)
+    lead = f"{len(rows)} points of a grid over {', '.join(keys) or 'nothing but seeds'}, {len(runs)} runs."
+    made.add(head("Sweep", record["title"], escape(lead)))
+    made.section("Summary")
+    if len(runs) < record["planned"]:
+        text = f"{len(runs)} of {record['planned']} runs are there: the same call again runs what is missing."
+        made.add(f'<p class="warn">{text}</p>')
+    failed = sum(not run["passed"] for run in runs)
+    made.add(
+        facts(
+            [
+                ("points", str(len(rows)), ""),
+                ("runs", str(len(runs)), ""),
+                ("seeds", str(len({run["seed"] for run in runs})), "a point"),
+                ("packet-hops", number(float(sum(run["packet_hops"] for run in runs)), 3), ""),
+            ]
+        )
+    )
+    made.add(f"<p>{badge('holds' if not failed else 'fails')} {_verdict(len(runs), failed)}</p>")
+    made.section("Means over seeds")
+    made.add(_table(rows, keys, metrics))
+    made.add("<p>± is the half width of the 95 % confidence interval of the mean (Student t over seeds).</p>")
+    made.add('<p>Every metric of every point: <a href="summary.parquet">summary.parquet</a>.</p>')
+    if keys and len(rows) > 1:
+        made.section("Over the grid")
+        for metric in metrics:
+            drawing = plots.svg(plots.grid(rows, keys, metric, heading(metric)), metric)
+            made.add(
+                figure(
+                    f"grid-{metric}", drawing, f"<strong>{escape(metric)}</strong>, mean and 95 % interval."
+                )
+            )
+    made.section("Runs")
+    listed = [{**run["values"], "seed": run["seed"], "trace_hash": run["trace_hash"]} for run in runs]
+    columns = [*((key, key) for key in keys), ("seed", "seed"), ("trace_hash", "trace hash")]
+    made.add(folded(f"All {len(runs)} runs with their trace hashes", table(columns, listed)))
+    return made
+
+
+def _verdict(runs: int, failed: int) -> str:
+    if not failed:
+        return "What the scenario expects holds in every run."
+    return f"What the scenario expects does not hold in {failed} of {runs} runs."
+
+
+def _table(rows: list[Row], keys: list[str], metrics: list[str]) -> str:
+    listed = [
+        {
+            **{key: row[key] for key in keys},
+            **{metric: mean_text(row[metric]) for metric in metrics if metric in row},
+            "n": row["n"],
+        }
+        for row in rows
+    ]
+    columns = [
+        *((key, key) for key in keys),
+        *((metric, heading(metric)) for metric in metrics),
+        ("n", "runs"),
+    ]
+    return table(columns, listed, names=keys[0] if keys else None)
+
+
+def mean_text(value: tuple[float | None, float | None]) -> str:
+    """`0.95 ± 0.01`."""
+    mean, interval = value
+    if mean is None:
+        return "–"
+    return number(mean) if interval is None else f"{number(mean)} ± {number(interval, 2)}"
+
+
+def _fullest(result: Result) -> list[str]:
+    """The key of the fullest link's utilisation."""
+    if result.links.is_empty():
+        return []
+    row: Mapping[str, Any] = result.links.sort("utilisation", descending=True, nulls_last=True).row(
+        0, named=True
+    )
+    back = "" if row["direction"] == "forward" else ".backward"
+    return [f"link.{row['link']}{back}.utilisation"]
+
+
+def _times(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
