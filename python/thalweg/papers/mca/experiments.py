@@ -53,6 +53,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             ("lossless", "lossy"),
             scenarios.star,
             extracts.star,
+            seeds=10,
             weight=10,
         ),
         Experiment(
@@ -77,6 +78,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             ("lossless", "lossy"),
             _one_branch,
             _keep_one_branch,
+            seeds=10,
             weight=0.3,
         ),
         Experiment(
