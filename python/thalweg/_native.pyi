@@ -158,8 +158,9 @@ class Run:
     def table(self, name: str) -> Table:
         """One of them; `KeyError` for an unknown name."""
 
-    def value(self, key: str) -> float | None:
-        """The value of a dotted key of `summary`."""
+    @property
+    def values(self) -> dict[str, float | None]:
+        """The table `summary` as a dict: dotted key → value."""
 
     def save(self, folder: str) -> None:
         """Writes every table to `folder` as Parquet."""

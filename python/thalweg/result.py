@@ -264,7 +264,7 @@ class Result:
     @cached_property
     def values(self) -> dict[str, float | None]:
         """The summary as a dict: dotted key → value, None where it could not be measured."""
-        return dict(self.summary.rows())
+        return dict(self.summary.rows()) if isinstance(self._source, Path) else self._source.values
 
     def __getitem__(self, key: str) -> float | None:
         """The value of a dotted key, such as `link.bottleneck.utilisation`; `KeyError` for an unknown one."""

@@ -27,8 +27,9 @@ def test_running_a_scenario_loads_nothing_heavy_either():
         import sys
         import thalweg as tw
         wire = tw.Link(rate="1 Mbit/s", delay="5 ms")
-        tw.Scenario(duration="1 s", topology=tw.Dumbbell(edge=wire, bottleneck=wire),
-                    flows=[tw.Flow("f", scheme="reno")]).run()
+        result = tw.Scenario(duration="1 s", topology=tw.Dumbbell(edge=wire, bottleneck=wire),
+                             flows=[tw.Flow("f", scheme="reno")]).run()
+        assert result["flow.f.goodput"] > 0
         print(*sys.modules)
     """)
     assert not HEAVY & set(loaded)

@@ -17,16 +17,19 @@ impl Report {
         self.tables.iter().find(|table| table.name == name)
     }
 
-    /// The value of a dotted key of the table `summary`, such as `link.bottleneck.utilisation`; `None` for an unknown
-    /// key and for a value that could not be measured.
-    pub fn value(&self, key: &str) -> Option<f64> {
-        let summary = self.table("summary")?;
-        let (Cells::Text(keys), Cells::Number(values)) =
-            (&summary.columns[0].cells, &summary.columns[1].cells)
-        else {
-            return None;
+    /// The table `summary`, row by row: dotted key, such as `link.bottleneck.utilisation`, and value.
+    pub fn values(&self) -> impl Iterator<Item = (&str, Option<f64>)> {
+        let cells = |column| self.table("summary").and_then(|summary| summary.column(column));
+        let pair = match (cells("metric"), cells("value")) {
+            (Some(Cells::Text(keys)), Some(Cells::Number(values))) => Some((keys, values)),
+            _ => None,
         };
-        keys.iter().zip(values).find(|(known, _)| *known == key).and_then(|(_, value)| *value)
+        pair.into_iter().flat_map(|(keys, values)| keys.iter().zip(values.iter().copied()))
+    }
+
+    /// The value of one of these keys; `None` for an unknown key and for a value that could not be measured.
+    pub fn value(&self, key: &str) -> Option<f64> {
+        self.values().find(|(known, _)| *known == key).and_then(|(_, value)| value)
     }
 }
 

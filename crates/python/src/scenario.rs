@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use lab::Problems;
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde_json::json;
 
 use crate::table::Table;
@@ -228,9 +229,12 @@ impl Run {
         Table::of(&self.report, name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))
     }
 
-    /// The value of a dotted key of `summary`.
-    fn value(&self, key: &str) -> Option<f64> {
-        self.report.value(key)
+    /// The table `summary` as a dict: dotted key → value.
+    #[getter]
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let values = PyDict::new(py);
+        self.report.values().try_for_each(|(key, value)| values.set_item(key, value))?;
+        Ok(values)
     }
 
     /// Writes every table to `folder` as Parquet.

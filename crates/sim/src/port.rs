@@ -4,7 +4,7 @@
 //! when it is accepted. All accepted packets stand in one ring in that order; only the first of them has an agenda entry.
 //! Ports with a queue discipline ([`Discipline`]) decide at each departure, so they have a departure event as well.
 
-use contract::{Backlog, DropReason, NodeId, PacketId, Random, Verdict};
+use contract::{Backlog, DropReason, NodeId, PacketId, QueueDiscipline, Random, Verdict};
 use stack::queue::RoundRobin;
 use units::{Bytes, Carry, Duration, Rate, Time};
 
@@ -540,7 +540,8 @@ impl Port {
     /// Ends the warm-up.
     pub(crate) fn rebase(&mut self, now: Time) {
         self.cold.base = self.reading(now);
-        self.backlog_max = 0;
+        let in_ring = self.ring.iter().filter(|slot| slot.start > now).count() as u32;
+        self.backlog_max = self.discipline.as_ref().map_or(in_ring, |d| d.queue.backlog().packets);
     }
 
     /// Whether a discipline, where there is one, may start a transmission.

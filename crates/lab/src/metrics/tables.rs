@@ -165,9 +165,7 @@ impl<'a> FlowRow<'a> {
         match self.spec.kind {
             FlowKind::Stream(_) => self.missing_ratio(),
             FlowKind::Datagram(_) if self.spec.multicast => self.missing_ratio(),
-            FlowKind::Tcp(_) | FlowKind::Datagram(_) => {
-                ratio(self.drops() as f64, self.record.sent_packets as f64)
-            }
+            FlowKind::Tcp(_) | FlowKind::Datagram(_) => loss_ratio(self.drops(), self.record.sent_packets),
         }
     }
 
@@ -335,7 +333,7 @@ pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
         })
         .count("queue_max_packets", |row| u64::from(row.record.backlog_max))
         .count("marked_packets", |row| row.record.marked_packets)
-        .number("loss_ratio", |row| ratio(row.drops() as f64, row.record.offered_packets as f64))
+        .number("loss_ratio", |row| loss_ratio(row.drops(), row.record.offered_packets))
         .count("drops", PortRow::drops);
     DROPS
         .iter()
@@ -407,6 +405,11 @@ pub(super) fn receiver_ranges(trace: &Trace) -> Vec<Range<usize>> {
             start - n..start
         })
         .collect()
+}
+
+/// Drops over packets; at most 1, because what was sent before the end of the warm-up may be dropped after it.
+fn loss_ratio(drops: u64, packets: u64) -> Option<f64> {
+    ratio(drops as f64, packets as f64).map(|share| share.min(1.0))
 }
 
 fn ratio(above: f64, below: f64) -> Option<f64> {
