@@ -298,12 +298,23 @@ def test_what_users_get_wrong_is_a_message_and_exit_code_2(
         (["--jobs", "0"], "at least one"),
         (["--runs", "0"], "at least one"),
         (["--seed", "first"], "first"),
+        (["--seed", "-1"], "from 0"),
+        (["--seed", "99999999999999999999999"], "from 0"),
     ],
 )
 def test_options_of_run_that_make_no_sense_are_refused(
     words: list[str], said: str, small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert said in refused(capsys, "run", str(small), *words)
+
+
+@pytest.mark.parametrize("name", ["run.json", "sweep.json", "reproduction.json"])
+@pytest.mark.parametrize("text", ["{", "[]", "{}"])
+def test_a_folder_that_was_spoiled_is_refused(
+    name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert str(tmp_path) in refused(capsys, "report", str(tmp_path))
 
 
 def test_a_sweep_has_a_page_of_its_own(small: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from .out import console, show_json
+from .out import check_seed, console, show_json
 
 
 def check(scenario: Path, /, *, seed: int | None = None, json: bool = False) -> int:
@@ -22,6 +22,7 @@ def check(scenario: Path, /, *, seed: int | None = None, json: bool = False) -> 
     """
     from ..scenario import load
 
+    check_seed(seed)
     plan = load(scenario).plan(seed)
     if json:
         show_json(

@@ -108,6 +108,18 @@ def number(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def check_seed(seed: int | None) -> None:
+    """Refuses what the core cannot take as a seed."""
+    if seed is not None and not 0 <= seed < 2**64:
+        raise Refusal(f"--seed {seed}: a whole number from 0 to 2⁶⁴ − 1")
+
+
+def check_least(option: str, value: int | None) -> None:
+    """Refuses counts below one."""
+    if value is not None and value < 1:
+        raise Refusal(f"{option} {value}: at least one")
+
+
 def nearest(word: str, known: Sequence[str]) -> str:
     """A hint: what was meant, or what there is."""
     from difflib import get_close_matches

@@ -25,7 +25,7 @@ def report(run: Path, /, *, out: Path | None = None, json: bool = False) -> int:
     try:
         page = write(run, out)
     except ResultError as error:
-        inside = sorted(path.parent for path in run.glob("**/run.json"))[:3] if run.is_dir() else []
+        inside = sorted(path.parent for path in run.glob("*/**/run.json"))[:3] if run.is_dir() else []
         hint = (
             f"runs below it: {', '.join(map(str, inside))}"
             if inside

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .out import Refusal, console, nearest, number, show_json
+from .out import Refusal, check_least, check_seed, console, nearest, number, show_json
 from .progress import Meter
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def reproduce(
 
     if paper not in papers.PAPERS:
         raise Refusal(f"there is no paper `{paper}`", nearest(paper, list(papers.PAPERS)))
-    jobs = _jobs(jobs)
+    check_seed(seed)
+    check_least("--jobs", jobs)
     folder = out or Path("out") / paper
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
@@ -66,7 +67,7 @@ def reproduce(
                 paper,
                 figure=figure,
                 quick=quick,
-                jobs=jobs,
+                jobs=jobs or os.cpu_count() or 1,
                 seed=seed,
                 out=folder / "measurements",
                 progress=lambda ready, total, what: meter.show(
@@ -85,12 +86,6 @@ def reproduce(
     else:
         _print(done, page, time.monotonic() - began)
     return 0
-
-
-def _jobs(jobs: int | None) -> int:
-    if jobs is not None and jobs < 1:
-        raise Refusal(f"--jobs {jobs}: at least one run at a time")
-    return jobs or os.cpu_count() or 1
 
 
 def _print(done: Any, page: Path, seconds: float) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..errors import Interrupted
-from .out import Refusal, console, number, print_table, show_json
+from .out import Refusal, check_least, check_seed, console, number, print_table, show_json
 from .progress import Meter, speed_of, speed_words
 
 if TYPE_CHECKING:
@@ -57,10 +57,9 @@ def run(
     """
     from ..scenario import load
 
-    if runs < 1:
-        raise Refusal(f"--runs {runs}: at least one")
-    if jobs is not None and jobs < 1:
-        raise Refusal(f"--jobs {jobs}: at least one run at a time")
+    check_seed(seed)
+    check_least("--runs", runs)
+    check_least("--jobs", jobs)
     loaded = _changed(load(scenario), changes)
     folder = out or Path("out") / scenario.stem
     sweep = "sweep" in loaded.tree and not no_sweep

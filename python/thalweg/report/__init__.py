@@ -28,20 +28,26 @@ def write(folder: str | Path, page: str | Path | None = None) -> Path:
 
     Raises `ResultError` when the folder holds none of them.
     """
+    from json import JSONDecodeError
+
+    from ..result import Result
     from . import _paper, _run, sweeps
 
     folder = Path(folder)
     target = Path(page) if page is not None else folder / NAME
-    if (folder / _paper.FILE).is_file():
-        made = _paper.page(folder)
-    elif (folder / sweeps.FILE).is_file():
-        made = sweeps.page(folder)
-    else:
-        from ..result import Result
-
-        if not folder.is_dir():
-            raise ResultError(f"{folder}: there is no such folder")
-        made = _run.page(Result.load(folder), folder)
+    if not folder.is_dir():
+        raise ResultError(
+            f"{folder} is not a folder" if folder.exists() else f"{folder}: there is no such folder"
+        )
+    try:
+        if (folder / _paper.FILE).is_file():
+            made = _paper.page(folder)
+        elif (folder / sweeps.FILE).is_file():
+            made = sweeps.page(folder)
+        else:
+            made = _run.page(Result.load(folder), folder)
+    except (FileNotFoundError, JSONDecodeError, KeyError, TypeError) as error:
+        raise ResultError(f"{folder} holds no result that can be read: {error!r}") from error
     target.write_text(made.html(), encoding="utf-8")
     return target
 
