@@ -1,57 +1,41 @@
 //! What changes during a run: flows start and stop, receivers join and leave, links change, routes follow.
 
-use contract::{DropReason, FlowId, Input, NodeId, PortId, QueueDiscipline};
+use contract::{DropReason, FlowId, Input, NodeId, PortId, QueueDiscipline, Random};
 use units::{Rate, Time};
 
 use crate::agenda::{Kind, What};
 use crate::peer::{AnyEndpoint, Factory, destination, make_receiver, make_sender};
 use crate::port::Offer;
 use crate::world::World;
-use crate::{Change, build};
+use crate::{Change, Churn, build};
 
 impl World {
     /// A sender's start, stop, or the next turn of its churn.
     pub(crate) fn on_toggle_flow(&mut self, index: usize) {
         let flow = FlowId(index as u32);
-        let spec = &self.blueprint.flows[index];
-        let (stop, churn) = (spec.stop, spec.churn);
         let on = self.peers[self.sender_of(flow)].active;
-        let next = if self.now >= stop {
-            Time::NEVER
+        let spec = &self.blueprint.flows[index];
+        let turn = Turn::new(self.now, on, spec.stop, spec.churn, &mut self.flows[index].churn_random);
+        if turn.on {
+            self.start_flow(flow)
         } else {
-            let random = &mut self.flows[index].churn_random;
-            churn.map_or(stop, |churn| {
-                (self.now + if on { churn.off } else { churn.on }.draw(random)).min(stop)
-            })
-        };
-        if on {
-            self.stop_flow(flow);
-        } else if self.now < stop {
-            self.start_flow(flow);
+            self.stop_flow(flow)
         }
-        self.agenda.push(next, What::new(Kind::ToggleFlow, index as u32));
+        self.agenda.push(turn.next, What::new(Kind::ToggleFlow, index as u32));
     }
 
     /// A receiver's join, leave, or the next turn of its churn.
     pub(crate) fn on_toggle_receiver(&mut self, index: usize) {
         let state = &mut self.receivers[index];
-        let spec = &self.blueprint.flows[state.flow.index()].to[state.number];
-        let (stop, churn) = (spec.stop, spec.churn);
         let on = self.peers[state.peer.index()].active;
-        let next = if self.now >= stop {
-            Time::NEVER
+        let spec = &self.blueprint.flows[state.flow.index()].to[state.number];
+        let turn = Turn::new(self.now, on, spec.stop, spec.churn, &mut state.churn_random);
+        if turn.on {
+            self.join(index)
         } else {
-            let random = &mut state.churn_random;
-            churn.map_or(stop, |churn| {
-                (self.now + if on { churn.off } else { churn.on }.draw(random)).min(stop)
-            })
-        };
-        if on {
-            self.leave(index);
-        } else if self.now < stop {
-            self.join(index);
+            self.leave(index)
         }
-        self.agenda.push(next, What::new(Kind::ToggleReceiver, index as u32));
+        self.agenda.push(turn.next, What::new(Kind::ToggleReceiver, index as u32));
     }
 
     /// A change that the scenario lists.
@@ -256,6 +240,26 @@ impl World {
     fn reroute(&mut self) {
         self.routes = build::routes(&self.blueprint, &self.edges);
         self.trees.iter_mut().flatten().for_each(|tree| tree.rebuild(&self.routes, &self.edges));
+    }
+}
+
+/// What an endpoint does when its time has come.
+struct Turn {
+    /// It is on from now on.
+    on: bool,
+    /// When its time comes again.
+    next: Time,
+}
+
+impl Turn {
+    /// On at its start and off at `stop`; in between, with churn, the other way round after each spell.
+    fn new(now: Time, was_on: bool, stop: Time, churn: Option<Churn>, random: &mut Random) -> Self {
+        if now >= stop {
+            return Self { on: false, next: Time::NEVER };
+        }
+        let on = churn.is_none() || !was_on;
+        let spell = churn.map(|churn| if on { churn.on } else { churn.off });
+        Self { on, next: spell.map_or(stop, |spell| (now + spell.draw(random)).min(stop)) }
     }
 }
 
