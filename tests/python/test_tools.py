@@ -162,6 +162,7 @@ def test_a_step_that_fails_without_a_tally_counts_as_one_failure() -> None:
     assert count.run(["true"]) == (1, 0)
     assert count.run(["no-such-program"]) == (0, 1)
     assert count.run(["sh", "-c", "echo '5 passed in 0.10s'; exit 1"]) == (5, 1)
+    assert count.run(["sh", "-c", "echo '5 passed in 0.10s'; echo '5 passed, 0 failed'"]) == (5, 0)
 
 
 def test_tests_at_the_bottom_of_a_file_do_not_count_for_its_size(
