@@ -165,6 +165,10 @@ def test_a_step_that_fails_without_a_tally_counts_as_one_failure() -> None:
     assert count.run(["sh", "-c", "echo '5 passed in 0.10s'; echo '5 passed, 0 failed'"]) == (5, 0)
 
 
+def test_a_suite_within_a_suite_is_counted_once() -> None:
+    assert count.run(["printf", "5 passed in 0.10s\\n7 passed in 0.10s\\n12 passed, 0 failed\\n"]) == (12, 0)
+
+
 def test_tests_at_the_bottom_of_a_file_do_not_count_for_its_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
