@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -184,7 +185,8 @@ def test_names_that_cannot_be_taken_are_refused(name: str) -> None:
 
 
 def test_a_new_scheme_builds_and_passes(tmp_path: Path) -> None:
-    # A tree of its own that is built where the others are, so that libraries are not compiled again.
+    # A tree of its own, built where the others are, so that libraries are not compiled again. Its crates have another
+    # version: cargo would otherwise take them for those of this tree, since both lie at the same places below their roots.
     tree = ROOT / "target" / "new-scheme"
     shutil.rmtree(tree, ignore_errors=True)
     listed = subprocess.run(
@@ -198,11 +200,16 @@ def test_a_new_scheme_builds_and_passes(tmp_path: Path) -> None:
         if (ROOT / name).is_file():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, tree / name)
+    manifest = tree / "Cargo.toml"
+    text = manifest.read_text(encoding="utf-8")
+    manifest.write_text(
+        re.sub(r'^version = ".*"', 'version = "0.0.1"', text, count=1, flags=re.MULTILINE), encoding="utf-8"
+    )
     assert new_scheme.refuse("fast_swift", tree) is None
     new_scheme.copy("fast_swift", tree)
     registry.refresh(tree)
     done = subprocess.run(
-        ["cargo", "test", "--package", "schemes", "--lib", "--locked", "--offline", "fast_swift::"],
+        ["cargo", "test", "--package", "schemes", "--lib", "--offline", "fast_swift::"],
         cwd=tree,
         env={**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")},
         capture_output=True,

@@ -119,7 +119,7 @@ def _replay_rates(result: Any, subject: str) -> dict[str, int]:
         "wrong_step": 0,
     }
     last_cut = -np.inf
-    for tick in np.flatnonzero(np.diff(rate)) + 1:
+    for tick in (np.flatnonzero(np.diff(rate)) + 1).tolist():
         factor, increased = _explain(rate[tick - 1], rate[tick], period[tick - 1 : tick + 1])
         found["accumulation_cuts"] += factor == 0.90
         found["loss_cuts"] += factor == 0.75
@@ -191,7 +191,7 @@ def keep_changed_path(result: Any, variant: str, _scale: Scale) -> Sample:
     before, dip = (times > 40) & (times <= 100), (times > 100) & (times <= 140)
     return {
         "rate_before_bps": float(rate[before].mean()),
-        "lowest_rate_bps": float(rate[dip].min()),
+        "lowest_rate_bps": float(np.min(rate[dip])),
         "queue_in_dip": float(queue[dip][np.argmin(rate[dip])]),
         "rate_after_bps": float(rate[times > 140].mean()),
         "dip_s": float(np.sum(rate[times > 100] < 0.8 * rate[before].mean())),
