@@ -508,8 +508,10 @@ impl Port {
                 record.sent_packets -= 1;
                 record.sent_bytes -= size;
             } else {
-                let (left, whole) = ((slot.depart - now).as_nanos(), (slot.depart - slot.start).as_nanos());
-                record.sent_bytes -= (u128::from(size) * u128::from(left) / u128::from(whole)) as u64;
+                // by the present rate: the packet may have begun at another one
+                let left_ns = u128::from((slot.depart - now).as_nanos());
+                let left = left_ns * u128::from(self.rate.as_bps()) / 8_000_000_000;
+                record.sent_bytes -= u64::try_from(left).map_or(size, |left| left.min(size));
             }
         }
         record

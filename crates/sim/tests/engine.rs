@@ -139,6 +139,18 @@ fn a_link_that_changes_its_rate_serves_at_the_new_one_from_that_instant() {
 }
 
 #[test]
+fn a_link_never_carries_more_than_its_capacity_whatever_its_rate_was_before() {
+    // a packet is under transmission at the change, and still at the end of the warm-up
+    let port = PortSpec::new(Rate::from_kbps(1451), Duration::from_millis(33), 30);
+    let mut net = wire(Duration::from_secs(5), port, constant(Rate::from_mbps(4)));
+    net.warmup = Duration::from_secs(1);
+    net.events = vec![(at(1) - Duration::from_millis(100), Change::LinkRate(LinkId(0), Rate::from_kbps(10)))];
+    let port = &run(&net).ports[0];
+    let (sent, capacity) = (port.sent_bytes as f64 * 8.0, port.capacity_bits as f64);
+    assert!((sent - capacity).abs() <= 16.0, "{sent} bits of {capacity}");
+}
+
+#[test]
 fn a_link_that_goes_down_loses_what_it_holds_and_routes_go_around_it() {
     let mut net = Blueprint::new(Duration::from_secs(30));
     let nodes: Vec<NodeId> = ["a", "b", "c"].map(|name| net.node(name)).into();
