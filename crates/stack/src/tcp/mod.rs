@@ -5,7 +5,8 @@
 //! retransmissions found and undone [RFC3522, RFC4015]. Sequence numbers are 64 bits wide and count from 0.
 //!
 //! Not in: connection teardown, duplicate SACK, loss detection by time (RACK, tail probes), proportional rate reduction,
-//! the heuristics of RFC 6582 §4.1 and §4.2, a smaller initial window after a lost SYN, headers that grow with SACK blocks.
+//! the heuristics of RFC 6582 §4.1 and §4.2, a smaller initial window after a lost SYN, headers that grow with SACK blocks,
+//! a mark's effect on the retransmission timer at a window of one segment [RFC3168 §6.1.2].
 
 mod config;
 mod receiver;
