@@ -1,13 +1,15 @@
 //! The catalogue: every scheme is a folder here, and this file joins them.
 //!
 //! A folder's `mod.rs` exports `SCHEME`, `Params`, and its parts: `Control` with `control(&Params, &Setup)` for a window or
-//! rate law, or `Sender`, `Receiver` with `sender(&Params, &Setup)`, `receiver(&Params, &Setup)` for a stream.
+//! rate law, or `Sender`, `Receiver` with `sender(&Params, &Setup)`, `receiver(&Params, &Setup)` for a stream; a stream that
+//! also runs in routers exports `Router` with `router(&Params, &Setup)`.
 
 use contract::{
-    Ack, Allowance, Arrival, Congestion, CongestionControl, Cx, Feedback, Gap, Label, ParamError, ParamInfo,
-    ParamList, ParamTable, ParamValue, ReceiverCx, ReceiverLaw, Scheme, SenderLaw, Sending, Sent, Setup,
+    Ack, Allowance, Arrival, Congestion, CongestionControl, Cx, Feedback, Gap, Label, Packet, ParamError,
+    ParamInfo, ParamList, ParamTable, ParamValue, Passing, PortView, ReceiverCx, ReceiverLaw, Report,
+    RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup,
 };
-use units::{Bytes, Duration, Time};
+use units::{Bytes, Duration, Rate, Time};
 
 use crate::registry::registry;
 
@@ -29,6 +31,7 @@ registry! {
     stream {
         mca: Mca,
     }
+    router {}
 }
 // registry: end
 
@@ -55,12 +58,14 @@ pub type Make<T> = fn(&[(String, ParamValue)], &Setup) -> Result<T, ParamError>;
 pub enum Build {
     /// A congestion law for TCP and other windowed transports.
     Control(Make<AnyControl>),
-    /// The two laws of a stream.
+    /// The laws of a stream.
     Stream {
         /// At the source.
         sender: Make<AnySender>,
         /// At a receiver.
         receiver: Make<AnyReceiver>,
+        /// In the routers of the tree, where the scheme has a part there.
+        router: Option<Make<AnyRouter>>,
     },
 }
 

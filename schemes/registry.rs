@@ -3,7 +3,11 @@
 //! It is expanded in `lib.rs`, whose imports it uses. Each folder it names is declared there as a module.
 
 macro_rules! registry {
-    (control { $($control:ident : $Control:ident),* $(,)? } stream { $($stream:ident : $Stream:ident),* $(,)? }) => {
+    (
+        control { $($control:ident : $Control:ident),* $(,)? }
+        stream { $($stream:ident : $Stream:ident),* $(,)? }
+        router { $($router:ident : $Router:ident),* $(,)? }
+    ) => {
         /// Every scheme, in the order of names.
         pub fn catalogue() -> Vec<Entry> {
             #[allow(unused_mut, reason = "the registry may be empty")]
@@ -27,9 +31,17 @@ macro_rules! registry {
                         receiver: |given, setup| {
                             Ok(AnyReceiver::$Stream($stream::receiver(&ParamTable::with(given)?, setup)))
                         },
+                        router: None,
                     },
                 },)*
             ];
+            $(if let Some(entry) = entries.iter_mut().find(|entry| entry.scheme.name == $router::SCHEME.name)
+                && let Build::Stream { router, .. } = &mut entry.build
+            {
+                *router = Some(|given, setup| {
+                    Ok(AnyRouter::$Router($router::router(&ParamTable::with(given)?, setup)))
+                });
+            })*
             entries.sort_by_key(|entry: &Entry| entry.scheme.name);
             entries
         }
@@ -130,6 +142,12 @@ macro_rules! registry {
             fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
                 match self { $(Self::$Stream(law) => law.on_data(data, cx),)* Self::Custom(law) => law.on_data(data, cx) }
             }
+            fn probes(&self) -> bool {
+                match self { $(Self::$Stream(law) => law.probes(),)* Self::Custom(law) => law.probes() }
+            }
+            fn on_access(&mut self, capacity: Rate) {
+                match self { $(Self::$Stream(law) => law.on_access(capacity),)* Self::Custom(law) => law.on_access(capacity) }
+            }
             fn on_loss(&mut self, gap: &Gap, cx: &mut ReceiverCx<'_, '_>) {
                 match self { $(Self::$Stream(law) => law.on_loss(gap, cx),)* Self::Custom(law) => law.on_loss(gap, cx) }
             }
@@ -145,6 +163,38 @@ macro_rules! registry {
             }
             fn on_mode(&mut self, mode: &str, cx: &mut ReceiverCx<'_, '_>) {
                 match self { $(Self::$Stream(law) => law.on_mode(mode, cx),)* Self::Custom(law) => law.on_mode(mode, cx) }
+            }
+        }
+
+        /// Any scheme's part in a router.
+        #[allow(missing_docs, reason = "each variant is the scheme of its name")]
+        #[allow(clippy::large_enum_variant, reason = "there are few of them, one a router")]
+        pub enum AnyRouter {
+            $($Router($router::Router),)*
+            Custom(Box<dyn RouterLaw + Send>),
+        }
+
+        impl RouterLaw for AnyRouter {
+            #[inline]
+            fn on_arrival(&mut self, packet: &Packet, at: &mut Passing<'_>) {
+                match self { $(Self::$Router(law) => law.on_arrival(packet, at),)* Self::Custom(law) => law.on_arrival(packet, at) }
+            }
+            #[inline]
+            fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
+                match self {
+                    $(Self::$Router(law) => law.on_enqueue(packet, port, at),)*
+                    Self::Custom(law) => law.on_enqueue(packet, port, at),
+                }
+            }
+            fn on_report(&mut self, report: &Report<'_>, cx: &mut RouterCx<'_, '_, '_>) {
+                match self { $(Self::$Router(law) => law.on_report(report, cx),)* Self::Custom(law) => law.on_report(report, cx) }
+            }
+            fn on_timer(&mut self, cx: &mut RouterCx<'_, '_, '_>) {
+                match self { $(Self::$Router(law) => law.on_timer(cx),)* Self::Custom(law) => law.on_timer(cx) }
+            }
+            #[inline]
+            fn wake(&self) -> Time {
+                match self { $(Self::$Router(law) => law.wake(),)* Self::Custom(law) => law.wake() }
             }
         }
     };

@@ -1,6 +1,7 @@
 """Rewrites the registry's block in schemes/lib.rs from the folders of schemes.
 
-A folder whose mod.rs exports `fn control(` is a congestion control, one with `fn sender(` is a stream.
+A folder whose mod.rs exports `fn control(` is a congestion control, one with `fn sender(` is a stream; a
+stream with `fn router(` has a part in routers as well.
 With `--check`, writes nothing and fails when the block is stale.
 """
 
@@ -26,7 +27,7 @@ def exports(function, text):
 
 def folders(schemes):
     """Names of the folders that hold a scheme, and which kind each is."""
-    kinds = {"control": [], "stream": []}
+    kinds = {"control": [], "stream": [], "router": []}
     for title_page in sorted(schemes.glob("[a-z]*/mod.rs")):
         name, text = title_page.parent.name, title_page.read_text()
         if "SCHEME: Scheme" not in text:
@@ -35,6 +36,8 @@ def folders(schemes):
             kinds["control"].append(name)
         elif exports("sender", text):
             kinds["stream"].append(name)
+            if exports("router", text):
+                kinds["router"].append(name)
         else:
             raise SystemExit(f"schemes/{name}/mod.rs exports neither `control` nor `sender`")
     return kinds

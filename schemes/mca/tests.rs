@@ -1,6 +1,6 @@
 use contract::{
-    Address, Arrival, Count, Cx, Feedback, FlowId, Gap, Label, Meter, NodeId, Note, Outputs, ParamTable,
-    PeerId, Random, ReceiverCx, ReceiverLaw, SenderLaw, Sending,
+    Address, Answer, Arrival, Count, Cx, Feedback, FlowId, Gap, Label, Meter, NodeId, Note, Outputs,
+    ParamTable, PeerId, Random, ReceiverCx, ReceiverLaw, SenderLaw, Sending,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -17,7 +17,7 @@ struct End {
     random: Random,
     meter: Meter,
     out: Outputs,
-    answers: Vec<Label>,
+    answers: Vec<Answer>,
 }
 
 impl End {
@@ -38,7 +38,7 @@ impl End {
     fn listen(&mut self, call: impl FnOnce(&mut ReceiverCx<'_, '_>)) -> Vec<Indication> {
         let mut answers = std::mem::take(&mut self.answers);
         self.cx(|cx| call(&mut ReceiverCx::new(cx, &mut answers)));
-        answers.drain(..).map(|label| Indication::decode(label).expect("a receiver's word")).collect()
+        answers.drain(..).map(|answer| Indication::decode(answer.label).expect("a receiver's word")).collect()
     }
 
     /// Follows the deadlines of a source's law up to and including `end`.

@@ -1,9 +1,11 @@
 //! What several papers share.
 
 mod classic;
+mod equation;
 mod receive_rate;
 
 pub use classic::Classic;
+pub use equation::tcp_friendly_rate;
 pub use receive_rate::ReceiveRate;
 
 #[cfg(test)]

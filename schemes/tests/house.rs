@@ -41,8 +41,8 @@ fn every_scheme_says_what_it_is() {
         for (name, unit, subject, meaning) in scheme.series {
             assert!(!name.is_empty() && !unit.is_empty() && !meaning.is_empty(), "{}: {name}", scheme.name);
             assert!(
-                ["flow", "receiver"].contains(subject),
-                "{}: {name} is of a flow or a receiver",
+                ["flow", "receiver", "node"].contains(subject),
+                "{}: {name} is of a flow, a receiver or a node",
                 scheme.name
             );
         }
@@ -317,8 +317,9 @@ fn converse(
                     last[i] = Some(seq);
                     receiver.on_data(&data, &mut cx);
                     assert!(answers.len() <= 8, "a packet makes {} answers", answers.len());
-                    for label in answers.drain(..) {
-                        let feedback = Feedback { from: PeerId(i as u32 + 1), sent_at: world.now, label };
+                    for answer in answers.drain(..) {
+                        let (from, label) = (PeerId(i as u32 + 1), answer.label);
+                        let feedback = Feedback { from, sent_at: world.now, label };
                         sender.on_feedback(&feedback, &mut world.cx());
                     }
                 }
@@ -334,8 +335,9 @@ fn converse(
                         receiver.on_timer(&mut ReceiverCx::new(&mut world.cx(), &mut answers));
                         assert!(receiver.wake() > world.now, "a deadline that has passed stays");
                     }
-                    for label in answers.drain(..) {
-                        let feedback = Feedback { from: PeerId(i as u32 + 1), sent_at: world.now, label };
+                    for answer in answers.drain(..) {
+                        let (from, label) = (PeerId(i as u32 + 1), answer.label);
+                        let feedback = Feedback { from, sent_at: world.now, label };
                         sender.on_feedback(&feedback, &mut world.cx());
                     }
                 }
@@ -364,7 +366,7 @@ proptest! {
         noise in any::<bool>(),
     ) {
         for entry in catalogue() {
-            let Build::Stream { sender, receiver } = entry.build else { continue };
+            let Build::Stream { sender, receiver, .. } = entry.build else { continue };
             for params in [Vec::new(), some_params(&entry, pick)] {
                 let run = || {
                     let mut source = sender(&params, &STREAM).expect("allowed parameters");

@@ -2,7 +2,7 @@
 
 use units::{Bytes, Duration, Time};
 
-use crate::{Address, Arena, Destination, Ecn, FlowId, Header, Label, Packet, PacketId, Random};
+use crate::{Address, Arena, Destination, Ecn, FlowId, Header, Label, Packet, PacketId, PortId, Random};
 
 /// What a part may ask of the world, and nothing more. A part that has only this cannot be nondeterministic by accident.
 pub struct Cx<'a> {
@@ -67,6 +67,20 @@ impl<'a> Cx<'a> {
         self.out.outbox.push(id);
     }
 
+    /// Hands a packet to the network in the name of another flow, as routers do that speak about several.
+    pub fn send_for(&mut self, flow: FlowId, to: Destination, size: Bytes, header: Header, label: Label) {
+        let own = std::mem::replace(&mut self.flow, flow);
+        self.send(to, size, Ecn::NotCapable, header, label);
+        self.flow = own;
+    }
+
+    /// Offers a copy of a packet to a port, see [`crate::NodeCx::forward`].
+    #[inline]
+    pub(crate) fn forward(&mut self, packet: &Packet, port: PortId) {
+        let id = self.out.arena.insert(*packet);
+        self.out.forwards.push((id, port));
+    }
+
     /// Adds to one of the endpoint's counters.
     #[inline]
     pub fn count(&mut self, what: Count, n: u64) {
@@ -127,6 +141,8 @@ pub enum Count {
     Episodes,
     /// Feedback packets sent.
     Feedback,
+    /// Feedback packets that reached the source.
+    Heard,
     /// Feedback that was due and suppressed.
     Suppressed,
     /// Feedback that arrived and was not applied: filtered, stale or malformed.
@@ -135,19 +151,23 @@ pub enum Count {
     Missing,
     /// Congestion marks seen by the receiver or echoed to the sender.
     Marks,
+    /// Words of a name-based network sent: joins, registrations, probes and their answers.
+    Signals,
 }
 
 impl Count {
     /// All of them, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Retransmits,
         Self::Timeouts,
         Self::Episodes,
         Self::Feedback,
+        Self::Heard,
         Self::Suppressed,
         Self::Ignored,
         Self::Missing,
         Self::Marks,
+        Self::Signals,
     ];
 
     /// Its column in the tables.
@@ -157,10 +177,12 @@ impl Count {
             Self::Timeouts => "timeouts",
             Self::Episodes => "episodes",
             Self::Feedback => "feedback_packets",
+            Self::Heard => "feedback_received",
             Self::Suppressed => "suppressed",
             Self::Ignored => "ignored",
             Self::Missing => "missing",
             Self::Marks => "marks",
+            Self::Signals => "signals",
         }
     }
 }
@@ -212,6 +234,8 @@ pub struct Outputs {
     pub arena: Arena,
     /// Packets to be sent, in order.
     pub outbox: Vec<PacketId>,
+    /// Copies that a router forwards, each by a port.
+    pub forwards: Vec<(PacketId, PortId)>,
     /// Values and events to be recorded.
     pub notes: Notes,
 }

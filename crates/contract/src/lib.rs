@@ -11,7 +11,9 @@ mod packet;
 mod params;
 mod queue;
 mod random;
+mod router;
 mod scheme;
+mod signal;
 mod stream;
 
 pub use arena::Arena;
@@ -23,5 +25,10 @@ pub use packet::{Ecn, Header, Label, Packet, SackBlocks, StreamHeader, TcpFlags,
 pub use params::{Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue};
 pub use queue::{Backlog, DropReason, PacketCx, QueueDiscipline, Verdict};
 pub use random::Random;
+pub use router::{
+    Around, Branch, Entry, NodeCx, Passing, PortView, Report, Router, RouterCx, RouterInput, RouterLaw,
+    Toward, Word,
+};
 pub use scheme::{Documented, Family, Scheme, SeriesInfo, Source};
-pub use stream::{Arrival, Feedback, Gap, ReceiverCx, ReceiverLaw, SenderLaw, Sending};
+pub use signal::{Eid, RESOLVED, Registration, Signal};
+pub use stream::{Answer, Arrival, Feedback, Gap, ReceiverCx, ReceiverLaw, SenderLaw, Sending};

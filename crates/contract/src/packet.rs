@@ -2,7 +2,7 @@
 
 use units::{Bytes, Time};
 
-use crate::{Address, Destination, FlowId};
+use crate::{Address, Destination, FlowId, Signal};
 
 /// A packet, header and all. The payload has a size and no content.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +65,8 @@ pub enum Header {
     Stream(StreamHeader),
     /// A stream receiver's word to its sender; its content is the label.
     Feedback,
+    /// A word of a name-based network's own.
+    Signal(Signal),
 }
 
 /// A TCP header. Sequence numbers are 64 bits wide and count bytes from 0, so they never wrap.

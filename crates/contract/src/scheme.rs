@@ -17,7 +17,7 @@ pub struct Scheme {
     pub series: &'static [SeriesInfo],
 }
 
-/// A series that an endpoint offers: name, unit, subject (`flow` or `receiver`), meaning.
+/// A series that a part offers: name, unit, subject (`flow`, `receiver` or `node`), meaning.
 pub type SeriesInfo = (&'static str, &'static str, &'static str, &'static str);
 
 /// Kind of network a scheme works in.
@@ -27,6 +27,8 @@ pub enum Family {
     Ip,
     /// IP multicast.
     Multicast,
+    /// Multicast by name, over an information-centric network.
+    Icn,
 }
 
 impl Family {
@@ -35,6 +37,7 @@ impl Family {
         match self {
             Self::Ip => "ip",
             Self::Multicast => "multicast",
+            Self::Icn => "icn",
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Streams: paced data one way, small feedback the other. A scheme gives two small laws.
 
-use units::{Bytes, Time};
+use units::{Bytes, Rate, Time};
 
-use crate::{Allowance, Cx, Label, PeerId};
+use crate::{Allowance, Cx, Label, PeerId, Toward};
 
 /// A stream scheme's part at the source.
 pub trait SenderLaw {
@@ -39,6 +39,14 @@ pub trait ReceiverLaw {
 
     /// Consecutive packets are missing.
     fn on_loss(&mut self, _gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {}
+
+    /// Whether the capacity of the access link is to be measured when the receiver joins, where the network can do so.
+    fn probes(&self) -> bool {
+        false
+    }
+
+    /// The capacity of the access link, measured once, before `on_start`.
+    fn on_access(&mut self, _capacity: Rate) {}
 
     /// The receiver joined.
     fn on_start(&mut self, _cx: &mut ReceiverCx<'_, '_>) {}
@@ -108,18 +116,33 @@ pub struct Gap {
 /// A receiver's context: [`Cx`], and the way to answer.
 pub struct ReceiverCx<'a, 'b> {
     cx: &'a mut Cx<'b>,
-    answers: &'a mut Vec<Label>,
+    answers: &'a mut Vec<Answer>,
+}
+
+/// A word of feedback, to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// To whom.
+    pub toward: Toward,
+    /// The scheme's own words.
+    pub label: Label,
 }
 
 impl<'a, 'b> ReceiverCx<'a, 'b> {
     /// Made by the stream receiver around its own context; `answers` are the feedback packets to send.
-    pub fn new(cx: &'a mut Cx<'b>, answers: &'a mut Vec<Label>) -> Self {
+    pub fn new(cx: &'a mut Cx<'b>, answers: &'a mut Vec<Answer>) -> Self {
         Self { cx, answers }
     }
 
     /// Sends `label` to the stream's sender.
     pub fn feedback(&mut self, label: Label) {
-        self.answers.push(label);
+        self.answers.push(Answer { toward: Toward::Source, label });
+    }
+
+    /// Sends `label` to the next tree node above, whose part of the scheme may fold it into what others say; to the stream's
+    /// sender, where the network has no such nodes.
+    pub fn report(&mut self, label: Label) {
+        self.answers.push(Answer { toward: Toward::Parent, label });
     }
 }
 

@@ -203,7 +203,7 @@ churn = { on = "10 s", off = "1 s", fixed = true }
 "#;
     let plan = plan(text);
     let flow = &plan.blueprint.flows[0];
-    assert!(flow.multicast);
+    assert!(flow.cast == sim::Cast::Multicast);
     let names: Vec<&str> = flow.to.iter().map(|to| &*plan.blueprint.nodes[to.node.index()]).collect();
     assert_eq!(names, ["leaf2", "leaf3", "leaf4", "leaf5"]);
     assert_eq!(flow.to[0].start, Time::ZERO);

@@ -2,7 +2,7 @@
 
 use contract::{FlowId, LinkId, NodeId, ParamList};
 use stack::datagram::Spell;
-use stack::{datagram, stream, tcp};
+use stack::{datagram, icn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
 /// A whole run, before it runs.
@@ -22,12 +22,25 @@ pub struct Blueprint {
     pub metric: Metric,
     /// Routes that override the shortest path.
     pub routes: Vec<RouteSpec>,
+    /// The name-based network, where there is one.
+    pub icn: Option<IcnSpec>,
     /// Flows; a [`FlowId`] is an index here.
     pub flows: Vec<FlowSpec>,
     /// What changes during the run, in any order.
     pub events: Vec<(Time, Change)>,
     /// What is recorded.
     pub record: Record,
+}
+
+/// Which nodes know names, and how they speak.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IcnSpec {
+    /// The node that runs the name resolution system.
+    pub resolver: NodeId,
+    /// Nodes that route by name as well as by address, in ascending order. All others route by address only.
+    pub routers: Vec<NodeId>,
+    /// Settings of their signalling.
+    pub config: icn::Config,
 }
 
 /// A wire between two nodes.
@@ -112,8 +125,8 @@ pub struct FlowSpec {
     pub from: NodeId,
     /// The receivers.
     pub to: Vec<ReceiverSpec>,
-    /// Sent to a group along a tree. Otherwise there is one receiver.
-    pub multicast: bool,
+    /// How its packets reach the receivers.
+    pub cast: Cast,
     /// When it starts.
     pub start: Time,
     /// When it stops; [`Time::NEVER`] for the end of the run.
@@ -122,6 +135,18 @@ pub struct FlowSpec {
     pub churn: Option<Churn>,
     /// Class in queues that have classes.
     pub class: u8,
+}
+
+/// How a flow's packets reach its receivers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cast {
+    /// To the one receiver's address.
+    #[default]
+    Unicast,
+    /// To a group, along a tree that the engine grafts and prunes at once, everywhere.
+    Multicast,
+    /// To a group by its name, along a tree that routers of [`Blueprint::icn`] build by signalling over the network.
+    Named,
 }
 
 /// One receiver of a flow.
@@ -180,6 +205,8 @@ pub enum Change {
     Leave(FlowId, NodeId),
     /// A flow's scheme is told to change its mode.
     Mode(FlowId, String),
+    /// A router of the name-based network loses its memory: its tables are empty.
+    Reset(NodeId),
 }
 
 /// What is recorded beside the counters.
@@ -205,6 +232,7 @@ impl Blueprint {
             links: Vec::new(),
             metric: Metric::Delay,
             routes: Vec::new(),
+            icn: None,
             flows: Vec::new(),
             events: Vec::new(),
             record: Record::default(),
@@ -241,7 +269,7 @@ impl Blueprint {
             kind,
             from,
             to: to.iter().map(receiver).collect(),
-            multicast: to.len() > 1,
+            cast: if to.len() > 1 { Cast::Multicast } else { Cast::Unicast },
             start: Time::ZERO,
             stop: Time::NEVER,
             churn: None,

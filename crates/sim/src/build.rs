@@ -11,7 +11,7 @@ use crate::record::Recorder;
 use crate::routing::{Edge, Routes};
 use crate::tree::Tree;
 use crate::world::World;
-use crate::{Blueprint, FlowSpec, Limit, PortSpec};
+use crate::{Blueprint, Cast, FlowSpec, Limit, PortSpec};
 
 /// A flow's endpoints.
 pub(crate) struct FlowState {
@@ -68,7 +68,7 @@ pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
 /// a group are reached along its tree.
 pub(crate) fn routes(blueprint: &Blueprint, edges: &[Edge]) -> Routes {
     let wanted = blueprint.flows.iter().flat_map(|flow| {
-        let receiver = flow.to.first().filter(|_| !flow.multicast);
+        let receiver = flow.to.first().filter(|_| flow.cast == Cast::Unicast);
         [flow.from].into_iter().chain(receiver.map(|receiver| receiver.node))
     });
     Routes::new(blueprint.nodes.len(), edges, blueprint.metric, &blueprint.routes, wanted)
@@ -121,7 +121,9 @@ fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result
     };
     world.flows.push(state);
     debug_assert!(GroupId(id.0).index() == world.trees.len(), "a flow's group has its number");
-    world.trees.push(flow.multicast.then(|| Tree::new(flow.from, id, world.blueprint.nodes.len())));
+    world
+        .trees
+        .push((flow.cast == Cast::Multicast).then(|| Tree::new(flow.from, id, world.blueprint.nodes.len())));
     Ok(())
 }
 
@@ -161,7 +163,7 @@ fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
         }
     }
     for flow in &blueprint.flows {
-        if flow.to.is_empty() || (flow.to.len() > 1 && !flow.multicast) {
+        if flow.to.is_empty() || (flow.to.len() > 1 && flow.cast == Cast::Unicast) {
             return refuse(&flow.name, "a unicast flow has one receiver, a group at least one");
         }
         if !known(flow.from) || flow.to.iter().any(|to| !known(to.node) || to.node == flow.from) {

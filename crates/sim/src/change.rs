@@ -77,6 +77,7 @@ impl World {
                     self.leave(receiver);
                 }
             }
+            Change::Reset(_) => {}
             Change::Mode(flow, mode) => {
                 let sender = self.sender_of(flow);
                 self.tell(sender, Input::Mode(&mode));

@@ -13,11 +13,12 @@ mod tree;
 mod world;
 
 pub use blueprint::{
-    Blueprint, Change, Churn, FlowKind, FlowSpec, Limit, LinkSpec, Metric, PortSpec, QueueSpec, ReceiverSpec,
-    Record, RouteSpec,
+    Blueprint, Cast, Change, Churn, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec, Metric, PortSpec,
+    QueueSpec, ReceiverSpec, Record, RouteSpec,
 };
 pub use peer::Factory;
 pub use trace::{
-    Balance, EventRecord, FlowRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
+    Balance, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord, ReceiverRecord, SERIES, SeriesRecord,
+    Subject, Trace,
 };
 pub use world::{Control, World};

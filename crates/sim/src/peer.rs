@@ -8,7 +8,7 @@ use schemes::{AnyControl, AnyReceiver, AnySender, Build};
 use stack::{datagram, stream, tcp};
 use units::{Bytes, Duration, Time};
 
-use crate::{FlowKind, FlowSpec};
+use crate::{Cast, FlowKind, FlowSpec};
 
 /// Any endpoint.
 #[expect(
@@ -141,8 +141,7 @@ impl Peer {
 
 /// A sender for `flow`, towards `receiver` or the flow's group.
 pub(crate) fn make_sender(flow: &FlowSpec, id: FlowId, receiver: Address) -> Result<AnyEndpoint, ParamError> {
-    let to =
-        if flow.multicast { contract::Destination::group(contract::GroupId(id.0)) } else { receiver.into() };
+    let to = destination(flow, id, receiver);
     Ok(match &flow.kind {
         FlowKind::Tcp(config) => {
             let setup = Setup {
@@ -165,7 +164,7 @@ pub(crate) fn make_sender(flow: &FlowSpec, id: FlowId, receiver: Address) -> Res
 
 /// Where a flow's sender sends to: its receiver, or its group.
 pub(crate) fn destination(flow: &FlowSpec, id: FlowId, receiver: Address) -> Destination {
-    if flow.multicast { Destination::group(GroupId(id.0)) } else { receiver.into() }
+    if flow.cast == Cast::Multicast { Destination::group(GroupId(id.0)) } else { receiver.into() }
 }
 
 /// A receiver of `flow`, which answers to `sender`.

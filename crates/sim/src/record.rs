@@ -155,7 +155,7 @@ impl World {
             let peer_of = |subject| match subject {
                 Subject::Flow(flow) => self.flows[flow.index()].sender,
                 Subject::Receiver(index) => self.receivers[index as usize].peer,
-                Subject::Port(_) => PeerId::default(),
+                Subject::Port(_) | Subject::Node(_) => PeerId::default(),
             };
             let subject = gauge.series.subject;
             let total = match (gauge.kind, subject) {
@@ -270,6 +270,7 @@ impl World {
             events_handled: self.handled,
             flows,
             receivers,
+            nodes: Vec::new(),
             ports: self.ports.iter_mut().map(|port| port.record(now)).collect(),
             series,
             events: std::mem::take(&mut self.recorder.events),

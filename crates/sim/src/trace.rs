@@ -46,6 +46,8 @@ pub struct Trace {
     pub flows: Vec<FlowRecord>,
     /// Per receiver, flow by flow.
     pub receivers: Vec<ReceiverRecord>,
+    /// Per node of the name-based network that does more than forward: its routers, then the name resolution system.
+    pub nodes: Vec<NodeRecord>,
     /// Per port: link `i` forward at `2 i`, backward at `2 i + 1`.
     pub ports: Vec<PortRecord>,
     /// Series, each with its subject.
@@ -98,6 +100,34 @@ pub struct ReceiverRecord {
     pub active: Duration,
 }
 
+/// Counters of a router of the name-based network, or of the name resolution system. Counts are of the time after the warm-up.
+#[derive(Clone, Debug)]
+pub struct NodeRecord {
+    /// The node.
+    pub node: NodeId,
+    /// What it does there.
+    pub role: NodeRole,
+    /// Groups in its tables at the end.
+    pub groups: u64,
+    /// Packets that it sent of itself: signals and feedback, not what it forwards.
+    pub sent_packets: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Copies of groups' packets that it forwarded.
+    pub forwarded_packets: u64,
+    /// What it counted: feedback heard and sent, signals sent, words ignored.
+    pub meter: Meter,
+}
+
+/// What a node of the name-based network does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeRole {
+    /// It routes by name and by address.
+    Router,
+    /// It is the name resolution system.
+    Resolver,
+}
+
 /// Counters of one direction of a link. Counts are of the time after the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct PortRecord {
@@ -143,6 +173,8 @@ pub enum Subject {
     Receiver(u32),
     /// A port.
     Port(PortId),
+    /// A router, or the name resolution system.
+    Node(NodeId),
 }
 
 /// Something that an endpoint reported.

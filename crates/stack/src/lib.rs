@@ -2,6 +2,7 @@
 //! gives; they know no scheme and no world.
 
 pub mod datagram;
+pub mod icn;
 pub mod parts;
 pub mod queue;
 pub mod stream;

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use contract::{Count, DropReason, FlowId, PortId};
 use sim::{
-    EventRecord, FlowKind, FlowRecord, FlowSpec, LinkSpec, PortRecord, PortSpec, ReceiverRecord, Subject,
-    Trace,
+    Cast, EventRecord, FlowKind, FlowRecord, FlowSpec, LinkSpec, PortRecord, PortSpec, ReceiverRecord,
+    Subject, Trace,
 };
 use units::{Duration, Time};
 
@@ -18,6 +18,7 @@ pub(super) struct Names {
     flows: Vec<String>,
     receivers: Vec<String>,
     ports: Vec<String>,
+    nodes: Vec<String>,
 }
 
 impl Names {
@@ -35,6 +36,7 @@ impl Names {
                 .iter()
                 .flat_map(|link| [format!("link.{}", link.name), format!("link.{}.backward", link.name)])
                 .collect(),
+            nodes: blueprint.nodes.iter().map(|name| format!("node.{name}")).collect(),
         }
     }
 
@@ -43,6 +45,7 @@ impl Names {
             Subject::Flow(flow) => &self.flows[flow.index()],
             Subject::Receiver(row) => &self.receivers[row as usize],
             Subject::Port(port) => &self.ports[port.index()],
+            Subject::Node(node) => &self.nodes[node.index()],
         }
     }
 
@@ -164,7 +167,7 @@ impl<'a> FlowRow<'a> {
     fn loss_ratio(&self) -> Option<f64> {
         match self.spec.kind {
             FlowKind::Stream(_) => self.missing_ratio(),
-            FlowKind::Datagram(_) if self.spec.multicast => self.missing_ratio(),
+            FlowKind::Datagram(_) if self.spec.cast != Cast::Unicast => self.missing_ratio(),
             FlowKind::Tcp(_) | FlowKind::Datagram(_) => loss_ratio(self.drops(), self.record.sent_packets),
         }
     }

@@ -97,6 +97,7 @@ fn trace() -> Trace {
         events_handled: 9000,
         flows: vec![bulk, talk],
         receivers,
+        nodes: Vec::new(),
         ports,
         series: Vec::new(),
         events: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::{FlowId, Random};
-use sim::{FlowKind, FlowSpec};
+use sim::{Cast, FlowKind, FlowSpec};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Time};
 
@@ -188,7 +188,7 @@ pub(super) fn build(
                 kind,
                 from,
                 to,
-                multicast: model.multicast,
+                cast: if model.multicast { Cast::Multicast } else { Cast::Unicast },
                 start,
                 stop,
                 churn: table.churn.given().and_then(|at| churn(at)),

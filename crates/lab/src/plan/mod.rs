@@ -129,6 +129,7 @@ pub(crate) fn build(
         links,
         metric,
         routes,
+        icn: None,
         flows: traffic.flows,
         events,
         record,

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use sim::{Change, Churn, FlowKind, FlowSpec, Limit, LinkSpec, Metric, PortSpec, ReceiverSpec, RouteSpec};
+use sim::{
+    Cast, Change, Churn, FlowKind, FlowSpec, Limit, LinkSpec, Metric, PortSpec, ReceiverSpec, RouteSpec,
+};
 use stack::datagram::{Pattern, Spell};
 use stack::{stream, tcp};
 use toml::{Table, Value};
@@ -90,6 +92,7 @@ pub(super) fn tree(plan: &Plan) -> Table {
             Change::Leave(id, node) => {
                 vec![("flow", flow(*id)), ("action", "leave".into()), ("node", node_name(*node).into())]
             }
+            Change::Reset(node) => vec![("node", node_name(*node).into()), ("action", "reset".into())],
             Change::Mode(id, mode) => {
                 vec![("flow", flow(*id)), ("action", "mode".into()), ("mode", mode.clone().into())]
             }
@@ -237,12 +240,12 @@ fn flow_table(flow: &FlowSpec, group: &str, node_name: &dyn Fn(contract::NodeId)
     }
     put(&mut table, "from", node_name(flow.from));
     let to: Vec<Value> = flow.to.iter().map(|receiver| receiver_value(receiver, node_name)).collect();
-    match (flow.multicast, <[Value; 1]>::try_from(to)) {
+    match (flow.cast != Cast::Unicast, <[Value; 1]>::try_from(to)) {
         (false, Ok([only])) => put(&mut table, "to", only),
         (_, Ok(list)) => put(&mut table, "to", list.to_vec()),
         (_, Err(list)) => put(&mut table, "to", list),
     }
-    put(&mut table, "multicast", flow.multicast);
+    put(&mut table, "multicast", flow.cast != Cast::Unicast);
     put(&mut table, "start", instant(flow.start));
     put(&mut table, "stop", instant(flow.stop));
     if let Some(churn) = &flow.churn {

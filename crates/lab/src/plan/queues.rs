@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sim::{FlowKind, FlowSpec, Limit, LinkSpec, PortSpec, QueueSpec};
+use sim::{Cast, FlowKind, FlowSpec, Limit, LinkSpec, PortSpec, QueueSpec};
 use units::{Bytes, Duration};
 
 use crate::read::Notes;
@@ -97,7 +97,7 @@ fn passing(net: &Net, flows: &[FlowSpec], paths: &mut Paths<'_>) -> BTreeMap<Por
         };
         for receiver in &flow.to {
             let back = paths.way(receiver.node, flow.from);
-            let there = if flow.multicast {
+            let there = if flow.cast == Cast::Multicast {
                 // a tree follows the receivers' ways to the source in reverse
                 back.as_ref().map(|way| way.iter().map(|port| port ^ 1).collect())
             } else {

@@ -1,7 +1,7 @@
 //! A receiver of a stream: finds missing packets, gives its law what arrives, and sends what the law answers.
 
 use contract::{
-    Address, Arrival, Count, Cx, Ecn, Endpoint, Gap, Header, Input, Label, Packet, ReceiverCx, ReceiverLaw,
+    Address, Answer, Arrival, Count, Cx, Ecn, Endpoint, Gap, Header, Input, Packet, ReceiverCx, ReceiverLaw,
     StreamHeader,
 };
 use units::{Bytes, Time};
@@ -21,7 +21,7 @@ pub struct Receiver<R> {
     gaps: Gaps,
     running: bool,
     /// What the law answers to one input; kept so that answering allocates nothing.
-    answers: Vec<Label>,
+    answers: Vec<Answer>,
 }
 
 impl<R: ReceiverLaw> Receiver<R> {
@@ -70,8 +70,8 @@ impl<R: ReceiverLaw> Receiver<R> {
     /// Sends one feedback packet for each answer.
     #[inline]
     fn answer(&mut self, cx: &mut Cx<'_>) {
-        for label in self.answers.drain(..) {
-            cx.send(self.to.into(), self.feedback, Ecn::NotCapable, Header::Feedback, label);
+        for answer in self.answers.drain(..) {
+            cx.send(self.to.into(), self.feedback, Ecn::NotCapable, Header::Feedback, answer.label);
             cx.count(Count::Feedback, 1);
         }
     }

@@ -1,0 +1,240 @@
+//! A machine that runs a whole node, and the part that a scheme adds to it.
+//!
+//! A router that has one is seen by the driver in three ways: packets for the node itself go to [`Router::handle`], every packet
+//! that arrives is shown to [`Router::on_arrival`], every packet that is about to join a queue of the node to
+//! [`Router::on_enqueue`]. The latter two only look (and may mark): what they make the router want to say it says when its
+//! [`Router::wake`] comes, which may be at once.
+
+use units::{Rate, Time};
+
+use crate::{Address, Backlog, Cx, DropReason, GroupId, Label, NodeId, Packet, PortId, Random};
+
+/// A state machine that runs a node: forwards by its own tables, speaks with other nodes.
+pub trait Router {
+    /// Takes one input. A reason means that the packet of [`RouterInput::Packet`] ends here; otherwise it was taken.
+    fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason>;
+
+    /// Whether it takes this packet, though it is for somebody else.
+    fn takes(&self, _packet: &Packet) -> bool {
+        false
+    }
+
+    /// A packet came in, whomever it is for.
+    fn on_arrival(&mut self, _packet: &Packet, _at: &mut Passing<'_>) {}
+
+    /// A packet, whosever it is, is about to be offered to the queue `port`.
+    fn on_enqueue(&mut self, _packet: &mut Packet, _port: &PortView, _at: &mut Passing<'_>) {}
+
+    /// The earliest deadline of the router and its parts; a pure function of its state.
+    fn wake(&self) -> Time {
+        Time::NEVER
+    }
+}
+
+/// What can happen to a router.
+#[derive(Clone, Copy, Debug)]
+pub enum RouterInput<'a> {
+    /// A packet for this node, and the port it came by; `None` when an endpoint on the node itself sent it.
+    Packet(&'a Packet, Option<PortId>),
+    /// The deadline may have passed.
+    Timer,
+    /// It lost its memory: all tables are empty.
+    Reset,
+}
+
+/// What a router sees of a packet that passes.
+pub struct Passing<'a> {
+    /// The present instant.
+    pub now: Time,
+    /// The port: of the node itself, towards where the packet came from or is going.
+    pub port: PortId,
+    /// The router's own stream of random numbers.
+    pub random: &'a mut Random,
+}
+
+/// A port as its router sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortView {
+    /// The port.
+    pub port: PortId,
+    /// The node at the other end.
+    pub to: NodeId,
+    /// Rate of the link, outwards.
+    pub rate: Rate,
+    /// Rate of the link, inwards.
+    pub rate_in: Rate,
+    /// What waits now. The packet being transmitted is not counted.
+    pub backlog: Backlog,
+    /// How much may wait; `u32::MAX` packets or unlimited bytes where there is no such limit.
+    pub limit: Backlog,
+}
+
+/// What a driver shows a router of the node it runs.
+pub trait Around {
+    /// A port of the node.
+    fn port(&mut self, port: PortId) -> PortView;
+
+    /// The port on the way to `to`; `None` where there is no route.
+    fn next(&self, to: NodeId) -> Option<PortId>;
+
+    /// What the path to `to` costs by the network's routing metric: nanoseconds of delay, or links.
+    fn cost(&self, to: NodeId) -> Option<u64>;
+}
+
+/// A router's context: [`Cx`], the node's ports and routes, and the way to forward.
+pub struct NodeCx<'a, 'b> {
+    cx: &'a mut Cx<'b>,
+    around: &'a mut dyn Around,
+}
+
+impl<'a, 'b> NodeCx<'a, 'b> {
+    /// Made by drivers and tests.
+    pub fn new(cx: &'a mut Cx<'b>, around: &'a mut dyn Around) -> Self {
+        Self { cx, around }
+    }
+
+    /// A port of the node.
+    pub fn port(&mut self, port: PortId) -> PortView {
+        self.around.port(port)
+    }
+
+    /// The port on the way to `to`.
+    pub fn next(&self, to: NodeId) -> Option<PortId> {
+        self.around.next(to)
+    }
+
+    /// What the path to `to` costs: nanoseconds of delay, or links.
+    pub fn cost(&self, to: NodeId) -> Option<u64> {
+        self.around.cost(to)
+    }
+
+    /// Offers a copy of a packet to a port; its source, birth and hops stay what they are.
+    #[inline]
+    pub fn forward(&mut self, packet: &Packet, port: PortId) {
+        self.cx.forward(packet, port);
+    }
+}
+
+impl<'b> std::ops::Deref for NodeCx<'_, 'b> {
+    type Target = Cx<'b>;
+    fn deref(&self) -> &Cx<'b> {
+        self.cx
+    }
+}
+
+impl<'b> std::ops::DerefMut for NodeCx<'_, 'b> {
+    fn deref_mut(&mut self) -> &mut Cx<'b> {
+        self.cx
+    }
+}
+
+/// A scheme's part in a router: one object a node, for all groups of the scheme there.
+///
+/// Forwarding tables and trees belong to the router's machine; the part sees them and says things along them.
+pub trait RouterLaw {
+    /// A packet came in, whomever it is for.
+    fn on_arrival(&mut self, _packet: &Packet, _at: &mut Passing<'_>) {}
+
+    /// A packet, whosever it is, is about to be offered to the queue `port`. It may be marked or stamped.
+    fn on_enqueue(&mut self, _packet: &mut Packet, _port: &PortView, _at: &mut Passing<'_>) {}
+
+    /// A child's word for the tree node above it arrived, see [`crate::ReceiverCx::report`].
+    fn on_report(&mut self, _report: &Report<'_>, _cx: &mut RouterCx<'_, '_, '_>) {}
+
+    /// The deadline may have passed.
+    fn on_timer(&mut self, _cx: &mut RouterCx<'_, '_, '_>) {}
+
+    /// When `on_timer` is wanted.
+    fn wake(&self) -> Time {
+        Time::NEVER
+    }
+}
+
+/// A way down the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// The outgoing interface.
+    pub port: PortId,
+    /// The next tree node, or the member.
+    pub child: Address,
+}
+
+/// A group's entry in the multicast name forwarding table (MNFT) [SRMCC §3.1].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// The interface that the group's packets come in by.
+    pub incoming: Option<PortId>,
+    /// The ways down.
+    pub branches: &'a [Branch],
+}
+
+/// A child's word, as the tree node above it sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report<'a> {
+    /// The group it is about.
+    pub group: GroupId,
+    /// Who speaks: a member, or a tree node for its part of the tree.
+    pub from: Address,
+    /// When it was sent.
+    pub sent_at: Time,
+    /// The scheme's own words.
+    pub label: Label,
+    /// The group's entry here.
+    pub entry: Entry<'a>,
+}
+
+/// Whom a word of feedback is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Toward {
+    /// The group's source, end to end.
+    Source,
+    /// The next tree node above; the source, where there is none.
+    Parent,
+}
+
+/// A word that a router's part says about a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The group.
+    pub group: GroupId,
+    /// To whom.
+    pub toward: Toward,
+    /// The scheme's own words.
+    pub label: Label,
+}
+
+/// The context of a router's part: [`NodeCx`], and the way to speak along the tree.
+pub struct RouterCx<'a, 'b, 'c> {
+    node: &'a mut NodeCx<'b, 'c>,
+    words: &'a mut Vec<Word>,
+}
+
+impl<'a, 'b, 'c> RouterCx<'a, 'b, 'c> {
+    /// Made by the router's machine; `words` are what it sends afterwards.
+    pub fn new(node: &'a mut NodeCx<'b, 'c>, words: &'a mut Vec<Word>) -> Self {
+        Self { node, words }
+    }
+
+    /// Says `label` about `group` to the next tree node above.
+    pub fn report(&mut self, group: GroupId, label: Label) {
+        self.words.push(Word { group, toward: Toward::Parent, label });
+    }
+
+    /// Says `label` about `group` to its source, past all tree nodes.
+    pub fn notify(&mut self, group: GroupId, label: Label) {
+        self.words.push(Word { group, toward: Toward::Source, label });
+    }
+}
+
+impl<'b, 'c> std::ops::Deref for RouterCx<'_, 'b, 'c> {
+    type Target = NodeCx<'b, 'c>;
+    fn deref(&self) -> &NodeCx<'b, 'c> {
+        self.node
+    }
+}
+
+impl<'b, 'c> std::ops::DerefMut for RouterCx<'_, 'b, 'c> {
+    fn deref_mut(&mut self) -> &mut NodeCx<'b, 'c> {
+        self.node
+    }
+}
