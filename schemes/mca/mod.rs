@@ -38,6 +38,7 @@ pub const SCHEME: Scheme = Scheme {
         ("period", "s", "flow", "time between increases, and least time between cuts"),
         ("absence_rate", "bps", "flow", "rate from which on a silent representative counts as absent"),
     ],
+    reorder: 1,
 };
 
 params! {

@@ -38,6 +38,7 @@ fn every_scheme_says_what_it_is() {
         );
         assert!(!scheme.families.is_empty(), "{} is used somewhere", scheme.name);
         assert!(!scheme.sources.is_empty(), "{} has a source", scheme.name);
+        assert!((1..=10_000).contains(&scheme.reorder), "{} waits for a later packet", scheme.name);
         for (name, unit, subject, meaning) in scheme.series {
             assert!(!name.is_empty() && !unit.is_empty() && !meaning.is_empty(), "{}: {name}", scheme.name);
             assert!(

@@ -15,6 +15,9 @@ pub struct Scheme {
     pub documented: Documented,
     /// Series that its parts offer by [`crate::Cx::probe`], beside those of their transport.
     pub series: &'static [SeriesInfo],
+    /// Streams: packets that must arrive after a missing one before it counts as lost, where the scenario does not say; 1 takes
+    /// every gap for a loss at once, as a FIFO path allows. TCP has rules of its own.
+    pub reorder: u32,
 }
 
 /// A series that a part offers: name, unit, subject (`flow`, `receiver` or `node`), meaning.

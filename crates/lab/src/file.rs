@@ -260,7 +260,7 @@ tables! {
         jitter: f64 where share_of(0.0, 0.999),
         /// Size on the wire of a feedback packet; 40 B when not given.
         feedback: Bytes where within("1 B", "65535 B"),
-        /// Packets that must arrive after a missing one before it counts as lost; 1 when not given.
+        /// Packets that must arrive after a missing one before it counts as lost; what the scheme says when not given, 1 for most.
         reorder: u32 where count(1, 10_000),
         /// Explicit congestion notification; false when not given.
         ecn: bool,

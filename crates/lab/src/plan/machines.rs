@@ -119,7 +119,7 @@ fn machine(table: &At<Flow>, multicast: bool, notes: &mut Notes) -> Option<Machi
                 &format!("`{scheme}`, which is a stream"),
                 notes,
             );
-            FlowKind::Stream(stream_config(table))
+            FlowKind::Stream(stream_config(table, entry))
         }
     };
     Some((Some(scheme.clone()), params?, kind))
@@ -225,7 +225,7 @@ fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
     Some(config)
 }
 
-fn stream_config(table: &Flow) -> stream::Config {
+fn stream_config(table: &Flow, entry: &Entry) -> stream::Config {
     let none = file::Stream::default();
     let stream = table.stream.given().map_or(&none, |at| &at.value);
     let default = stream::Config::default();
@@ -233,7 +233,7 @@ fn stream_config(table: &Flow) -> stream::Config {
         packet: table.packet.or(default.packet),
         feedback: stream.feedback.or(default.feedback),
         jitter: stream.jitter.or(default.jitter),
-        reorder: stream.reorder.or(default.reorder),
+        reorder: stream.reorder.or(entry.scheme.reorder),
         ecn: stream.ecn.or(default.ecn),
     }
 }

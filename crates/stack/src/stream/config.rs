@@ -16,7 +16,8 @@ pub struct Config {
     /// Each gap between packets is stretched or shrunk by up to this share of itself, so that deterministic queues
     /// show no phase effects.
     pub jitter: f64,
-    /// Packets that must arrive after a missing one before it counts as lost; 1 on a FIFO path, 3 where the scheme says so.
+    /// Packets that must arrive after a missing one before it counts as lost; 1 on a FIFO path, more
+    /// where the scheme's title page says so.
     pub reorder: u32,
     /// Data packets understand congestion marks [RFC3168]: queues that mark do so instead of dropping.
     pub ecn: bool,
