@@ -164,6 +164,9 @@ macro_rules! registry {
             fn on_mode(&mut self, mode: &str, cx: &mut ReceiverCx<'_, '_>) {
                 match self { $(Self::$Stream(law) => law.on_mode(mode, cx),)* Self::Custom(law) => law.on_mode(mode, cx) }
             }
+            fn on_stop(&mut self, cx: &mut ReceiverCx<'_, '_>) {
+                match self { $(Self::$Stream(law) => law.on_stop(cx),)* Self::Custom(law) => law.on_stop(cx) }
+            }
         }
 
         /// Any scheme's part in a router.

@@ -61,6 +61,9 @@ pub trait ReceiverLaw {
 
     /// Change to the named mode, where the scheme has modes.
     fn on_mode(&mut self, _mode: &str, _cx: &mut ReceiverCx<'_, '_>) {}
+
+    /// The receiver leaves: the last chance to speak.
+    fn on_stop(&mut self, _cx: &mut ReceiverCx<'_, '_>) {}
 }
 
 /// A receiver's word, as its sender sees it.

@@ -85,8 +85,11 @@ impl<R: ReceiverLaw> Endpoint for Receiver<R> {
                 self.running = true;
                 self.law.on_start(&mut ReceiverCx::new(cx, &mut self.answers));
             }
-            Input::Stop => self.running = false,
             _ if !self.running => {}
+            Input::Stop => {
+                self.running = false;
+                self.law.on_stop(&mut ReceiverCx::new(cx, &mut self.answers));
+            }
             Input::Packet(packet) => match packet.header {
                 Header::Stream(header) if packet.flow == cx.flow() => self.on_data(packet, header, cx),
                 _ => cx.count(Count::Ignored, 1),

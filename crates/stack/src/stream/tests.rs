@@ -219,6 +219,9 @@ impl ReceiverLaw for Diary {
     fn on_mode(&mut self, mode: &str, _cx: &mut ReceiverCx<'_, '_>) {
         self.heard.push(mode.to_owned());
     }
+    fn on_stop(&mut self, cx: &mut ReceiverCx<'_, '_>) {
+        cx.feedback(Label([7; 4]));
+    }
 }
 
 fn receive(reorder: u32, seqs: &[u64]) -> (Vec<String>, Bench) {
@@ -306,6 +309,18 @@ fn marks_are_counted_and_foreign_packets_ignored() {
     assert_eq!(receiver.law().heard, ["start", "data 0", "calm"]);
     assert_eq!(bench.meter.count(Count::Marks), 1);
     assert_eq!(bench.meter.count(Count::Ignored), 2);
+}
+
+#[test]
+fn a_receiver_that_leaves_may_speak_once_more() {
+    let mut bench = Bench::new(1);
+    let mut receiver = Receiver::new(&Config::default(), Diary::default(), OTHER);
+    bench.give(&mut receiver, Input::Stop);
+    assert!(bench.sent().is_empty(), "it had not joined");
+    bench.give(&mut receiver, Input::Start);
+    bench.give(&mut receiver, Input::Stop);
+    bench.give(&mut receiver, Input::Stop);
+    assert_eq!(bench.sent().iter().map(|packet| packet.label.0).collect::<Vec<_>>(), [[7; 4]]);
 }
 
 #[test]
