@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _claims
+from . import _claims, _common, _cost, _read
 from ._base import Experiment, Figure, Measure, Paper, Plate, Reproduction, Sample, Samples, Scale, Table
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ class Run:
 
     def key(self, program: str) -> str:
         """Digest of everything the sample depends on."""
-        code = Path(inspect.getfile(self.experiment.extract)).read_bytes()
+        code = _code(self.experiment.measure or self.experiment.extract)
         tree = {} if self.experiment.measure is not None else self.experiment.tree(self.variant, self.scale)
         what = json.dumps(
             [self.experiment.name, self.variant, self.seed, self.scale.factor, tree], sort_keys=True
         )
-        return hashlib.sha256(b"\0".join([program.encode(), code, what.encode()])).hexdigest()[:32]
+        return hashlib.sha256(b"\0".join([program.encode(), *code, what.encode()])).hexdigest()[:32]
 
 
 def carry_out(
@@ -199,7 +199,8 @@ def judged(
                 yield _claims.not_testable(claim)
             continue
         measure: Measure = measures[claim.measure]
-        if all(samples.has(name) for name in measure.experiments):
+        # A row that rests on no run belongs to the whole paper, not to one of its figures.
+        if (all_rows or measure.experiments) and all(samples.has(name) for name in measure.experiments):
             yield _claims.judge(claim, measure.function(samples), quick=quick)
 
 
@@ -224,6 +225,11 @@ def load_sample(path: Path) -> Sample:
         sample: Sample = json.loads(str(kept["__rest__"]))
         sample.update({key: kept[key] for key in kept.files if key != "__rest__"})
     return sample
+
+
+def _code(function: Callable[..., object]) -> list[bytes]:
+    """What the sample's making depends on: the function's module, and what all papers read results with."""
+    return [Path(inspect.getfile(part)).read_bytes() for part in (function, _read, _common, _cost)]
 
 
 def _seeds(experiment: Experiment, variant: str, scale: Scale) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base import Experiment, Sample, Scale, Tree
+from .._common import custom, link
 from . import cost, extracts, rules, scenarios, variations
 
 
@@ -12,13 +13,17 @@ def _one_branch(variant: str, scale: Scale) -> Tree:
     """One branch of the star of §4.3 by itself, which no other branch touches: the multicast flow has one receiver."""
     size = {"lossless": 200, "lossy": 10}[variant]
     links = [
-        scenarios.link("bottleneck1", "r", "d1", rate="1 Mbit/s", delay="5 ms", buffer=f"{size} packets"),
-        scenarios.link("access1", "s1", "r", **scenarios.FAR),
-        scenarios.link("access65", "s65", "r", **scenarios.FAR),
+        link("bottleneck1", "r", "d1", rate="1 Mbit/s", delay="5 ms", buffer=f"{size} packets"),
+        link("access1", "s1", "r", **scenarios.FAR),
+        link("access65", "s65", "r", **scenarios.FAR),
     ]
     flows = [scenarios.mca("unicast1", "s1", "d1", count=3), scenarios.mca("multicast", "s65", "d1")]
-    return scenarios.custom(
-        f"MCA §4.3, one branch of the star, {variant}", scale.seconds(scenarios.STAR_S), links, flows
+    return custom(
+        f"MCA §4.3, one branch of the star, {variant}",
+        scale.seconds(scenarios.STAR_S),
+        links,
+        flows,
+        record=scenarios.RECORD,
     )
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Plate, Quantity, Sample, Samples, Scale, Table, take
+from .._base import Figure, Plate, Sample, Samples, Scale, Table, take
+from .._common import percent, plain, quick_note, series_table, short, table
 from . import measures, scenarios
 
 BUFFERS = (("lossless", "w/o packet loss"), ("lossy", "w/ packet loss"))
@@ -32,7 +33,7 @@ def figure_8(samples: Samples, scale: Scale) -> Figure:
             axes[1][column], f"Average queue length ({words})", "packets", top=200 if column == 0 else 50
         )
         _plot.finish(axes[2][column], f"Bottleneck utilisation ({words})", "utilisation", top=1.05)
-        tables[buffer] = _series_table(
+        tables[buffer] = series_table(
             f"Figure 8, {words}",
             times,
             {
@@ -49,10 +50,10 @@ def figure_8(samples: Samples, scale: Scale) -> Figure:
         "10, 20, 30, 20 and 10 flows share 10 Mbit/s; each line is the mean of one source's ten flows, over 1 s. "
         "The paper sees rates that follow the fair share, short queues with spikes where ten flows join, and high "
         f"utilisation with both buffers (200 and 50 packets). Here: no phase mean is further than "
-        f"{_percent(deviation)} from its fair share, utilisation is {_plain(used['lossless'])} and "
-        f"{_plain(used['lossy'])}, and the queue holds "
-        f"{_plain(queue['lowest_phase'])} to {_plain(queue['highest_phase'])} packets per flow in the lossless runs."
-        + _short(scale),
+        f"{percent(deviation)} from its fair share, utilisation is {plain(used['lossless'])} and "
+        f"{plain(used['lossy'])}, and the queue holds "
+        f"{plain(queue['lowest_phase'])} to {plain(queue['highest_phase'])} packets per flow in the lossless runs."
+        + quick_note(scale),
         _plot.svg(figure, "figure-8", "Rates, queue and utilisation of one bottleneck over time"),
         tables,
     )
@@ -79,7 +80,7 @@ def figure_10(samples: Samples, scale: Scale) -> Figure:
             axes[1][column], f"Average queue length ({words})", "packets", top=200 if column == 0 else 40
         )
         _plot.finish(axes[2][column], f"Bottleneck utilisation ({words})", "utilisation", top=1.05)
-        tables[buffer] = _series_table(
+        tables[buffer] = series_table(
             f"Figure 10, {words}",
             times,
             {
@@ -93,9 +94,9 @@ def figure_10(samples: Samples, scale: Scale) -> Figure:
         "Chain of four bottlenecks: close to proportional fairness",
         "Average rate at t is what was sent in [0, t] over t, mean of the flows of a class; dotted, the proportionally "
         f"fair rates. Queue and utilisation are those of bottleneck {CHAIN_SHOWN}. The paper reports about 2.5 between "
-        f"one and two hops and almost 2 between two and four. Here: {_plain(first['lossless'])} and "
-        f"{_plain(second['lossless'])} without loss, {_plain(first['lossy'])} and {_plain(second['lossy'])} with loss."
-        + _short(scale),
+        f"one and two hops and almost 2 between two and four. Here: {plain(first['lossless'])} and "
+        f"{plain(second['lossless'])} without loss, {plain(first['lossy'])} and {plain(second['lossy'])} with loss."
+        + quick_note(scale),
         _plot.svg(figure, "figure-10", "Average rates, queue and utilisation in the chain over time"),
         tables,
     )
@@ -132,7 +133,7 @@ def figure_12(samples: Samples, scale: Scale) -> Figure:
             axes[1][column], f"Average queue length ({words})", "packets", top=None if column == 0 else 10
         )
         _plot.finish(axes[2][column], f"Bottleneck utilisation ({words})", "utilisation", top=1.05)
-        tables[buffer] = _series_table(
+        tables[buffer] = series_table(
             f"Figure 12, {words}",
             times,
             {
@@ -149,8 +150,8 @@ def figure_12(samples: Samples, scale: Scale) -> Figure:
         "Star of 64 bottlenecks: no drop to zero",
         "Average sending rate from the start of the multicast flow and of the 192 unicast flows (band: 95 % confidence "
         "interval over flows); queue and utilisation of bottleneck 1. The paper finds the two almost equal with both "
-        f"buffers. Here the multicast flow gets {_plain(without)} times the rate of a unicast flow without loss and "
-        f"{_plain(with_loss)} times with loss (means over seeds)." + _short(scale),
+        f"buffers. Here the multicast flow gets {plain(without)} times the rate of a unicast flow without loss and "
+        f"{plain(with_loss)} times with loss (means over seeds)." + quick_note(scale),
         _plot.svg(figure, "figure-12", "Average rates, queue and utilisation in the star over time"),
         tables,
     )
@@ -192,7 +193,7 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
         followed.set_yticks(range(ANOTHER + 1), ["none", "1", "2", "3", "4", "another"])
         _plot.finish(axes[0][column], f"Rate ({words})", "rate (kbit/s)", top=800)
         _plot.finish(followed, f"Representative ({words})", "receiver", top=ANOTHER + 0.3)
-        tables[buffer] = _series_table(
+        tables[buffer] = series_table(
             f"Figure 14, {words}", times, {"multicast_bps": sample["multicast_bps"]}
         )
         tables[f"{buffer}-representative"] = Table(
@@ -205,8 +206,8 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
         "1-s means of the multicast rate; the bars are the mean rate of the unicast flow on the most congested link "
         "in each period. Below, the receiver that the source follows. The paper's Figure 14 shows the rate always "
         "tracking the most congested link, with more oscillation between 400 and 1000 s. Here the representative is on "
-        f"the right link for {_percent(shares['lossless_worst_period'])} (lossless) and "
-        f"{_percent(shares['lossy_worst_period'])} (lossy) of the worst period." + _short(scale),
+        f"the right link for {percent(shares['lossless_worst_period'])} (lossless) and "
+        f"{percent(shares['lossy_worst_period'])} (lossy) of the worst period." + quick_note(scale),
         _plot.svg(figure, "figure-14", "Multicast rate and representative over time"),
         tables,
     )
@@ -253,9 +254,7 @@ def feedback_counts(samples: Samples, _scale: Scale) -> Table:
                     "runs": len(ours.values),
                 }
             )
-    return Table(
-        "§4.3: congestion indications in 400 s", {key: [row[key] for row in rows] for key in rows[0]}
-    )
+    return table("§4.3: congestion indications in 400 s", rows)
 
 
 READINGS = ("one bottleneck", "one bottleneck, σ as printed", "star", "star, σ as printed")
@@ -293,15 +292,15 @@ def readings(samples: Samples, _scale: Scale) -> Table:
                 "buffer": buffer,
                 "quantity": name,
                 "paper": None if paper is None else round(paper, 3),
-                "usual_update": _short_number(usual.mean),
-                "usual_ci95": None if usual.ci95 is None else _short_number(usual.ci95),
-                "printed_update": _short_number(printed.mean),
-                "printed_ci95": None if printed.ci95 is None else _short_number(printed.ci95),
+                "usual_update": short(usual.mean),
+                "usual_ci95": short(usual.ci95),
+                "printed_update": short(printed.mean),
+                "printed_ci95": short(printed.ci95),
             }
         )
-    return Table(
+    return table(
         "Two readings of §3.1.1: the deviation σ of the round-trip time updated as usual (all claims), and as printed",
-        {key: [row[key] for row in rows] for key in rows[0]},
+        rows,
     )
 
 
@@ -347,29 +346,5 @@ def plates() -> list[Plate]:
     ]
 
 
-def _series_table(title: str, times: Any, columns: dict[str, Any]) -> Table:
-    return Table(
-        title, {"time_s": times.tolist(), **{name: values.tolist() for name, values in columns.items()}}
-    )
-
-
-def _short_number(value: float) -> float:
-    return round(value, 3) if abs(value) < 100 else float(round(value))
-
-
 def _running(values: Any) -> Any:
     return np.cumsum(np.nan_to_num(values)) / np.arange(1, len(values) + 1)
-
-
-def _plain(quantity: Quantity) -> str:
-    if quantity.ci95 is None:
-        return f"{quantity.mean:.2f}"
-    return f"{quantity.mean:.2f} ± {quantity.ci95:.2f}"
-
-
-def _percent(quantity: Quantity) -> str:
-    return f"{100 * quantity.mean:.0f} %"
-
-
-def _short(scale: Scale) -> str:
-    return f" Quick run: {scale.factor:.0%} of the paper's time." if scale.quick else ""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._base import Measure, Measured, Quantity, Sample, Samples, Scale, take
+from .._common import jain, mean_between
 from . import extracts, scenarios
 
 BUFFERS = ("lossless", "lossy")
@@ -37,12 +38,6 @@ def one_bottleneck_rates(samples: Samples) -> Measured:
         "worst_phase_deviation": Quantity(tuple(map(float, deviations)), "of the fair share"),
         "worst_jain": Quantity(tuple(min(jain(phase) for phase in s["phase_means_bps"]) for s in runs)),
     }
-
-
-def jain(rates: Any) -> float:
-    """Jain's index of the rates that are there."""
-    present = rates[~np.isnan(rates)]
-    return float(present.sum() ** 2 / (len(present) * (present**2).sum()))
 
 
 one_bottleneck_utilisation = both("one bottleneck", lambda s: float(np.mean(s["utilisation"][_settled(s)])))
@@ -277,7 +272,7 @@ def period_switches(sample: Sample, _scale: Scale | None = None) -> list[float]:
 def unicast_on_worst_link(sample: Sample, _scale: Scale | None = None) -> list[float]:
     """Mean rate, after settling, of the unicast flow on the most congested link of each period, in bit/s."""
     return [
-        _mean_between(
+        mean_between(
             sample["times_s"], sample["unicast_bps"][worst - 1], start + extracts.settling(end - start), end
         )
         for (start, end), worst in zip(periods(sample), scenarios.TRACKING_LINKS, strict=True)
@@ -309,7 +304,7 @@ def _tracking_deviation(sample: Sample) -> float:
     for (start, end), unicast in zip(periods(sample), unicast_on_worst_link(sample), strict=True):
         begin = start + extracts.settling(end - start)
         deviations.append(
-            abs(_mean_between(sample["times_s"], sample["multicast_bps"], begin, end) / unicast - 1)
+            abs(mean_between(sample["times_s"], sample["multicast_bps"], begin, end) / unicast - 1)
         )
     return max(deviations)
 
@@ -345,10 +340,6 @@ def _time_on(sample: Sample, link: int, begin: float, end: float) -> float:
     ends = np.append(starts[1:], sample["end_s"])
     inside = np.clip(np.minimum(ends, end) - np.maximum(starts, begin), 0, None)
     return float(inside[sample["switch_link"] == link].sum())
-
-
-def _mean_between(times: Any, values: Any, begin: float, end: float) -> float:
-    return float(np.nanmean(values[(times > begin + 1e-9) & (times <= end + 1e-9)]))
 
 
 # --- §4.5 ------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ import numpy as np
 
 from .. import _read
 from .._base import Sample, Scale, Tree
-from .scenarios import FAST, link, mca
+from .._common import custom, link, recording
+from .scenarios import FAST, mca
 
 FINE = "1 ms"
 WIDE = "1000 packets"
@@ -21,25 +22,7 @@ def fine(
     title: str, duration_s: float, links: list[Tree], flows: list[Tree], series: list[str], **more: Any
 ) -> Tree:
     """A scenario over listed links, with 1-ms series and events."""
-    return {
-        "title": title,
-        "duration": f"{duration_s:g} s",
-        "topology": {"kind": "custom", "links": links},
-        "flows": flows,
-        "record": {"every": FINE, "series": series, "events": True},
-        **more,
-    }
-
-
-def coarse(title: str, duration_s: float, links: list[Tree], flows: list[Tree], **more: Any) -> Tree:
-    """A scenario over listed links, of which only the counters are read."""
-    return {
-        "title": title,
-        "duration": f"{duration_s:g} s",
-        "topology": {"kind": "custom", "links": links},
-        "flows": flows,
-        **more,
-    }
+    return custom(title, duration_s, links, flows, record=recording(FINE, *series, events=True), **more)
 
 
 # --- one queue: thresholds, cuts, increases --------------------------------------------------------------------------
@@ -169,7 +152,7 @@ def changed_path(variant: str, _scale: Scale) -> Tree:
             "MCA rules, shorter path", 20.0, links, flows, ["accumulation", "baseline"], events=events
         )
     events = [{"at": "100 s", "link": "path", "delay": "65 ms"}]
-    tree = coarse("MCA rules, longer path", 200.0, links, [mca("m", "s", "d")], events=events)
+    tree = custom("MCA rules, longer path", 200.0, links, [mca("m", "s", "d")], events=events)
     tree["record"] = {"every": "1 s", "series": ["rate", "backlog"]}
     return tree
 

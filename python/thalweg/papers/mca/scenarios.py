@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base import Scale, Tree
+from .._common import custom, link, recording
 
 # What the paper does not say, or says in a figure that is lost. Key: choice and reason.
 CHOICES: dict[str, str] = {
@@ -42,12 +43,7 @@ TRACKING_LINKS = (1, 2, 3, 4, 3, 2, 1)
 """The most congested link of each period of Table 1."""
 TRACKING_TIMES_S = (0.0, 200.0, 400.0, 600.0, 800.0, 1000.0, 1200.0, 1400.0)
 
-SERIES = ["rate", "backlog", "utilisation", "drops"]
-
-
-def link(name: str, start: str, end: str, **more: Any) -> dict[str, Any]:
-    """A link between two nodes."""
-    return {"name": name, "ends": [start, end], **more}
+RECORD = recording("1 s", "rate", "backlog", "utilisation", "drops")
 
 
 def mca(name: str, source: str, to: str | list[str], **more: Any) -> dict[str, Any]:
@@ -60,18 +56,6 @@ def mca(name: str, source: str, to: str | list[str], **more: Any) -> dict[str, A
         "packet": "1000 B",
         "start_spread": START_SPREAD,
         "stream": dict(STREAM),
-        **more,
-    }
-
-
-def custom(title: str, duration_s: float, links: list[Tree], flows: list[Tree], **more: Any) -> Tree:
-    """A scenario over listed links, with 1-s series."""
-    return {
-        "title": title,
-        "duration": f"{duration_s:g} s",
-        "topology": {"kind": "custom", "links": links},
-        "flows": flows,
-        "record": {"every": "1 s", "series": list(SERIES), "events": False},
         **more,
     }
 
@@ -97,7 +81,9 @@ def one_bottleneck(variant: str, scale: Scale) -> Tree:
         )
         for i, (start, stop) in spans.items()
     ]
-    return custom(f"MCA §4.1, one bottleneck, {variant}", scale.seconds(ONE_BOTTLENECK_S), links, flows)
+    return custom(
+        f"MCA §4.1, one bottleneck, {variant}", scale.seconds(ONE_BOTTLENECK_S), links, flows, record=RECORD
+    )
 
 
 def chain(buffer: str, scale: Scale) -> Tree:
@@ -119,7 +105,9 @@ def chain(buffer: str, scale: Scale) -> Tree:
     flows = [mca(f"one_hop{i}", f"s{i}", group, count=10) for i, group in groups.items()]
     flows += [mca(f"two_hop{i}", f"s{i}", groups[i + 1], count=10) for i in (1, 3)]
     flows.append(mca("four_hop", "s1", groups[4], count=10))
-    return custom(f"MCA §4.2, chain of four bottlenecks, {buffer}", scale.seconds(CHAIN_S), links, flows)
+    return custom(
+        f"MCA §4.2, chain of four bottlenecks, {buffer}", scale.seconds(CHAIN_S), links, flows, record=RECORD
+    )
 
 
 def star(variant: str, scale: Scale) -> Tree:
@@ -134,7 +122,9 @@ def star(variant: str, scale: Scale) -> Tree:
     links += [link(f"access{i}", f"s{i}", "r", **FAR) for i in range(1, 66)]
     flows = [mca(f"unicast{i}", f"s{i}", f"d{i}", count=3, **more) for i in numbers]
     flows.append(mca("multicast", "s65", [f"d{i}" for i in numbers], **more))
-    return custom(f"MCA §4.3, star of 64 bottlenecks, {variant}", scale.seconds(STAR_S), links, flows)
+    return custom(
+        f"MCA §4.3, star of 64 bottlenecks, {variant}", scale.seconds(STAR_S), links, flows, record=RECORD
+    )
 
 
 def tracking(buffer: str, scale: Scale) -> Tree:
@@ -159,11 +149,13 @@ def tracking(buffer: str, scale: Scale) -> Tree:
         mca(f"added{i}", "s", f"d{i}", count=i, start=scale.text(start), stop=scale.text(stop))
         for i, start, stop in ((2, 200, 1200), (3, 400, 1000), (4, 600, 800))
     ]
-    tree = custom(
-        f"MCA §4.4, tracking the most congested link, {buffer}", scale.seconds(TRACKING_S), links, flows
+    return custom(
+        f"MCA §4.4, tracking the most congested link, {buffer}",
+        scale.seconds(TRACKING_S),
+        links,
+        flows,
+        record=recording("1 s", "rate", events=True),
     )
-    tree["record"] = {"every": "1 s", "series": ["rate"], "events": True}
-    return tree
 
 
 def slow_links() -> set[str]:
@@ -195,7 +187,7 @@ def dynamic_tree(variant: str, scale: Scale) -> Tree:
     if variant != "lone":
         multicast["receivers"] = {"churn": dict(presence), "always": leaves[:1]}
     flows.append(multicast)
-    return custom(f"MCA §4.5, dynamic tree, {variant}", scale.seconds(TREE_S), links, flows)
+    return custom(f"MCA §4.5, dynamic tree, {variant}", scale.seconds(TREE_S), links, flows, record=RECORD)
 
 
 def _paths(level: int) -> list[str]:

@@ -8,8 +8,9 @@ import numpy as np
 
 from .. import _read
 from .._base import Sample, Scale, Tree
-from .rules import WIDE, coarse
-from .scenarios import FAST, link, mca
+from .._common import custom, link
+from .rules import WIDE
+from .scenarios import FAST, mca
 
 # --- paced flows and trade-offs --------------------------------------------------------------------------------------
 
@@ -23,7 +24,7 @@ def paced(variant: str, _scale: Scale) -> Tree:
         link("access", "s", "r", **FAST),
         link("bottleneck", "r", "d", rate="10 Mbit/s", delay="10 ms", buffer=WIDE),
     ]
-    return coarse(
+    return custom(
         f"MCA rules, {count} paced flows",
         60.0,
         links,
@@ -76,7 +77,7 @@ def trade_off(variant: str, _scale: Scale) -> Tree:
             "source": {"kind": "poisson", "rate": "7 Mbit/s"},
         },
     ]
-    return coarse(f"MCA rules, trade-off {variant}", 100.0, links, flows, warmup="20 s")
+    return custom(f"MCA rules, trade-off {variant}", 100.0, links, flows, warmup="20 s")
 
 
 def keep_trade_off(result: Any, _variant: str, _scale: Scale) -> Sample:
@@ -107,7 +108,7 @@ def company(variant: str, _scale: Scale) -> Tree:
     ]
     if apart:
         flows[1]["class"] = 1
-    return coarse(f"MCA rules, with TCP, {variant}", 120.0, links, flows, warmup="20 s")
+    return custom(f"MCA rules, with TCP, {variant}", 120.0, links, flows, warmup="20 s")
 
 
 def keep_company(result: Any, _variant: str, _scale: Scale) -> Sample:
@@ -123,7 +124,7 @@ def solitude(variant: str, _scale: Scale) -> Tree:
     ]
     params = {"max_rate": "5 Mbit/s"} if variant == "capped" else {}
     flow = mca("m", "s", ["d"], multicast=True, params=params)
-    tree = coarse(
+    tree = custom(
         f"MCA rules, no receiver, {variant}",
         90.0,
         links,
