@@ -34,12 +34,10 @@ pub trait Router {
 /// What can happen to a router.
 #[derive(Clone, Copy, Debug)]
 pub enum RouterInput<'a> {
-    /// A packet for this node, and the port it came by; `None` when an endpoint on the node itself sent it.
-    Packet(&'a Packet, Option<PortId>),
+    /// A packet for this node, and the node's own port towards where it came from.
+    Packet(&'a Packet, PortId),
     /// The deadline may have passed.
     Timer,
-    /// It lost its memory: all tables are empty.
-    Reset,
 }
 
 /// What a router sees of a packet that passes.
@@ -65,6 +63,8 @@ pub struct PortView {
     pub rate_in: Rate,
     /// What waits now. The packet being transmitted is not counted.
     pub backlog: Backlog,
+    /// A packet is being transmitted.
+    pub busy: bool,
     /// How much may wait; `u32::MAX` packets or unlimited bytes where there is no such limit.
     pub limit: Backlog,
 }

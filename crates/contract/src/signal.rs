@@ -27,12 +27,12 @@ impl Eid {
 pub struct Registration {
     /// The tree node's router.
     pub at: Address,
-    /// Cost of the path from the source to it, by the network's routing metric.
-    pub cost: u32,
+    /// Cost of the path from the source to it, by the network's routing metric: nanoseconds of delay, or links.
+    pub cost: u64,
 }
 
 /// Most tree nodes in one answer of the name resolution system.
-pub const RESOLVED: usize = 3;
+pub const RESOLVED: usize = 2;
 
 /// A word of the network's own. Routers interpret it; it is no flow's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

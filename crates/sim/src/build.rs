@@ -11,7 +11,7 @@ use crate::record::Recorder;
 use crate::routing::{Edge, Routes};
 use crate::tree::Tree;
 use crate::world::World;
-use crate::{Blueprint, Cast, FlowSpec, Limit, PortSpec};
+use crate::{Blueprint, Cast, FlowKind, FlowSpec, Limit, PortSpec};
 
 /// A flow's endpoints.
 pub(crate) struct FlowState {
@@ -54,23 +54,28 @@ pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
         }
     }
     world.routes = routes(blueprint, &world.edges);
+    world.place_nodes(blueprint)?;
     for (id, flow) in (0u32..).zip(&blueprint.flows) {
         add_flow(&mut world, FlowId(id), flow, seed)?;
     }
     schedule(&mut world, blueprint);
-    world.recorder = Recorder::new(blueprint, &world.flows);
+    world.recorder =
+        Recorder::new(blueprint, &world.flows, world.nodes.all.iter().map(|node| node.address.node));
     world.out.notes.probing = world.recorder.probing();
     world.out.notes.events = blueprint.record.events;
     Ok(world)
 }
 
-/// Routes to everybody who is sent to: senders hear from their receivers, and unicast receivers from their sender. Members of
-/// a group are reached along its tree.
+/// Routes to everybody who is sent to: senders hear from their receivers, unicast receivers from their sender, members of
+/// named groups from their access routers, name routers and the name resolution system from each other. Members of other
+/// groups are reached along their tree.
 pub(crate) fn routes(blueprint: &Blueprint, edges: &[Edge]) -> Routes {
     let wanted = blueprint.flows.iter().flat_map(|flow| {
-        let receiver = flow.to.first().filter(|_| flow.cast == Cast::Unicast);
-        [flow.from].into_iter().chain(receiver.map(|receiver| receiver.node))
+        let receivers = if flow.cast == Cast::Multicast { &[] } else { flow.to.as_slice() };
+        [flow.from].into_iter().chain(receivers.iter().map(|receiver| receiver.node))
     });
+    let named = blueprint.icn.iter().flat_map(|icn| icn.routers.iter().copied().chain([icn.resolver]));
+    let wanted = wanted.chain(named);
     Routes::new(blueprint.nodes.len(), edges, blueprint.metric, &blueprint.routes, wanted)
 }
 
@@ -98,14 +103,15 @@ fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result
     let sender = Address { node: flow.from, peer: PeerId(first) };
     let first_receiver = Address { node: flow.to[0].node, peer: PeerId(first + 1) };
     let random = |path: &str, purpose| Random::new(seed, path, purpose);
-    let endpoint = make_sender(flow, id, first_receiver)?;
+    let attachment = world.attachment(id, flow.from, true);
+    let endpoint = make_sender(flow, id, first_receiver, attachment)?;
     world.peers.push(Peer::new(endpoint, sender, id, random(&path, "sender")));
     let begin = world.receivers.len();
     for (number, receiver) in flow.to.iter().enumerate() {
         let peer = PeerId(world.peers.len() as u32);
         let path = format!("{path}.{}", world.blueprint.nodes[receiver.node.index()]);
         let address = Address { node: receiver.node, peer };
-        let endpoint = make_receiver(flow, sender)?;
+        let endpoint = make_receiver(flow, sender, world.attachment(id, receiver.node, false))?;
         world.peers.push(Peer::new(endpoint, address, id, random(&path, "receiver")));
         let churn_random = random(&path, "churn");
         world.receivers.push(ReceiverState { flow: id, number, peer, churn_random });
@@ -150,6 +156,49 @@ fn schedule(world: &mut World, blueprint: &Blueprint) {
     }
 }
 
+/// The same for the name-based network: hosts, routers and the name resolution system are different nodes, and each source and
+/// member has an access router.
+fn check_names(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
+    let refuse = |name: &str, message: &str| {
+        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None })
+    };
+    let edges: Vec<Edge> = blueprint
+        .links
+        .iter()
+        .flat_map(|link| {
+            let edge =
+                |from, to, spec: &PortSpec| Edge { from, to, delay_ns: spec.delay.as_nanos(), up: true };
+            [edge(link.ends.0, link.ends.1, &link.forward), edge(link.ends.1, link.ends.0, &link.backward)]
+        })
+        .collect();
+    if let Some(icn) = &blueprint.icn {
+        let sorted = icn.routers.windows(2).all(|pair| pair[0] < pair[1]);
+        if !sorted || icn.routers.is_empty() || !icn.routers.iter().all(|&router| known(router)) {
+            return refuse("icn", "routers are nodes that exist, at least one, each once and in order");
+        }
+        if !known(icn.resolver) || icn.routers.binary_search(&icn.resolver).is_ok() {
+            return refuse("icn", "the name resolution system runs at a node that exists and is no router");
+        }
+    }
+    let access = crate::node::access_routers(blueprint, &edges);
+    for flow in blueprint.flows.iter().filter(|flow| flow.cast == Cast::Named) {
+        let Some(icn) = &blueprint.icn else {
+            return refuse(&flow.name, "a group that is known by name needs a name-based network");
+        };
+        if !matches!(flow.kind, FlowKind::Stream(_)) {
+            return refuse(&flow.name, "only streams are sent to groups that are known by name");
+        }
+        let hosts = || [flow.from].into_iter().chain(flow.to.iter().map(|to| to.node));
+        if hosts().any(|host| host == icn.resolver || icn.routers.binary_search(&host).is_ok()) {
+            return refuse(&flow.name, "sources and members are at hosts, not at name routers");
+        }
+        if hosts().any(|host| access[host.index()].is_none()) {
+            return refuse(&flow.name, "a source or member cannot reach any name router");
+        }
+    }
+    Ok(())
+}
+
 /// What the engine relies on. `lab` refuses these with a place in the file; this is for blueprints made by hand.
 fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
@@ -170,6 +219,7 @@ fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
             return refuse(&flow.name, "sender and receiver are at different nodes that exist");
         }
     }
+    check_names(blueprint, known)?;
     let peers: usize = blueprint.flows.iter().map(|flow| 1 + flow.to.len()).sum();
     if peers.max(blueprint.links.len() * 2).max(blueprint.events.len()) > MAX_INDEX {
         return refuse("scenario", "there are more than two million endpoints, ports or events");

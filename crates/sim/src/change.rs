@@ -77,7 +77,7 @@ impl World {
                     self.leave(receiver);
                 }
             }
-            Change::Reset(_) => {}
+            Change::Reset(node) => self.reset_node(node),
             Change::Mode(flow, mode) => {
                 let sender = self.sender_of(flow);
                 self.tell(sender, Input::Mode(&mode));
@@ -140,7 +140,8 @@ impl World {
         let receiver = self.peers[self.receivers[state.receivers.start].peer.index()].address;
         let endpoint = match &state.custom_sender {
             Some(make) => AnyEndpoint::Custom(make(destination(spec, flow, receiver))),
-            None => make_sender(spec, flow, receiver).expect("the same parameters were accepted before"),
+            None => make_sender(spec, flow, receiver, self.attachment(flow, spec.from, true))
+                .expect("the same parameters were accepted before"),
         };
         self.peers[state.sender.index()].endpoint = endpoint;
     }
@@ -150,9 +151,11 @@ impl World {
         let (flow, peer) = (self.receivers[receiver].flow, self.receivers[receiver].peer);
         let (spec, state) = (&self.blueprint.flows[flow.index()], &self.flows[flow.index()]);
         let sender = self.peers[state.sender.index()].address;
+        let at = self.peers[peer.index()].address.node;
         let endpoint = match &state.custom_receiver {
             Some(make) => AnyEndpoint::Custom(make(sender.into())),
-            None => make_receiver(spec, sender).expect("the same parameters were accepted before"),
+            None => make_receiver(spec, sender, self.attachment(flow, at, false))
+                .expect("the same parameters were accepted before"),
         };
         self.peers[peer.index()].endpoint = endpoint;
     }

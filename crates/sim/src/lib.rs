@@ -4,6 +4,7 @@ mod agenda;
 mod blueprint;
 mod build;
 mod change;
+mod node;
 mod peer;
 mod port;
 mod record;

@@ -5,6 +5,7 @@ use contract::{
     Setup,
 };
 use schemes::{AnyControl, AnyReceiver, AnySender, Build};
+use stack::icn::Attachment;
 use stack::{datagram, stream, tcp};
 use units::{Bytes, Duration, Time};
 
@@ -140,7 +141,12 @@ impl Peer {
 }
 
 /// A sender for `flow`, towards `receiver` or the flow's group.
-pub(crate) fn make_sender(flow: &FlowSpec, id: FlowId, receiver: Address) -> Result<AnyEndpoint, ParamError> {
+pub(crate) fn make_sender(
+    flow: &FlowSpec,
+    id: FlowId,
+    receiver: Address,
+    attachment: Option<Attachment>,
+) -> Result<AnyEndpoint, ParamError> {
     let to = destination(flow, id, receiver);
     Ok(match &flow.kind {
         FlowKind::Tcp(config) => {
@@ -156,7 +162,11 @@ pub(crate) fn make_sender(flow: &FlowSpec, id: FlowId, receiver: Address) -> Res
                 return Err(wrong_kind(flow, "a window law"));
             };
             let law = sender(&flow.params, &stream_setup(config))?;
-            AnyEndpoint::StreamSender(Box::new(stream::Sender::new(config, law, to)))
+            let sender = stream::Sender::new(config, law, to);
+            AnyEndpoint::StreamSender(Box::new(match attachment {
+                Some(attachment) => sender.attached(attachment),
+                None => sender,
+            }))
         }
         FlowKind::Datagram(config) => AnyEndpoint::Source(datagram::Source::new(config, to)),
     })
@@ -168,7 +178,11 @@ pub(crate) fn destination(flow: &FlowSpec, id: FlowId, receiver: Address) -> Des
 }
 
 /// A receiver of `flow`, which answers to `sender`.
-pub(crate) fn make_receiver(flow: &FlowSpec, sender: Address) -> Result<AnyEndpoint, ParamError> {
+pub(crate) fn make_receiver(
+    flow: &FlowSpec,
+    sender: Address,
+    attachment: Option<Attachment>,
+) -> Result<AnyEndpoint, ParamError> {
     Ok(match &flow.kind {
         FlowKind::Tcp(config) => AnyEndpoint::TcpReceiver(tcp::Receiver::new(config, sender)),
         FlowKind::Stream(config) => {
@@ -176,13 +190,17 @@ pub(crate) fn make_receiver(flow: &FlowSpec, sender: Address) -> Result<AnyEndpo
                 return Err(wrong_kind(flow, "a window law"));
             };
             let law = receiver(&flow.params, &stream_setup(config))?;
-            AnyEndpoint::StreamReceiver(Box::new(stream::Receiver::new(config, law, sender)))
+            let receiver = stream::Receiver::new(config, law, sender);
+            AnyEndpoint::StreamReceiver(Box::new(match attachment {
+                Some(attachment) => receiver.attached(attachment),
+                None => receiver,
+            }))
         }
         FlowKind::Datagram(_) => AnyEndpoint::Sink(datagram::Sink::new()),
     })
 }
 
-fn stream_setup(config: &stream::Config) -> Setup {
+pub(crate) fn stream_setup(config: &stream::Config) -> Setup {
     Setup { segment: config.packet, initial_window: Bytes::UNLIMITED }
 }
 

@@ -4,7 +4,7 @@
 //! when it is accepted. All accepted packets stand in one ring in that order; only the first of them has an agenda entry.
 //! Ports with a queue discipline ([`Discipline`]) decide at each departure, so they have a departure event as well.
 
-use contract::{Backlog, DropReason, NodeId, PacketId, QueueDiscipline, Random, Verdict};
+use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, Random, Verdict};
 use stack::queue::RoundRobin;
 use units::{Bytes, Carry, Duration, Rate, Time};
 
@@ -107,9 +107,9 @@ pub(crate) struct Port {
     ring: Ring,
     /// The node at the other end.
     pub to: NodeId,
-    /// The wire loses packets at random.
-    pub lossy: bool,
-    /// It is up and has no queue discipline: an offer goes straight into the ring.
+    /// Arrivals take the longer way: the wire loses packets at random, or it leads to a node with a machine.
+    pub watched: bool,
+    /// It is up, has no queue discipline and no router that looks on: an offer goes straight into the ring.
     pub plain: bool,
     pub up: bool,
     /// When the pending `Arrive` is due; another one is stale.
@@ -143,6 +143,10 @@ pub(crate) struct Port {
 pub(crate) struct Cold {
     pub loss: f64,
     pub loss_random: Random,
+    /// It leads to a node with a machine.
+    leads_to_machine: bool,
+    /// It is a port of a node with a machine, which looks at every packet that is offered.
+    pub looked_at: bool,
     drops: [u64; DropReason::ALL.len()],
     marked_packets: u64,
     /// Counts at the end of the warm-up, taken off every reading.
@@ -181,7 +185,7 @@ impl Port {
             to,
             up: spec.rate != Rate::ZERO,
             plain: discipline.is_none() && spec.rate != Rate::ZERO,
-            lossy: spec.loss > 0.0,
+            watched: spec.loss > 0.0,
             backlog_max: 0,
             offered_packets: 0,
             sent_packets: 0,
@@ -192,6 +196,8 @@ impl Port {
             cold: Box::new(Cold {
                 loss: spec.loss,
                 loss_random,
+                leads_to_machine: false,
+                looked_at: false,
                 drops: Default::default(),
                 marked_packets: 0,
                 base: PortRecord::default(),
@@ -205,12 +211,39 @@ impl Port {
     /// Whether the wire loses the packet that arrives now.
     #[cold]
     pub(crate) fn loses(&mut self) -> bool {
-        self.cold.loss_random.chance(self.cold.loss)
+        self.cold.loss > 0.0 && self.cold.loss_random.chance(self.cold.loss)
+    }
+
+    /// Its ends have machines: the node it is a port of, the node it leads to.
+    pub(crate) fn watch(&mut self, from: bool, to: bool) {
+        (self.cold.looked_at, self.cold.leads_to_machine) = (from, to);
+        self.watched = to || self.cold.loss > 0.0;
+        self.plain = self.plain && !from;
+    }
+
+    /// The port as its router sees it.
+    pub(crate) fn view(&mut self, port: PortId, rate_in: Rate, now: Time) -> PortView {
+        self.advance(now);
+        let in_ring = if self.ring.len() == 0 { 0 } else { self.ring.tail.wrapping_sub(self.ring.waiting) };
+        let backlog = match &self.discipline {
+            Some(discipline) => discipline.queue.backlog(),
+            None => Backlog { packets: in_ring, bytes: Bytes::new(self.waiting_bytes) },
+        };
+        let bytes =
+            if self.limit_bytes == u64::MAX { Bytes::UNLIMITED } else { Bytes::new(self.limit_bytes) };
+        let limit = Backlog { packets: self.limit_packets, bytes };
+        let busy = self.busy_until > now;
+        PortView { port, to: self.to, rate: self.rate, rate_in, backlog, busy, limit }
+    }
+
+    pub(crate) const fn rate(&self) -> Rate {
+        self.rate
     }
 
     /// Changes the random loss.
     pub(crate) fn set_loss(&mut self, loss: f64) {
-        (self.cold.loss, self.lossy) = (loss, loss > 0.0);
+        self.cold.loss = loss;
+        self.watched = loss > 0.0 || self.cold.leads_to_machine;
     }
 
     /// Takes a packet into the plain FIFO of a link that is up. `marked` is set when the packet is to be marked.
@@ -438,7 +471,7 @@ impl Port {
     pub(crate) fn set_up(&mut self, now: Time, up: bool) -> Vec<PacketId> {
         self.settle_capacity(now);
         self.up = up;
-        self.plain = up && self.discipline.is_none();
+        self.plain = up && self.discipline.is_none() && !self.cold.looked_at;
         if up {
             return Vec::new();
         }

@@ -1,6 +1,6 @@
 //! What is written down: series while the run goes on, counters at its end.
 
-use contract::{FlowId, Meter, Note, Notes, PeerId, PortId};
+use contract::{FlowId, Meter, NodeId, Note, Notes, PeerId, PortId};
 use units::{Duration, Time};
 
 use crate::Blueprint;
@@ -68,12 +68,18 @@ impl Recorder {
         (self.gauges, self.probes, self.events) = recorded;
     }
 
-    pub(crate) fn new(blueprint: &Blueprint, flows: &[FlowState]) -> Self {
+    /// `nodes` are those with a machine, in the order of their addresses, which follow the endpoints'.
+    pub(crate) fn new(
+        blueprint: &Blueprint,
+        flows: &[FlowState],
+        nodes: impl Iterator<Item = NodeId>,
+    ) -> Self {
         let mut subjects = Vec::new();
         for (flow, state) in (0u32..).zip(flows) {
             subjects.push(Subject::Flow(FlowId(flow)));
             subjects.extend(state.receivers.clone().map(|index| Subject::Receiver(index as u32)));
         }
+        subjects.extend(nodes.map(Subject::Node));
         let mut recorder =
             Self { probes: subjects.iter().map(|_| Vec::new()).collect(), subjects, ..Self::default() };
         if blueprint.record.every == Duration::ZERO {
@@ -211,6 +217,7 @@ impl World {
         }
         self.recorder.bases = self.peers.iter().map(|peer| (peer.tally, peer.meter.clone())).collect();
         self.peers.iter_mut().for_each(|peer| peer.rebase(now));
+        self.nodes.rebase();
         self.flow_drops.iter_mut().for_each(|drops| *drops = Default::default());
     }
 
@@ -270,7 +277,7 @@ impl World {
             events_handled: self.handled,
             flows,
             receivers,
-            nodes: Vec::new(),
+            nodes: self.nodes.records(),
             ports: self.ports.iter_mut().map(|port| port.record(now)).collect(),
             series,
             events: std::mem::take(&mut self.recorder.events),
@@ -289,7 +296,7 @@ fn subtract_tally(tally: Tally, base: Tally) -> Tally {
     }
 }
 
-fn subtract_meter(meter: &Meter, base: &Meter) -> Meter {
+pub(crate) fn subtract_meter(meter: &Meter, base: &Meter) -> Meter {
     let mut since = meter.clone();
     since.counts.iter_mut().zip(base.counts).for_each(|(count, base)| *count -= base);
     since.goodput_bytes -= base.goodput_bytes;

@@ -12,6 +12,7 @@ use contract::{Endpoint, FlowId, QueueDiscipline};
 use units::{Duration, Time};
 
 use crate::agenda::{Agenda, Kind, What};
+use crate::node::Nodes;
 use crate::peer::Peer;
 use crate::port::{Offer, Port, offer_of};
 use crate::record::Recorder;
@@ -44,6 +45,7 @@ pub struct World {
     /// By flow, which is also the group's number; a tree without nodes for unicast flows.
     pub(crate) trees: Vec<Option<Tree>>,
     pub(crate) edges: Vec<Edge>,
+    pub(crate) nodes: Nodes,
     pub(crate) flows: Vec<build::FlowState>,
     pub(crate) receivers: Vec<build::ReceiverState>,
     pub(crate) recorder: Recorder,
@@ -80,6 +82,7 @@ impl World {
             routes: Routes::default(),
             trees: Vec::new(),
             edges: Vec::new(),
+            nodes: Nodes::default(),
             flows: Vec::new(),
             receivers: Vec::new(),
             recorder: Recorder::default(),
@@ -159,11 +162,10 @@ impl World {
         let port = &mut self.ports[what.index()];
         let Some(id) = port.take_arrival(self.now) else { return };
         self.agenda.push(port.armed, what);
-        let (node, lossy) = (port.to, port.lossy);
+        let (node, watched) = (port.to, port.watched);
         self.digest(what);
-        if lossy && self.ports[what.index()].loses() {
-            self.ports[what.index()].count_drop(DropReason::RandomLoss);
-            return self.drop(id, DropReason::RandomLoss);
+        if watched && self.meets(PortId(what.index() as u32), node, id) {
+            return;
         }
         let packet = self.out.arena.get_mut(id);
         packet.hops += 1;
@@ -180,8 +182,20 @@ impl World {
         }
     }
 
+    /// What may befall a packet at the end of a watched wire: it is lost on the way, or the node itself takes it. False when
+    /// it goes on as any other.
+    #[cold]
+    fn meets(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
+        if self.ports[by.index()].loses() {
+            self.ports[by.index()].count_drop(DropReason::RandomLoss);
+            self.drop(id, DropReason::RandomLoss);
+            return true;
+        }
+        self.show_arrival(node, by, id)
+    }
+
     fn on_wake(&mut self, what: What) {
-        let peer = &mut self.peers[what.index()];
+        let Some(peer) = self.peers.get_mut(what.index()) else { return self.on_node_wake(what) };
         if peer.armed != self.now {
             return;
         }
@@ -238,7 +252,7 @@ impl World {
 
     /// Offers a packet to the port on its way.
     #[inline]
-    fn forward(&mut self, node: NodeId, id: PacketId) {
+    pub(crate) fn forward(&mut self, node: NodeId, id: PacketId) {
         let packet = self.out.arena.get(id);
         let (to, flow) = (packet.to.node(), packet.flow);
         match to.and_then(|to| self.routes.next(node, to, flow)) {
@@ -248,12 +262,17 @@ impl World {
     }
 
     #[inline]
-    fn offer(&mut self, port: PortId, id: PacketId) {
-        let packet = self.out.arena.get_mut(id);
-        let queue = &mut self.ports[port.index()];
-        if !queue.plain {
+    pub(crate) fn offer(&mut self, port: PortId, id: PacketId) {
+        if !self.ports[port.index()].plain {
             return self.offer_elsewhere(port, id);
         }
+        self.offer_plain(port, id);
+    }
+
+    #[inline]
+    fn offer_plain(&mut self, port: PortId, id: PacketId) {
+        let packet = self.out.arena.get_mut(id);
+        let queue = &mut self.ports[port.index()];
         let mut mark = false;
         let offer = queue.offer(self.now, id, packet.size_bytes, &mut mark);
         if mark && packet.ecn == Ecn::Capable {
@@ -276,10 +295,16 @@ impl World {
         }
     }
 
-    /// The path through a port that is down or whose queue decides at each departure.
+    /// The path through a port that is down, that a router looks at, or whose queue decides at each departure.
     #[cold]
     fn offer_elsewhere(&mut self, port: PortId, id: PacketId) {
+        if self.ports[port.index()].cold.looked_at {
+            self.show_enqueue(port, id);
+        }
         let queue = &mut self.ports[port.index()];
+        if queue.up && queue.discipline.is_none() {
+            return self.offer_plain(port, id);
+        }
         queue.count_offer();
         if !queue.up {
             let offer = queue.refuse(DropReason::LinkDown);

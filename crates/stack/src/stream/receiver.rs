@@ -2,12 +2,13 @@
 
 use contract::{
     Address, Answer, Arrival, Count, Cx, Ecn, Endpoint, Gap, Header, Input, Packet, ReceiverCx, ReceiverLaw,
-    StreamHeader,
+    StreamHeader, Toward,
 };
 use units::{Bytes, Time};
 
 use super::Config;
 use super::gaps::{Gaps, Place};
+use crate::icn::Attachment;
 
 /// A receiver of a stream. The first packet after joining sets the number that is expected.
 ///
@@ -17,6 +18,8 @@ use super::gaps::{Gaps, Place};
 pub struct Receiver<R> {
     law: R,
     to: Address,
+    /// Its place in a name-based network; none where packets come by address.
+    attachment: Option<Box<Attachment>>,
     feedback: Bytes,
     gaps: Gaps,
     running: bool,
@@ -30,6 +33,7 @@ impl<R: ReceiverLaw> Receiver<R> {
         Self {
             law,
             to,
+            attachment: None,
             feedback: config.feedback,
             gaps: Gaps::new(config.reorder),
             running: false,
@@ -37,9 +41,24 @@ impl<R: ReceiverLaw> Receiver<R> {
         }
     }
 
+    /// The same, as a member of a group that is known by name: it joins over the network, and speaks to its access router
+    /// where its law speaks to the tree.
+    pub fn attached(self, attachment: Attachment) -> Self {
+        Self { attachment: Some(Box::new(attachment)), ..self }
+    }
+
     /// The law.
     pub const fn law(&self) -> &R {
         &self.law
+    }
+
+    /// The law begins: the receiver is where the stream's packets come.
+    fn begin(&mut self, cx: &mut Cx<'_>) {
+        self.running = true;
+        if let Some(capacity) = self.attachment.as_ref().and_then(|attachment| attachment.capacity()) {
+            self.law.on_access(capacity);
+        }
+        self.law.on_start(&mut ReceiverCx::new(cx, &mut self.answers));
     }
 
     #[inline]
@@ -71,7 +90,11 @@ impl<R: ReceiverLaw> Receiver<R> {
     #[inline]
     fn answer(&mut self, cx: &mut Cx<'_>) {
         for answer in self.answers.drain(..) {
-            cx.send(self.to.into(), self.feedback, Ecn::NotCapable, Header::Feedback, answer.label);
+            let to = match (answer.toward, &self.attachment) {
+                (Toward::Parent, Some(attachment)) => attachment.access(),
+                _ => self.to,
+            };
+            cx.send(to.into(), self.feedback, Ecn::NotCapable, Header::Feedback, answer.label);
             cx.count(Count::Feedback, 1);
         }
     }
@@ -82,23 +105,44 @@ impl<R: ReceiverLaw> Endpoint for Receiver<R> {
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
         match input {
             Input::Start => {
-                self.running = true;
-                self.law.on_start(&mut ReceiverCx::new(cx, &mut self.answers));
+                let probes = self.law.probes();
+                match &mut self.attachment {
+                    Some(attachment) => attachment.start(probes, cx),
+                    None => self.begin(cx),
+                }
             }
-            _ if !self.running => {}
             Input::Stop => {
-                self.running = false;
-                self.law.on_stop(&mut ReceiverCx::new(cx, &mut self.answers));
+                if std::mem::replace(&mut self.running, false) {
+                    self.law.on_stop(&mut ReceiverCx::new(cx, &mut self.answers));
+                }
+                if let Some(attachment) = &mut self.attachment {
+                    attachment.stop(cx);
+                }
             }
-            Input::Packet(packet) => match packet.header {
-                Header::Stream(header) if packet.flow == cx.flow() => self.on_data(packet, header, cx),
+            Input::Packet(packet) => match (packet.header, &mut self.attachment) {
+                (Header::Stream(header), _) if self.running && packet.flow == cx.flow() => {
+                    self.on_data(packet, header, cx);
+                }
+                (Header::Signal(signal), Some(attachment)) => {
+                    if attachment.on_signal(&signal, cx) {
+                        self.begin(cx);
+                    }
+                }
+                // on the tree already, and its law is not yet ready
+                (Header::Stream(_), Some(_)) => {}
                 _ => cx.count(Count::Ignored, 1),
             },
             Input::Timer => {
-                if self.law.wake() <= cx.now() {
+                if let Some(attachment) = &mut self.attachment
+                    && attachment.on_timer(cx)
+                {
+                    self.begin(cx);
+                }
+                if self.running && self.law.wake() <= cx.now() {
                     self.law.on_timer(&mut ReceiverCx::new(cx, &mut self.answers));
                 }
             }
+            Input::Mode(_) if !self.running => {}
             Input::Mode(mode) => self.law.on_mode(mode, &mut ReceiverCx::new(cx, &mut self.answers)),
             Input::App(_) => {}
         }
@@ -107,6 +151,7 @@ impl<R: ReceiverLaw> Endpoint for Receiver<R> {
 
     #[inline]
     fn wake(&self) -> Time {
-        if self.running { self.law.wake() } else { Time::NEVER }
+        let law = if self.running { self.law.wake() } else { Time::NEVER };
+        self.attachment.as_ref().map_or(law, |attachment| law.min(attachment.wake()))
     }
 }

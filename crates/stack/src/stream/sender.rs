@@ -7,6 +7,7 @@ use units::{Bytes, Time};
 
 use super::Config;
 use super::pacer::Pacer;
+use crate::icn::Attachment;
 
 /// The source of a stream. It always has data; its law decides how fast they leave.
 ///
@@ -19,6 +20,8 @@ use super::pacer::Pacer;
 pub struct Sender<L> {
     law: L,
     to: Destination,
+    /// Its place in a name-based network; none where packets go by address.
+    attachment: Option<Box<Attachment>>,
     packet: Bytes,
     ecn: Ecn,
     pacer: Pacer,
@@ -35,6 +38,7 @@ impl<L: SenderLaw> Sender<L> {
         Self {
             law,
             to,
+            attachment: None,
             packet: config.packet,
             ecn: if config.ecn { Ecn::Capable } else { Ecn::NotCapable },
             pacer: Pacer::new(config.packet, config.jitter),
@@ -42,6 +46,11 @@ impl<L: SenderLaw> Sender<L> {
             seq: 0,
             bytes_before: 0,
         }
+    }
+
+    /// The same, as the source of a group that is known by name: it publishes before it sends, and sends to its access router.
+    pub fn attached(self, attachment: Attachment) -> Self {
+        Self { to: attachment.access().into(), attachment: Some(Box::new(attachment)), ..self }
     }
 
     /// The law.
@@ -61,14 +70,30 @@ impl<L: SenderLaw> Sender<L> {
 
     fn on_packet(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
         match packet.header {
-            Header::Feedback if packet.flow == cx.flow() => {
+            Header::Feedback if self.running && packet.flow == cx.flow() => {
+                cx.count(Count::Heard, 1);
                 let feedback =
                     Feedback { from: packet.source.peer, sent_at: packet.sent_at, label: packet.label };
                 self.law.on_feedback(&feedback, cx);
                 self.follow(cx);
             }
+            Header::Signal(signal) => {
+                if let Some(attachment) = &mut self.attachment
+                    && attachment.on_signal(&signal, cx)
+                {
+                    self.begin(cx);
+                }
+            }
             _ => cx.count(Count::Ignored, 1),
         }
+    }
+
+    /// The law begins, and the first packet leaves.
+    fn begin(&mut self, cx: &mut Cx<'_>) {
+        self.running = true;
+        self.law.on_start(cx);
+        self.follow(cx);
+        self.on_timer(cx);
     }
 
     fn send(&mut self, cx: &mut Cx<'_>) {
@@ -97,16 +122,29 @@ impl<L: SenderLaw> Endpoint for Sender<L> {
     #[inline]
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
         match input {
-            Input::Start => {
-                self.running = true;
-                self.law.on_start(cx);
-                self.follow(cx);
-                self.on_timer(cx);
+            Input::Start => match &mut self.attachment {
+                Some(attachment) => attachment.start(false, cx),
+                None => self.begin(cx),
+            },
+            Input::Stop => {
+                self.running = false;
+                if let Some(attachment) = &mut self.attachment {
+                    attachment.stop(cx);
+                }
             }
-            Input::Stop => self.running = false,
-            _ if !self.running => {}
+            Input::Timer => {
+                if let Some(attachment) = &mut self.attachment
+                    && attachment.on_timer(cx)
+                {
+                    self.begin(cx);
+                }
+                if self.running {
+                    self.on_timer(cx);
+                }
+            }
+            _ if !self.running && self.attachment.is_none() => {}
             Input::Packet(packet) => self.on_packet(packet, cx),
-            Input::Timer => self.on_timer(cx),
+            Input::Mode(_) if !self.running => {}
             Input::Mode(mode) => {
                 self.law.on_mode(mode, cx);
                 self.follow(cx);
@@ -117,6 +155,7 @@ impl<L: SenderLaw> Endpoint for Sender<L> {
 
     #[inline]
     fn wake(&self) -> Time {
-        if self.running { self.pacer.next().min(self.law.wake()) } else { Time::NEVER }
+        let own = if self.running { self.pacer.next().min(self.law.wake()) } else { Time::NEVER };
+        self.attachment.as_ref().map_or(own, |attachment| own.min(attachment.wake()))
     }
 }

@@ -1,0 +1,413 @@
+//! Nodes that do more than forward by address: tree nodes of a name-based network, and its name resolution system.
+//!
+//! The engine's fast path knows nothing of them. A link that leads to such a node is marked, and so are the node's own ports;
+//! packets on those take the longer way through this file.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use contract::{
+    Address, Around, Cx, DropReason, Eid, FlowId, GroupId, Meter, NodeCx, NodeId, Outputs, Packet, PacketId,
+    ParamError, Passing, PeerId, PortId, PortView, Random, Router, RouterInput,
+};
+use schemes::{AnyRouter, Build};
+use stack::icn::{self, Attachment, GroupPart, Resolver};
+use units::Time;
+
+use crate::agenda::{Kind, What};
+use crate::blueprint::Metric;
+use crate::port::Port;
+use crate::routing::{Edge, Routes};
+use crate::trace::{NodeRecord, NodeRole};
+use crate::world::World;
+use crate::{Blueprint, Cast, FlowKind, IcnSpec};
+
+/// Any machine that runs a node.
+#[expect(clippy::large_enum_variant, reason = "there is one of each a node, and few nodes")]
+pub(crate) enum AnyNode {
+    Router(icn::Router<AnyRouter>),
+    Resolver(Resolver),
+}
+
+impl AnyNode {
+    fn groups(&self) -> usize {
+        match self {
+            Self::Router(router) => router.groups(),
+            Self::Resolver(resolver) => resolver.names(),
+        }
+    }
+}
+
+impl Router for AnyNode {
+    #[inline]
+    fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
+        match self {
+            Self::Router(machine) => machine.handle(input, cx),
+            Self::Resolver(machine) => machine.handle(input, cx),
+        }
+    }
+
+    #[inline]
+    fn takes(&self, packet: &Packet) -> bool {
+        match self {
+            Self::Router(machine) => machine.takes(packet),
+            Self::Resolver(machine) => machine.takes(packet),
+        }
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, at: &mut Passing<'_>) {
+        match self {
+            Self::Router(machine) => machine.on_arrival(packet, at),
+            Self::Resolver(machine) => machine.on_arrival(packet, at),
+        }
+    }
+
+    #[inline]
+    fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
+        match self {
+            Self::Router(machine) => machine.on_enqueue(packet, port, at),
+            Self::Resolver(machine) => machine.on_enqueue(packet, port, at),
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        match self {
+            Self::Router(machine) => machine.wake(),
+            Self::Resolver(machine) => machine.wake(),
+        }
+    }
+}
+
+/// A node's machine, its stream of random numbers, and what is counted about it.
+pub(crate) struct NodeState {
+    machine: AnyNode,
+    pub address: Address,
+    /// When its pending `Wake` is due; another one is stale.
+    armed: Time,
+    random: Random,
+    meter: Meter,
+    sent: Sent,
+    /// Counters at the end of the warm-up.
+    base: (Sent, Meter),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    packets: u64,
+    bytes: u64,
+    forwarded: u64,
+}
+
+/// All nodes with a machine.
+#[derive(Default)]
+pub(crate) struct Nodes {
+    pub all: Vec<NodeState>,
+    /// By node; empty where the network has none.
+    at: Vec<u32>,
+    /// By node: the router through which a host there speaks.
+    access: Vec<Option<Address>>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Nodes {
+    /// The machine at `node`.
+    #[inline]
+    fn at(&self, node: NodeId) -> Option<usize> {
+        self.at.get(node.index()).filter(|&&index| index != NONE).map(|&index| index as usize)
+    }
+
+    /// The address of the machine at `node`.
+    pub(crate) fn address(&self, node: NodeId) -> Option<Address> {
+        self.at(node).map(|index| self.all[index].address)
+    }
+
+    /// Ends the warm-up.
+    pub(crate) fn rebase(&mut self) {
+        self.all.iter_mut().for_each(|node| node.base = (node.sent, node.meter.clone()));
+    }
+
+    /// Counters since the end of the warm-up.
+    pub(crate) fn records(&self) -> Vec<NodeRecord> {
+        let record = |node: &NodeState| {
+            let (sent, meter) = &node.base;
+            NodeRecord {
+                node: node.address.node,
+                role: match node.machine {
+                    AnyNode::Router(_) => NodeRole::Router,
+                    AnyNode::Resolver(_) => NodeRole::Resolver,
+                },
+                groups: node.machine.groups() as u64,
+                sent_packets: node.sent.packets - sent.packets,
+                sent_bytes: node.sent.bytes - sent.bytes,
+                forwarded_packets: node.sent.forwarded - sent.forwarded,
+                meter: crate::record::subtract_meter(&node.meter, meter),
+            }
+        };
+        self.all.iter().map(record).collect()
+    }
+}
+
+/// What the engine shows a node of itself.
+struct View<'a> {
+    node: NodeId,
+    now: Time,
+    ports: &'a mut [Port],
+    routes: &'a Routes,
+    edges: &'a [Edge],
+    metric: Metric,
+}
+
+impl Around for View<'_> {
+    fn port(&mut self, port: PortId) -> PortView {
+        let rate_in = self.ports[port.index() ^ 1].rate();
+        self.ports[port.index()].view(port, rate_in, self.now)
+    }
+
+    fn next(&self, to: NodeId) -> Option<PortId> {
+        self.routes.next(self.node, to, NO_FLOW)
+    }
+
+    fn cost(&self, to: NodeId) -> Option<u64> {
+        let (mut at, mut cost) = (self.node, 0u64);
+        // the bound ends the walk if pinned routes go in a circle
+        for _ in 0..=self.edges.len() {
+            if at == to {
+                return Some(cost);
+            }
+            let edge = &self.edges[self.routes.next(at, to, NO_FLOW)?.index()];
+            cost = cost.saturating_add(match self.metric {
+                Metric::Delay => edge.delay_ns,
+                Metric::Hops => 1,
+            });
+            at = edge.to;
+        }
+        None
+    }
+}
+
+/// Routes among equals are asked for by nobody's flow.
+const NO_FLOW: FlowId = FlowId(u32::MAX);
+
+impl World {
+    /// Places the machines of the name-based network. Flows come after, so the machines' addresses follow all endpoints'.
+    pub(crate) fn place_nodes(&mut self, blueprint: &Blueprint) -> Result<(), ParamError> {
+        let Some(spec) = &blueprint.icn else { return Ok(()) };
+        let endpoints: usize = blueprint.flows.iter().map(|flow| 1 + flow.to.len()).sum();
+        self.nodes.at = vec![NONE; blueprint.nodes.len()];
+        let places: Vec<NodeId> = spec.routers.iter().copied().chain([spec.resolver]).collect();
+        let address =
+            |index: usize| Address { node: places[index], peer: PeerId((endpoints + index) as u32) };
+        let resolver = address(places.len() - 1);
+        for (index, &place) in places.iter().enumerate() {
+            let machine = match index + 1 == places.len() {
+                true => AnyNode::Resolver(Resolver::new(&spec.config)),
+                false => AnyNode::Router(make_router(blueprint, spec, resolver)?),
+            };
+            self.nodes.at[place.index()] = index as u32;
+            self.nodes.all.push(NodeState {
+                machine,
+                address: address(index),
+                armed: Time::NEVER,
+                random: Random::new(
+                    blueprint.seed,
+                    &format!("node.{}", blueprint.nodes[place.index()]),
+                    "router",
+                ),
+                meter: Meter::default(),
+                sent: Sent::default(),
+                base: (Sent::default(), Meter::default()),
+            });
+        }
+        let routers = access_routers(blueprint, &self.edges);
+        self.nodes.access = routers.into_iter().map(|router| self.nodes.address(router?)).collect();
+        for (port, edge) in self.edges.iter().enumerate() {
+            let (from, to) = (self.nodes.at(edge.from).is_some(), self.nodes.at(edge.to).is_some());
+            self.ports[port].watch(from, to);
+        }
+        Ok(())
+    }
+
+    /// A router loses its memory.
+    pub(crate) fn reset_node(&mut self, node: NodeId) {
+        let Some(index) = self.nodes.at(node) else { return };
+        let Some(spec) = &self.blueprint.icn else { return };
+        let resolver = self.nodes.address(spec.resolver).expect("it was placed with the routers");
+        self.nodes.all[index].machine = match self.nodes.all[index].machine {
+            AnyNode::Router(_) => AnyNode::Router(
+                make_router(&self.blueprint, spec, resolver)
+                    .expect("the same parameters were accepted before"),
+            ),
+            AnyNode::Resolver(_) => AnyNode::Resolver(Resolver::new(&spec.config)),
+        };
+    }
+
+    /// Shows an arriving packet to the node it reaches. True when the node took it.
+    pub(crate) fn show_arrival(&mut self, node: NodeId, by: PortId, id: PacketId) -> bool {
+        let Some(index) = self.nodes.at(node) else { return false };
+        let packet = *self.out.arena.get(id);
+        let own = PortId(by.0 ^ 1);
+        let state = &mut self.nodes.all[index];
+        state
+            .machine
+            .on_arrival(&packet, &mut Passing { now: self.now, port: own, random: &mut state.random });
+        let addressed = packet.to == state.address.into();
+        if !addressed && !state.machine.takes(&packet) {
+            self.rearm_node(index);
+            return false;
+        }
+        let mut packet = packet;
+        packet.hops = packet.hops.saturating_add(1);
+        match self.run_node(index, RouterInput::Packet(&packet, own)) {
+            Some(why) => self.drop(id, why),
+            None => {
+                self.out.arena.release(id);
+                self.balance.delivered += 1;
+            }
+        }
+        self.after_node(index);
+        true
+    }
+
+    /// Shows a packet that is about to join a queue to the node whose queue it is.
+    pub(crate) fn show_enqueue(&mut self, port: PortId, id: PacketId) {
+        let Some(index) = self.nodes.at(self.edges[port.index()].from) else { return };
+        let rate_in = self.ports[port.index() ^ 1].rate();
+        let view = self.ports[port.index()].view(port, rate_in, self.now);
+        let state = &mut self.nodes.all[index];
+        let mut at = Passing { now: self.now, port, random: &mut state.random };
+        state.machine.on_enqueue(self.out.arena.get_mut(id), &view, &mut at);
+        self.rearm_node(index);
+    }
+
+    /// A node's deadline may have passed. `index` counts from the last endpoint.
+    #[cold]
+    pub(crate) fn on_node_wake(&mut self, what: What) {
+        let index = what.index() - self.peers.len();
+        let state = &mut self.nodes.all[index];
+        if state.armed != self.now {
+            return;
+        }
+        state.armed = Time::NEVER;
+        if state.machine.wake() > self.now {
+            return self.rearm_node(index);
+        }
+        self.run_node(index, RouterInput::Timer);
+        self.digest(what);
+        self.after_node(index);
+    }
+
+    fn run_node(&mut self, index: usize, input: RouterInput<'_>) -> Option<DropReason> {
+        let state = &mut self.nodes.all[index];
+        let mut view = View {
+            node: state.address.node,
+            now: self.now,
+            ports: &mut self.ports,
+            routes: &self.routes,
+            edges: &self.edges,
+            metric: self.blueprint.metric,
+        };
+        let out: &mut Outputs = &mut self.out;
+        let mut cx = Cx::new(self.now, state.address, NO_FLOW, &mut state.random, &mut state.meter, out);
+        state.machine.handle(input, &mut NodeCx::new(&mut cx, &mut view))
+    }
+
+    /// Sends what a node put out and asks it when to come back.
+    fn after_node(&mut self, index: usize) {
+        if !self.out.notes.pending.is_empty() {
+            self.recorder.take_notes(&mut self.out.notes);
+        }
+        for i in 0..self.out.forwards.len() {
+            let (id, port) = self.out.forwards[i];
+            self.balance.copied += 1;
+            self.nodes.all[index].sent.forwarded += 1;
+            self.offer(port, id);
+        }
+        self.out.forwards.clear();
+        let node = self.nodes.all[index].address.node;
+        for i in 0..self.out.outbox.len() {
+            let id = self.out.outbox[i];
+            let sent = &mut self.nodes.all[index].sent;
+            sent.packets += 1;
+            sent.bytes += u64::from(self.out.arena.get(id).size_bytes);
+            self.balance.sent += 1;
+            self.forward(node, id);
+        }
+        self.out.outbox.clear();
+        self.rearm_node(index);
+    }
+
+    #[inline]
+    fn rearm_node(&mut self, index: usize) {
+        let state = &mut self.nodes.all[index];
+        let wake = state.machine.wake().max(self.now);
+        if wake < state.armed {
+            state.armed = wake;
+            self.agenda.push(wake, What::new(Kind::Wake, (self.peers.len() + index) as u32));
+        }
+    }
+
+    /// How an endpoint of a named flow at `host` is attached: as its source, or as a member. `None` for other flows.
+    pub(crate) fn attachment(&self, flow: FlowId, host: NodeId, source: bool) -> Option<Attachment> {
+        let spec = &self.blueprint.flows[flow.index()];
+        let icn = self.blueprint.icn.as_ref().filter(|_| spec.cast == Cast::Named)?;
+        let access = self.nodes.access[host.index()]?;
+        let gumgid = Eid::of(&spec.name);
+        let make = if source { Attachment::source } else { Attachment::member };
+        Some(make(GroupId(flow.0), gumgid, access, &icn.config))
+    }
+}
+
+/// For each node, the name router that is nearest to it by the network's metric; of several, the one of the least number.
+pub(crate) fn access_routers(blueprint: &Blueprint, edges: &[Edge]) -> Vec<Option<NodeId>> {
+    let mut into: Vec<Vec<&Edge>> = vec![Vec::new(); blueprint.nodes.len()];
+    edges.iter().for_each(|edge| into[edge.to.index()].push(edge));
+    let mut nearest = vec![None; blueprint.nodes.len()];
+    let routers = blueprint.icn.iter().flat_map(|icn| &icn.routers);
+    let mut frontier: BinaryHeap<_> = routers.map(|&router| Reverse((0u64, 0u32, router, router))).collect();
+    while let Some(Reverse((cost, hops, router, node))) = frontier.pop() {
+        if nearest[node.index()].is_some() {
+            continue;
+        }
+        nearest[node.index()] = Some(router);
+        for edge in &into[node.index()] {
+            let step = if blueprint.metric == Metric::Hops { 1 } else { edge.delay_ns };
+            frontier.push(Reverse((cost.saturating_add(step), hops + 1, router, edge.from)));
+        }
+    }
+    nearest
+}
+
+/// A tree node with one part for each different scheme and set of parameters among the named flows.
+fn make_router(
+    blueprint: &Blueprint,
+    spec: &IcnSpec,
+    resolver: Address,
+) -> Result<icn::Router<AnyRouter>, ParamError> {
+    let mut kinds = Vec::new();
+    let mut parts = Vec::new();
+    let mut known = Vec::new();
+    for flow in &blueprint.flows {
+        let mut row = GroupPart { part: None, feedback: units::Bytes::ZERO };
+        if let (FlowKind::Stream(config), Cast::Named) = (&flow.kind, flow.cast) {
+            row.feedback = config.feedback;
+            let entry = schemes::find(flow.scheme.as_deref().unwrap_or_default());
+            if let Some(Build::Stream { router: Some(make), .. }) = entry.map(|entry| entry.build) {
+                let kind = (&flow.scheme, &flow.params, config.packet);
+                let index = kinds.iter().position(|other| *other == kind);
+                row.part = Some(match index {
+                    Some(index) => index,
+                    None => {
+                        kinds.push(kind);
+                        parts.push(make(&flow.params, &crate::peer::stream_setup(config))?);
+                        parts.len() - 1
+                    }
+                });
+            }
+        }
+        known.push(row);
+    }
+    Ok(icn::Router::new(&spec.config, resolver, parts, known))
+}

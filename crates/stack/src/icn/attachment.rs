@@ -1,0 +1,212 @@
+//! How a source or a member is attached to a name-based network: what it says to its access router, and until when.
+
+use contract::{Address, Count, Cx, Ecn, Eid, GroupId, Header, Label, Signal};
+use units::{Duration, Rate, Time};
+
+use super::Config;
+
+/// The host's side of one group: asks its access router until that has accepted, says again what it holds, and takes its leave.
+#[derive(Clone, Debug)]
+pub struct Attachment {
+    role: Role,
+    group: GroupId,
+    gumgid: Eid,
+    access: Address,
+    config: Config,
+    state: State,
+    /// When something is to be said again.
+    next: Time,
+    /// How long the present question has waited for its answer.
+    wait: Duration,
+    train: Train,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Source,
+    Member,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Out,
+    /// `Publish` or `Join` was said.
+    Asking,
+    /// The access link is being measured.
+    Probing,
+    In,
+}
+
+/// What is known of a train of probes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Train {
+    wanted: bool,
+    tries: u8,
+    last: Option<(u8, Time)>,
+    /// The shortest gap between two neighbours.
+    gap: Option<Duration>,
+}
+
+/// Trains that are asked for before the access link counts as unknown.
+const TRAINS: u8 = 3;
+
+impl Attachment {
+    /// A source of `group` behind the router `access`.
+    pub fn source(group: GroupId, gumgid: Eid, access: Address, config: &Config) -> Self {
+        Self::new(Role::Source, group, gumgid, access, config)
+    }
+
+    /// A member of `group` behind the router `access`.
+    pub fn member(group: GroupId, gumgid: Eid, access: Address, config: &Config) -> Self {
+        Self::new(Role::Member, group, gumgid, access, config)
+    }
+
+    fn new(role: Role, group: GroupId, gumgid: Eid, access: Address, config: &Config) -> Self {
+        Self {
+            role,
+            group,
+            gumgid,
+            access,
+            config: config.clone(),
+            state: State::Out,
+            next: Time::NEVER,
+            wait: Duration::ZERO,
+            train: Train::default(),
+        }
+    }
+
+    /// The access router.
+    pub const fn access(&self) -> Address {
+        self.access
+    }
+
+    /// Capacity of the access link towards this host, if it was measured.
+    pub fn capacity(&self) -> Option<Rate> {
+        let gap = self.train.gap?;
+        let bits = u128::from(self.config.probe.as_u64()) * 8;
+        let bps = bits * 1_000_000_000 / u128::from(gap.as_nanos().max(1));
+        Some(u64::try_from(bps).map_or(Rate::UNLIMITED, Rate::from_bps))
+    }
+
+    /// Begins to ask. With `probe` the access link is measured before the attachment counts as made.
+    pub fn start(&mut self, probe: bool, cx: &mut Cx<'_>) {
+        self.train = Train { wanted: probe && self.config.probe_packets > 1, ..Train::default() };
+        self.state = State::Asking;
+        self.ask(self.config.retry, cx);
+    }
+
+    /// Takes leave.
+    pub fn stop(&mut self, cx: &mut Cx<'_>) {
+        let (state, group) = (self.state, self.group);
+        self.state = State::Out;
+        self.next = Time::NEVER;
+        match self.role {
+            _ if state == State::Out => {}
+            Role::Source => self.say(Signal::Unpublish { group }, cx),
+            Role::Member => self.say(Signal::Leave { group }, cx),
+        }
+    }
+
+    /// Takes a word of the network. True once, when the attachment is made.
+    pub fn on_signal(&mut self, signal: &Signal, cx: &mut Cx<'_>) -> bool {
+        match (self.state, signal) {
+            (State::Asking, Signal::Accepted { group }) if *group == self.group => {
+                if self.train.wanted {
+                    self.state = State::Probing;
+                    self.probe(self.config.retry, cx);
+                    return false;
+                }
+                self.settle(cx);
+                true
+            }
+            (State::In, Signal::Accepted { group }) if *group == self.group => {
+                self.next = cx.now() + self.config.refresh;
+                self.wait = Duration::ZERO;
+                false
+            }
+            (State::Probing, Signal::Probed { group, index }) if *group == self.group => {
+                self.on_probe(*index, cx)
+            }
+            // what is left of a train, or an answer that came twice
+            (State::Probing, Signal::Accepted { .. }) | (State::In, Signal::Probed { .. }) => false,
+            _ => {
+                cx.count(Count::Ignored, 1);
+                false
+            }
+        }
+    }
+
+    fn on_probe(&mut self, index: u8, cx: &mut Cx<'_>) -> bool {
+        if let Some((last, at)) = self.train.last
+            && last.checked_add(1) == Some(index)
+        {
+            let gap = cx.now() - at;
+            self.train.gap = Some(self.train.gap.map_or(gap, |known| known.min(gap)));
+        }
+        self.train.last = Some((index, cx.now()));
+        let whole = index + 1 == self.config.probe_packets;
+        if whole && self.train.gap.is_some() {
+            self.settle(cx);
+            return true;
+        }
+        false
+    }
+
+    /// The deadline may have passed. True once, when the attachment is made.
+    pub fn on_timer(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.next > cx.now() {
+            return false;
+        }
+        let longer = (self.wait * 2).clamp(self.config.retry, self.config.refresh.max(self.config.retry));
+        match self.state {
+            State::Out => {}
+            State::Asking => self.ask(longer, cx),
+            State::In => self.ask(longer, cx),
+            State::Probing if self.train.gap.is_some() || self.train.tries >= TRAINS => {
+                self.settle(cx);
+                return true;
+            }
+            State::Probing => self.probe(longer, cx),
+        }
+        false
+    }
+
+    /// When `on_timer` is wanted.
+    pub const fn wake(&self) -> Time {
+        self.next
+    }
+
+    fn settle(&mut self, cx: &mut Cx<'_>) {
+        self.state = State::In;
+        self.wait = Duration::ZERO;
+        self.next = cx.now() + self.config.refresh;
+    }
+
+    fn ask(&mut self, wait: Duration, cx: &mut Cx<'_>) {
+        let (group, gumgid) = (self.group, self.gumgid);
+        match self.role {
+            Role::Source => self.say(Signal::Publish { group, gumgid }, cx),
+            Role::Member => self.say(Signal::Join { group, gumgid }, cx),
+        }
+        self.again(wait, cx);
+    }
+
+    fn probe(&mut self, wait: Duration, cx: &mut Cx<'_>) {
+        self.train.tries += 1;
+        self.train.last = None;
+        let (group, packets) = (self.group, self.config.probe_packets);
+        self.say(Signal::Probe { group, packets }, cx);
+        self.again(wait, cx);
+    }
+
+    fn again(&mut self, wait: Duration, cx: &Cx<'_>) {
+        self.wait = wait;
+        self.next = cx.now() + wait;
+    }
+
+    fn say(&self, signal: Signal, cx: &mut Cx<'_>) {
+        cx.count(Count::Signals, 1);
+        let header = Header::Signal(signal);
+        cx.send(self.access.into(), self.config.signal, Ecn::NotCapable, header, Label::default());
+    }
+}

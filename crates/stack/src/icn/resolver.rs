@@ -1,0 +1,86 @@
+//! The name resolution system (NRS): binds a group's identifier to the addresses of its tree nodes [SRMCC §3.1].
+
+use std::collections::BTreeMap;
+
+use contract::{
+    Count, DropReason, Eid, FlowId, Header, Label, NodeCx, RESOLVED, Registration, Router, RouterInput,
+    Signal,
+};
+use units::{Duration, Time};
+
+use super::Config;
+
+/// Answers over the network; what is not registered again is forgotten.
+#[derive(Clone, Debug)]
+pub struct Resolver {
+    config: Config,
+    names: BTreeMap<Eid, Vec<(Registration, Time)>>,
+}
+
+impl Resolver {
+    /// One that knows nothing yet.
+    pub fn new(config: &Config) -> Self {
+        Self { config: config.clone(), names: BTreeMap::new() }
+    }
+
+    /// How many names are bound to anything.
+    pub fn names(&self) -> usize {
+        self.names.len()
+    }
+
+    fn register(&mut self, gumgid: Eid, node: Registration, now: Time) {
+        let known = self.names.entry(gumgid).or_default();
+        known.retain(|(_, until)| *until > now);
+        let until = now + lifetime(&self.config);
+        match known.iter_mut().find(|(old, _)| old.at == node.at) {
+            Some(old) => *old = (node, until),
+            None => known.push((node, until)),
+        }
+    }
+
+    /// The tree nodes of a group that are nearest to its source, at most as many as an answer holds.
+    fn look_up(&self, gumgid: Eid, now: Time) -> (u8, [Registration; RESOLVED]) {
+        let (mut count, mut nodes) = (0, [Registration::default(); RESOLVED]);
+        let known = self.names.get(&gumgid).map_or(&[][..], Vec::as_slice);
+        let mut fresh: Vec<Registration> =
+            known.iter().filter(|(_, until)| *until > now).map(|(node, _)| *node).collect();
+        fresh.sort_by_key(|node| (node.cost, node.at));
+        for (slot, node) in nodes.iter_mut().zip(fresh) {
+            *slot = node;
+            count += 1;
+        }
+        (count, nodes)
+    }
+}
+
+/// How long a word counts.
+pub(super) fn lifetime(config: &Config) -> Duration {
+    config.refresh * u64::from(config.lifetime)
+}
+
+impl Router for Resolver {
+    fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
+        let RouterInput::Packet(packet, _) = input else { return None };
+        let now = cx.now();
+        match packet.header {
+            Header::Signal(Signal::Register { gumgid, node }) => self.register(gumgid, node, now),
+            Header::Signal(Signal::Withdraw { gumgid }) => {
+                if let Some(known) = self.names.get_mut(&gumgid) {
+                    known.retain(|(node, until)| node.at != packet.source && *until > now);
+                    if known.is_empty() {
+                        self.names.remove(&gumgid);
+                    }
+                }
+            }
+            Header::Signal(Signal::Resolve { group, gumgid }) => {
+                let (count, nodes) = self.look_up(gumgid, now);
+                let header = Header::Signal(Signal::Resolved { group, count, nodes });
+                cx.count(Count::Signals, 1);
+                let to = packet.source.into();
+                cx.send_for(FlowId(group.0), to, self.config.signal, header, Label::default());
+            }
+            _ => cx.count(Count::Ignored, 1),
+        }
+        None
+    }
+}
