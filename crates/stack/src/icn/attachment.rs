@@ -157,11 +157,10 @@ impl Attachment {
         if self.next > cx.now() {
             return false;
         }
-        let longer = (self.wait * 2).clamp(self.config.retry, self.config.refresh.max(self.config.retry));
+        let longer = self.config.longer(self.wait);
         match self.state {
             State::Out => {}
-            State::Asking => self.ask(longer, cx),
-            State::In => self.ask(longer, cx),
+            State::Asking | State::In => self.ask(longer, cx),
             State::Probing if self.train.gap.is_some() || self.train.tries >= TRAINS => {
                 self.settle(cx);
                 return true;

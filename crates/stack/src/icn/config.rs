@@ -12,12 +12,24 @@ pub struct Config {
     pub refresh: Duration,
     /// What was not said again for so many refreshes is forgotten.
     pub lifetime: u32,
-    /// A question without an answer is asked again after so long, then after twice as long, up to `refresh`.
+    /// A question without an answer is asked again after so long, then after twice as long, up to four times as long.
     pub retry: Duration,
     /// Size of the packets that measure an access link.
     pub probe: Bytes,
     /// How many of them, back to back: the shortest gap between two tells the capacity. Below two nothing is measured.
     pub probe_packets: u8,
+}
+
+impl Config {
+    /// How long to wait for an answer, after having waited for `before` in vain.
+    pub(super) fn longer(&self, before: Duration) -> Duration {
+        (before * 2).clamp(self.retry, self.retry * 4)
+    }
+
+    /// How long a word counts.
+    pub(super) fn kept(&self) -> Duration {
+        self.refresh * u64::from(self.lifetime)
+    }
 }
 
 impl Default for Config {

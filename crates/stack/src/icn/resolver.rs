@@ -6,7 +6,7 @@ use contract::{
     Count, DropReason, Eid, FlowId, Header, Label, NodeCx, RESOLVED, Registration, Router, RouterInput,
     Signal,
 };
-use units::{Duration, Time};
+use units::Time;
 
 use super::Config;
 
@@ -31,7 +31,7 @@ impl Resolver {
     fn register(&mut self, gumgid: Eid, node: Registration, now: Time) {
         let known = self.names.entry(gumgid).or_default();
         known.retain(|(_, until)| *until > now);
-        let until = now + lifetime(&self.config);
+        let until = now + self.config.kept();
         match known.iter_mut().find(|(old, _)| old.at == node.at) {
             Some(old) => *old = (node, until),
             None => known.push((node, until)),
@@ -51,11 +51,6 @@ impl Resolver {
         }
         (count, nodes)
     }
-}
-
-/// How long a word counts.
-pub(super) fn lifetime(config: &Config) -> Duration {
-    config.refresh * u64::from(config.lifetime)
 }
 
 impl Router for Resolver {

@@ -12,7 +12,6 @@ use contract::{
 use units::{Bytes, Duration, Time};
 
 use super::Config;
-use super::resolver::lifetime;
 
 /// What a router is told of a group beforehand: which of its parts is the group's, and how large its feedback is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +49,11 @@ struct Group {
     parent: Option<Address>,
     incoming: Option<PortId>,
     source: Option<Address>,
-    /// Cost of the path from the source.
+    /// Cost of the path from the source, as it was when the way up was last chosen; the greatest number before that.
     cost: u64,
+    /// Until then only tree nodes that cost less than this one did are joined: what hangs from this node costs more, and
+    /// joining it would lead round in a circle. By then whatever hung from it has given up as well.
+    guarded_until: Time,
     /// In the order of children's addresses.
     branches: Vec<Branch>,
     held: Vec<Held>,
@@ -86,7 +88,8 @@ impl Group {
             parent: None,
             incoming: None,
             source: None,
-            cost: 0,
+            cost: u64::MAX,
+            guarded_until: Time::ZERO,
             branches: Vec::new(),
             held: Vec::new(),
         }
@@ -228,15 +231,15 @@ impl<L: RouterLaw> Router<L> {
     }
 
     fn on_join(&mut self, id: GroupId, gumgid: Eid, child: Address, from: PortId, cx: &mut NodeCx<'_, '_>) {
-        let until = cx.now() + lifetime(&self.config);
+        let until = cx.now() + self.config.kept();
         let fresh = self.table[id.index()].is_none();
         let group = self.table[id.index()].get_or_insert_with(|| Box::new(Group::new(gumgid)));
         if group.parent == Some(child) {
             // it lost its memory and asks us, who hang from it
-            group.parent = None;
-            group.incoming = None;
+            (group.parent, group.incoming) = (None, None);
             group.standing = Standing::Resolving;
             group.due = cx.now();
+            group.guarded_until = cx.now() + self.config.kept() * 2;
         }
         let held = Held { until, accepted: group.on_tree() };
         match group.find(child) {
@@ -266,7 +269,7 @@ impl<L: RouterLaw> Router<L> {
         from: PortId,
         cx: &mut NodeCx<'_, '_>,
     ) {
-        let until = cx.now() + lifetime(&self.config);
+        let until = cx.now() + self.config.kept();
         let cost = cx.cost(source.node).unwrap_or(0);
         let group = self.table[id.index()].get_or_insert_with(|| Box::new(Group::new(gumgid)));
         let was_root = matches!(group.standing, Standing::Root { .. });
@@ -291,14 +294,16 @@ impl<L: RouterLaw> Router<L> {
         nodes: impl Iterator<Item = &'a Registration>,
         cx: &mut NodeCx<'_, '_>,
     ) {
-        let me = cx.me();
+        let (me, now) = (cx.me(), cx.now());
         let Some(group) = self.entry_mut(id).filter(|group| group.standing == Standing::Resolving) else {
             return;
         };
         let away = |node: &Registration| {
-            // a path through ourselves or a child of ours would lead round in a circle
-            let usable = node.at != me && group.find(node.at).is_err();
-            usable.then(|| cx.cost(node.at.node)).flatten().map(|cost| (node.cost.saturating_add(cost), cost))
+            let feasible = node.cost < group.cost || now >= group.guarded_until;
+            let usable = feasible && node.at != me && group.find(node.at).is_err();
+            let cost = usable.then(|| cx.cost(node.at.node)).flatten()?;
+            // one more, so that costs grow down the tree over links without delay as well
+            Some((node.cost.saturating_add(cost).saturating_add(1), cost))
         };
         let best =
             nodes.filter_map(|node| Some((away(node)?, *node))).min_by_key(|(cost, node)| (*cost, node.at));
@@ -311,7 +316,7 @@ impl<L: RouterLaw> Router<L> {
 
     fn on_accepted(&mut self, id: GroupId, above: Address, from: PortId, cx: &mut NodeCx<'_, '_>) {
         let now = cx.now();
-        let (refresh, until) = (self.config.refresh, now + lifetime(&self.config));
+        let (refresh, until) = (self.config.refresh, now + self.config.kept());
         let Some(group) = self.entry_mut(id) else { return cx.count(Count::Ignored, 1) };
         let (target, first) = match group.standing {
             Standing::Joining { target } => (target, true),
@@ -369,10 +374,11 @@ impl<L: RouterLaw> Router<L> {
 
     /// Says what the standing of the group wants said now.
     fn ask(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
-        let (retry, refresh, resolver) = (self.config.retry, self.config.refresh, self.resolver);
+        let (config, resolver) = (self.config.clone(), self.resolver);
+        let (retry, refresh) = (config.retry, config.refresh);
         let Some(group) = self.entry_mut(id) else { return };
         let gumgid = group.gumgid;
-        let longer = (group.wait * 2).clamp(retry, refresh.max(retry));
+        let longer = config.longer(group.wait);
         let (to, signal, wait) = match group.standing {
             Standing::Resolving => (resolver, Signal::Resolve { group: id, gumgid }, longer),
             // no answer: perhaps that tree node is gone, so the name resolution system is asked again
@@ -426,11 +432,13 @@ impl<L: RouterLaw> Router<L> {
 
     /// The tree above is gone: asks where it is now.
     fn look_again(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
+        let guarded_until = cx.now() + self.config.kept() * 2;
         let Some(group) = self.entry_mut(id) else { return };
         (group.parent, group.incoming) = (None, None);
         group.standing = Standing::Resolving;
         group.wait = Duration::ZERO;
         group.due = cx.now();
+        group.guarded_until = guarded_until;
         self.next = self.next.min(cx.now());
     }
 

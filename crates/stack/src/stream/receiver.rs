@@ -119,6 +119,7 @@ impl<R: ReceiverLaw> Endpoint for Receiver<R> {
                     attachment.stop(cx);
                 }
             }
+            _ if !self.running && self.attachment.is_none() => {}
             Input::Packet(packet) => match (packet.header, &mut self.attachment) {
                 (Header::Stream(header), _) if self.running && packet.flow == cx.flow() => {
                     self.on_data(packet, header, cx);

@@ -1,0 +1,211 @@
+//! Groups that are known by name: joins, leaves and trees that come about over the network.
+
+use contract::{Count, DropReason, FlowId, LinkId, NodeId};
+use sim::{Blueprint, Cast, Change, Control, FlowKind, IcnSpec, NodeRole, PortSpec, Trace, World};
+use stack::{icn, stream};
+use units::{Bytes, Duration, Rate, Time};
+
+fn run(blueprint: &Blueprint) -> Trace {
+    let mut world = World::new(blueprint).expect("a valid blueprint");
+    world.run(&Control::default());
+    world.finish()
+}
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn at_ms(millis: u64) -> Time {
+    Time::ZERO + ms(millis)
+}
+
+fn port(rate_mbps: u64, delay_ms: u64) -> PortSpec {
+    PortSpec::new(Rate::from_mbps(rate_mbps), ms(delay_ms), 1000)
+}
+
+/// source – r0 – middle – r1 – four members, all links 10 ms; the name resolution system hangs from r0. The source sends
+/// 100 packets of 1000 bytes a second.
+struct Net {
+    print: Blueprint,
+    routers: [NodeId; 3],
+    members: Vec<NodeId>,
+    /// source–r0, r0–middle, middle–r1, then those of the members.
+    links: Vec<LinkId>,
+}
+
+fn net(seconds: u64, members: u32) -> Net {
+    let mut print = Blueprint::new(Duration::from_secs(seconds));
+    let [source, r0, middle, r1, nrs] = ["source", "r0", "middle", "r1", "nrs"].map(|name| print.node(name));
+    let mut links = vec![
+        print.link("access", (source, r0), port(100, 10)),
+        print.link("first", (r0, middle), port(100, 10)),
+        print.link("second", (middle, r1), port(100, 10)),
+    ];
+    print.link("names", (r0, nrs), port(100, 10));
+    let members: Vec<NodeId> = (0..members).map(|i| print.node(&format!("member{i}"))).collect();
+    for (i, member) in members.iter().enumerate() {
+        links.push(print.link(&format!("leaf{i}"), (r1, *member), port(10, 10)));
+    }
+    print.icn =
+        Some(IcnSpec { resolver: nrs, routers: vec![r0, middle, r1], config: icn::Config::default() });
+    let config = stream::Config { packet: Bytes::new(1000), jitter: 0.0, ..stream::Config::default() };
+    let flow = print.flow("group", Some("mca"), FlowKind::Stream(config), source, &members);
+    flow.cast = Cast::Named;
+    // a law that stays at its rate, so that what arrives can be counted
+    let rate = contract::ParamValue::Text("800 kbit/s".into());
+    flow.params =
+        ["initial_rate", "max_rate", "min_rate"].map(|name| (name.to_owned(), rate.clone())).to_vec();
+    Net { print, routers: [r0, middle, r1], members, links }
+}
+
+#[test]
+fn joins_travel_hop_by_hop_and_only_then_does_data_flow() {
+    let Net { mut print, .. } = net(10, 4);
+    print.record.every = ms(10);
+    print.record.series = vec!["throughput".into()];
+    let trace = run(&print);
+    // a member's join takes 10 ms to r1, which asks the name system (60 ms) and joins middle (10 ms), which asks (40 ms) and
+    // joins r0 (10 ms); from then on, at 130 ms, packets come down in 30 ms
+    let first = |receiver: usize| {
+        let series = trace.series.iter().find(|s| s.subject == sim::Subject::Receiver(receiver as u32));
+        let series = series.expect("it is recorded");
+        let index = series.values.iter().position(|&bps| bps > 0.0).expect("data arrives");
+        series.times[index]
+    };
+    for receiver in 0..4 {
+        assert!(first(receiver) > at_ms(160) && first(receiver) <= at_ms(180), "{:?}", first(receiver));
+        assert_eq!(trace.receivers[receiver].meter.count(Count::Missing), 0);
+        assert!(trace.receivers[receiver].packets > 950);
+    }
+    let routers: Vec<u64> = trace.nodes.iter().map(|node| node.groups).collect();
+    assert_eq!(routers, [1, 1, 1, 1], "three tree nodes, and one name");
+    assert_eq!(trace.nodes[3].role, NodeRole::Resolver);
+    // one join went up for four that came: r1 forwards four copies for each that it gets
+    let forwarded = |node: usize| trace.nodes[node].forwarded_packets as f64;
+    assert!((forwarded(2) / forwarded(1) - 4.0).abs() < 0.05, "{} {}", forwarded(2), forwarded(1));
+}
+
+#[test]
+fn a_join_at_a_node_of_the_tree_goes_no_further() {
+    let Net { mut print, .. } = net(10, 2);
+    print.flows[0].to[1].start = at_ms(5000);
+    let alone = run(&Blueprint { duration: ms(4900), ..print.clone() });
+    let trace = run(&print);
+    assert!(trace.receivers[1].packets > 480, "{}", trace.receivers[1].packets);
+    // the second member cost r1 an answer, and nobody else anything but the refreshes at 5 s
+    let signals = |trace: &Trace, node: usize| trace.nodes[node].meter.count(Count::Signals);
+    assert!(signals(&trace, 0) <= signals(&alone, 0) + 4, "{} {}", signals(&trace, 0), signals(&alone, 0));
+}
+
+#[test]
+fn routers_that_know_addresses_only_are_crossed() {
+    let Net { mut print, routers, .. } = net(10, 2);
+    let icn = print.icn.as_mut().expect("it is there");
+    icn.routers = vec![routers[0]];
+    let trace = run(&print);
+    assert_eq!(trace.nodes.len(), 2);
+    for receiver in &trace.receivers {
+        assert!(receiver.packets > 950, "{}", receiver.packets);
+    }
+    // r0 makes a copy for each member, and both cross the links behind it
+    assert!(trace.ports[2].sent_packets > 1900, "{}", trace.ports[2].sent_packets);
+}
+
+#[test]
+fn a_branch_without_members_is_pruned_over_the_network() {
+    let Net { mut print, .. } = net(20, 2);
+    print.flows[0].to[0].stop = at_ms(5000);
+    print.flows[0].to[1].stop = at_ms(10_000);
+    let trace = run(&print);
+    assert!((480..500).contains(&trace.receivers[0].packets), "{}", trace.receivers[0].packets);
+    // the leave reaches r0 in 30 ms; what follows finds no branch at the root and ends there
+    let groups: Vec<u64> = trace.nodes.iter().map(|node| node.groups).collect();
+    assert_eq!(groups, [1, 0, 0, 1], "only the root still holds the group");
+    let ended = trace.flows[0].drops[DropReason::NotListening as usize];
+    assert!((980..1030).contains(&ended), "{ended}");
+    assert!(trace.ports[2].sent_packets < 1030, "{}", trace.ports[2].sent_packets);
+}
+
+#[test]
+fn a_router_that_loses_its_memory_is_back_on_the_tree_within_a_refresh() {
+    for which in 0..3 {
+        let Net { mut print, routers, .. } = net(20, 4);
+        print.events.push((at_ms(7000), Change::Reset(routers[which])));
+        let trace = run(&print);
+        for receiver in &trace.receivers {
+            // of 20 s of data at most 5 s and a little more are lost
+            assert!(receiver.packets > 1440, "router {which}: {}", receiver.packets);
+            assert!(receiver.packets < 1960, "router {which}: something was lost: {}", receiver.packets);
+        }
+        let groups: Vec<u64> = trace.nodes.iter().map(|node| node.groups).collect();
+        assert_eq!(groups, [1, 1, 1, 1]);
+    }
+}
+
+#[test]
+fn signals_that_are_lost_are_said_again() {
+    for seed in 1..=10 {
+        let Net { mut print, .. } = net(30, 4);
+        print.seed = seed;
+        for link in &mut print.links {
+            link.forward.loss = 0.1;
+            link.backward.loss = 0.1;
+        }
+        let trace = run(&print);
+        for receiver in &trace.receivers {
+            // 0.9⁴ = 66 % of 3000 packets get through once everybody is on the tree
+            assert!(receiver.packets > 1200, "seed {seed}: {}", receiver.packets);
+        }
+    }
+}
+
+#[test]
+fn a_tree_follows_its_routes_when_a_link_fails() {
+    let Net { mut print, routers, links, .. } = net(40, 2);
+    let [r0, _, r1] = routers;
+    print.link("detour", (r0, r1), port(100, 100));
+    print.events.push((at_ms(10_000), Change::LinkUp(links[2], false)));
+    let trace = run(&print);
+    for receiver in &trace.receivers {
+        // the refreshed join finds the new way at 10 to 15 s
+        assert!(receiver.packets > 3400, "{}", receiver.packets);
+    }
+    assert!(trace.ports.last().map_or(0, |port| port.sent_packets) > 0);
+    // nobody gets a packet twice, and the old branch dies of old age
+    let groups: Vec<u64> = trace.nodes.iter().map(|node| node.groups).collect();
+    assert_eq!(groups, [1, 0, 1, 1]);
+}
+
+#[test]
+fn a_source_that_stops_and_starts_again_is_published_again() {
+    let Net { mut print, .. } = net(30, 2);
+    print.events.push((at_ms(10_000), Change::FlowStop(FlowId(0))));
+    print.events.push((at_ms(20_000), Change::FlowStart(FlowId(0))));
+    let trace = run(&print);
+    for receiver in &trace.receivers {
+        assert!((1850..2000).contains(&receiver.packets), "{}", receiver.packets);
+    }
+}
+
+#[test]
+fn what_passes_in_the_network_of_names_repeats_itself() {
+    let Net { print, .. } = net(5, 4);
+    assert_eq!(run(&print).hash, run(&print).hash);
+}
+
+#[test]
+fn hosts_routers_and_the_name_system_are_different_nodes() {
+    let refused = |change: &dyn Fn(&mut Net)| {
+        let mut net = net(1, 2);
+        change(&mut net);
+        World::new(&net.print).err().map(|error| error.to_string()).expect("it is refused")
+    };
+    let message = refused(&|net| net.print.icn.as_mut().expect("there").resolver = net.routers[0]);
+    assert!(message.contains("no router"), "{message}");
+    let message = refused(&|net| net.print.icn.as_mut().expect("there").routers.clear());
+    assert!(message.contains("at least one"), "{message}");
+    let message = refused(&|net| net.print.icn.as_mut().expect("there").routers.push(net.members[0]));
+    assert!(message.contains("at hosts"), "{message}");
+    let message = refused(&|net| net.print.icn = None);
+    assert!(message.contains("name-based network"), "{message}");
+}
