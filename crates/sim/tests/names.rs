@@ -153,8 +153,8 @@ fn signals_that_are_lost_are_said_again() {
         }
         let trace = run(&print);
         for receiver in &trace.receivers {
-            // 0.9⁴ = 66 % of 3000 packets get through once everybody is on the tree
-            assert!(receiver.packets > 1200, "seed {seed}: {}", receiver.packets);
+            // 0.9⁴ = 66 % of 3000 packets get through once everybody is on the tree, which may take some seconds
+            assert!(receiver.packets > 900, "seed {seed}: {}", receiver.packets);
         }
     }
 }
