@@ -263,16 +263,11 @@ impl World {
 
     #[inline]
     pub(crate) fn offer(&mut self, port: PortId, id: PacketId) {
-        if !self.ports[port.index()].plain {
-            return self.offer_elsewhere(port, id);
-        }
-        self.offer_plain(port, id);
-    }
-
-    #[inline]
-    fn offer_plain(&mut self, port: PortId, id: PacketId) {
         let packet = self.out.arena.get_mut(id);
         let queue = &mut self.ports[port.index()];
+        if !queue.plain {
+            return self.offer_elsewhere(port, id);
+        }
         let mut mark = false;
         let offer = queue.offer(self.now, id, packet.size_bytes, &mut mark);
         if mark && packet.ecn == Ecn::Capable {
@@ -303,7 +298,11 @@ impl World {
         }
         let queue = &mut self.ports[port.index()];
         if queue.up && queue.discipline.is_none() {
-            return self.offer_plain(port, id);
+            // the router has looked: for this packet the port is as any other. One body of `offer` is all that stays inline.
+            queue.plain = true;
+            self.offer(port, id);
+            self.ports[port.index()].plain = false;
+            return;
         }
         queue.count_offer();
         if !queue.up {
