@@ -7,7 +7,7 @@ use crate::metrics::metric;
 /// All tables of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// `flows`, `receivers`, `links`, `series`, `events`, `summary`, `expect`, in this order.
+    /// `flows`, `receivers`, `links`, `nodes`, `series`, `events`, `summary`, `expect`, in this order.
     pub tables: Vec<Table>,
 }
 

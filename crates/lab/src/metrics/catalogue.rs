@@ -51,10 +51,12 @@ pub const METRICS: &[Metric] = metrics! {
         "timeouts" ["events"] at "sender": "retransmission timers that expired";
         "episodes" ["events"] at "sender": "congestion episodes: times that the window or rate was cut";
         "feedback_packets" ["packets"] at "receiver": "feedback packets that its receivers sent";
+        "feedback_received" ["packets"] at "sender": "feedback packets that reached the source, those of routers included";
         "suppressed" ["packets"] at "receiver": "feedback that was due and suppressed by its receivers";
         "ignored" ["packets"] at "sender": "feedback that arrived and was not applied: filtered, stale or malformed";
         "missing" ["packets"] at "receiver": "packets that its receivers found missing, summed";
         "marks" ["packets"] at "receiver": "congestion marks that its receivers saw, summed; the marks echoed to the sender where receivers count none";
+        "signals" ["packets"] at "sender, receiver": "words of a name-based network that its sender and its receivers sent: joins, leaves and the like";
         "rtt_s" ["s"] at "sender": "mean of the round-trip times that the sender measured";
         "rtt_min_s" ["s"] at "sender": "least of them";
         "owd_s" ["s"] at "receiver": "mean one-way delay over all packets that arrived, propagation included";
@@ -78,6 +80,7 @@ pub const METRICS: &[Metric] = metrics! {
         "suppressed" ["packets"] at "receiver": "feedback that was due and suppressed";
         "missing" ["packets"] at "receiver": "packets that it found missing";
         "marks" ["packets"] at "receiver": "congestion marks that it saw";
+        "signals" ["packets"] at "receiver": "words of a name-based network that it sent: joins, leaves and the like";
     }
     "links" {
         "link" [""] at "scenario": "name of the link";
@@ -105,9 +108,21 @@ pub const METRICS: &[Metric] = metrics! {
         "drops_not_listening" ["packets"] at "link": "arrived for an endpoint that had stopped or not yet started";
         "drops_hop_limit" ["packets"] at "link": "dropped after more hops than any route has";
     }
+    "nodes" {
+        "node" [""] at "scenario": "name of the node; only those that route by name, and the name resolution system";
+        "role" [""] at "scenario": "router: it routes by name and by address; resolver: it is the name resolution system";
+        "groups" ["groups"] at "node": "groups in its tables at the end of the run";
+        "sent_packets" ["packets"] at "node": "packets that it sent of itself: signals and feedback, not what it forwards";
+        "sent_bytes" ["bytes"] at "node": "bytes that it sent of itself";
+        "forwarded_packets" ["packets"] at "node": "packets that it forwarded by name: copies of a group's packets, and feedback of schemes without a part in routers";
+        "feedback_received" ["packets"] at "node": "feedback packets that it took from its branches";
+        "feedback_packets" ["packets"] at "node": "feedback packets of its own that it sent, what its branches said folded in";
+        "signals" ["packets"] at "node": "words of the name-based network that it sent: joins, registrations, probes and their answers";
+        "ignored" ["packets"] at "node": "words that arrived and were not applied: unknown, stale or malformed";
+    }
     "series" {
         "time_s" ["s"] at "clock": "end of the interval; the warm-up is included";
-        "subject" [""] at "scenario": "whose value: flow.NAME, receiver.FLOW@NODE, link.NAME or link.NAME.backward";
+        "subject" [""] at "scenario": "whose value: flow.NAME, receiver.FLOW@NODE, link.NAME, link.NAME.backward or node.NAME";
         "series" [""] at "scenario": "name of the series, which says its unit";
         "value" ["of the series"] at "subject": "the value";
     }
@@ -119,7 +134,7 @@ pub const METRICS: &[Metric] = metrics! {
         "text" [""] at "subject": "the receiver that the number names, as in series";
     }
     "summary" {
-        "metric" [""] at "report": "dotted key: flow.NAME.x, receiver.FLOW@NODE.x, link.NAME.x, link.NAME.backward.x, flows.x, flows.GROUP.x, run.x; x is a column without its _bps or _s, or one of the keys below";
+        "metric" [""] at "report": "dotted key: flow.NAME.x, receiver.FLOW@NODE.x, link.NAME.x, link.NAME.backward.x, node.NAME.x, flows.x, flows.GROUP.x, run.x; x is a column without its _bps or _s, or one of the keys below";
         "value" ["of the metric"] at "report": "its value; rates in bit/s, times in s";
         "fairness" ["1"] at "receiver": "Jain index (Σx)² / (n Σx²) of the goodput of the flows that have a scheme and were active";
         "throughput_total" ["bps"] at "receiver": "sum over the flows of throughput";

@@ -22,10 +22,11 @@ pub fn report(plan: &Plan, trace: &Trace) -> Report {
     let flows = tables::flows(&rows);
     let receivers = tables::receivers(&rows);
     let links = tables::links(plan, trace);
+    let nodes = tables::nodes(plan, trace);
     let series = tables::series(trace, &names);
     let events = tables::events(trace, &names);
-    let summary = summary::summary(plan, trace, &names, &rows, [&flows, &receivers, &links]);
-    let mut report = Report { tables: vec![flows, receivers, links, series, events, summary] };
+    let summary = summary::summary(plan, trace, &names, &rows, [&flows, &receivers, &links, &nodes]);
+    let mut report = Report { tables: vec![flows, receivers, links, nodes, series, events, summary] };
     let expect = summary::expect(plan, &report);
     report.tables.push(expect);
     report

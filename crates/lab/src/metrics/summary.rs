@@ -29,15 +29,15 @@ impl Summary {
     }
 }
 
-/// The table `summary`. `tables` are `flows`, `receivers` and `links`.
+/// The table `summary`. `tables` are `flows`, `receivers`, `links` and `nodes`.
 pub(super) fn summary(
     plan: &Plan,
     trace: &Trace,
     names: &Names,
     rows: &[FlowRow<'_>],
-    tables: [&Table; 3],
+    tables: [&Table; 4],
 ) -> Table {
-    let [flows, receivers, links] = tables;
+    let [flows, receivers, links, nodes] = tables;
     let mut all = Summary::default();
     let curves = Curves::new(trace, rows);
     let worst_and_best = extremes(rows, receivers);
@@ -60,6 +60,9 @@ pub(super) fn summary(
     }
     for row in 0..links.rows() {
         columns(&mut all, names.port(row), links, row);
+    }
+    for (row, record) in trace.nodes.iter().enumerate() {
+        columns(&mut all, names.of(Subject::Node(record.node)), nodes, row);
     }
     all.put("run.packet_hops".to_owned(), Some(trace.packet_hops as f64));
     all.put("run.events_handled".to_owned(), Some(trace.events_handled as f64));

@@ -1,12 +1,12 @@
-//! Counters → rows: the tables `flows`, `receivers`, `links`, `series` and `events`.
+//! Counters → rows: the tables `flows`, `receivers`, `links`, `nodes`, `series` and `events`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use contract::{Count, DropReason, FlowId, PortId};
 use sim::{
-    Cast, EventRecord, FlowKind, FlowRecord, FlowSpec, LinkSpec, PortRecord, PortSpec, ReceiverRecord,
-    Subject, Trace,
+    Cast, EventRecord, FlowKind, FlowRecord, FlowSpec, LinkSpec, NodeRecord, NodeRole, PortRecord, PortSpec,
+    ReceiverRecord, Subject, Trace,
 };
 use units::{Duration, Time};
 
@@ -238,10 +238,12 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .count("timeouts", |row| row.count(Count::Timeouts))
         .count("episodes", |row| row.count(Count::Episodes))
         .count("feedback_packets", |row| row.count(Count::Feedback))
+        .count("feedback_received", |row| row.count(Count::Heard))
         .count("suppressed", |row| row.count(Count::Suppressed))
         .count("ignored", |row| row.count(Count::Ignored))
         .count("missing", |row| row.count(Count::Missing))
         .count("marks", |row| row.count(Count::Marks))
+        .count("signals", |row| row.count(Count::Signals))
         .number("rtt_s", |row| {
             ratio(row.record.meter.rtt_sum_ns as f64 / 1e9, row.record.meter.rtt_count as f64)
         })
@@ -276,6 +278,7 @@ pub(super) fn receivers(flows: &[FlowRow<'_>]) -> Table {
         .count("suppressed", |row| row.record.meter.count(Count::Suppressed))
         .count("missing", |row| row.record.meter.count(Count::Missing))
         .count("marks", |row| row.record.meter.count(Count::Marks))
+        .count("signals", |row| row.record.meter.count(Count::Signals))
         .done()
 }
 
@@ -354,6 +357,28 @@ const DROPS: [(&str, DropReason); DropReason::ALL.len()] = [
     ("drops_not_listening", DropReason::NotListening),
     ("drops_hop_limit", DropReason::HopLimit),
 ];
+
+pub(super) fn nodes(plan: &Plan, trace: &Trace) -> Table {
+    let count = |what: Count| move |row: &NodeRecord| row.meter.count(what);
+    Columns::of("nodes", &trace.nodes)
+        .text("node", |row| plan.blueprint.nodes[row.node.index()].clone())
+        .text("role", |row| {
+            match row.role {
+                NodeRole::Router => "router",
+                NodeRole::Resolver => "resolver",
+            }
+            .to_owned()
+        })
+        .count("groups", |row| row.groups)
+        .count("sent_packets", |row| row.sent_packets)
+        .count("sent_bytes", |row| row.sent_bytes)
+        .count("forwarded_packets", |row| row.forwarded_packets)
+        .count("feedback_received", count(Count::Heard))
+        .count("feedback_packets", count(Count::Feedback))
+        .count("signals", count(Count::Signals))
+        .count("ignored", count(Count::Ignored))
+        .done()
+}
 
 pub(super) fn series(trace: &Trace, names: &Names) -> Table {
     let (mut times, mut values) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 use contract::{Count, DropReason, FlowId, NodeId, PeerId, PortId};
 use sim::{
-    Blueprint, EventRecord, FlowKind, FlowRecord, PortRecord, PortSpec, ReceiverRecord, SeriesRecord,
-    Subject, Trace,
+    Blueprint, EventRecord, FlowKind, FlowRecord, NodeRecord, NodeRole, PortRecord, PortSpec, ReceiverRecord,
+    SeriesRecord, Subject, Trace,
 };
 use stack::{datagram, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
@@ -211,6 +211,65 @@ fn fairness_is_over_the_goodput_of_flows_with_a_scheme() {
     near(report.value("flows.throughput").expect("two flows"), (1_176_000.0 + 360_000.0) / 2.0);
 }
 
+/// The middle node of [`plan`] as a router by name, and the last as the name resolution system.
+fn nodes() -> Vec<NodeRecord> {
+    let record = |node, role, groups| NodeRecord {
+        node: NodeId(node),
+        role,
+        groups,
+        sent_packets: 30 + u64::from(node),
+        sent_bytes: 1920,
+        forwarded_packets: 700,
+        meter: Default::default(),
+    };
+    let mut router = record(1, NodeRole::Router, 2);
+    for (what, n) in [(Count::Heard, 8), (Count::Feedback, 4), (Count::Signals, 26), (Count::Ignored, 3)] {
+        router.meter.counts[what as usize] = n;
+    }
+    vec![router, record(2, NodeRole::Resolver, 5)]
+}
+
+#[test]
+fn nodes_that_know_names_have_a_table_and_keys_of_their_own() {
+    let mut trace = trace();
+    assert_eq!(of(&report(&plan(), &trace), "nodes").rows(), 0, "a network that routes by address has none");
+    trace.nodes = nodes();
+    let report = report(&plan(), &trace);
+    let nodes = of(&report, "nodes");
+    assert_eq!(texts(nodes, "node"), ["b", "c"]);
+    assert_eq!(texts(nodes, "role"), ["router", "resolver"]);
+    for (column, router, resolver) in [
+        ("groups", 2.0, 5.0),
+        ("sent_packets", 31.0, 32.0),
+        ("sent_bytes", 1920.0, 1920.0),
+        ("forwarded_packets", 700.0, 700.0),
+        ("feedback_received", 8.0, 0.0),
+        ("feedback_packets", 4.0, 0.0),
+        ("signals", 26.0, 0.0),
+        ("ignored", 3.0, 0.0),
+    ] {
+        assert_eq!(nodes.numbers(column), [Some(router), Some(resolver)], "{column}");
+        assert_eq!(report.value(&format!("node.b.{column}")), Some(router));
+        assert_eq!(report.value(&format!("node.c.{column}")), Some(resolver));
+    }
+}
+
+#[test]
+fn feedback_is_counted_where_it_is_sent_and_where_it_is_heard() {
+    let mut trace = trace();
+    trace.flows[1].meter.counts[Count::Heard as usize] = 3;
+    trace.flows[1].meter.counts[Count::Signals as usize] = 10;
+    trace.receivers[1].meter.counts[Count::Signals as usize] = 11;
+    trace.receivers[2].meter.counts[Count::Signals as usize] = 12;
+    let report = report(&plan(), &trace);
+    let flows = of(&report, "flows");
+    assert_eq!(flows.numbers("feedback_packets"), [Some(0.0), Some(8.0)], "what its receivers said");
+    assert_eq!(flows.numbers("feedback_received"), [Some(0.0), Some(3.0)], "what came of it to the source");
+    assert_eq!(flows.numbers("signals"), [Some(0.0), Some(33.0)], "source and members");
+    assert_eq!(of(&report, "receivers").numbers("signals"), [Some(0.0), Some(11.0), Some(12.0)]);
+    assert_eq!(report.value("flows.talk.feedback_received"), Some(3.0));
+}
+
 #[test]
 fn what_was_recorded_is_listed_by_the_names_of_its_subjects() {
     let mut trace = trace();
@@ -219,6 +278,7 @@ fn what_was_recorded_is_listed_by_the_names_of_its_subjects() {
         (Subject::Flow(FlowId(0)), "rate"),
         (Subject::Receiver(2), "goodput"),
         (Subject::Port(PortId(1)), "backlog"),
+        (Subject::Node(NodeId(2)), "occupancy"),
     ] {
         trace.series.push(SeriesRecord { subject, name, times: times.clone(), values: vec![1.5, f64::NAN] });
     }
@@ -235,9 +295,9 @@ fn what_was_recorded_is_listed_by_the_names_of_its_subjects() {
     let subjects = texts(series, "subject");
     assert_eq!(
         subjects.iter().step_by(2).collect::<Vec<_>>(),
-        ["flow.bulk", "receiver.talk@c", "link.wire.backward"]
+        ["flow.bulk", "receiver.talk@c", "link.wire.backward", "node.c"]
     );
-    assert_eq!(series.numbers("time_s"), [1.0, 2.0].repeat(3).into_iter().map(Some).collect::<Vec<_>>());
+    assert_eq!(series.numbers("time_s"), [1.0, 2.0].repeat(4).into_iter().map(Some).collect::<Vec<_>>());
     assert_eq!(series.numbers("value")[..2], [Some(1.5), None]);
     let events = of(&report, "events");
     assert_eq!(texts(events, "text"), ["receiver.talk@b", "receiver.talk@c", ""]);
@@ -296,7 +356,9 @@ fn expectations_are_held_against_the_summary() {
 
 #[test]
 fn every_column_is_documented_and_every_documented_column_is_there() {
-    let report = report(&plan(), &trace());
+    let mut trace = trace();
+    trace.nodes = nodes();
+    let report = report(&plan(), &trace);
     let found: Vec<(&str, &str)> = report
         .tables
         .iter()
@@ -315,7 +377,9 @@ fn every_column_is_documented_and_every_documented_column_is_there() {
 
 #[test]
 fn a_key_stands_once_in_the_summary() {
-    let report = report(&plan(), &trace());
+    let mut trace = trace();
+    trace.nodes = nodes();
+    let report = report(&plan(), &trace);
     let mut keys = texts(of(&report, "summary"), "metric");
     let all = keys.len();
     keys.sort();
@@ -355,7 +419,7 @@ fn a_run_that_is_stopped_leaves_its_tables() {
     control.stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let outcome = crate::run(&plan_of(blueprint), &control);
     assert!(!outcome.complete);
-    assert_eq!(outcome.report.tables.len(), 7);
+    assert_eq!(outcome.report.tables.len(), 8);
     assert!(outcome.report.value("run.ended").is_some_and(|ended| ended < 1000.0));
 }
 
@@ -381,7 +445,7 @@ fn a_run_that_pauses_shows_its_tables_and_ends_as_one_that_does_not() {
     assert!(seen.len() > 1000);
     let ended: Vec<_> = seen.iter().map(|report| report.value("run.ended")).collect();
     assert!(ended.is_sorted());
-    assert!(seen.iter().all(|report| report.tables.len() == 7));
+    assert!(seen.iter().all(|report| report.tables.len() == 8));
     assert!(of(&seen[1000], "series").rows() > 0);
     assert_eq!(paused.trace.hash, straight.trace.hash);
     assert_eq!(paused.report, straight.report);
