@@ -25,6 +25,8 @@ tables! {
         topology: Topology,
         /// How packets find their way.
         routing: Routing,
+        /// Routing by name, beside addresses; with all defaults when not given and a flow has `network = "icn"`.
+        icn: Icn,
         /// Senders and their receivers.
         flows: Vec<At<Flow>>,
         /// What changes during the run.
@@ -141,6 +143,29 @@ tables! {
         via: String,
     }
 
+    /// Routing by name, beside addresses. Sources and members of groups speak to the name router that is nearest to them.
+    pub(crate) struct Icn = "a name-based network" {
+        /// The node that runs the name resolution system: no router, and no end of a flow that is sent by name. When not given,
+        /// a node `nrs` is added, with a link of 1 Gbit/s and 1 ms to the first router.
+        resolver: String,
+        /// Nodes that route by name as well, or patterns such as "r*"; the others forward by address only. When not given, all
+        /// nodes with more than one link that are no end of a flow sent by name.
+        routers: Vec<At<String>>,
+        /// What is held is said again after so long; 5 s when not given.
+        refresh: Duration where within("1 ms", "1000000 s"),
+        /// What was not said again for so many refreshes is forgotten; 3 when not given.
+        lifetime: u32 where count(1, 1000),
+        /// A question without an answer is asked again after so long, then after twice as long, up to `refresh`; 500 ms when
+        /// not given.
+        retry: Duration where within("1 ms", "1000000 s"),
+        /// Size on the wire of a signal; 64 B when not given.
+        signal: Bytes where within("1 B", "65535 B"),
+        /// Size on the wire of the packets that measure a receiver's access link; 1000 B when not given.
+        probe: Bytes where within("1 B", "65535 B"),
+        /// How many of them, back to back; nothing is measured with less than 2, 5 when not given.
+        probe_packets: u32 where count(0, 255),
+    }
+
     /// One sender and its receivers, or several alike.
     pub(crate) struct Flow = "a flow" {
         /// Its name.
@@ -160,8 +185,10 @@ tables! {
         from: Senders,
         /// The receiver's node, or a list of nodes or patterns such as "leaf*": a group.
         to: Targets,
-        /// Sent to a group along a tree; true when `to` is a list.
+        /// Sent to a group along a tree; true when `to` is a list, and with `network = "icn"`.
         multicast: bool,
+        /// How its packets find their receivers; by address when not given.
+        network: NetworkWord,
         /// When it starts; at once when not given, "never" to wait for an event.
         start: Instant,
         /// When it stops; at the end of the run when not given.
@@ -292,7 +319,7 @@ tables! {
         fixed: bool,
     }
 
-    /// A change during the run: of a link, of a flow, or of a route.
+    /// A change during the run: of a link, of a flow, of a route, or of a node.
     pub(crate) struct Event = "an event" {
         /// When.
         at: Duration where within("0 s", "1000000000 s"),
@@ -308,11 +335,12 @@ tables! {
         up: bool,
         /// The flow, or all flows of an entry.
         flow: String,
-        /// What happens to the flow.
+        /// What happens to the flow, or to the node.
         action: Action,
         /// action = "mode": the mode's name.
         mode: String,
-        /// action = "join" or "leave": the receiver's node.
+        /// action = "join" or "leave": the receiver's node. action = "reset", without a flow: the node that loses its memory,
+        /// which routes by name or runs the name resolution system.
         node: String,
         /// A route that is pinned.
         route: Route,
@@ -358,6 +386,14 @@ words! {
         Hops = "hops",
     }
 
+    /// How packets find their receivers.
+    pub(crate) enum NetworkWord = "a network" {
+        /// By address.
+        Ip = "ip",
+        /// By the name of a group, whose members join over the network.
+        Icn = "icn",
+    }
+
     /// When the retransmission timer starts anew in a recovery without SACK.
     pub(crate) enum TimerWord = "a recovery timer" {
         /// At the first partial acknowledgement only.
@@ -376,7 +412,7 @@ words! {
         OnOff = "on_off",
     }
 
-    /// What can happen to a flow.
+    /// What can happen to a flow, or to a node.
     pub(crate) enum Action = "an action" {
         /// It starts.
         Start = "start",
@@ -388,6 +424,8 @@ words! {
         Join = "join",
         /// A receiver leaves.
         Leave = "leave",
+        /// A node of the name-based network loses its memory.
+        Reset = "reset",
     }
 }
 

@@ -120,6 +120,10 @@ impl<T> Field<T> {
         matches!(self, Self::Missing)
     }
 
+    pub(crate) fn is_wrong(&self) -> bool {
+        matches!(self, Self::Wrong)
+    }
+
     /// The value, or `default` when it is not written (or wrong, which is noted already).
     pub(crate) fn or(&self, default: T) -> T
     where

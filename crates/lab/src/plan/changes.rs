@@ -1,10 +1,11 @@
-//! What changes during a run: links, routes, flows, members of groups.
+//! What changes during a run: links, routes, flows, members of groups, the memory of nodes.
 
 use contract::NodeId;
 use sim::{Change, FlowKind, RouteSpec};
 use units::{Duration, Time};
 
-use super::flows::Traffic;
+use super::flows::{Setting, Traffic};
+use super::names::Names;
 use crate::file::{Action, Event, File, Route};
 use crate::read::{At, Field, Notes, shortened, suggestion};
 use crate::topology::{Net, Paths};
@@ -15,11 +16,12 @@ const MOST_CHANGES: usize = 1_000_000;
 /// All changes, in the order in which they are written.
 pub(super) fn build(
     file: &File,
-    net: &Net,
+    setting: &Setting<'_>,
     traffic: &Traffic,
     paths: &Paths<'_>,
     notes: &mut Notes,
 ) -> Vec<(Time, Change)> {
+    let net = setting.net;
     let mut list = Vec::new();
     for event in file.events.given().map_or(&[][..], |events| &events.value) {
         let at = event.at.required("at", "an event", event.span, notes).map_or(Duration::ZERO, |at| at.value);
@@ -43,12 +45,16 @@ pub(super) fn build(
                 })
                 .map(|spec| vec![Change::Route(spec)])
                 .unwrap_or_default(),
+            [] if event.node.given().is_some() && event.flow.is_missing() => {
+                node(event, net, setting.names, notes)
+            }
             [] => {
                 // a subject that is written wrongly is noted already
-                if event.link.is_missing() && event.flow.is_missing() && event.route.is_missing() {
+                let missing = event.link.is_missing() && event.flow.is_missing();
+                if missing && event.route.is_missing() && event.node.is_missing() {
                     notes
                         .wrong(event.span, "this event is about nothing")
-                        .hint("say `link`, `flow` or `route`");
+                        .hint("say `link`, `flow`, `route` or `node`");
                 }
                 Vec::new()
             }
@@ -106,8 +112,14 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
             .maybe(suggestion(name, known.iter().copied()));
     }
     let action = event.action.required("action", "an event of a flow", event.span, notes);
-    let (Some(flows), Some(action)) = (flows, action) else { return Vec::new() };
-    let action = action.value;
+    let (Some(flows), Some(written)) = (flows, action) else { return Vec::new() };
+    let action = written.value;
+    if action == Action::Reset {
+        notes
+            .wrong(written.span, "a flow cannot be reset")
+            .hint("a node of the name-based network can: write node = \"NODE\" and leave `flow` out");
+        return Vec::new();
+    }
     let misplaced = [
         ("mode", event.mode.given().filter(|_| action != Action::Mode)),
         ("node", event.node.given().filter(|_| !matches!(action, Action::Join | Action::Leave))),
@@ -120,6 +132,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
         }
     }
     match action {
+        Action::Reset => Vec::new(),
         Action::Start => flows.into_iter().map(Change::FlowStart).collect(),
         Action::Stop => flows.into_iter().map(Change::FlowStop).collect(),
         Action::Mode => {
@@ -162,6 +175,30 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
             changes
         }
     }
+}
+
+fn node(event: &At<Event>, net: &Net, names: &Names, notes: &mut Notes) -> Vec<Change> {
+    refuse(event, &["node", "action"], "node", notes);
+    let node = event.node.given().and_then(|name| net.find_node(name, notes).map(|node| (name, node)));
+    let Some(action) = event.action.required("action", "an event of a node", event.span, notes) else {
+        return Vec::new();
+    };
+    if action.value != Action::Reset {
+        notes
+            .wrong(action.span, format!("a node knows no action `{}`", action.word()))
+            .hint("say the `flow` that it is about, or write action = \"reset\"");
+        return Vec::new();
+    }
+    let Some((name, node)) = node else { return Vec::new() };
+    if !names.knows(node) {
+        let known: Vec<&str> = names.nodes().map(|node| net.nodes[node.index()].as_str()).collect();
+        let nobody = "no flow is sent by name: write network = \"icn\" in one".to_owned();
+        notes
+            .wrong(name.span, format!("`{}` does not route by name", shortened(name)))
+            .maybe(suggestion(name, known.iter().copied()).or(Some(nobody)));
+        return Vec::new();
+    }
+    vec![Change::Reset(node)]
 }
 
 /// A route whose names are known and whose next node is a neighbour.

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::{FlowId, Random};
+use contract::{FlowId, Random, SeriesInfo};
 use sim::{Cast, FlowKind, FlowSpec};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Time};
 
 use super::Group;
 use super::machines::{Model, churn, model};
+use super::names::Names;
 use super::places::{check_places, nodes, senders};
 use crate::file::{self, Flow};
 use crate::problems::Span;
@@ -24,6 +25,7 @@ const MOST_RECEIVERS: usize = 1_000_000;
 /// What flows are set into.
 pub(super) struct Setting<'a> {
     pub(super) net: &'a Net,
+    pub(super) names: &'a Names,
     pub(super) seed: u64,
     pub(super) duration: Duration,
 }
@@ -80,9 +82,24 @@ impl Traffic {
             schemes.extend(flow.scheme.as_deref());
         }
         for entry in schemes.into_iter().filter_map(schemes::find) {
-            known.extend(entry.scheme.series.iter().map(|row| row.0));
+            let scheme = entry.scheme.name;
+            let here = |row: &&SeriesInfo| row.2 != "node" || self.routers_know(scheme);
+            known.extend(entry.scheme.series.iter().filter(here).map(|row| row.0));
         }
         known
+    }
+
+    /// Whether a scheme's part in routers runs: some flow of it is sent by name.
+    fn routers_know(&self, scheme: &str) -> bool {
+        self.flows.iter().any(|flow| flow.cast == Cast::Named && flow.scheme.as_deref() == Some(scheme))
+    }
+
+    /// What a recorded series is about: `flow`, `receiver`, `port` or `node`.
+    pub(super) fn subject(&self, series: &str) -> &'static str {
+        let schemes: BTreeSet<&str> = self.flows.iter().filter_map(|flow| flow.scheme.as_deref()).collect();
+        let own = schemes.into_iter().filter_map(schemes::find).map(|entry| entry.scheme.series);
+        let all = [sim::SERIES, tcp::SERIES, stream::SERIES].into_iter().chain(own);
+        all.flatten().find(|row| row.0 == series).map_or("receiver", |row| row.2)
     }
 
     /// Index of the group of that name, which is made where there is none.
@@ -161,6 +178,10 @@ pub(super) fn build(
                 place = nodes(table, sender, setting.net, &mut next_pair, paths, notes);
             }
             let Some((from, to)) = place.clone() else { break };
+            if model.cast == Cast::Named && !setting.names.reach(table, from, &to, setting.net, paths, notes)
+            {
+                break;
+            }
             receivers += to.len();
             if receivers > MOST_RECEIVERS {
                 notes
@@ -188,7 +209,7 @@ pub(super) fn build(
                 kind,
                 from,
                 to,
-                cast: if model.multicast { Cast::Multicast } else { Cast::Unicast },
+                cast: model.cast,
                 start,
                 stop,
                 churn: table.churn.given().and_then(|at| churn(at)),

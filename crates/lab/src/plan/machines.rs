@@ -2,12 +2,12 @@
 
 use contract::ParamList;
 use schemes::{Build, Entry};
-use sim::{Churn, FlowKind};
+use sim::{Cast, Churn, FlowKind};
 use stack::datagram::{self, Pattern, Spell};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Time};
 
-use crate::file::{self, Flow, SourceWord};
+use crate::file::{self, Flow, NetworkWord, SourceWord};
 use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened, suggestion};
 use crate::topology::{Net, NetPort, check_name};
@@ -18,7 +18,7 @@ pub(super) struct Model<'a> {
     pub(super) scheme: Option<String>,
     pub(super) params: ParamList,
     pub(super) kind: FlowKind,
-    pub(super) multicast: bool,
+    pub(super) cast: Cast,
 }
 
 /// What the entry says apart from places and times; `None` when something is noted. Classes are looked for in `net`.
@@ -32,7 +32,19 @@ pub(super) fn model<'a>(table: &'a At<Flow>, net: Option<&Net>, notes: &mut Note
         check_name(group, "a group", notes);
     }
     let listed = table.to.given().is_some_and(|to| to.listed || to.list.iter().any(is_pattern));
-    let multicast = table.multicast.or(listed);
+    let cast = match table.network.or(NetworkWord::Ip) {
+        NetworkWord::Icn => Cast::Named,
+        NetworkWord::Ip if table.multicast.or(listed) => Cast::Multicast,
+        NetworkWord::Ip => Cast::Unicast,
+    };
+    if let Some(multicast) = table.multicast.given()
+        && cast == Cast::Named
+        && !multicast.value
+    {
+        notes
+            .wrong(multicast.span, "what is sent by name is sent to a group")
+            .hint("leave `multicast` out, or write network = \"ip\"");
+    }
     let (start, stop) = (table.start.given(), table.stop.given());
     if let Some(stop) = stop
         && start.map_or(Time::ZERO, |at| at.value.0) >= stop.value.0
@@ -46,7 +58,7 @@ pub(super) fn model<'a>(table: &'a At<Flow>, net: Option<&Net>, notes: &mut Note
         check_churn(churn, notes);
     }
     if let Some(receivers) = table.receivers.given()
-        && !multicast
+        && cast == Cast::Unicast
     {
         notes.wrong(receivers.span, "`receivers` are the members of a group").hint("write `to` as a list");
     }
@@ -62,18 +74,25 @@ pub(super) fn model<'a>(table: &'a At<Flow>, net: Option<&Net>, notes: &mut Note
         }
     }
 
-    let machine = machine(table, multicast, notes);
+    let machine = machine(table, cast, notes);
     if notes.count() > before {
         return None;
     }
     let (scheme, params, kind) = machine?;
-    Some(Model { name: name?, scheme, params, kind, multicast })
+    Some(Model { name: name?, scheme, params, kind, cast })
 }
 
 type Machine = (Option<String>, ParamList, FlowKind);
 
-fn machine(table: &At<Flow>, multicast: bool, notes: &mut Notes) -> Option<Machine> {
+fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
+    // where it is said that it is sent by name
+    let named = table.network.given().filter(|_| cast == Cast::Named).map(|at| at.span);
     if let Some(source) = table.source.given() {
+        if let Some(span) = named {
+            notes
+                .wrong(span, "a source without congestion control cannot be sent by name")
+                .hint("leave `network` out, or take a scheme for groups instead of the source");
+        }
         if let Some(scheme) = table.scheme.given() {
             notes.wrong(scheme.span, "a flow has a scheme or a source").hint("write one of them");
         }
@@ -100,7 +119,11 @@ fn machine(table: &At<Flow>, multicast: bool, notes: &mut Notes) -> Option<Machi
     let params = params(table, entry, notes);
     let kind = match entry.build {
         Build::Control(_) => {
-            if multicast {
+            if let Some(span) = named {
+                notes
+                    .wrong(span, format!("`{scheme}` runs over TCP, which knows no names"))
+                    .hint("leave `network` out, or take a scheme for groups");
+            } else if cast == Cast::Multicast {
                 let span = table.multicast.given().map(|at| at.span).or(table.to.given().map(|at| at.span));
                 notes
                     .wrong(

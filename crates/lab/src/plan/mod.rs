@@ -3,6 +3,7 @@
 mod changes;
 mod flows;
 mod machines;
+mod names;
 mod places;
 mod print;
 mod queues;
@@ -86,7 +87,7 @@ pub(crate) fn build(
             .wrong(whole, "a scenario needs a topology")
             .hint("add a table [topology] with kind = \"dumbbell\" and a bottleneck");
     }
-    let net = match file.topology.given() {
+    let mut net = match file.topology.given() {
         Some(at) => topology::build(at, places::pairs_needed(flow_tables), folder, notes),
         None => None,
     };
@@ -95,7 +96,7 @@ pub(crate) fn build(
             .wrong(whole, "a scenario needs at least one flow")
             .hint("add a table [[flows]] with name and scheme");
     }
-    let Some(net) = net else {
+    let Some(net) = &mut net else {
         // without a network every name of a node would be unknown; the rest can be checked
         for table in flow_tables {
             machines::model(table, None, notes);
@@ -104,20 +105,22 @@ pub(crate) fn build(
         return None;
     };
 
+    let names = names::build(file, flow_tables, net, notes);
+    let net = &*net;
     let metric = match file.routing.given().and_then(|routing| routing.metric.given()) {
         Some(at) if at.value == MetricWord::Hops => Metric::Hops,
         _ => Metric::Delay,
     };
-    let routes = routes(file, &net, notes);
-    let mut paths = Paths::new(&net, metric, &routes);
-    refuse_circles(file, &net, &routes, &mut paths, notes);
+    let routes = routes(file, net, notes);
+    let mut paths = Paths::new(net, metric, &routes);
+    refuse_circles(file, net, &routes, &mut paths, notes);
 
-    let setting = flows::Setting { net: &net, seed, duration };
+    let setting = flows::Setting { net, names: &names, seed, duration };
     let traffic = flows::build(flow_tables, &setting, &mut paths, notes);
-    let events = changes::build(file, &net, &traffic, &paths, notes);
-    let record = record(file, &net, &traffic, duration, notes);
-    let expect = results::expectations(file, &net, &traffic, notes);
-    let links = queues::build(&net, &traffic.flows, &mut paths, notes);
+    let events = changes::build(file, &setting, &traffic, &paths, notes);
+    let record = record(file, &setting, &traffic, notes);
+    let expect = results::expectations(file, net, &names, &traffic, notes);
+    let links = queues::build(net, &traffic.flows, &mut paths, notes);
     if notes.count() > before {
         return None;
     }
@@ -129,7 +132,7 @@ pub(crate) fn build(
         links,
         metric,
         routes,
-        icn: None,
+        icn: names.spec,
         flows: traffic.flows,
         events,
         record,
@@ -192,7 +195,7 @@ fn refuse_circles(file: &File, net: &Net, routes: &[RouteSpec], paths: &mut Path
 }
 
 /// What is recorded.
-fn record(file: &File, net: &Net, traffic: &flows::Traffic, duration: Duration, notes: &mut Notes) -> Record {
+fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, notes: &mut Notes) -> Record {
     let Some(written) = file.record.given() else { return Record::default() };
     let mut series: Vec<String> = Vec::new();
     let known = traffic.series();
@@ -210,13 +213,14 @@ fn record(file: &File, net: &Net, traffic: &flows::Traffic, duration: Duration, 
         let receivers: usize = traffic.flows.iter().map(|flow| flow.to.len()).sum();
         let subjects: usize = series
             .iter()
-            .map(|name| match sim::SERIES.iter().find(|row| row.0 == *name).map(|row| row.2) {
-                Some("port") => 2 * net.links.len(),
-                Some("flow") => traffic.flows.len(),
+            .map(|name| match traffic.subject(name) {
+                "port" => 2 * setting.net.links.len(),
+                "flow" => traffic.flows.len(),
+                "node" => setting.names.nodes().count(),
                 _ => receivers,
             })
             .sum();
-        let intervals = duration.as_nanos() / every.as_nanos();
+        let intervals = setting.duration.as_nanos() / every.as_nanos();
         let points = u128::from(intervals) * subjects.max(1) as u128;
         if points > MOST_POINTS {
             let span = written.every.given().map_or(written.span, |at| at.span);

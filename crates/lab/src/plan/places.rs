@@ -8,7 +8,7 @@ use units::Time;
 
 use super::flows::MOST_FLOWS;
 use super::machines::{check_churn, churn};
-use crate::file::{self, Flow};
+use crate::file::{self, Flow, NetworkWord};
 use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened};
 use crate::topology::{Net, Paths};
@@ -65,6 +65,14 @@ pub(super) fn senders(table: &Flow, net: &Net, notes: &mut Notes) -> Result<Vec<
         notes.wrong(from.span, "a flow needs a sender").hint("name at least one node");
     }
     if notes.count() > before || matches!(table.from, Field::Wrong) { Err(()) } else { Ok(list) }
+}
+
+/// Nodes that `from` and `to` of an entry mean, as far as they are known.
+pub(super) fn ends(table: &Flow, net: &Net) -> BTreeSet<NodeId> {
+    let senders = table.from.given().into_iter().flat_map(|from| &from.0);
+    let targets = table.to.given().into_iter().flat_map(|to| &to.list);
+    let names = senders.chain(targets.filter_map(|target| target.node.given()));
+    names.flat_map(|name| net.matching(name)).collect()
 }
 
 /// Notes what is wrong with the places of a flow that cannot be made for other reasons.
@@ -186,7 +194,8 @@ fn receivers(
         let span = table.to.given().map_or(Span::default(), |at| at.span);
         notes.wrong(span, "a flow needs a receiver").hint("name at least one node");
     }
-    if list.len() > 1 && !table.multicast.or(true) {
+    let by_name = table.network.or(NetworkWord::Ip) == NetworkWord::Icn;
+    if list.len() > 1 && !table.multicast.or(true) && !by_name {
         let span = table.multicast.given().map_or(Span::default(), |at| at.span);
         notes
             .wrong(span, format!("{} receivers without multicast", list.len()))

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use sim::{
-    Cast, Change, Churn, FlowKind, FlowSpec, Limit, LinkSpec, Metric, PortSpec, ReceiverSpec, RouteSpec,
+    Cast, Change, Churn, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec, Metric, PortSpec, ReceiverSpec,
+    RouteSpec,
 };
 use stack::datagram::{Pattern, Spell};
 use stack::{stream, tcp};
@@ -56,6 +57,10 @@ pub(super) fn tree(plan: &Plan) -> Table {
     );
     put(&mut routing, "routes", blueprint.routes.iter().map(route).collect::<Vec<_>>());
     put(&mut root, "routing", routing);
+
+    if let Some(icn) = &blueprint.icn {
+        put(&mut root, "icn", icn_table(icn, &node_name));
+    }
 
     let mut groups = vec![""; blueprint.flows.len()];
     for group in &plan.groups {
@@ -227,6 +232,20 @@ fn put_port(table: &mut Table, port: &PortSpec, over: Option<&PortSpec>) {
     }
 }
 
+fn icn_table(icn: &IcnSpec, node_name: &dyn Fn(contract::NodeId) -> String) -> Table {
+    let mut table = Table::new();
+    put(&mut table, "resolver", node_name(icn.resolver));
+    let routers = icn.routers.iter().map(|router| Value::from(node_name(*router)));
+    put(&mut table, "routers", routers.collect::<Vec<_>>());
+    put(&mut table, "refresh", span(icn.config.refresh));
+    put(&mut table, "lifetime", i64::from(icn.config.lifetime));
+    put(&mut table, "retry", span(icn.config.retry));
+    put(&mut table, "signal", size(icn.config.signal));
+    put(&mut table, "probe", size(icn.config.probe));
+    put(&mut table, "probe_packets", i64::from(icn.config.probe_packets));
+    table
+}
+
 fn flow_table(flow: &FlowSpec, group: &str, node_name: &dyn Fn(contract::NodeId) -> String) -> Value {
     let mut table = Table::new();
     put(&mut table, "name", flow.name.clone());
@@ -246,6 +265,7 @@ fn flow_table(flow: &FlowSpec, group: &str, node_name: &dyn Fn(contract::NodeId)
         (_, Err(list)) => put(&mut table, "to", list),
     }
     put(&mut table, "multicast", flow.cast != Cast::Unicast);
+    put(&mut table, "network", if flow.cast == Cast::Named { "icn" } else { "ip" });
     put(&mut table, "start", instant(flow.start));
     put(&mut table, "stop", instant(flow.stop));
     if let Some(churn) = &flow.churn {

@@ -97,8 +97,8 @@ fn passing(net: &Net, flows: &[FlowSpec], paths: &mut Paths<'_>) -> BTreeMap<Por
         };
         for receiver in &flow.to {
             let back = paths.way(receiver.node, flow.from);
-            let there = if flow.cast == Cast::Multicast {
-                // a tree follows the receivers' ways to the source in reverse
+            let there = if flow.cast != Cast::Unicast {
+                // a tree, grown by the engine or by name routers, follows the receivers' ways to the source in reverse
                 back.as_ref().map(|way| way.iter().map(|port| port ^ 1).collect())
             } else {
                 paths.way(flow.from, receiver.node)

@@ -1,6 +1,7 @@
 //! What the author expects of the results: whether there will be such a result, and what it should be.
 
 use super::flows::Traffic;
+use super::names::Names;
 use crate::expect::{Expectation, Sides};
 use crate::file::File;
 use crate::metrics::{METRICS, word};
@@ -13,9 +14,15 @@ const OF_FLOWS: &[&str] = &["count", "throughput_total", "goodput_total", "fairn
 const OF_A_RUN: &[&str] = &["packet_hops", "events_handled", "ended", "measured"];
 
 /// What is expected, its keys and relations checked.
-pub(super) fn expectations(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes) -> Vec<Expectation> {
+pub(super) fn expectations(
+    file: &File,
+    net: &Net,
+    names: &Names,
+    traffic: &Traffic,
+    notes: &mut Notes,
+) -> Vec<Expectation> {
     for (key, _) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
-        if let Err((message, hint)) = check(key, net, traffic) {
+        if let Err((message, hint)) = check(key, net, names, traffic) {
             notes.wrong(key.span, message).maybe(hint);
         }
     }
@@ -39,7 +46,7 @@ pub(super) fn relations(file: &File, notes: &mut Notes) -> Vec<Expectation> {
 }
 
 /// Whether a result has this key; the error is a message and a hint.
-fn check(key: &str, net: &Net, traffic: &Traffic) -> Result<(), (String, Option<String>)> {
+fn check(key: &str, net: &Net, names: &Names, traffic: &Traffic) -> Result<(), (String, Option<String>)> {
     let (subject, last) = key.rsplit_once('.').unwrap_or((key, ""));
     let (kind, name) = subject.split_once('.').unwrap_or((subject, ""));
     let nothing = |of: &str, known: Vec<&str>| {
@@ -86,6 +93,15 @@ fn check(key: &str, net: &Net, traffic: &Traffic) -> Result<(), (String, Option<
                 return Err((format!("no receiver is called `{}`", shortened(name)), Some(hint.to_owned())));
             }
             ("receivers", &[][..])
+        }
+        "node" => {
+            if !net.node(name).is_some_and(|node| names.knows(node)) {
+                return nothing(
+                    "node of the name-based network",
+                    names.nodes().map(|node| net.nodes[node.index()].as_str()).collect(),
+                );
+            }
+            ("nodes", &[][..])
         }
         "run" if name.is_empty() => ("", OF_A_RUN),
         _ => {

@@ -1,5 +1,6 @@
 //! Where nodes are drawn when nobody says: the same network always looks the same.
 
+use contract::NodeId;
 use units::math;
 
 use super::Net;
@@ -112,6 +113,37 @@ pub(super) fn spring(net: &Net) -> Vec<(f64, f64)> {
         }
     }
     fitted(&places)
+}
+
+/// A place beside a node, on the side where links and nodes are farthest.
+pub(super) fn beside(net: &Net, node: NodeId) -> (f64, f64) {
+    const AWAY: f64 = 0.14;
+    let (x, y) = net.positions[node.index()];
+    // upwards first, then clockwise
+    let sides = circle(8).into_iter().map(|(dx, dy)| {
+        let along = |from: f64, to: f64| (from + AWAY / 0.44 * (to - 0.5)).clamp(0.02, 0.98);
+        (along(x, dx), along(y, dy))
+    });
+    let nodes = net.positions.iter().map(|place| (*place, *place));
+    let place = |node: NodeId| net.positions[node.index()];
+    let links = net.links.iter().map(|link| (place(link.ends.0), place(link.ends.1)));
+    let drawn: Vec<_> = nodes.chain(links).collect();
+    let room = |side: (f64, f64)| {
+        drawn.iter().map(|(from, to)| squared_distance(side, *from, *to)).fold(f64::INFINITY, f64::min)
+    };
+    let first = (f64::NEG_INFINITY, (x, y));
+    let best = sides.map(|side| (room(side), side));
+    best.fold(first, |best, next| if next.0 > best.0 + 1e-9 { next } else { best }).1
+}
+
+/// Square of the distance of a place from a straight line between two others.
+fn squared_distance(place: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let (px, py) = (place.0 - from.0, place.1 - from.1);
+    let length = dx * dx + dy * dy;
+    let along = if length > 0.0 { ((px * dx + py * dy) / length).clamp(0.0, 1.0) } else { 0.0 };
+    let (rx, ry) = (px - along * dx, py - along * dy);
+    rx * rx + ry * ry
 }
 
 /// The places moved and stretched into the unit square with a margin.

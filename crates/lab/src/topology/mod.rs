@@ -93,6 +93,16 @@ impl Net {
             .collect()
     }
 
+    /// A new node at the end of a new link from `at`, drawn where there is room beside it. Node and link get the first free
+    /// names that begin so.
+    pub(crate) fn add_leaf(&mut self, at: NodeId, names: (&str, &str), port: &NetPort) -> NodeId {
+        let place = layout::beside(self, at);
+        let leaf = self.add_node(free(names.0, |name| self.node(name).is_some()), place);
+        let link = free(names.1, |name| self.link(name).is_some());
+        self.add_link(link, (at, leaf), &(port.clone(), port.clone()));
+        leaf
+    }
+
     fn add_node(&mut self, name: impl Into<String>, position: (f64, f64)) -> NodeId {
         let (name, id) = (name.into(), NodeId(self.nodes.len() as u32));
         self.node_ids.insert(name.clone(), id);
@@ -106,6 +116,13 @@ impl Net {
         self.link_ids.insert(name.clone(), LinkId(self.links.len() as u32));
         self.links.push(NetLink { name, ends, forward: ports.0.clone(), backward: ports.1.clone() });
     }
+}
+
+/// `name`, or else `name2`, `name3` …, the first that is not taken.
+fn free(name: &str, taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|n| format!("{name}{n}"));
+    let found = std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name));
+    found.expect("there are more numbers than names")
 }
 
 /// Whether `name` is `pattern`, where each `*` stands for any characters.

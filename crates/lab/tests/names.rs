@@ -1,0 +1,291 @@
+//! Networks that route by name: what a scenario need not say, and what a plan says in full.
+
+use std::collections::BTreeSet;
+
+use lab::{Plan, load};
+use sim::{Cast, Change, IcnSpec, Limit};
+use units::{Bytes, Duration, Rate};
+
+fn plan(text: &str) -> Plan {
+    load(text, "test.toml")
+        .unwrap_or_else(|problems| panic!("{problems}"))
+        .plan(None)
+        .expect("loaded means planned")
+}
+
+/// Everything that is wrong with a scenario.
+fn wrong(text: &str) -> Vec<String> {
+    let problems = load(text, "test.toml").expect_err("something is wrong");
+    problems.iter().map(|problem| problem.message.clone()).collect()
+}
+
+fn icn(plan: &Plan) -> &IcnSpec {
+    plan.blueprint.icn.as_ref().expect("a name-based network")
+}
+
+fn names(plan: &Plan, nodes: &[contract::NodeId]) -> Vec<String> {
+    nodes.iter().map(|node| plan.blueprint.nodes[node.index()].clone()).collect()
+}
+
+/// A source, two routers and three members; one of the members has two links, and there is a plain flow beside.
+const TREE: &str = r#"
+[topology]
+kind = "custom"
+links = [
+  { name = "l1", ends = ["s", "r1"], rate = "10 Mbit/s", delay = "1 ms" },
+  { name = "l2", ends = ["r1", "r2"], rate = "2 Mbit/s", delay = "10 ms", buffer = "1 bdp" },
+  { name = "l3", ends = ["r2", "d1"], rate = "10 Mbit/s", delay = "1 ms" },
+  { name = "l4", ends = ["r2", "d2"], rate = "10 Mbit/s", delay = "1 ms" },
+  { name = "l5", ends = ["d2", "d3"], rate = "10 Mbit/s", delay = "1 ms" },
+]
+[[flows]]
+name = "video"
+scheme = "mca"
+network = "icn"
+from = "s"
+to = ["d1", "d2"]
+[[flows]]
+name = "tcp"
+scheme = "reno"
+from = "d1"
+to = "d3"
+"#;
+
+fn with(more: &str) -> String {
+    format!("{TREE}{more}")
+}
+
+#[test]
+fn inner_nodes_route_by_name_and_a_resolver_is_added_when_nothing_is_said() {
+    let plan = plan(TREE);
+    let blueprint = &plan.blueprint;
+    let icn = icn(&plan);
+    // d2 has two links, and is a member
+    assert_eq!(names(&plan, &icn.routers), ["r1", "r2"]);
+    assert_eq!(icn.config, stack::icn::Config::default());
+    assert_eq!(names(&plan, &[icn.resolver]), ["nrs"]);
+    assert_eq!(blueprint.nodes.last().map(String::as_str), Some("nrs"));
+    let link = blueprint.links.last().expect("there are links");
+    assert_eq!(link.name, "nrs-link");
+    assert_eq!(link.ends, (icn.routers[0], icn.resolver));
+    assert_eq!(link.forward, link.backward);
+    assert_eq!(link.forward.rate, Rate::from_mbps(1000));
+    assert_eq!(link.forward.delay, Duration::from_millis(1));
+    assert_eq!(link.forward.queue.limit, Limit::Packets(1000));
+    assert_eq!(blueprint.flows[0].cast, Cast::Named);
+    assert_eq!(blueprint.flows[1].cast, Cast::Unicast);
+}
+
+#[test]
+fn the_resolver_is_drawn_beside_its_router_and_on_nobody() {
+    for text in [TREE.to_owned(), star("", "")] {
+        let plan = plan(&text);
+        let spec = icn(&plan);
+        let place = plan.positions[spec.resolver.index()];
+        let away = |other: (f64, f64)| {
+            let (dx, dy) = (place.0 - other.0, place.1 - other.1);
+            (dx * dx + dy * dy).sqrt()
+        };
+        assert!((0.0..=1.0).contains(&place.0) && (0.0..=1.0).contains(&place.1), "{place:?}");
+        assert!(away(plan.positions[spec.routers[0].index()]) < 0.2, "{place:?}");
+        let others = plan.positions.iter().enumerate().filter(|(node, _)| *node != spec.resolver.index());
+        for (node, other) in others {
+            assert!(away(*other) > 0.03, "{place:?} is on {}", plan.blueprint.nodes[node]);
+        }
+    }
+}
+
+fn star(flow: &str, more: &str) -> String {
+    format!(
+        "[topology]\nkind = \"star\"\nleaves = 6\nlink = {{ rate = \"10 Mbit/s\", delay = \"1 ms\" }}\n\
+         [[flows]]\nname = \"video\"\nscheme = \"mca\"\nnetwork = \"icn\"\nfrom = \"leaf1\"\nto = \"leaf2\"\n{flow}\n{more}"
+    )
+}
+
+#[test]
+fn one_receiver_without_brackets_is_a_group_too() {
+    let plan = plan(&star("", ""));
+    assert_eq!(plan.blueprint.flows[0].cast, Cast::Named);
+    assert_eq!(plan.blueprint.flows[0].to.len(), 1);
+    assert_eq!(names(&plan, &icn(&plan).routers), ["hub"]);
+    assert_eq!(plan, self::plan(&plan.to_toml()));
+}
+
+#[test]
+fn what_is_written_is_taken() {
+    let plan = plan(
+        &with(
+            r#"
+[icn]
+resolver = "d3"
+routers = ["r2", "r*"]
+refresh = "2 s"
+lifetime = 4
+retry = "100 ms"
+signal = "80 B"
+probe = "500 B"
+probe_packets = 0
+[[events]]
+at = "30 s"
+node = "r1"
+action = "reset"
+[[events]]
+at = "31 s"
+node = "d3"
+action = "reset"
+"#,
+        )
+        .replace("to = \"d3\"", "to = \"s\""),
+    );
+    let blueprint = &plan.blueprint;
+    let icn = icn(&plan);
+    assert_eq!(names(&plan, &[icn.resolver]), ["d3"]);
+    assert_eq!(names(&plan, &icn.routers), ["r1", "r2"], "each once, in the order of nodes");
+    let config = stack::icn::Config {
+        signal: Bytes::new(80),
+        refresh: Duration::from_secs(2),
+        lifetime: 4,
+        retry: Duration::from_millis(100),
+        probe: Bytes::new(500),
+        probe_packets: 0,
+    };
+    assert_eq!(icn.config, config);
+    assert!(!blueprint.nodes.iter().any(|name| name == "nrs"));
+    let resets: Vec<&Change> = blueprint.events.iter().map(|(_, change)| change).collect();
+    assert_eq!(resets, [&Change::Reset(icn.routers[0]), &Change::Reset(icn.resolver)]);
+}
+
+#[test]
+fn a_printed_plan_says_routers_and_resolver_and_loads_to_the_same_plan() {
+    let events = "[[events]]\nat = \"3 s\"\nnode = \"nrs\"\naction = \"reset\"\n";
+    let empty = TREE
+        .replace("name = \"video\"", "name = \"video\"\ncount = 0")
+        .replace("name = \"tcp\"", "name = \"tcp\"\ncount = 0");
+    for text in
+        [TREE.to_owned(), with(events), with("[icn]\nrefresh = \"1500001 us\"\n"), star("", ""), empty]
+    {
+        let first = plan(&text);
+        let printed = first.to_toml();
+        assert_eq!(first, plan(&printed), "{printed}");
+        assert!(printed.contains("resolver = \"nrs\""), "{printed}");
+    }
+    let printed = plan(TREE).to_toml();
+    assert!(printed.contains("routers = [\"r1\", \"r2\"]"), "{printed}");
+    assert!(printed.contains("name = \"nrs-link\""), "{printed}");
+    assert!(printed.contains("network = \"icn\"") && printed.contains("network = \"ip\""), "{printed}");
+}
+
+#[test]
+fn the_first_router_that_is_listed_gets_the_resolver() {
+    let plan = plan(&with("[icn]\nrouters = [\"r2\", \"r1\"]\n"));
+    assert_eq!(names(&plan, &icn(&plan).routers), ["r1", "r2"]);
+    let link = plan.blueprint.links.last().expect("there are links");
+    assert_eq!(names(&plan, &[link.ends.0, link.ends.1]), ["r2", "nrs"]);
+}
+
+#[test]
+fn names_that_are_taken_get_a_number() {
+    let text = TREE.replace("\"d3\"", "\"nrs\"").replace("\"l5\"", "\"nrs-link\"");
+    let plan = plan(&text);
+    assert_eq!(names(&plan, &[icn(&plan).resolver]), ["nrs2"]);
+    assert_eq!(plan.blueprint.links.last().map(|link| link.name.as_str()), Some("nrs-link2"));
+    assert_eq!(plan, self::plan(&plan.to_toml()));
+}
+
+#[test]
+fn patterns_leave_out_the_resolver_and_the_ends_of_groups() {
+    let plan =
+        plan(&with("[icn]\nrouters = [\"*\"]\nresolver = \"d3\"\n").replace("to = \"d3\"", "to = \"s\""));
+    assert_eq!(names(&plan, &icn(&plan).routers), ["r1", "r2"]);
+}
+
+#[test]
+fn a_network_by_name_does_not_depend_on_whether_a_flow_uses_it() {
+    let icn = "[icn]\nrouters = [\"r1\"]\n";
+    let by_address = plan(&with(icn).replace("network = \"icn\"", "network = \"ip\""));
+    let by_name = plan(&with(icn));
+    assert_eq!(by_address.blueprint.icn, by_name.blueprint.icn);
+    assert_eq!(by_address.blueprint.links, by_name.blueprint.links);
+    assert_eq!(by_address.blueprint.flows[0].cast, Cast::Multicast);
+    let swept = with(
+        "[icn]\n[sweep]\n\"flows.video.network\" = [\"ip\", \"icn\"]\n\"icn.refresh\" = [\"1 s\", \"9 s\"]\n",
+    );
+    let cells =
+        load(&swept, "test.toml").unwrap_or_else(|problems| panic!("{problems}")).cells().expect("cells");
+    let casts: Vec<Cast> =
+        cells.iter().map(|(_, cell)| cell.plan(None).expect("planned").blueprint.flows[0].cast).collect();
+    assert_eq!(casts, [Cast::Multicast, Cast::Multicast, Cast::Named, Cast::Named]);
+}
+
+#[test]
+fn a_network_without_names_has_no_resolver() {
+    let plan = plan(&TREE.replace("network = \"icn\"", ""));
+    assert_eq!(plan.blueprint.icn, None);
+    assert_eq!(plan.blueprint.links.len(), 5);
+    assert!(!plan.to_toml().contains("[icn]"));
+}
+
+#[test]
+fn a_buffer_in_products_holds_the_round_trip_along_the_tree() {
+    // the tree follows the members' ways: d2 to s is 12 ms, so 2 Mbit/s · 24 ms / 8000 bit = 6 packets
+    let plan = plan(TREE);
+    let limits: BTreeSet<String> = [&plan.blueprint.links[1].forward, &plan.blueprint.links[1].backward]
+        .iter()
+        .map(|port| format!("{:?}", port.queue.limit))
+        .collect();
+    assert_eq!(limits, BTreeSet::from(["Packets(6)".to_owned()]));
+}
+
+#[test]
+fn results_of_nodes_can_be_expected() {
+    let expect = |key: &str| with(&format!("[expect]\n\"{key}\" = \">= 0\"\n"));
+    assert_eq!(plan(&expect("node.r1.signals")).expect.len(), 1);
+    assert_eq!(plan(&expect("node.nrs.groups")).expect.len(), 1);
+    assert_eq!(plan(&expect("flow.video.feedback_received")).expect.len(), 1);
+    assert_eq!(wrong(&expect("node.d3.signals")), ["no node of the name-based network is called `d3`"]);
+    assert_eq!(wrong(&expect("node.r1.role")), ["a node has no result `role`"]);
+}
+
+#[test]
+fn every_way_to_be_wrong_is_told_once() {
+    for (icn, messages) in [
+        ("resolver = \"r1\"\nrouters = [\"r1\", \"r2\"]", vec!["`r1` runs the name resolution system"]),
+        (
+            "resolver = \"d1\"",
+            vec!["`d1` runs the name resolution system, and can be no end of a flow that is sent by name"],
+        ),
+        (
+            "routers = [\"r2\", \"d2\"]",
+            vec!["`d2` routes by name, and can be no end of a flow that is sent by name"],
+        ),
+        ("routers = []", vec!["no node routes by name"]),
+        ("routers = [\"s*\"]", vec!["no node routes by name"]),
+        ("routers = 3", vec!["expected a list, each a text, found the number 3"]),
+        ("resolver = 3", vec!["expected a text, found the number 3"]),
+        ("lifetime = 0", vec!["`0` is out of range"]),
+        ("probe_packets = 256", vec!["`256` is out of range"]),
+        ("refresh = \"100 ms\"", vec!["`retry` of 500 ms is above `refresh` of 100 ms"]),
+    ] {
+        let reset = "[[events]]\nat = \"1 s\"\nnode = \"r2\"\naction = \"reset\"\n[expect]\n\"node.r2.signals\" = \"> 0\"\n";
+        assert_eq!(wrong(&with(&format!("[icn]\n{icn}\n{reset}"))), messages, "{icn}");
+    }
+}
+
+#[test]
+fn an_event_of_a_node_is_told_from_one_of_a_flow() {
+    let event = |keys: &str| with(&format!("[[events]]\nat = \"1 s\"\n{keys}\n"));
+    for (keys, message) in [
+        ("node = \"d3\"\naction = \"reset\"", "`d3` does not route by name"),
+        ("node = \"r9\"\naction = \"reset\"", "no node is called `r9`"),
+        ("node = \"r1\"", "an event of a node needs `action`"),
+        ("node = \"d1\"\naction = \"leave\"", "a node knows no action `leave`"),
+        ("node = \"r1\"\naction = \"reset\"\nmode = \"x\"", "an event of a node takes no `mode`"),
+        ("node = \"r1\"\nflow = \"video\"\naction = \"reset\"", "a flow cannot be reset"),
+        ("action = \"reset\"", "this event is about nothing"),
+    ] {
+        assert_eq!(wrong(&event(keys)), [message], "{keys}");
+    }
+    let address = TREE.replace("network = \"icn\"", "");
+    let reset = "[[events]]\nat = \"1 s\"\nnode = \"r1\"\naction = \"reset\"\n";
+    assert_eq!(wrong(&format!("{address}{reset}")), ["`r1` does not route by name"]);
+}
