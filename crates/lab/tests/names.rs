@@ -289,3 +289,26 @@ fn an_event_of_a_node_is_told_from_one_of_a_flow() {
     let reset = "[[events]]\nat = \"1 s\"\nnode = \"r1\"\naction = \"reset\"\n";
     assert_eq!(wrong(&format!("{address}{reset}")), ["`r1` does not route by name"]);
 }
+
+#[test]
+fn a_group_by_name_runs_and_leaves_a_table_of_its_nodes() {
+    let text = with("[record]\nevery = \"1 s\"\nevents = true\n").replacen(
+        "[topology]",
+        "duration = \"20 s\"\n[topology]",
+        1,
+    );
+    let plan = plan(&text);
+    let outcome = lab::run(&plan, &sim::Control::default());
+    let value = |key: &str| outcome.report.value(key).unwrap_or_else(|| panic!("{key} was measured"));
+    assert!(value("flow.video.throughput_min") > 10_000.0);
+    // the source and two members say what they hold at 0, 5, 10 and 15 s at least
+    assert!(value("flow.video.signals") >= 12.0);
+    assert!(value("receiver.video@d1.signals") >= 4.0);
+    assert_eq!(value("flow.tcp.signals"), 0.0);
+    assert_eq!(value("node.nrs.groups"), 1.0);
+    assert_eq!(value("node.r2.groups"), 1.0);
+    assert!(value("node.r2.forwarded_packets") >= value("receiver.video@d2.packets"));
+    let heard = value("flow.video.feedback_received");
+    assert!(heard > 0.0 && heard <= value("flow.video.feedback_packets"));
+    assert_eq!(outcome.report.table("nodes").map(lab::Table::rows), Some(3));
+}
