@@ -2,12 +2,14 @@
 //!
 //! A folder's `mod.rs` exports `SCHEME`, `Params`, and its parts: `Control` with `control(&Params, &Setup)` for a window or
 //! rate law, or `Sender`, `Receiver` with `sender(&Params, &Setup)`, `receiver(&Params, &Setup)` for a stream; a stream that
-//! also runs in routers exports `Router` with `router(&Params, &Setup)`.
+//! also runs in routers exports `Router` with `router(&Params, &Setup)`. Parts in NDN forwarders are `Strategy` with
+//! `strategy(&Params, &Setup)` and `Link` with `link(&Params, &Setup)`; a folder may have them beside `Control`, or alone.
 
 use contract::{
-    Ack, Allowance, Arrival, Congestion, CongestionControl, Cx, Feedback, Gap, Label, Packet, ParamError,
-    ParamInfo, ParamList, ParamTable, ParamValue, Passing, PortView, ReceiverCx, ReceiverLaw, Report,
-    RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup,
+    Ack, Admission, Allowance, Arrival, Arrived, Congestion, CongestionControl, Crossing, Cx, FaceId,
+    Feedback, FibEntry, Gap, Label, LinkCx, LinkLaw, Name, Packet, ParamError, ParamInfo, ParamList,
+    ParamTable, ParamValue, Passing, Pending, PortView, ReceiverCx, ReceiverLaw, Refused, Report, Return,
+    Returned, RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup, Strategy, StrategyCx,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -32,6 +34,9 @@ registry! {
         mca: Mca,
     }
     router {}
+    strategy {}
+    link {}
+    forwarder {}
 }
 // registry: end
 
@@ -43,8 +48,12 @@ pub struct Entry {
     pub params: fn() -> Vec<ParamInfo>,
     /// Reads a list of parameters and writes them all, defaults filled in.
     pub resolve: Resolve,
-    /// Makes its parts.
+    /// Makes its parts at the edges.
     pub build: Build,
+    /// Makes its choice of next hops in an NDN forwarder, where it has one.
+    pub strategy: Option<Make<AnyStrategy>>,
+    /// Makes its part at the links of an NDN forwarder, where it has one.
+    pub link: Option<Make<AnyLink>>,
 }
 
 /// Fills the parameters that a scenario gives into the defaults.
@@ -56,7 +65,7 @@ pub type Make<T> = fn(&[(String, ParamValue)], &Setup) -> Result<T, ParamError>;
 /// How a scheme's parts are made from parameters.
 #[derive(Clone, Copy)]
 pub enum Build {
-    /// A congestion law for TCP and other windowed transports.
+    /// A congestion law for TCP, NDN consumers and other windowed transports.
     Control(Make<AnyControl>),
     /// The laws of a stream.
     Stream {
@@ -67,6 +76,8 @@ pub enum Build {
         /// In the routers of the tree, where the scheme has a part there.
         router: Option<Make<AnyRouter>>,
     },
+    /// None: all its parts are in forwarders.
+    Forwarder,
 }
 
 /// The scheme called `name`.

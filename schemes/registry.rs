@@ -7,6 +7,9 @@ macro_rules! registry {
         control { $($control:ident : $Control:ident),* $(,)? }
         stream { $($stream:ident : $Stream:ident),* $(,)? }
         router { $($router:ident : $Router:ident),* $(,)? }
+        strategy { $($strategy:ident : $Strategy:ident),* $(,)? }
+        link { $($link:ident : $Link:ident),* $(,)? }
+        forwarder { $($forwarder:ident),* $(,)? }
     ) => {
         /// Every scheme, in the order of names.
         pub fn catalogue() -> Vec<Entry> {
@@ -19,6 +22,8 @@ macro_rules! registry {
                     build: Build::Control(|given, setup| {
                         Ok(AnyControl::$Control($control::control(&ParamTable::with(given)?, setup)))
                     }),
+                    strategy: None,
+                    link: None,
                 },)*
                 $(Entry {
                     scheme: $stream::SCHEME,
@@ -33,6 +38,16 @@ macro_rules! registry {
                         },
                         router: None,
                     },
+                    strategy: None,
+                    link: None,
+                },)*
+                $(Entry {
+                    scheme: $forwarder::SCHEME,
+                    params: <$forwarder::Params as ParamTable>::table,
+                    resolve: |given| Ok(<$forwarder::Params as ParamTable>::with(given)?.list()),
+                    build: Build::Forwarder,
+                    strategy: None,
+                    link: None,
                 },)*
             ];
             $(if let Some(entry) = entries.iter_mut().find(|entry| entry.scheme.name == $router::SCHEME.name)
@@ -40,6 +55,16 @@ macro_rules! registry {
             {
                 *router = Some(|given, setup| {
                     Ok(AnyRouter::$Router($router::router(&ParamTable::with(given)?, setup)))
+                });
+            })*
+            $(if let Some(entry) = entries.iter_mut().find(|entry| entry.scheme.name == $strategy::SCHEME.name) {
+                entry.strategy = Some(|given, setup| {
+                    Ok(AnyStrategy::$Strategy($strategy::strategy(&ParamTable::with(given)?, setup)))
+                });
+            })*
+            $(if let Some(entry) = entries.iter_mut().find(|entry| entry.scheme.name == $link::SCHEME.name) {
+                entry.link = Some(|given, setup| {
+                    Ok(AnyLink::$Link($link::link(&ParamTable::with(given)?, setup)))
                 });
             })*
             entries.sort_by_key(|entry: &Entry| entry.scheme.name);
@@ -198,6 +223,103 @@ macro_rules! registry {
             #[inline]
             fn wake(&self) -> Time {
                 match self { $(Self::$Router(law) => law.wake(),)* Self::Custom(law) => law.wake() }
+            }
+        }
+
+        /// Any scheme's choice of next hops in a forwarder.
+        #[allow(missing_docs, reason = "each variant is the scheme of its name")]
+        #[allow(clippy::large_enum_variant, reason = "there are few of them, one a forwarder")]
+        pub enum AnyStrategy {
+            $($Strategy($strategy::Strategy),)*
+            Custom(Box<dyn Strategy + Send>),
+        }
+
+        impl Strategy for AnyStrategy {
+            fn on_start(&mut self, cx: &mut dyn StrategyCx) {
+                match self { $(Self::$Strategy(law) => law.on_start(cx),)* Self::Custom(law) => law.on_start(cx) }
+            }
+            #[inline]
+            fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+                match self {
+                    $(Self::$Strategy(law) => law.on_interest(interest, fib, cx),)*
+                    Self::Custom(law) => law.on_interest(interest, fib, cx),
+                }
+            }
+            #[inline]
+            fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+                match self { $(Self::$Strategy(law) => law.on_data(data, fib, cx),)* Self::Custom(law) => law.on_data(data, fib, cx) }
+            }
+            fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+                match self { $(Self::$Strategy(law) => law.on_nack(nack, fib, cx),)* Self::Custom(law) => law.on_nack(nack, fib, cx) }
+            }
+            fn on_expiry(&mut self, pending: Pending, name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+                match self {
+                    $(Self::$Strategy(law) => law.on_expiry(pending, name, fib, cx),)*
+                    Self::Custom(law) => law.on_expiry(pending, name, fib, cx),
+                }
+            }
+            fn on_timer(&mut self, cx: &mut dyn StrategyCx) {
+                match self { $(Self::$Strategy(law) => law.on_timer(cx),)* Self::Custom(law) => law.on_timer(cx) }
+            }
+            #[inline]
+            fn wake(&self) -> Time {
+                match self { $(Self::$Strategy(law) => law.wake(),)* Self::Custom(law) => law.wake() }
+            }
+        }
+
+        /// Any scheme's part at the links of a forwarder.
+        #[allow(missing_docs, reason = "each variant is the scheme of its name")]
+        #[allow(clippy::large_enum_variant, reason = "there are few of them, one a forwarder")]
+        pub enum AnyLink {
+            $($Link($link::Link),)*
+            Custom(Box<dyn LinkLaw + Send>),
+        }
+
+        impl LinkLaw for AnyLink {
+            fn on_start(&mut self, cx: &mut dyn LinkCx) {
+                match self { $(Self::$Link(law) => law.on_start(cx),)* Self::Custom(law) => law.on_start(cx) }
+            }
+            #[inline]
+            fn on_interest_in(&mut self, interest: &Packet, from: FaceId, cx: &mut dyn LinkCx) {
+                match self {
+                    $(Self::$Link(law) => law.on_interest_in(interest, from, cx),)*
+                    Self::Custom(law) => law.on_interest_in(interest, from, cx),
+                }
+            }
+            #[inline]
+            fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+                match self {
+                    $(Self::$Link(law) => law.on_interest(interest, way, cx),)*
+                    Self::Custom(law) => law.on_interest(interest, way, cx),
+                }
+            }
+            #[inline]
+            fn on_data_in(&mut self, data: &mut Packet, way: &Return, cx: &mut dyn LinkCx) {
+                match self { $(Self::$Link(law) => law.on_data_in(data, way, cx),)* Self::Custom(law) => law.on_data_in(data, way, cx) }
+            }
+            #[inline]
+            fn on_data_out(&mut self, data: &mut Packet, way: &Crossing, cx: &mut dyn LinkCx) {
+                match self { $(Self::$Link(law) => law.on_data_out(data, way, cx),)* Self::Custom(law) => law.on_data_out(data, way, cx) }
+            }
+            fn on_nack_in(&mut self, nack: &mut Packet, from: FaceId, cx: &mut dyn LinkCx) {
+                match self { $(Self::$Link(law) => law.on_nack_in(nack, from, cx),)* Self::Custom(law) => law.on_nack_in(nack, from, cx) }
+            }
+            fn watches(&self) -> bool {
+                match self { $(Self::$Link(law) => law.watches(),)* Self::Custom(law) => law.watches() }
+            }
+            #[inline]
+            fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, port: &PortView, at: &mut Passing<'_>) {
+                match self {
+                    $(Self::$Link(law) => law.on_enqueue(packet, to, port, at),)*
+                    Self::Custom(law) => law.on_enqueue(packet, to, port, at),
+                }
+            }
+            fn on_timer(&mut self, cx: &mut dyn LinkCx) {
+                match self { $(Self::$Link(law) => law.on_timer(cx),)* Self::Custom(law) => law.on_timer(cx) }
+            }
+            #[inline]
+            fn wake(&self) -> Time {
+                match self { $(Self::$Link(law) => law.wake(),)* Self::Custom(law) => law.wake() }
             }
         }
     };

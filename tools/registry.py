@@ -1,7 +1,8 @@
 """Rewrites the registry's block in schemes/lib.rs from the folders of schemes.
 
 A folder whose mod.rs exports `fn control(` is a congestion control, one with `fn sender(` is a stream; a
-stream with `fn router(` has a part in routers as well.
+stream with `fn router(` has a part in routers as well. `fn strategy(` and `fn link(` are parts in NDN forwarders,
+beside either or alone.
 With `--check`, writes nothing and fails when the block is stale.
 """
 
@@ -27,28 +28,37 @@ def exports(function, text):
 
 def folders(schemes):
     """Names of the folders that hold a scheme, and which kind each is."""
-    kinds = {"control": [], "stream": [], "router": []}
+    kinds = {kind: [] for kind in ("control", "stream", "router", "strategy", "link", "forwarder")}
     for title_page in sorted(schemes.glob("[a-z]*/mod.rs")):
         name, text = title_page.parent.name, title_page.read_text()
         if "SCHEME: Scheme" not in text:
             continue
+        for kind in ("strategy", "link"):
+            if exports(kind, text):
+                kinds[kind].append(name)
         if exports("control", text):
             kinds["control"].append(name)
         elif exports("sender", text):
             kinds["stream"].append(name)
             if exports("router", text):
                 kinds["router"].append(name)
+        elif exports("strategy", text) or exports("link", text):
+            kinds["forwarder"].append(name)
         else:
-            raise SystemExit(f"schemes/{name}/mod.rs exports neither `control` nor `sender`")
+            raise SystemExit(
+                f"schemes/{name}/mod.rs exports none of `control`, `sender`, `strategy` and `link`"
+            )
     return kinds
 
 
 def block(kinds):
     """The block's text."""
-    modules = "".join(f"pub mod {name};\n" for name in sorted(kinds["control"] + kinds["stream"]))
+    modules = "".join(f"pub mod {name};\n" for name in sorted(kinds["control"] + kinds["stream"] + kinds["forwarder"]))
     rows = []
     for kind, names in kinds.items():
-        if names:
+        if names and kind == "forwarder":
+            rows.append(f"    {kind} {{\n" + "".join(f"        {n},\n" for n in names) + "    }\n")
+        elif names:
             rows.append(
                 f"    {kind} {{\n" + "".join(f"        {n}: {variant(n)},\n" for n in names) + "    }\n"
             )

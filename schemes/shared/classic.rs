@@ -96,7 +96,8 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
             match event.cause {
                 Cause::Loss => self.set(self.threshold),
                 // a mark may leave one segment                                          [RFC9438 §4.6, RFC3168 §6.1.2]
-                Cause::Mark => self.set(kept),
+                // our choice: so may a refusal, which as well tells that the network holds no less than before
+                Cause::Mark | Cause::Refused => self.set(kept),
                 Cause::Timeout => {}
             }
         }

@@ -114,6 +114,8 @@ pub enum Cause {
     Mark,
     /// Nothing was heard for a retransmission timeout.
     Timeout,
+    /// The network refused: a NACK.
+    Refused,
 }
 
 /// Facts about one departure.
@@ -151,7 +153,8 @@ impl Allowance {
 /// What an endpoint knows when its law is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
-    /// TCP: payload of a full segment. Streams: bytes of a data packet on the wire.
+    /// TCP: payload of a full segment. Streams: bytes of a data packet on the wire. NDN: bytes of a Data packet on the wire, for
+    /// consumers and for the parts of forwarders.
     pub segment: Bytes,
     /// TCP: the initial window.
     pub initial_window: Bytes,

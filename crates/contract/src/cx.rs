@@ -2,7 +2,9 @@
 
 use units::{Bytes, Duration, Time};
 
-use crate::{Address, Arena, Destination, Ecn, FlowId, Header, Label, Packet, PacketId, PortId, Random};
+use crate::{
+    Address, Arena, Destination, Ecn, FlowId, Header, Label, Packet, PacketId, PeerId, PortId, Random,
+};
 
 /// What a part may ask of the world, and nothing more. A part that has only this cannot be nondeterministic by accident.
 pub struct Cx<'a> {
@@ -81,6 +83,13 @@ impl<'a> Cx<'a> {
         self.out.forwards.push((id, port));
     }
 
+    /// Hands a copy of a packet to an endpoint on the node, see [`crate::NodeCx::deliver`].
+    #[inline]
+    pub(crate) fn deliver_to(&mut self, packet: &Packet, peer: PeerId) {
+        let id = self.out.arena.insert(*packet);
+        self.out.deliveries.push((id, peer));
+    }
+
     /// Adds to one of the endpoint's counters.
     #[inline]
     pub fn count(&mut self, what: Count, n: u64) {
@@ -100,6 +109,18 @@ impl<'a> Cx<'a> {
         self.meter.rtt_sum_ns += rtt.as_nanos();
         self.meter.rtt_min = self.meter.rtt_min.min(rtt);
         self.meter.rtt_last = rtt;
+    }
+
+    /// Reports the time from the first request of a segment to its arrival, however often it was asked for.
+    #[inline]
+    pub fn measured_delay(&mut self, delay: Duration) {
+        let nanos = delay.as_nanos();
+        let meter = &mut *self.meter;
+        meter.delay_count += 1;
+        meter.delay_sum_ns += nanos;
+        meter.delay_square_sum_ns2 += u128::from(nanos) * u128::from(nanos);
+        meter.delay_min = meter.delay_min.min(delay);
+        meter.delay_max = meter.delay_max.max(delay);
     }
 
     /// Says that all the flow had to do is done: a finite transfer has arrived.
@@ -153,11 +174,13 @@ pub enum Count {
     Marks,
     /// Words of a name-based network sent: joins, registrations, probes and their answers.
     Signals,
+    /// Refusals (NACKs) that reached the consumer.
+    Refusals,
 }
 
 impl Count {
     /// All of them, in order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Retransmits,
         Self::Timeouts,
         Self::Episodes,
@@ -168,6 +191,7 @@ impl Count {
         Self::Missing,
         Self::Marks,
         Self::Signals,
+        Self::Refusals,
     ];
 
     /// Its column in the tables.
@@ -183,6 +207,7 @@ impl Count {
             Self::Missing => "missing",
             Self::Marks => "marks",
             Self::Signals => "signals",
+            Self::Refusals => "refusals",
         }
     }
 }
@@ -202,6 +227,16 @@ pub struct Meter {
     pub rtt_min: Duration,
     /// The latest of them.
     pub rtt_last: Duration,
+    /// Segments whose delay from their first request was measured.
+    pub delay_count: u64,
+    /// Sum of these delays, in nanoseconds.
+    pub delay_sum_ns: u64,
+    /// Sum of their squares, in square nanoseconds.
+    pub delay_square_sum_ns2: u128,
+    /// The least of them; [`Duration::MAX`] before the first.
+    pub delay_min: Duration,
+    /// The greatest of them.
+    pub delay_max: Duration,
     /// When the flow's work was done; [`Time::NEVER`] before.
     pub completed_at: Time,
 }
@@ -215,6 +250,11 @@ impl Default for Meter {
             rtt_sum_ns: 0,
             rtt_min: Duration::MAX,
             rtt_last: Duration::ZERO,
+            delay_count: 0,
+            delay_sum_ns: 0,
+            delay_square_sum_ns2: 0,
+            delay_min: Duration::MAX,
+            delay_max: Duration::ZERO,
             completed_at: Time::NEVER,
         }
     }
@@ -236,6 +276,8 @@ pub struct Outputs {
     pub outbox: Vec<PacketId>,
     /// Copies that a router forwards, each by a port.
     pub forwards: Vec<(PacketId, PortId)>,
+    /// Copies that a router hands to endpoints on its node.
+    pub deliveries: Vec<(PacketId, PeerId)>,
     /// Values and events to be recorded.
     pub notes: Notes,
 }

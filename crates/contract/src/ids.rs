@@ -19,10 +19,16 @@ macro_rules! ids {
 ids! {
     /// One sender's data for one receiver or group.
     FlowId;
+    /// A face of an NDN forwarder: its links first, in the order of ports, then the endpoints on its node.
+    FaceId;
     /// A multicast group.
     GroupId;
+    /// A line of Interests that a link part of an NDN forwarder holds.
+    LaneId;
     /// A wire between two nodes, both directions.
     LinkId;
+    /// A prefix: a node of the tree of name components, see [`crate::Names`].
+    NameId;
     /// A host or a router.
     NodeId;
     /// A slot of the packet arena.
@@ -50,11 +56,24 @@ pub struct Destination {
 }
 
 const GROUP: NodeId = NodeId(u32::MAX);
+/// No node has this number, so that routing finds no way and the driver hands the packet over on the spot.
+const OWN_NODE: NodeId = NodeId(u32::MAX - 1);
 
 impl Destination {
     /// To every member of `group`.
     pub const fn group(group: GroupId) -> Self {
         Self { node: GROUP, peer_or_group: group.0 }
+    }
+
+    /// To the machine that runs the sender's own node.
+    pub const fn own_node() -> Self {
+        Self { node: OWN_NODE, peer_or_group: 0 }
+    }
+
+    /// Whether it is for the machine that runs the sender's own node.
+    #[inline]
+    pub fn is_own_node(self) -> bool {
+        self.node == OWN_NODE
     }
 
     /// The node, or `None` for a group.

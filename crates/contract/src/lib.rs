@@ -6,7 +6,9 @@ mod arena;
 mod control;
 mod cx;
 mod endpoint;
+mod forwarding;
 mod ids;
+mod ndn;
 mod packet;
 mod params;
 mod queue;
@@ -20,7 +22,14 @@ pub use arena::Arena;
 pub use control::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Sent, Setup, WindowLaw};
 pub use cx::{Count, Cx, Meter, Note, Notes, Outputs};
 pub use endpoint::{Endpoint, Input, Request};
-pub use ids::{Address, Destination, FlowId, GroupId, LinkId, NodeId, PacketId, PeerId, PortId};
+pub use forwarding::{
+    Admission, Arrived, Crossing, Departure, FaceView, FibEntry, InRecord, LaneView, LinkCx, LinkLaw,
+    NextHop, OutRecord, Pending, Refused, Return, Returned, Strategy, StrategyCx,
+};
+pub use ids::{
+    Address, Destination, FaceId, FlowId, GroupId, LaneId, LinkId, NameId, NodeId, PacketId, PeerId, PortId,
+};
+pub use ndn::{Data, Interest, Nack, NackReason, Name, Names};
 pub use packet::{Ecn, Header, Label, Packet, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
 pub use params::{Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue};
 pub use queue::{Backlog, DropReason, PacketCx, QueueDiscipline, Verdict};

@@ -2,7 +2,7 @@
 
 use units::{Bytes, Time};
 
-use crate::{Address, Destination, FlowId, Signal};
+use crate::{Address, Data, Destination, FlowId, Interest, Nack, Signal};
 
 /// A packet, header and all. The payload has a size and no content.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +67,12 @@ pub enum Header {
     Feedback,
     /// A word of a name-based network's own.
     Signal(Signal),
+    /// A request by name.
+    Interest(Interest),
+    /// The answer to one.
+    Data(Data),
+    /// A refusal of one.
+    Nack(Nack),
 }
 
 /// A TCP header. Sequence numbers are 64 bits wide and count bytes from 0, so they never wrap.

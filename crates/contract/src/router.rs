@@ -7,7 +7,7 @@
 
 use units::{Rate, Time};
 
-use crate::{Address, Backlog, Cx, DropReason, GroupId, Label, NodeId, Packet, PortId, Random};
+use crate::{Address, Backlog, Cx, DropReason, GroupId, Label, NodeId, Packet, PeerId, PortId, Random};
 
 /// A state machine that runs a node: forwards by its own tables, speaks with other nodes.
 pub trait Router {
@@ -36,8 +36,12 @@ pub trait Router {
 pub enum RouterInput<'a> {
     /// A packet for this node, and the node's own port towards where it came from.
     Packet(&'a Packet, PortId),
+    /// A packet from an endpoint on this node, its source, see [`crate::Destination::own_node`].
+    Local(&'a Packet),
     /// The deadline may have passed.
     Timer,
+    /// The run begins.
+    Start,
 }
 
 /// What a router sees of a packet that passes.
@@ -112,6 +116,12 @@ impl<'a, 'b> NodeCx<'a, 'b> {
     #[inline]
     pub fn forward(&mut self, packet: &Packet, port: PortId) {
         self.cx.forward(packet, port);
+    }
+
+    /// Hands a copy of a packet to an endpoint on this node, at once.
+    #[inline]
+    pub fn deliver(&mut self, packet: &Packet, peer: PeerId) {
+        self.cx.deliver_to(packet, peer);
     }
 }
 

@@ -32,6 +32,8 @@ pub enum Family {
     Multicast,
     /// Multicast by name, over an information-centric network.
     Icn,
+    /// Named data networking.
+    Ndn,
 }
 
 impl Family {
@@ -41,6 +43,7 @@ impl Family {
             Self::Ip => "ip",
             Self::Multicast => "multicast",
             Self::Icn => "icn",
+            Self::Ndn => "ndn",
         }
     }
 }

@@ -15,6 +15,7 @@ pub fn schemes() -> String {
             "transport": match entry.build {
                 ::schemes::Build::Control(_) => "tcp",
                 ::schemes::Build::Stream { .. } => "stream",
+                ::schemes::Build::Forwarder => "ndn",
             },
             "documented": entry.scheme.documented.name(),
             "sources": entry.scheme.sources.iter().map(|source| json!({"key": source.key, "text": source.text})).collect::<Vec<_>>(),

@@ -1,8 +1,8 @@
 //! What a world is built from: plain data, already checked, every default filled in. `lab` writes it, [`crate::World`] reads it.
 
-use contract::{FlowId, LinkId, NodeId, ParamList};
+use contract::{FlowId, LinkId, NameId, Names, NodeId, ParamList};
 use stack::datagram::Spell;
-use stack::{datagram, icn, stream, tcp};
+use stack::{datagram, icn, ndn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
 /// A whole run, before it runs.
@@ -24,6 +24,8 @@ pub struct Blueprint {
     pub routes: Vec<RouteSpec>,
     /// The name-based network, where there is one.
     pub icn: Option<IcnSpec>,
+    /// Named data networking, where there is any.
+    pub ndn: Option<NdnSpec>,
     /// Flows; a [`FlowId`] is an index here.
     pub flows: Vec<FlowSpec>,
     /// What changes during the run, in any order.
@@ -41,6 +43,73 @@ pub struct IcnSpec {
     pub routers: Vec<NodeId>,
     /// Settings of their signalling.
     pub config: icn::Config,
+}
+
+/// Which nodes forward by hierarchical names, how, and who serves what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NdnSpec {
+    /// Nodes with a forwarder, in ascending order; those of consumers and producers are among them. Packets by name travel over
+    /// links between two of them.
+    pub nodes: Vec<NodeId>,
+    /// The tree of names.
+    pub names: Names,
+    /// Who serves what. Several producers of a prefix serve the same content.
+    pub producers: Vec<ProducerSpec>,
+    /// How next hops are chosen, at every node: one of [`ndn::strategies`], or a scheme that has such a part.
+    pub strategy: String,
+    /// Its parameters that are not default.
+    pub strategy_params: ParamList,
+    /// A scheme's part at the links, at every node.
+    pub link: Option<String>,
+    /// Its parameters that are not default.
+    pub link_params: ParamList,
+    /// Settings of forwarders.
+    pub config: ndn::Config,
+    /// Content stores that are not that of `config`.
+    pub stores: Vec<(NodeId, ndn::Store)>,
+    /// Next hops that take the place of those that the metric gives.
+    pub routes: Vec<NameRoute>,
+}
+
+impl Default for NdnSpec {
+    /// No nodes, no producers, no stores; the best route.
+    fn default() -> Self {
+        Self {
+            nodes: Vec::new(),
+            names: Names::new(),
+            producers: Vec::new(),
+            strategy: "best_route".to_owned(),
+            strategy_params: Vec::new(),
+            link: None,
+            link_params: Vec::new(),
+            config: ndn::Config::default(),
+            stores: Vec::new(),
+            routes: Vec::new(),
+        }
+    }
+}
+
+/// A producer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProducerSpec {
+    /// Where.
+    pub node: NodeId,
+    /// What it serves and how.
+    pub config: ndn::ProducerConfig,
+}
+
+/// A next hop at `at` for Interests under `prefix`. Where there is one, those that the metric gives for just this prefix do not
+/// count at that node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NameRoute {
+    /// Where.
+    pub at: NodeId,
+    /// The prefix.
+    pub prefix: NameId,
+    /// Next node.
+    pub via: NodeId,
+    /// What this way costs.
+    pub cost: u64,
 }
 
 /// A wire between two nodes.
@@ -121,9 +190,9 @@ pub struct FlowSpec {
     pub params: ParamList,
     /// The machine.
     pub kind: FlowKind,
-    /// The sender's node.
+    /// The sender's node; the consumer's, where the flow is one of named data.
     pub from: NodeId,
-    /// The receivers.
+    /// The receivers. None where the flow is one of named data: whoever serves the prefix answers, see [`NdnSpec::producers`].
     pub to: Vec<ReceiverSpec>,
     /// How its packets reach the receivers.
     pub cast: Cast,
@@ -180,6 +249,8 @@ pub enum FlowKind {
     Stream(stream::Config),
     /// A source without congestion control.
     Datagram(datagram::Config),
+    /// A consumer of named data, with or without a congestion law.
+    Ndn(ndn::ConsumerConfig),
 }
 
 /// A change during the run.
@@ -233,6 +304,7 @@ impl Blueprint {
             metric: Metric::Delay,
             routes: Vec::new(),
             icn: None,
+            ndn: None,
             flows: Vec::new(),
             events: Vec::new(),
             record: Record::default(),

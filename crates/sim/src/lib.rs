@@ -14,8 +14,8 @@ mod tree;
 mod world;
 
 pub use blueprint::{
-    Blueprint, Cast, Change, Churn, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec, Metric, PortSpec,
-    QueueSpec, ReceiverSpec, Record, RouteSpec,
+    Blueprint, Cast, Change, Churn, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec, Metric, NameRoute, NdnSpec,
+    PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, RouteSpec,
 };
 pub use peer::Factory;
 pub use trace::{

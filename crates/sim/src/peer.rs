@@ -169,6 +169,7 @@ pub(crate) fn make_sender(
             }))
         }
         FlowKind::Datagram(config) => AnyEndpoint::Source(datagram::Source::new(config, to)),
+        FlowKind::Ndn(_) => return Err(wrong_kind(flow, "a consumer")),
     })
 }
 
@@ -197,6 +198,7 @@ pub(crate) fn make_receiver(
             }))
         }
         FlowKind::Datagram(_) => AnyEndpoint::Sink(datagram::Sink::new()),
+        FlowKind::Ndn(_) => return Err(wrong_kind(flow, "a consumer")),
     })
 }
 

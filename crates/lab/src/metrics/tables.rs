@@ -145,6 +145,7 @@ impl<'a> FlowRow<'a> {
             FlowKind::Tcp(_) => "tcp",
             FlowKind::Stream(_) => "stream",
             FlowKind::Datagram(_) => "datagram",
+            FlowKind::Ndn(_) => "ndn",
         }
     }
 
@@ -168,7 +169,9 @@ impl<'a> FlowRow<'a> {
         match self.spec.kind {
             FlowKind::Stream(_) => self.missing_ratio(),
             FlowKind::Datagram(_) if self.spec.cast != Cast::Unicast => self.missing_ratio(),
-            FlowKind::Tcp(_) | FlowKind::Datagram(_) => loss_ratio(self.drops(), self.record.sent_packets),
+            FlowKind::Tcp(_) | FlowKind::Datagram(_) | FlowKind::Ndn(_) => {
+                loss_ratio(self.drops(), self.record.sent_packets)
+            }
         }
     }
 

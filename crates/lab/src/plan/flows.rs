@@ -77,7 +77,7 @@ impl Traffic {
             match flow.kind {
                 FlowKind::Tcp(_) => known.extend(tcp::SERIES.iter().map(|row| row.0)),
                 FlowKind::Stream(_) => known.extend(stream::SERIES.iter().map(|row| row.0)),
-                FlowKind::Datagram(_) => {}
+                FlowKind::Datagram(_) | FlowKind::Ndn(_) => {}
             }
             schemes.extend(flow.scheme.as_deref());
         }

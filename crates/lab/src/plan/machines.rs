@@ -144,6 +144,13 @@ fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
             );
             FlowKind::Stream(stream_config(table, entry))
         }
+        Build::Forwarder => {
+            let span = table.scheme.given().map_or(table.span, |scheme| scheme.span);
+            notes
+                .wrong(span, format!("`{scheme}` has parts in NDN forwarders alone"))
+                .hint("a flow takes a congestion law, such as scheme = \"cubic\"");
+            return None;
+        }
     };
     Some((Some(scheme.clone()), params?, kind))
 }

@@ -133,6 +133,7 @@ pub(crate) fn build(
         metric,
         routes,
         icn: names.spec,
+        ndn: None,
         flows: traffic.flows,
         events,
         record,

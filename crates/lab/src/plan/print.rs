@@ -290,6 +290,7 @@ fn flow_table(flow: &FlowSpec, group: &str, node_name: &dyn Fn(contract::NodeId)
             put(&mut table, "packet", size(config.packet));
             put(&mut table, "source", source_table(&config.pattern));
         }
+        FlowKind::Ndn(config) => put(&mut table, "packet", size(config.data)),
     }
     Value::Table(table)
 }

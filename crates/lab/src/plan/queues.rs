@@ -94,6 +94,7 @@ fn passing(net: &Net, flows: &[FlowSpec], paths: &mut Paths<'_>) -> BTreeMap<Por
             FlowKind::Tcp(config) => config.segment + config.header,
             FlowKind::Stream(config) => config.packet,
             FlowKind::Datagram(config) => config.packet,
+            FlowKind::Ndn(config) => config.data,
         };
         for receiver in &flow.to {
             let back = paths.way(receiver.node, flow.from);

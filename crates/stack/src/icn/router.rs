@@ -502,8 +502,9 @@ impl<L: RouterLaw> contract::Router for Router<L> {
                     self.on_signal(signal, packet, from, cx);
                     None
                 }
-                Header::Tcp(_) | Header::Datagram { .. } => Some(DropReason::NotListening),
+                _ => Some(DropReason::NotListening),
             },
+            RouterInput::Local(_) | RouterInput::Start => None,
             RouterInput::Timer => {
                 if self.next <= cx.now() {
                     self.on_timer(cx);
