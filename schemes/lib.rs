@@ -22,12 +22,14 @@ pub mod shared;
 pub mod aimd;
 pub mod cubic;
 pub mod mca;
+pub mod mircc;
 pub mod reno;
 
 registry! {
     control {
         aimd: Aimd,
         cubic: Cubic,
+        mircc: Mircc,
         reno: Reno,
     }
     stream {
@@ -35,7 +37,9 @@ registry! {
     }
     router {}
     strategy {}
-    link {}
+    link {
+        mircc: Mircc,
+    }
     forwarder {}
 }
 // registry: end

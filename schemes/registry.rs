@@ -112,6 +112,9 @@ macro_rules! registry {
             fn on_idle(&mut self, idle: Duration, cx: &mut Cx<'_>) {
                 match self { $(Self::$Control(law) => law.on_idle(idle, cx),)* Self::Custom(law) => law.on_idle(idle, cx) }
             }
+            fn on_access(&mut self, capacity: Rate) {
+                match self { $(Self::$Control(law) => law.on_access(capacity),)* Self::Custom(law) => law.on_access(capacity) }
+            }
             fn threshold(&self) -> Bytes {
                 match self { $(Self::$Control(law) => law.threshold(),)* Self::Custom(law) => law.threshold() }
             }

@@ -32,6 +32,9 @@ pub trait CongestionControl {
     /// The connection is about to send again after it had nothing in flight for `idle`, longer than a retransmission timeout.
     fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {}
 
+    /// NDN: the rate at which Data can reach the consumer's node, that of its fastest link. Told once, before anything else.
+    fn on_access(&mut self, _capacity: Rate) {}
+
     /// Slow-start threshold in bytes, for the trace; unlimited where the law has none.
     fn threshold(&self) -> Bytes {
         Bytes::UNLIMITED

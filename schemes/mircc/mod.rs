@@ -1,0 +1,113 @@
+//! MIRCC: every forwarder offers one rate per upstream link, and consumers ask at the least rate of their path.
+
+use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
+use units::{Duration, Rate};
+
+mod edge;
+mod router;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use edge::Control;
+pub use router::Link;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "mircc",
+    title: "Multipath-aware ICN rate-based congestion control, single path",
+    families: &[Family::Ndn],
+    sources: &[
+        Source {
+            key: "KATO",
+            text: "T. Kato, T. Enda, R. Yamamoto, S. Ohzahata: A Study on Performance of Explicit Rate Report based Congestion Control under Coarse-grained Clock Management",
+        },
+        Source {
+            key: "MIRCC",
+            text: "M. Mahdian, S. Arianfar, J. Gibson, D. Oran: MIRCC: Multipath-aware ICN Rate-based Congestion Control, ACM ICN 2016 (first page only)",
+        },
+    ],
+    documented: Documented::Partial,
+    series: &[
+        ("offered_rate", "bps", "flow", "rate that the last Data packet offered the consumer"),
+        (
+            "stamping_rate",
+            "packets/s",
+            "node",
+            "R: rate that each flow may use, at the upstream link that was asked most",
+        ),
+        ("upstream_capacity", "packets/s", "node", "C: capacity of that link"),
+        ("full_rate_flows", "flows", "node", "N: flows at the full rate that would make its traffic"),
+        ("rate_interval", "s", "node", "T: time between calculations of the rate"),
+        ("inflated_queue", "packets", "node", "q: level of that link's leaky bucket"),
+        (
+            "interest_rate",
+            "packets/s",
+            "node",
+            "y: Interests for that link in the last interval, over its length",
+        ),
+        ("upstream_rtt", "s", "node", "d: smoothed time from an Interest to its Data on that link"),
+        ("beta", "1", "node", "β: share of the queue that the rate drains in one round trip"),
+        ("target_utilisation", "1", "node", "η: share of the link that is given away"),
+    ],
+    reorder: 1,
+};
+
+params! {
+    /// T: time between two calculations of the rate. Values above it are a coarse clock.
+    interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the least of 100, 250, 500 and 750 ms";
+    /// When the intervals begin, after the start of the run.
+    phase: Duration = Duration::ZERO, within "0 s"..="100 s", from "our choice: no source gives one; the law must not depend on it";
+    /// η: share of the link that is given away.
+    eta: f64 = 1.0, within 0.01..=1.0, from "KATO §3.1";
+    /// Least value of β.
+    beta_floor: f64 = 0.1, within 0.0..=1.0, from "KATO eq. 3";
+    /// Weight of the newest value in the averages of the base rate and of the excess rate.
+    weight: f64 = 0.5, within 0.001..=1.0, from "KATO §2.2";
+    /// Packets that the leaky bucket of a link holds; 0 is without limit.
+    depth: u32 = 200, within 0..=1000000000, from "KATO §4.1";
+    /// Which Interests y counts.
+    counting: Counting = Counting::Received, from "our choice: KATO §3.1 says received; those that pass would hide the overload from the law";
+    /// What becomes of an Interest for which the bucket has no room.
+    policing: Policing = Policing::Drop, from "our choice: KATO names no refusal";
+    /// R is never above C. Without this the rate of a link that is no bottleneck grows without end.
+    capped: bool = true, from "our choice: no source says so; Figures 3 and 4 of KATO show at most C";
+    /// Least R, as a share of C.
+    least: f64 = 0.01, within 0.000001..=1.0, from "our choice: a consumer that hardly asks hears of no new rate";
+    /// Gain of the smoothed round-trip time d.
+    rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: KATO §3.1 says smoothed";
+    /// d before the first sample.
+    initial_rtt: Duration = Duration::from_millis(400), within "1 us"..="100 s", from "our choice: the round-trip time of KATO §4.1";
+    /// Rate at which a consumer starts; unlimited is the rate of its node's own link.
+    start: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: an idle link offers its capacity; Figures 3 and 4 of KATO begin there";
+}
+
+choice! {
+    /// Which Interests y counts.
+    pub enum Counting {
+        /// All that are to go to the link.
+        Received = "received",
+        /// Those that the bucket lets pass.
+        Passed = "passed",
+    }
+}
+
+choice! {
+    /// What becomes of an Interest for which the bucket has no room.
+    pub enum Policing {
+        /// It ends without a word.
+        Drop = "drop",
+        /// It is refused, with congestion as the reason.
+        Refuse = "refuse",
+    }
+}
+
+/// The part at a consumer.
+pub fn control(params: &Params, _setup: &Setup) -> Control {
+    Control::new(params)
+}
+
+/// The part at the links of a forwarder.
+pub fn link(params: &Params, setup: &Setup) -> Link {
+    Link::new(params, setup.segment)
+}

@@ -1,0 +1,89 @@
+//! The rate law of one upstream link. All rates in Data packets per second.
+
+use crate::mircc::Params;
+
+/// What the law keeps of a link between two ticks [KATO Table 1].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rater {
+    /// R: what each flow may use.
+    pub(crate) rate: f64,
+    y_prev: f64,
+    base_ewma: f64,
+    excess_ewma: f64,
+}
+
+/// What the law is told at a tick.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Facts {
+    /// C: Data packets that the link carries in a second; above 0.
+    pub(crate) capacity: f64,
+    /// y: Interests a second in the last interval.
+    pub(crate) y: f64,
+    /// q: the leaky bucket's level, in packets.
+    pub(crate) q: f64,
+    /// d: smoothed round-trip time, in seconds; above 0.
+    pub(crate) d: f64,
+}
+
+/// What a tick worked out besides R.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Found {
+    /// N.
+    pub(crate) n: f64,
+    /// β.
+    pub(crate) beta: f64,
+}
+
+impl Rater {
+    /// An idle link, which offers its capacity.
+    pub(crate) fn new(capacity: f64) -> Self {
+        Self { rate: capacity, y_prev: 0.0, base_ewma: capacity, excess_ewma: 0.0 }
+    }
+
+    /// The rate of the next interval.
+    pub(crate) fn tick(&mut self, params: &Params, facts: &Facts) -> Found {
+        let Facts { capacity, y, q, d } = *facts;
+        let n = full_rate_flows(capacity, y, self.rate);
+        let beta = beta(params.beta_floor, y, self.y_prev);
+        let base = base_rate(params.eta, capacity, beta, q, d, n);
+        let excess = excess_rate(self.rate, y, n);
+        // differs: the base rate is never below zero; a queue that is long for its round-trip time would make it so
+        self.base_ewma += params.weight * (base.max(0.0) - self.base_ewma);
+        self.excess_ewma += params.weight * (excess - self.excess_ewma);
+        // R(t) = base_rate_ewma(t) + excess_rate_ewma(t)                                          [KATO eq. 5]
+        // differs: R is kept within a share of C and C; the first lets consumers hear of new rates, the second of a link that
+        // is no bottleneck lets them hear of it again when it becomes one
+        let most = if params.capped { capacity } else { BOUNDLESS };
+        self.rate = (self.base_ewma + self.excess_ewma).clamp(params.least * capacity, most.max(capacity));
+        self.y_prev = y;
+        Found { n, beta }
+    }
+}
+
+/// N: how many flows at the full rate make the traffic.
+pub(crate) fn full_rate_flows(capacity: f64, y: f64, rate: f64) -> f64 {
+    // N = max(C, y(t)) / R(t−T)                                                                   [KATO eq. 1]
+    capacity.max(y) / rate
+}
+
+/// Each flow's share of what the link carries beside its queue.
+pub(crate) fn base_rate(eta: f64, capacity: f64, beta: f64, q: f64, d: f64, n: f64) -> f64 {
+    // base_rate(t) = (ηC − β(t) q(t)/d(t)) / N                                                    [KATO eq. 2]
+    (eta * capacity - beta * q / d) / n
+}
+
+/// How soon the queue is drained: sooner when traffic grows.
+pub(crate) fn beta(floor: f64, y: f64, y_prev: f64) -> f64 {
+    // β(t) = max(0.1, (y(t) − y(t−T)) / y(t))                                                     [KATO eq. 3]
+    // differs: without Interests the quotient has no value, and β is its floor
+    if y > 0.0 { floor.max((y - y_prev) / y) } else { floor }
+}
+
+/// What flows that are limited elsewhere leave.
+pub(crate) fn excess_rate(rate: f64, y: f64, n: f64) -> f64 {
+    // excess_rate(t) = R(t−T) − y(t)/N                                                            [KATO eq. 4]
+    rate - y / n
+}
+
+/// Greatest R where there is no cap, so that it stays a number.
+const BOUNDLESS: f64 = 1e15;

@@ -1,0 +1,24 @@
+//! What Data says to those it passes: the rate that is offered so far. One word of the label, in bit/s of Data on the wire; zero
+//! is no limit yet, as producers and stores send it.
+
+use contract::Label;
+use units::Rate;
+
+/// The rate that a Data packet offers; `None` where no forwarder has stamped it, or where the label is not ours.
+#[inline]
+pub(crate) fn offered(label: Label) -> Option<Rate> {
+    match label.0 {
+        [0, ..] => None,
+        [bps, 0, 0, 0] => Some(Rate::from_bps(bps)),
+        _ => None,
+    }
+}
+
+/// Lowers the offer of a Data packet to `rate`, if it is above [KATO §2.2].
+#[inline]
+pub(crate) fn stamp(label: &mut Label, rate: Rate) {
+    let own = rate.as_bps().max(1);
+    if offered(*label).is_none_or(|offer| offer.as_bps() > own) {
+        *label = Label([own, 0, 0, 0]);
+    }
+}
