@@ -71,8 +71,22 @@ impl<'a> Cx<'a> {
 
     /// Hands a packet to the network in the name of another flow, as routers do that speak about several.
     pub fn send_for(&mut self, flow: FlowId, to: Destination, size: Bytes, header: Header, label: Label) {
+        self.send_as(flow, to, size, Ecn::NotCapable, header, label);
+    }
+
+    /// The same, with a word on whether marks are understood.
+    #[inline]
+    pub fn send_as(
+        &mut self,
+        flow: FlowId,
+        to: Destination,
+        size: Bytes,
+        ecn: Ecn,
+        header: Header,
+        label: Label,
+    ) {
         let own = std::mem::replace(&mut self.flow, flow);
-        self.send(to, size, Ecn::NotCapable, header, label);
+        self.send(to, size, ecn, header, label);
         self.flow = own;
     }
 

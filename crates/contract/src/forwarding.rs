@@ -116,7 +116,7 @@ pub struct FibEntry<'a> {
     pub prefix: NameId,
     /// Number of the entry at this node, from 0, the same as long as the run lasts: for what a strategy keeps by prefix.
     pub index: u32,
-    /// The next hops, the cheapest first; of equals, the lower face. Never empty.
+    /// The next hops, the cheapest first; of equals, the one with fewer links to go, then the lower face. Never empty.
     pub hops: &'a [NextHop],
 }
 

@@ -22,6 +22,11 @@ pub trait Router {
     /// A packet came in, whomever it is for.
     fn on_arrival(&mut self, _packet: &Packet, _at: &mut Passing<'_>) {}
 
+    /// Whether [`Router::on_enqueue`] is wanted; asked once. It costs something for every packet.
+    fn watches(&self) -> bool {
+        true
+    }
+
     /// A packet, whosever it is, is about to be offered to the queue `port`.
     fn on_enqueue(&mut self, _packet: &mut Packet, _port: &PortView, _at: &mut Passing<'_>) {}
 

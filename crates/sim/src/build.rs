@@ -1,11 +1,13 @@
 //! From a blueprint to a world.
 
-use contract::{Address, FlowId, GroupId, NodeId, ParamError, PeerId, Random};
+use contract::{Address, FlowId, GroupId, NameId, NodeId, ParamError, PeerId, Random};
+use stack::ndn;
 use stack::queue::{ClassLimit, RoundRobin};
 use units::{Bytes, Duration, Time};
 
 use crate::agenda::{Kind, MAX_INDEX, What};
-use crate::peer::{Factory, Peer, make_receiver, make_sender};
+use crate::node::NO_FLOW;
+use crate::peer::{AnyEndpoint, Factory, Peer, make_receiver, make_sender};
 use crate::port::{Discipline, Port};
 use crate::record::Recorder;
 use crate::routing::{Edge, Routes};
@@ -58,11 +60,13 @@ pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
     for (id, flow) in (0u32..).zip(&blueprint.flows) {
         add_flow(&mut world, FlowId(id), flow, seed)?;
     }
+    add_producers(&mut world, blueprint);
     schedule(&mut world, blueprint);
     world.recorder =
         Recorder::new(blueprint, &world.flows, world.nodes.all.iter().map(|node| node.address.node));
     world.out.notes.probing = world.recorder.probing();
     world.out.notes.events = blueprint.record.events;
+    world.start_nodes();
     Ok(world)
 }
 
@@ -70,7 +74,8 @@ pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
 /// named groups from their access routers, name routers and the name resolution system from each other. Members of other
 /// groups are reached along their tree.
 pub(crate) fn routes(blueprint: &Blueprint, edges: &[Edge]) -> Routes {
-    let wanted = blueprint.flows.iter().flat_map(|flow| {
+    let by_address = blueprint.flows.iter().filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)));
+    let wanted = by_address.flat_map(|flow| {
         let receivers = if flow.cast == Cast::Multicast { &[] } else { flow.to.as_slice() };
         [flow.from].into_iter().chain(receivers.iter().map(|receiver| receiver.node))
     });
@@ -101,7 +106,8 @@ fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result
     let path = format!("flow.{}", flow.name);
     let first = world.peers.len() as u32;
     let sender = Address { node: flow.from, peer: PeerId(first) };
-    let first_receiver = Address { node: flow.to[0].node, peer: PeerId(first + 1) };
+    let first_receiver =
+        flow.to.first().map_or(sender, |to| Address { node: to.node, peer: PeerId(first + 1) });
     let random = |path: &str, purpose| Random::new(seed, path, purpose);
     let attachment = world.attachment(id, flow.from, true);
     let endpoint = make_sender(flow, id, first_receiver, attachment)?;
@@ -131,6 +137,21 @@ fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result
         .trees
         .push((flow.cast == Cast::Multicast).then(|| Tree::new(flow.from, id, world.blueprint.nodes.len())));
     Ok(())
+}
+
+/// Producers of named data, each at work from the start.
+fn add_producers(world: &mut World, blueprint: &Blueprint) {
+    let Some(spec) = &blueprint.ndn else { return };
+    for producer in &spec.producers {
+        let peer = PeerId(world.peers.len() as u32);
+        let address = Address { node: producer.node, peer };
+        let endpoint = AnyEndpoint::Producer(Box::new(ndn::Producer::new(&producer.config)));
+        let node = &blueprint.nodes[producer.node.index()];
+        let path = format!("producer.{node}{}", spec.names.text(producer.config.prefix));
+        let random = Random::new(blueprint.seed, &path, "producer");
+        world.peers.push(Peer::new(endpoint, address, NO_FLOW, random));
+        world.producers.push(peer);
+    }
 }
 
 /// The run's own events, then receivers, then senders, then changes: so that equal times go in that order.
@@ -199,6 +220,60 @@ fn check_names(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<
     Ok(())
 }
 
+/// The same for named data: who asks and who serves is at a node with a forwarder.
+fn check_named_data(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
+    let refuse = |name: &str, message: &str| {
+        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None })
+    };
+    let consumes = |flow: &&FlowSpec| matches!(flow.kind, FlowKind::Ndn(_));
+    let Some(ndn) = &blueprint.ndn else {
+        return match blueprint.flows.iter().find(consumes) {
+            Some(flow) => refuse(&flow.name, "named data needs nodes that forward by name"),
+            None => Ok(()),
+        };
+    };
+    if !ndn.nodes.windows(2).all(|pair| pair[0] < pair[1]) || !ndn.nodes.iter().all(|&node| known(node)) {
+        return refuse("ndn", "forwarders are at nodes that exist, each once and in order");
+    }
+    let forwards = |node: NodeId| ndn.nodes.binary_search(&node).is_ok();
+    let named = |prefix: NameId| prefix.index() < ndn.names.count();
+    if blueprint
+        .icn
+        .iter()
+        .any(|icn| forwards(icn.resolver) || icn.routers.iter().any(|&node| forwards(node)))
+    {
+        return refuse("ndn", "a node has one machine: a name router cannot forward named data as well");
+    }
+    if !ndn.producers.iter().all(|producer| forwards(producer.node) && named(producer.config.prefix)) {
+        return refuse("ndn", "producers serve prefixes of the tree of names, at nodes with a forwarder");
+    }
+    if !ndn.routes.iter().all(|route| forwards(route.at) && forwards(route.via) && named(route.prefix)) {
+        return refuse(
+            "ndn",
+            "pinned next hops lead from forwarder to forwarder, for prefixes of the tree of names",
+        );
+    }
+    for flow in blueprint.flows.iter().filter(consumes) {
+        let FlowKind::Ndn(config) = &flow.kind else { continue };
+        if !flow.to.is_empty() || flow.cast != Cast::Unicast {
+            return refuse(&flow.name, "a consumer has no receivers: whoever serves the prefix answers");
+        }
+        if !forwards(flow.from) || !named(config.prefix) {
+            return refuse(
+                &flow.name,
+                "a consumer is at a node with a forwarder and asks for a prefix of the tree of names",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// How many endpoints there are.
+pub(crate) fn endpoints(blueprint: &Blueprint) -> usize {
+    let producers = blueprint.ndn.as_ref().map_or(0, |ndn| ndn.producers.len());
+    producers + blueprint.flows.iter().map(|flow| 1 + flow.to.len()).sum::<usize>()
+}
+
 /// What the engine relies on. `lab` refuses these with a place in the file; this is for blueprints made by hand.
 fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
@@ -212,6 +287,9 @@ fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
         }
     }
     for flow in &blueprint.flows {
+        if matches!(flow.kind, FlowKind::Ndn(_)) {
+            continue;
+        }
         if flow.to.is_empty() || (flow.to.len() > 1 && flow.cast == Cast::Unicast) {
             return refuse(&flow.name, "a unicast flow has one receiver, a group at least one");
         }
@@ -220,7 +298,8 @@ fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
         }
     }
     check_names(blueprint, known)?;
-    let peers: usize = blueprint.flows.iter().map(|flow| 1 + flow.to.len()).sum();
+    check_named_data(blueprint, known)?;
+    let peers = endpoints(blueprint) + blueprint.nodes.len();
     if peers.max(blueprint.links.len() * 2).max(blueprint.events.len()) > MAX_INDEX {
         return refuse("scenario", "there are more than two million endpoints, ports or events");
     }

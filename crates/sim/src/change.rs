@@ -1,6 +1,6 @@
 //! What changes during a run: flows start and stop, receivers join and leave, links change, routes follow.
 
-use contract::{DropReason, FlowId, Input, NodeId, PortId, QueueDiscipline, Random};
+use contract::{Address, DropReason, FlowId, Input, NodeId, PortId, QueueDiscipline, Random};
 use units::{Rate, Time};
 
 use crate::agenda::{Kind, What};
@@ -137,7 +137,9 @@ impl World {
     /// Makes the sender's machine anew. The parameters were accepted when the world was built.
     fn remake_sender(&mut self, flow: FlowId) {
         let (spec, state) = (&self.blueprint.flows[flow.index()], &self.flows[flow.index()]);
-        let receiver = self.peers[self.receivers[state.receivers.start].peer.index()].address;
+        let receiver = self.receivers.get(state.receivers.clone()).and_then(<[_]>::first);
+        let receiver =
+            receiver.map_or(Address::default(), |receiver| self.peers[receiver.peer.index()].address);
         let endpoint = match &state.custom_sender {
             Some(make) => AnyEndpoint::Custom(make(destination(spec, flow, receiver))),
             None => make_sender(spec, flow, receiver, self.attachment(flow, spec.from, true))
@@ -172,7 +174,7 @@ impl World {
         self.flows[flow.index()].receivers.clone().for_each(|receiver| self.remake_receiver(receiver));
     }
 
-    fn activate(&mut self, peer: usize) {
+    pub(crate) fn activate(&mut self, peer: usize) {
         let state = &mut self.peers[peer];
         state.active = true;
         state.active_since = self.now;
@@ -194,6 +196,7 @@ impl World {
         if self.peers[peer].active {
             self.peers[peer].handle(self.now, input, &mut self.out);
             self.after(peer);
+            self.hand_over();
         }
     }
 
@@ -244,6 +247,7 @@ impl World {
     fn reroute(&mut self) {
         self.routes = build::routes(&self.blueprint, &self.edges);
         self.trees.iter_mut().flatten().for_each(|tree| tree.rebuild(&self.routes, &self.edges));
+        self.route_names();
     }
 }
 

@@ -4,6 +4,7 @@ mod agenda;
 mod blueprint;
 mod build;
 mod change;
+mod ndn;
 mod node;
 mod peer;
 mod port;
@@ -19,7 +20,7 @@ pub use blueprint::{
 };
 pub use peer::Factory;
 pub use trace::{
-    Balance, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord, ReceiverRecord, SERIES, SeriesRecord,
-    Subject, Trace,
+    Arrivals, Balance, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord, ReceiverRecord, SERIES,
+    SeriesRecord, Subject, Trace,
 };
 pub use world::{Control, World};

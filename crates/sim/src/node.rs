@@ -1,4 +1,5 @@
-//! Nodes that do more than forward by address: tree nodes of a name-based network, and its name resolution system.
+//! Nodes that do more than forward by address: tree nodes of a name-based network, its name resolution system, forwarders of named
+//! data.
 //!
 //! The engine's fast path knows nothing of them. A link that leads to such a node is marked, and so are the node's own ports;
 //! packets on those take the longer way through this file.
@@ -7,11 +8,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use contract::{
-    Address, Around, Cx, DropReason, Eid, FlowId, GroupId, Meter, NodeCx, NodeId, Outputs, Packet, PacketId,
-    ParamError, Passing, PeerId, PortId, PortView, Random, Router, RouterInput,
+    Address, Around, Cx, DropReason, Eid, FlowId, GroupId, Input, Meter, NodeCx, NodeId, Outputs, Packet,
+    PacketId, ParamError, Passing, PeerId, PortId, PortView, Random, Router, RouterInput,
 };
-use schemes::{AnyRouter, Build};
+use schemes::{AnyLink, AnyRouter, AnyStrategy, Build};
 use stack::icn::{self, Attachment, GroupPart, Resolver};
+use stack::ndn;
 use units::Time;
 
 use crate::agenda::{Kind, What};
@@ -27,14 +29,23 @@ use crate::{Blueprint, Cast, FlowKind, IcnSpec};
 pub(crate) enum AnyNode {
     Router(icn::Router<AnyRouter>),
     Resolver(Resolver),
+    Forwarder(Box<Forwarder>),
 }
+
+/// A forwarder with any parts.
+pub(crate) type Forwarder = ndn::Forwarder<ndn::strategies::Any<AnyStrategy>, AnyLink>;
 
 impl AnyNode {
     fn groups(&self) -> usize {
         match self {
             Self::Router(router) => router.groups(),
             Self::Resolver(resolver) => resolver.names(),
+            Self::Forwarder(_) => 0,
         }
+    }
+
+    fn counters(&self) -> Option<ndn::Counters> {
+        if let Self::Forwarder(forwarder) = self { Some(forwarder.counters()) } else { None }
     }
 }
 
@@ -44,6 +55,7 @@ impl Router for AnyNode {
         match self {
             Self::Router(machine) => machine.handle(input, cx),
             Self::Resolver(machine) => machine.handle(input, cx),
+            Self::Forwarder(machine) => machine.handle(input, cx),
         }
     }
 
@@ -52,6 +64,7 @@ impl Router for AnyNode {
         match self {
             Self::Router(machine) => machine.takes(packet),
             Self::Resolver(machine) => machine.takes(packet),
+            Self::Forwarder(machine) => machine.takes(packet),
         }
     }
 
@@ -60,6 +73,15 @@ impl Router for AnyNode {
         match self {
             Self::Router(machine) => machine.on_arrival(packet, at),
             Self::Resolver(machine) => machine.on_arrival(packet, at),
+            Self::Forwarder(machine) => machine.on_arrival(packet, at),
+        }
+    }
+
+    fn watches(&self) -> bool {
+        match self {
+            Self::Router(machine) => machine.watches(),
+            Self::Resolver(machine) => machine.watches(),
+            Self::Forwarder(machine) => machine.watches(),
         }
     }
 
@@ -68,6 +90,7 @@ impl Router for AnyNode {
         match self {
             Self::Router(machine) => machine.on_enqueue(packet, port, at),
             Self::Resolver(machine) => machine.on_enqueue(packet, port, at),
+            Self::Forwarder(machine) => machine.on_enqueue(packet, port, at),
         }
     }
 
@@ -76,13 +99,14 @@ impl Router for AnyNode {
         match self {
             Self::Router(machine) => machine.wake(),
             Self::Resolver(machine) => machine.wake(),
+            Self::Forwarder(machine) => machine.wake(),
         }
     }
 }
 
 /// A node's machine, its stream of random numbers, and what is counted about it.
 pub(crate) struct NodeState {
-    machine: AnyNode,
+    pub machine: AnyNode,
     pub address: Address,
     /// When its pending `Wake` is due; another one is stale.
     armed: Time,
@@ -90,7 +114,30 @@ pub(crate) struct NodeState {
     meter: Meter,
     sent: Sent,
     /// Counters at the end of the warm-up.
-    base: (Sent, Meter),
+    base: (Sent, Meter, ndn::Counters),
+}
+
+impl NodeState {
+    /// A machine at work. Its stream is that of the node called `name`.
+    pub(crate) fn new(machine: AnyNode, address: Address, seed: u64, name: &str) -> Self {
+        Self {
+            machine,
+            address,
+            armed: Time::NEVER,
+            random: Random::new(seed, &format!("node.{name}"), "router"),
+            meter: Meter::default(),
+            sent: Sent::default(),
+            base: Default::default(),
+        }
+    }
+}
+
+/// A packet between an endpoint and the machine of its node.
+pub(crate) enum HandOver {
+    /// To the machine with this index.
+    ToNode(usize, PacketId),
+    /// To an endpoint.
+    ToPeer(PeerId, PacketId),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,17 +152,17 @@ struct Sent {
 pub(crate) struct Nodes {
     pub all: Vec<NodeState>,
     /// By node; empty where the network has none.
-    at: Vec<u32>,
+    pub at: Vec<u32>,
     /// By node: the router through which a host there speaks.
     access: Vec<Option<Address>>,
 }
 
-const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 impl Nodes {
     /// The machine at `node`.
     #[inline]
-    fn at(&self, node: NodeId) -> Option<usize> {
+    pub(crate) fn at(&self, node: NodeId) -> Option<usize> {
         self.at.get(node.index()).filter(|&&index| index != NONE).map(|&index| index as usize)
     }
 
@@ -126,24 +173,31 @@ impl Nodes {
 
     /// Ends the warm-up.
     pub(crate) fn rebase(&mut self) {
-        self.all.iter_mut().for_each(|node| node.base = (node.sent, node.meter.clone()));
+        for node in &mut self.all {
+            node.base = (node.sent, node.meter.clone(), node.machine.counters().unwrap_or_default());
+            if let AnyNode::Forwarder(forwarder) = &mut node.machine {
+                forwarder.rebase();
+            }
+        }
     }
 
     /// Counters since the end of the warm-up.
     pub(crate) fn records(&self) -> Vec<NodeRecord> {
         let record = |node: &NodeState| {
-            let (sent, meter) = &node.base;
+            let (sent, meter, counters) = &node.base;
             NodeRecord {
                 node: node.address.node,
                 role: match node.machine {
                     AnyNode::Router(_) => NodeRole::Router,
                     AnyNode::Resolver(_) => NodeRole::Resolver,
+                    AnyNode::Forwarder(_) => NodeRole::Forwarder,
                 },
                 groups: node.machine.groups() as u64,
                 sent_packets: node.sent.packets - sent.packets,
                 sent_bytes: node.sent.bytes - sent.bytes,
                 forwarded_packets: node.sent.forwarded - sent.forwarded,
                 meter: crate::record::subtract_meter(&node.meter, meter),
+                ndn: node.machine.counters().map(|now| now.since(counters)),
             }
         };
         self.all.iter().map(record).collect()
@@ -189,14 +243,31 @@ impl Around for View<'_> {
 }
 
 /// Routes among equals are asked for by nobody's flow.
-const NO_FLOW: FlowId = FlowId(u32::MAX);
+pub(crate) const NO_FLOW: FlowId = FlowId(u32::MAX);
 
 impl World {
-    /// Places the machines of the name-based network. Flows come after, so the machines' addresses follow all endpoints'.
+    /// Places the machines of nodes. Endpoints come after, but the machines' addresses follow all of theirs.
     pub(crate) fn place_nodes(&mut self, blueprint: &Blueprint) -> Result<(), ParamError> {
-        let Some(spec) = &blueprint.icn else { return Ok(()) };
-        let endpoints: usize = blueprint.flows.iter().map(|flow| 1 + flow.to.len()).sum();
+        if blueprint.icn.is_none() && blueprint.ndn.is_none() {
+            return Ok(());
+        }
         self.nodes.at = vec![NONE; blueprint.nodes.len()];
+        self.nodes.access = vec![None; blueprint.nodes.len()];
+        if let Some(spec) = &blueprint.icn {
+            self.place_routers(blueprint, spec)?;
+        }
+        if let Some(spec) = &blueprint.ndn {
+            self.place_forwarders(blueprint, spec)?;
+        }
+        for (port, edge) in self.edges.iter().enumerate() {
+            let looks = self.nodes.at(edge.from).is_some_and(|index| self.nodes.all[index].machine.watches());
+            self.ports[port].watch(looks, self.nodes.at(edge.to).is_some());
+        }
+        Ok(())
+    }
+
+    fn place_routers(&mut self, blueprint: &Blueprint, spec: &IcnSpec) -> Result<(), ParamError> {
+        let endpoints = crate::build::endpoints(blueprint);
         let places: Vec<NodeId> = spec.routers.iter().copied().chain([spec.resolver]).collect();
         let address =
             |index: usize| Address { node: places[index], peer: PeerId((endpoints + index) as u32) };
@@ -207,32 +278,20 @@ impl World {
                 false => AnyNode::Router(make_router(blueprint, spec, resolver)?),
             };
             self.nodes.at[place.index()] = index as u32;
-            self.nodes.all.push(NodeState {
-                machine,
-                address: address(index),
-                armed: Time::NEVER,
-                random: Random::new(
-                    blueprint.seed,
-                    &format!("node.{}", blueprint.nodes[place.index()]),
-                    "router",
-                ),
-                meter: Meter::default(),
-                sent: Sent::default(),
-                base: (Sent::default(), Meter::default()),
-            });
+            let name = &blueprint.nodes[place.index()];
+            self.nodes.all.push(NodeState::new(machine, address(index), blueprint.seed, name));
         }
         let routers = access_routers(blueprint, &self.edges);
         self.nodes.access = routers.into_iter().map(|router| self.nodes.address(router?)).collect();
-        for (port, edge) in self.edges.iter().enumerate() {
-            let (from, to) = (self.nodes.at(edge.from).is_some(), self.nodes.at(edge.to).is_some());
-            self.ports[port].watch(from, to);
-        }
         Ok(())
     }
 
     /// A router loses its memory.
     pub(crate) fn reset_node(&mut self, node: NodeId) {
         let Some(index) = self.nodes.at(node) else { return };
+        if let AnyNode::Forwarder(_) = self.nodes.all[index].machine {
+            return self.reset_forwarder(index);
+        }
         let Some(spec) = &self.blueprint.icn else { return };
         let resolver = self.nodes.address(spec.resolver).expect("it was placed with the routers");
         self.nodes.all[index].machine = match self.nodes.all[index].machine {
@@ -241,6 +300,7 @@ impl World {
                     .expect("the same parameters were accepted before"),
             ),
             AnyNode::Resolver(_) => AnyNode::Resolver(Resolver::new(&spec.config)),
+            AnyNode::Forwarder(_) => unreachable!("forwarders have been dealt with"),
         };
     }
 
@@ -260,14 +320,10 @@ impl World {
         }
         let mut packet = packet;
         packet.hops = packet.hops.saturating_add(1);
-        match self.run_node(index, RouterInput::Packet(&packet, own)) {
-            Some(why) => self.drop(id, why),
-            None => {
-                self.out.arena.release(id);
-                self.balance.delivered += 1;
-            }
-        }
+        let fate = self.run_node(index, RouterInput::Packet(&packet, own));
+        self.taken(id, fate);
         self.after_node(index);
+        self.hand_over();
         true
     }
 
@@ -296,6 +352,71 @@ impl World {
         }
         self.run_node(index, RouterInput::Timer);
         self.digest(what);
+        self.after_node(index);
+        self.hand_over();
+    }
+
+    /// A packet that has no way on from `node`: for the machine that runs the node, or lost.
+    #[cold]
+    pub(crate) fn stay(&mut self, node: NodeId, id: PacketId) {
+        match self.nodes.at(node).filter(|_| self.out.arena.get(id).to.is_own_node()) {
+            Some(index) => self.local.push_back(HandOver::ToNode(index, id)),
+            None => self.drop(id, DropReason::NoRoute),
+        }
+    }
+
+    /// Hands over what endpoints and machines of the same node have for each other, until they are silent.
+    pub(crate) fn hand_over(&mut self) {
+        while let Some(next) = self.local.pop_front() {
+            match next {
+                HandOver::ToNode(index, id) => {
+                    let packet = *self.out.arena.get(id);
+                    let fate = self.run_node(index, RouterInput::Local(&packet));
+                    self.taken(id, fate);
+                    self.after_node(index);
+                }
+                HandOver::ToPeer(peer, id) => self.hand_to(peer, id),
+            }
+        }
+    }
+
+    fn hand_to(&mut self, peer: PeerId, id: PacketId) {
+        let taker = &mut self.peers[peer.index()];
+        if !taker.active {
+            return self.drop(id, DropReason::NotListening);
+        }
+        let packet = *self.out.arena.get(id);
+        self.taken(id, None);
+        let taker = &mut self.peers[peer.index()];
+        taker.count_arrival(self.now, &packet);
+        taker.handle(self.now, Input::Packet(&packet), &mut self.out);
+        self.after(peer.index());
+    }
+
+    /// Accounts for a packet that a machine or an endpoint took, unless it ends there with a reason.
+    #[inline]
+    fn taken(&mut self, id: PacketId, fate: Option<DropReason>) {
+        match fate {
+            Some(why) => self.drop(id, why),
+            None => {
+                self.out.arena.release(id);
+                self.balance.delivered += 1;
+            }
+        }
+    }
+
+    /// Begins the run of every machine.
+    pub(crate) fn start_nodes(&mut self) {
+        for index in 0..self.nodes.all.len() {
+            self.start_node(index);
+        }
+        for peer in self.producers.clone() {
+            self.activate(peer.index());
+        }
+    }
+
+    pub(crate) fn start_node(&mut self, index: usize) {
+        self.run_node(index, RouterInput::Start);
         self.after_node(index);
     }
 
@@ -326,6 +447,12 @@ impl World {
             self.offer(port, id);
         }
         self.out.forwards.clear();
+        for i in 0..self.out.deliveries.len() {
+            let (id, peer) = self.out.deliveries[i];
+            self.balance.copied += 1;
+            self.local.push_back(HandOver::ToPeer(peer, id));
+        }
+        self.out.deliveries.clear();
         let node = self.nodes.all[index].address.node;
         for i in 0..self.out.outbox.len() {
             let id = self.out.outbox[i];

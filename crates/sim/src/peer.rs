@@ -6,7 +6,7 @@ use contract::{
 };
 use schemes::{AnyControl, AnyReceiver, AnySender, Build};
 use stack::icn::Attachment;
-use stack::{datagram, stream, tcp};
+use stack::{datagram, ndn, stream, tcp};
 use units::{Bytes, Duration, Time};
 
 use crate::{Cast, FlowKind, FlowSpec};
@@ -23,6 +23,8 @@ pub(crate) enum AnyEndpoint {
     StreamReceiver(Box<stream::Receiver<AnyReceiver>>),
     Source(datagram::Source),
     Sink(datagram::Sink),
+    Clock(Box<ndn::Clock>),
+    Producer(Box<ndn::Producer>),
     Custom(Box<dyn Endpoint + Send>),
 }
 
@@ -36,6 +38,8 @@ impl Endpoint for AnyEndpoint {
             Self::StreamReceiver(endpoint) => endpoint.handle(input, cx),
             Self::Source(endpoint) => endpoint.handle(input, cx),
             Self::Sink(endpoint) => endpoint.handle(input, cx),
+            Self::Clock(endpoint) => endpoint.handle(input, cx),
+            Self::Producer(endpoint) => endpoint.handle(input, cx),
             Self::Custom(endpoint) => endpoint.handle(input, cx),
         }
     }
@@ -49,6 +53,8 @@ impl Endpoint for AnyEndpoint {
             Self::StreamReceiver(endpoint) => endpoint.wake(),
             Self::Source(endpoint) => endpoint.wake(),
             Self::Sink(endpoint) => endpoint.wake(),
+            Self::Clock(endpoint) => endpoint.wake(),
+            Self::Producer(endpoint) => endpoint.wake(),
             Self::Custom(endpoint) => endpoint.wake(),
         }
     }
@@ -131,6 +137,7 @@ impl Peer {
     pub(crate) fn rebase(&mut self, now: Time) {
         (self.delay_min, self.delay_max) = (Duration::MAX, Duration::ZERO);
         self.meter.rtt_min = Duration::MAX;
+        (self.meter.delay_min, self.meter.delay_max) = (Duration::MAX, Duration::ZERO);
         (self.active_for, self.active_since) = (Duration::ZERO, now);
     }
 
@@ -169,13 +176,20 @@ pub(crate) fn make_sender(
             }))
         }
         FlowKind::Datagram(config) => AnyEndpoint::Source(datagram::Source::new(config, to)),
-        FlowKind::Ndn(_) => return Err(wrong_kind(flow, "a consumer")),
+        FlowKind::Ndn(config) if flow.scheme.is_none() => {
+            AnyEndpoint::Clock(Box::new(ndn::Clock::new(config)))
+        }
+        FlowKind::Ndn(_) => return Err(wrong_kind(flow, "a congestion law")),
     })
 }
 
-/// Where a flow's sender sends to: its receiver, or its group.
+/// Where a flow's sender sends to: its receiver, its group, or the forwarder of its node.
 pub(crate) fn destination(flow: &FlowSpec, id: FlowId, receiver: Address) -> Destination {
-    if flow.cast == Cast::Multicast { Destination::group(GroupId(id.0)) } else { receiver.into() }
+    match (&flow.kind, flow.cast) {
+        (FlowKind::Ndn(_), _) => Destination::own_node(),
+        (_, Cast::Multicast) => Destination::group(GroupId(id.0)),
+        _ => receiver.into(),
+    }
 }
 
 /// A receiver of `flow`, which answers to `sender`.
@@ -198,7 +212,7 @@ pub(crate) fn make_receiver(
             }))
         }
         FlowKind::Datagram(_) => AnyEndpoint::Sink(datagram::Sink::new()),
-        FlowKind::Ndn(_) => return Err(wrong_kind(flow, "a consumer")),
+        FlowKind::Ndn(_) => unreachable!("consumers are checked to have no receivers"),
     })
 }
 

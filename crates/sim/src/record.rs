@@ -3,14 +3,14 @@
 use contract::{FlowId, Meter, NodeId, Note, Notes, PeerId, PortId};
 use units::{Duration, Time};
 
-use crate::Blueprint;
 use crate::agenda::{Kind, What};
 use crate::build::FlowState;
 use crate::peer::{Peer, Tally};
 use crate::trace::{
-    EventRecord, FlowRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
+    Arrivals, EventRecord, FlowRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
 };
 use crate::world::World;
+use crate::{Blueprint, FlowKind};
 
 /// Series and events.
 #[derive(Default)]
@@ -79,6 +79,8 @@ impl Recorder {
             subjects.push(Subject::Flow(FlowId(flow)));
             subjects.extend(state.receivers.clone().map(|index| Subject::Receiver(index as u32)));
         }
+        let producers = blueprint.ndn.iter().flat_map(|ndn| &ndn.producers);
+        subjects.extend(producers.map(|producer| Subject::Node(producer.node)));
         subjects.extend(nodes.map(Subject::Node));
         let mut recorder =
             Self { probes: subjects.iter().map(|_| Vec::new()).collect(), subjects, ..Self::default() };
@@ -108,7 +110,14 @@ impl Recorder {
                     recorder.subjects.iter().filter(|s| matches!(s, Subject::Flow(_))).copied().collect()
                 }
                 _ => {
-                    recorder.subjects.iter().filter(|s| matches!(s, Subject::Receiver(_))).copied().collect()
+                    let consumes =
+                        |flow: FlowId| matches!(blueprint.flows[flow.index()].kind, FlowKind::Ndn(_));
+                    let receives = |subject: &&Subject| match subject {
+                        Subject::Receiver(_) => true,
+                        Subject::Flow(flow) => consumes(*flow),
+                        Subject::Port(_) | Subject::Node(_) => false,
+                    };
+                    recorder.subjects.iter().filter(receives).copied().collect()
                 }
             };
             recorder.gauges.extend(subjects.into_iter().map(|subject| Gauge {
@@ -240,6 +249,13 @@ impl World {
                 sent_packets: tally.sent_packets,
                 sent_bytes: tally.sent_bytes,
                 drops: self.flow_drops[flow],
+                arrived: Arrivals {
+                    packets: tally.received_packets,
+                    bytes: tally.received_bytes,
+                    delay_sum_ns: tally.delay_sum_ns,
+                    delay_min: peer.delay_min,
+                    delay_max: peer.delay_max,
+                },
                 meter,
                 started_at: peer.started_at,
                 active: peer.active_until(now),
@@ -302,5 +318,8 @@ pub(crate) fn subtract_meter(meter: &Meter, base: &Meter) -> Meter {
     since.goodput_bytes -= base.goodput_bytes;
     since.rtt_count -= base.rtt_count;
     since.rtt_sum_ns -= base.rtt_sum_ns;
+    since.delay_count -= base.delay_count;
+    since.delay_sum_ns -= base.delay_sum_ns;
+    since.delay_square_sum_ns2 -= base.delay_square_sum_ns2;
     since
 }

@@ -133,7 +133,7 @@ impl Routes {
     /// Where a packet of `flow` at `at` goes next on its way to `to`.
     #[inline]
     pub(crate) fn next(&self, at: NodeId, to: NodeId, flow: FlowId) -> Option<PortId> {
-        let target = &self.to[to.index()];
+        let target = self.to.get(to.index())?;
         let entry = if at == target.last {
             target.last_port
         } else {

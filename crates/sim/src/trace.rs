@@ -1,6 +1,7 @@
 //! All that a run leaves: counters of flows, receivers and ports, series, events. Append-only; valid whenever the run stops.
 
 use contract::{DropReason, FlowId, Meter, NodeId, PeerId, PortId};
+use stack::ndn;
 use units::{Duration, Time};
 
 /// Series that the engine measures itself, per interval: name, unit, subject, meaning.
@@ -46,7 +47,8 @@ pub struct Trace {
     pub flows: Vec<FlowRecord>,
     /// Per receiver, flow by flow.
     pub receivers: Vec<ReceiverRecord>,
-    /// Per node of the name-based network that does more than forward: its routers, then the name resolution system.
+    /// Per node that does more than forward by address: routers of the name-based network, then its name resolution system, then
+    /// forwarders of named data.
     pub nodes: Vec<NodeRecord>,
     /// Per port: link `i` forward at `2 i`, backward at `2 i + 1`.
     pub ports: Vec<PortRecord>,
@@ -67,12 +69,35 @@ pub struct FlowRecord {
     pub sent_bytes: u64,
     /// Packets of the flow dropped anywhere, both directions, by [`DropReason`].
     pub drops: [u64; DropReason::ALL.len()],
+    /// What reached the sender: Data where it is a consumer of named data, otherwise acknowledgements and feedback.
+    pub arrived: Arrivals,
     /// What the sender reported of itself.
     pub meter: Meter,
     /// When it first started.
     pub started_at: Option<Time>,
     /// Time during which it was on, after the warm-up.
     pub active: Duration,
+}
+
+/// Packets that reached an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrivals {
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Sum of one-way delays, in nanoseconds; those of Data are from the producer or store that answered.
+    pub delay_sum_ns: u64,
+    /// Least one-way delay; [`Duration::MAX`] before the first packet.
+    pub delay_min: Duration,
+    /// Greatest one-way delay.
+    pub delay_max: Duration,
+}
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        Self { packets: 0, bytes: 0, delay_sum_ns: 0, delay_min: Duration::MAX, delay_max: Duration::ZERO }
+    }
 }
 
 /// Counters of one receiver. Counts are of the time after the warm-up.
@@ -100,7 +125,7 @@ pub struct ReceiverRecord {
     pub active: Duration,
 }
 
-/// Counters of a router of the name-based network, or of the name resolution system. Counts are of the time after the warm-up.
+/// Counters of a node that does more than forward by address. Counts are of the time after the warm-up.
 #[derive(Clone, Debug)]
 pub struct NodeRecord {
     /// The node.
@@ -113,19 +138,23 @@ pub struct NodeRecord {
     pub sent_packets: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Copies of groups' packets that it forwarded.
+    /// Packets that it forwarded to links: copies of groups' packets, Interests, Data and refusals.
     pub forwarded_packets: u64,
     /// What it counted: feedback heard and sent, signals sent, words ignored.
     pub meter: Meter,
+    /// What a forwarder of named data counted.
+    pub ndn: Option<ndn::Counters>,
 }
 
-/// What a node of the name-based network does.
+/// What a node does beside forwarding by address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeRole {
     /// It routes by name and by address.
     Router,
     /// It is the name resolution system.
     Resolver,
+    /// It forwards named data.
+    Forwarder,
 }
 
 /// Counters of one direction of a link. Counts are of the time after the warm-up.

@@ -3,6 +3,7 @@
 //! A packet is handed over by an endpoint, offered to its node's port, arrives at the next node, and so on until it is
 //! delivered or dropped. Everything else (what changes, what is recorded) is in the neighbouring files.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use contract::{
@@ -12,7 +13,7 @@ use contract::{Endpoint, FlowId, QueueDiscipline};
 use units::{Duration, Time};
 
 use crate::agenda::{Agenda, Kind, What};
-use crate::node::Nodes;
+use crate::node::{HandOver, Nodes};
 use crate::peer::Peer;
 use crate::port::{Offer, Port, offer_of};
 use crate::record::Recorder;
@@ -46,6 +47,10 @@ pub struct World {
     pub(crate) trees: Vec<Option<Tree>>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) nodes: Nodes,
+    /// Packets between endpoints and the machine of one node, to be handed over before time goes on.
+    pub(crate) local: VecDeque<HandOver>,
+    /// Producers of named data.
+    pub(crate) producers: Vec<PeerId>,
     pub(crate) flows: Vec<build::FlowState>,
     pub(crate) receivers: Vec<build::ReceiverState>,
     pub(crate) recorder: Recorder,
@@ -83,6 +88,8 @@ impl World {
             trees: Vec::new(),
             edges: Vec::new(),
             nodes: Nodes::default(),
+            local: VecDeque::new(),
+            producers: Vec::new(),
             flows: Vec::new(),
             receivers: Vec::new(),
             recorder: Recorder::default(),
@@ -207,6 +214,9 @@ impl World {
         peer.handle(self.now, Input::Timer, &mut self.out);
         self.digest(what);
         self.after(what.index());
+        if !self.local.is_empty() {
+            self.hand_over();
+        }
     }
 
     /// Sends what an endpoint put out and asks it when to come back.
@@ -257,7 +267,7 @@ impl World {
         let (to, flow) = (packet.to.node(), packet.flow);
         match to.and_then(|to| self.routes.next(node, to, flow)) {
             Some(port) => self.offer(port, id),
-            None => self.drop(id, DropReason::NoRoute),
+            None => self.stay(node, id),
         }
     }
 

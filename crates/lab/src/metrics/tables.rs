@@ -369,6 +369,7 @@ pub(super) fn nodes(plan: &Plan, trace: &Trace) -> Table {
             match row.role {
                 NodeRole::Router => "router",
                 NodeRole::Resolver => "resolver",
+                NodeRole::Forwarder => "forwarder",
             }
             .to_owned()
         })

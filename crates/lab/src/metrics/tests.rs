@@ -221,6 +221,7 @@ fn nodes() -> Vec<NodeRecord> {
         sent_bytes: 1920,
         forwarded_packets: 700,
         meter: Default::default(),
+        ndn: None,
     };
     let mut router = record(1, NodeRole::Router, 2);
     for (what, n) in [(Count::Heard, 8), (Count::Feedback, 4), (Count::Signals, 26), (Count::Ignored, 3)] {

@@ -1,8 +1,33 @@
 //! Named data networking: requests by name find their way to whoever has the content, and Data finds its way back along what the
 //! forwarders remember.
 //!
-//! A forwarder runs on every node, those of consumers and producers included; endpoints are faces of their node's forwarder.
+//! A [`Forwarder`] runs on every node, those of consumers and producers included; endpoints are faces of their node's forwarder.
 
+mod acting;
+mod clock;
 mod config;
+mod counters;
+mod faces;
+mod fib;
+mod forwarder;
+mod lanes;
+mod nonces;
+mod pit;
+mod producer;
+mod store;
+pub mod strategies;
+mod table;
+#[cfg(test)]
+mod tests;
 
+pub use clock::Clock;
 pub use config::{Config, ConsumerConfig, INTEREST, OVERHEAD, Policy, ProducerConfig, Store};
+pub use counters::{Counters, Tally};
+pub use faces::Faces;
+pub use fib::Fib;
+pub use forwarder::{Forwarder, SERIES};
+pub use nonces::DeadNonces;
+pub use pit::Pit;
+pub use producer::Producer;
+pub use store::ContentStore;
+pub use table::Table;

@@ -1,0 +1,320 @@
+//! What a forwarder's parts can do: the tables and queues behind [`StrategyCx`] and [`LinkCx`].
+
+use std::sync::Arc;
+
+use contract::{
+    Admission, Crossing, Departure, Ecn, FaceId, FaceView, FlowId, Header, InRecord, Interest, LaneId,
+    LaneView, LinkCx, LinkLaw, Nack, NackReason, Name, Names, NodeCx, OutRecord, Packet, Pending, Random,
+    StrategyCx,
+};
+use units::{Bytes, Duration, Time};
+
+use super::Config;
+use super::counters::{Counters, Tally};
+use super::faces::Faces;
+use super::lanes::{Held, Lanes};
+use super::nonces::DeadNonces;
+use super::pit::Pit;
+use super::store::ContentStore;
+
+/// All that a forwarder has beside its parts and its routes.
+pub(super) struct Core {
+    pub config: Config,
+    pub names: Arc<Names>,
+    pub faces: Faces,
+    pub pit: Pit,
+    pub store: ContentStore,
+    pub dead: DeadNonces,
+    pub lanes: Lanes,
+    pub counters: Counters,
+    /// Interests that the link part refused while its timer ran: the strategy has yet to hear of them.
+    pub refusals: Vec<(Pending, FaceId, NackReason)>,
+    pub strategy_random: Random,
+    pub law_random: Random,
+}
+
+impl Core {
+    /// Whether a packet of its own can come back to the node: there are two ways out.
+    #[inline]
+    pub(super) fn in_a_loop(&self) -> bool {
+        self.faces.links() > 1
+    }
+
+    /// Ends an entry: nothing is expected of its upstreams any longer.
+    #[inline]
+    pub(super) fn end(&mut self, pending: Pending) {
+        let Some(name) = self.pit.entry(pending).map(|entry| entry.name) else { return };
+        let mut next = self.pit.first_out(pending);
+        while let Some(record) = next {
+            if record.refused.is_none() {
+                self.faces.answered(record.face);
+            }
+            if self.in_a_loop() {
+                self.dead.add(name, record.nonce);
+            }
+            next = self.pit.next_out(&record);
+        }
+        self.pit.end(pending);
+    }
+
+    /// Says no to one downstream.
+    fn refuse(&mut self, pending: Pending, downstream: FaceId, reason: NackReason, cx: &mut NodeCx<'_, '_>) {
+        let record = self.pit.ins(pending).find(|record| record.face == downstream.0);
+        let (Some(record), Some(entry)) = (record, self.pit.entry(pending)) else { return };
+        let mut packet = Packet {
+            flow: FlowId(record.flow),
+            size_bytes: u32::from(entry.size),
+            source: cx.me(),
+            to: cx.me().into(),
+            sent_at: cx.now(),
+            label: entry.label,
+            header: Header::Nack(Nack { name: entry.name, nonce: record.nonce, reason }),
+            ecn: Ecn::NotCapable,
+            hops: 0,
+        };
+        self.pit.forget(pending, downstream);
+        self.counters.add(Tally::NacksOut);
+        self.faces.send(&mut packet, downstream, cx);
+    }
+
+    /// The Interest of an entry as the latest of its downstreams sent it.
+    fn rebuilt(&self, pending: Pending, cx: &NodeCx<'_, '_>) -> Option<(Packet, FaceId)> {
+        let entry = self.pit.entry(pending)?;
+        let latest = self.pit.ins(pending).max_by_key(|record| record.expires)?;
+        let left_ms = entry.expires.saturating_since(cx.now()).as_nanos().div_ceil(1_000_000);
+        let interest = Interest { name: entry.name, nonce: latest.nonce, lifetime_ms: left_ms as u32 };
+        let packet = Packet {
+            flow: FlowId(latest.flow),
+            size_bytes: u32::from(entry.size),
+            source: cx.me(),
+            to: cx.me().into(),
+            sent_at: cx.now(),
+            label: entry.label,
+            header: Header::Interest(interest),
+            ecn: if entry.capable { Ecn::Capable } else { Ecn::NotCapable },
+            hops: 0,
+        };
+        Some((packet, FaceId(latest.face)))
+    }
+
+    /// Writes that an Interest goes to a face.
+    #[inline]
+    fn note_sent(&mut self, pending: Pending, name: Name, face: FaceId, nonce: u32, now: Time, held: bool) {
+        let old = self.pit.send(pending, face, nonce, now, held);
+        if old.is_none_or(|old| old.refused.is_some()) {
+            self.faces.asked(face.0);
+        }
+        if let Some(old) = old.filter(|old| old.nonce != nonce && self.in_a_loop()) {
+            self.dead.add(name, old.nonce);
+        }
+    }
+}
+
+/// A strategy at work.
+pub(super) struct Deciding<'a, 'b, 'c, L> {
+    pub core: &'a mut Core,
+    pub law: &'a mut Option<L>,
+    pub cx: &'a mut NodeCx<'b, 'c>,
+    /// The Interest that has just arrived, and where.
+    pub arrived: Option<(Pending, &'a Packet, FaceId)>,
+}
+
+impl<L: LinkLaw> Deciding<'_, '_, '_, L> {
+    fn send(&mut self, pending: Pending, face: FaceId, fresh_nonce: bool) -> Departure {
+        let Self { core, law, cx, arrived } = self;
+        if face.0 >= core.faces.count() {
+            return Departure::Gone;
+        }
+        let (mut packet, from) = match *arrived {
+            Some((present, packet, from)) if present == pending && core.pit.entry(pending).is_some() => {
+                (*packet, from)
+            }
+            _ => match core.rebuilt(pending, cx) {
+                Some(rebuilt) => rebuilt,
+                None => return Departure::Gone,
+            },
+        };
+        let Header::Interest(interest) = &mut packet.header else { return Departure::Gone };
+        if fresh_nonce {
+            interest.nonce = (core.strategy_random.bits() >> 32) as u32;
+        }
+        let (name, nonce, now) = (interest.name, interest.nonce, cx.now());
+        if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(face)) {
+            let note = core.pit.entry(pending).map_or(0, |entry| entry.link_note);
+            let mut way = Crossing { from, to: face, note };
+            let admission = law.on_interest(&mut packet, &mut way, &mut Shaping { core, cx, timer: false });
+            if let Some(entry) = core.pit.entry_mut(pending) {
+                entry.link_note = way.note;
+            }
+            match admission {
+                Admission::Pass => {}
+                Admission::Hold(lane) => {
+                    core.counters.add(Tally::Held);
+                    core.note_sent(pending, name, face, nonce, now, true);
+                    core.lanes.push(lane, Held { pending, face, since: now, packet });
+                    return Departure::Held;
+                }
+                Admission::Refuse(reason) => {
+                    core.counters.add(Tally::Refused);
+                    return Departure::Refused(reason);
+                }
+                Admission::Drop => {
+                    core.counters.add(Tally::Policed);
+                    return Departure::Dropped;
+                }
+            }
+        }
+        core.note_sent(pending, name, face, nonce, now, false);
+        core.counters.add(Tally::InterestsOut);
+        core.faces.send(&mut packet, face, cx);
+        Departure::Sent
+    }
+}
+
+impl<L: LinkLaw> StrategyCx for Deciding<'_, '_, '_, L> {
+    fn now(&self) -> Time {
+        self.cx.now()
+    }
+
+    fn random(&mut self) -> &mut Random {
+        &mut self.core.strategy_random
+    }
+
+    fn names(&self) -> &Names {
+        &self.core.names
+    }
+
+    fn faces(&self) -> u32 {
+        self.core.faces.count()
+    }
+
+    fn face(&mut self, face: FaceId) -> FaceView {
+        self.core.faces.view(face, self.cx)
+    }
+
+    fn downstream(&self, pending: Pending, index: usize) -> Option<InRecord> {
+        self.core.pit.ins(pending).nth(index).map(InRecord::from)
+    }
+
+    fn upstream(&self, pending: Pending, index: usize) -> Option<OutRecord> {
+        self.core.pit.outs(pending).nth(index).map(OutRecord::from)
+    }
+
+    fn note(&self, pending: Pending) -> u32 {
+        self.core.pit.entry(pending).map_or(0, |entry| entry.strategy_note)
+    }
+
+    fn set_note(&mut self, pending: Pending, note: u32) {
+        if let Some(entry) = self.core.pit.entry_mut(pending) {
+            entry.strategy_note = note;
+        }
+    }
+
+    fn send_interest(&mut self, pending: Pending, face: FaceId) -> Departure {
+        self.send(pending, face, false)
+    }
+
+    fn probe_interest(&mut self, pending: Pending, face: FaceId) -> Departure {
+        self.send(pending, face, true)
+    }
+
+    fn send_nack(&mut self, pending: Pending, downstream: FaceId, reason: NackReason) {
+        self.core.refuse(pending, downstream, reason, self.cx);
+        if self.core.pit.first_in(pending).is_none() {
+            self.core.end(pending);
+        }
+    }
+
+    fn send_nacks(&mut self, pending: Pending, reason: NackReason) {
+        while let Some(record) = self.core.pit.first_in(pending) {
+            self.core.refuse(pending, FaceId(record.face), reason, self.cx);
+        }
+        self.core.end(pending);
+    }
+
+    fn reject(&mut self, pending: Pending) {
+        self.core.end(pending);
+    }
+
+    fn probe(&mut self, series: &'static str, value: f64) {
+        self.cx.probe(series, value);
+    }
+}
+
+/// A link part at work.
+pub(super) struct Shaping<'a, 'b, 'c> {
+    pub core: &'a mut Core,
+    pub cx: &'a mut NodeCx<'b, 'c>,
+    /// Its timer runs: it may let go of what it holds.
+    pub timer: bool,
+}
+
+impl Shaping<'_, '_, '_> {
+    /// The first Interest of a lane that is still to go.
+    fn next(&mut self, lane: LaneId) -> Option<Held> {
+        debug_assert!(self.timer, "lanes are released in `on_timer`");
+        while self.timer {
+            let held = self.core.lanes.pop(lane)?;
+            let record = self.core.pit.sent_to(held.pending, held.face);
+            if record.is_some_and(|record| record.held) {
+                return Some(held);
+            }
+        }
+        None
+    }
+}
+
+impl LinkCx for Shaping<'_, '_, '_> {
+    fn now(&self) -> Time {
+        self.cx.now()
+    }
+
+    fn random(&mut self) -> &mut Random {
+        &mut self.core.law_random
+    }
+
+    fn names(&self) -> &Names {
+        &self.core.names
+    }
+
+    fn faces(&self) -> u32 {
+        self.core.faces.count()
+    }
+
+    fn face(&mut self, face: FaceId) -> FaceView {
+        self.core.faces.view(face, self.cx)
+    }
+
+    fn lane(&self, lane: LaneId) -> LaneView {
+        self.core.lanes.view(lane)
+    }
+
+    fn release(&mut self, lane: LaneId) -> Option<Bytes> {
+        let mut held = self.next(lane)?;
+        self.core.pit.leave(held.pending, held.face, self.cx.now());
+        self.core.counters.add(Tally::InterestsOut);
+        let size = held.packet.size();
+        self.core.faces.send(&mut held.packet, held.face, self.cx);
+        Some(size)
+    }
+
+    fn refuse(&mut self, lane: LaneId, reason: NackReason) -> Option<Bytes> {
+        let held = self.next(lane)?;
+        self.core.pit.refuse(held.pending, held.face, reason);
+        self.core.faces.answered(held.face.0);
+        self.core.counters.add(Tally::Refused);
+        self.core.refusals.push((held.pending, held.face, reason));
+        Some(held.packet.size())
+    }
+
+    fn probe(&mut self, series: &'static str, value: f64) {
+        self.cx.probe(series, value);
+    }
+}
+
+/// Time since an out-record's Interest left, if that can be told from Data.
+#[inline]
+pub(super) fn round_trip(record: Option<super::pit::Out>, now: Time) -> Option<Duration> {
+    let record = record.filter(|record| !record.again && !record.held && record.refused.is_none())?;
+    Some(now.saturating_since(record.sent_at))
+}

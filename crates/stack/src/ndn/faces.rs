@@ -1,0 +1,91 @@
+//! The faces of a forwarder: its links to other forwarders, then the endpoints on its node.
+
+use contract::{Address, FaceId, FaceView, NodeCx, Packet, PeerId, PortId};
+
+/// Where the faces lead.
+#[derive(Clone, Debug, Default)]
+pub struct Faces {
+    /// In ascending order.
+    ports: Vec<PortId>,
+    /// The forwarder at the other end, by port.
+    neighbours: Vec<Address>,
+    /// In ascending order.
+    locals: Vec<PeerId>,
+    /// Interests sent and not yet answered, by face.
+    pending: Vec<u32>,
+}
+
+impl Faces {
+    /// Faces for these links, each with the forwarder at its other end, and for these endpoints. Both stand in ascending order.
+    pub fn new(links: &[(PortId, Address)], locals: &[PeerId]) -> Self {
+        debug_assert!(links.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        debug_assert!(locals.windows(2).all(|pair| pair[0] < pair[1]));
+        Self {
+            ports: links.iter().map(|link| link.0).collect(),
+            neighbours: links.iter().map(|link| link.1).collect(),
+            locals: locals.to_vec(),
+            pending: vec![0; links.len() + locals.len()],
+        }
+    }
+
+    /// The same faces, with nothing pending.
+    pub fn emptied(&self) -> Self {
+        Self { pending: vec![0; self.pending.len()], ..self.clone() }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.pending.len() as u32
+    }
+
+    /// How many of them are links; they come first.
+    #[inline]
+    pub fn links(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// Whether it is a link.
+    #[inline]
+    pub fn is_link(&self, face: FaceId) -> bool {
+        face.index() < self.ports.len()
+    }
+
+    /// The face of a port.
+    #[inline]
+    pub fn of_port(&self, port: PortId) -> Option<FaceId> {
+        self.ports.binary_search(&port).ok().map(|index| FaceId(index as u32))
+    }
+
+    /// The face of an endpoint.
+    #[inline]
+    pub fn of_local(&self, peer: PeerId) -> Option<FaceId> {
+        let index = self.locals.binary_search(&peer).ok()?;
+        Some(FaceId((self.ports.len() + index) as u32))
+    }
+
+    pub(super) fn view(&self, face: FaceId, cx: &mut NodeCx<'_, '_>) -> FaceView {
+        let link = self.ports.get(face.index()).map(|port| cx.port(*port));
+        FaceView { face, link, pending: self.pending.get(face.index()).copied().unwrap_or(0) }
+    }
+
+    /// Lets a packet go.
+    #[inline]
+    pub(super) fn send(&self, packet: &mut Packet, face: FaceId, cx: &mut NodeCx<'_, '_>) {
+        if let Some(port) = self.ports.get(face.index()) {
+            packet.to = self.neighbours[face.index()].into();
+            cx.forward(packet, *port);
+        } else {
+            cx.deliver(packet, self.locals[face.index() - self.ports.len()]);
+        }
+    }
+
+    #[inline]
+    pub(super) fn asked(&mut self, face: u32) {
+        self.pending[face as usize] += 1;
+    }
+
+    #[inline]
+    pub(super) fn answered(&mut self, face: u32) {
+        self.pending[face as usize] -= 1;
+    }
+}

@@ -1,0 +1,143 @@
+//! The forwarding information base: next hops by prefix, found by the longest prefix that matches.
+
+use contract::{FibEntry, NameId, Names, NextHop};
+
+use super::table::Table;
+
+/// Next hops by prefix. A look-up costs a probe for each component of the name; how many names there are under a prefix does not
+/// matter.
+#[derive(Clone, Debug, Default)]
+pub struct Fib {
+    /// From prefixes to rows. Rows stay, so that a prefix keeps its number.
+    rows_of: Table,
+    rows: Vec<Row>,
+    /// The next hops of all rows.
+    hops: Vec<NextHop>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    prefix: NameId,
+    begin: u32,
+    end: u32,
+}
+
+impl Fib {
+    /// A table without entries.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Replaces all entries. A prefix without next hops is no entry; one that was known keeps its number. Next hops of equal cost stay
+    /// in the order in which they are given.
+    pub fn set(&mut self, entries: &[(NameId, Vec<NextHop>)]) {
+        self.hops.clear();
+        self.rows.iter_mut().for_each(|row| (row.begin, row.end) = (0, 0));
+        for (prefix, hops) in entries {
+            let next = self.rows.len() as u32;
+            let (row, new) = self.rows_of.get_or_insert_with(u64::from(prefix.0), || next);
+            let begin = self.hops.len() as u32;
+            self.hops.extend_from_slice(hops);
+            let end = self.hops.len() as u32;
+            self.hops[begin as usize..].sort_by_key(|hop| hop.cost);
+            let written = Row { prefix: *prefix, begin, end };
+            if new { self.rows.push(written) } else { self.rows[row as usize] = written }
+        }
+    }
+
+    /// The entry of the longest prefix of `prefix` that has next hops.
+    #[inline]
+    pub fn find(&self, prefix: NameId, names: &Names) -> Option<FibEntry<'_>> {
+        let mut at = prefix;
+        loop {
+            if let Some(index) = self.rows_of.get(u64::from(at.0))
+                && let row = self.rows[index as usize]
+                && row.begin < row.end
+            {
+                let hops = &self.hops[row.begin as usize..row.end as usize];
+                return Some(FibEntry { prefix: row.prefix, index, hops });
+            }
+            at = names.parent(at)?;
+        }
+    }
+
+    /// How many prefixes have next hops.
+    pub fn len(&self) -> usize {
+        self.rows.iter().filter(|row| row.begin < row.end).count()
+    }
+
+    /// Whether no prefix has.
+    pub fn is_empty(&self) -> bool {
+        self.hops.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use contract::FaceId;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn hop(face: u32, cost: u64) -> NextHop {
+        NextHop { face: FaceId(face), cost }
+    }
+
+    #[test]
+    fn the_longest_prefix_with_next_hops_wins() {
+        let mut names = Names::new();
+        let [a, ab, abc, ax] = ["/a", "/a/b", "/a/b/c", "/a/x"].map(|text| names.intern(text));
+        let mut fib = Fib::new();
+        fib.set(&[(a, vec![hop(1, 5)]), (ab, vec![hop(2, 5)])]);
+        let face = |fib: &Fib, prefix| fib.find(prefix, &names).map(|entry| entry.hops[0].face.0);
+        assert_eq!([face(&fib, abc), face(&fib, ab), face(&fib, ax), face(&fib, a)], [2, 2, 1, 1].map(Some));
+        assert_eq!(face(&fib, Names::ROOT), None);
+        fib.set(&[(Names::ROOT, vec![hop(9, 5)]), (ab, vec![])]);
+        assert_eq!([face(&fib, abc), face(&fib, Names::ROOT)], [9, 9].map(Some));
+        assert_eq!(fib.len(), 1);
+    }
+
+    #[test]
+    fn next_hops_stand_in_the_order_of_cost_and_numbers_stay() {
+        let mut names = Names::new();
+        let [a, b] = ["/a", "/b"].map(|text| names.intern(text));
+        let mut fib = Fib::new();
+        fib.set(&[(a, vec![hop(3, 7), hop(2, 7), hop(5, 1)]), (b, vec![hop(0, 0)])]);
+        let entry = fib.find(a, &names).expect("it is there");
+        assert_eq!(entry.hops, [hop(5, 1), hop(3, 7), hop(2, 7)]);
+        assert_eq!(fib.find(b, &names).map(|entry| entry.index), Some(1));
+        fib.set(&[(b, vec![hop(4, 0)])]);
+        assert_eq!(fib.find(b, &names).map(|entry| (entry.index, entry.hops[0].face.0)), Some((1, 4)));
+        assert!(fib.find(a, &names).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn it_finds_what_a_search_through_all_prefixes_finds(
+            known in prop::collection::vec(prop::collection::vec(0u8..3, 0..5), 0..30),
+            asked in prop::collection::vec(prop::collection::vec(0u8..3, 0..7), 1..30),
+        ) {
+            let text = |path: &[u8]| path.iter().map(|component| format!("/{component}")).collect::<String>();
+            let mut names = Names::new();
+            let mut model = BTreeMap::new();
+            let mut entries = Vec::new();
+            for (face, path) in (0u32..).zip(&known) {
+                if model.insert(path.clone(), face).is_none() {
+                    entries.push((names.intern(&text(path)), vec![hop(face, 1)]));
+                } else {
+                    let prefix = names.intern(&text(path));
+                    entries.iter_mut().filter(|(known, _)| *known == prefix).for_each(|(_, hops)| *hops = vec![hop(face, 1)]);
+                }
+            }
+            let mut fib = Fib::new();
+            fib.set(&entries);
+            for path in &asked {
+                let prefix = names.intern(&text(path));
+                let expected = (0..=path.len()).rev().find_map(|len| model.get(&path[..len]).copied());
+                prop_assert_eq!(fib.find(prefix, &names).map(|entry| entry.hops[0].face.0), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! The forwarder: what becomes of an Interest, of Data and of a refusal.
+//!
+//! The ways are those that the public documents of the NDN forwarder describe: an Interest passes the check for loops, the content
+//! store, the table of pending Interests, the strategy and the link part; Data follows the table back and is kept; a refusal is the
+//! strategy's to answer.
+
+use std::sync::Arc;
+
+use contract::{
+    Arrived, Crossing, Data, DropReason, Ecn, FaceId, FlowId, Header, Interest, Label, LinkLaw, Nack,
+    NackReason, NameId, Names, NextHop, NodeCx, Packet, Passing, Pending, PortView, Random, Refused, Return,
+    Returned, Router, RouterInput, SeriesInfo, Strategy,
+};
+use units::Time;
+
+use super::acting::{Core, Deciding, Shaping, round_trip};
+use super::counters::{Counters, Tally};
+use super::faces::Faces;
+use super::fib::Fib;
+use super::lanes::Lanes;
+use super::nonces::DeadNonces;
+use super::pit::Pit;
+use super::store::ContentStore;
+use super::{Config, Policy};
+
+/// Series that a forwarder offers.
+pub const SERIES: &[SeriesInfo] = &[("pit", "interests", "node", "pending Interests")];
+
+/// A forwarder of a node, with its parts.
+pub struct Forwarder<S, L> {
+    strategy: S,
+    law: Option<L>,
+    fib: Fib,
+    core: Core,
+}
+
+/// An Interest that has crossed more links goes round in circles. Longer than any sensible path.
+const MOST_HOPS: u8 = 64;
+
+impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
+    /// A forwarder with empty tables. The parts draw from `random`: the strategy from the first, the link part from the second.
+    pub fn new(
+        config: &Config,
+        names: Arc<Names>,
+        faces: Faces,
+        strategy: S,
+        law: Option<L>,
+        random: [Random; 2],
+    ) -> Self {
+        let [strategy_random, law_random] = random;
+        let core = Core {
+            config: config.clone(),
+            names,
+            faces,
+            pit: Pit::new(),
+            store: ContentStore::new(config.store),
+            dead: DeadNonces::new(config.dead_nonces),
+            lanes: Lanes::default(),
+            counters: Counters::default(),
+            refusals: Vec::new(),
+            strategy_random,
+            law_random,
+        };
+        Self { strategy, law, fib: Fib::new(), core }
+    }
+
+    /// Replaces all routes.
+    pub fn set_routes(&mut self, routes: &[(NameId, Vec<NextHop>)]) {
+        self.fib.set(routes);
+    }
+
+    /// Its routes.
+    pub const fn fib(&self) -> &Fib {
+        &self.fib
+    }
+
+    /// Its pending Interests.
+    pub const fn pit(&self) -> &Pit {
+        &self.core.pit
+    }
+
+    /// Its faces.
+    pub const fn faces(&self) -> &Faces {
+        &self.core.faces
+    }
+
+    /// What it counted.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            pending: self.core.pit.len() as u64,
+            pending_peak: self.core.pit.peak() as u64,
+            stored: self.core.store.len() as u64,
+            ..self.core.counters.clone()
+        }
+    }
+
+    /// Goes on counting from what an earlier forwarder of the node counted.
+    pub fn resume(&mut self, counters: Counters) {
+        self.core.counters = counters;
+    }
+
+    /// Begins to look for the peak anew.
+    pub fn rebase(&mut self) {
+        self.core.pit.rebase();
+    }
+
+    #[inline]
+    fn on_interest(
+        &mut self,
+        packet: &Packet,
+        interest: Interest,
+        from: FaceId,
+        cx: &mut NodeCx<'_, '_>,
+    ) -> Option<DropReason> {
+        let Self { strategy, law, fib, core } = self;
+        let Interest { name, nonce, lifetime_ms } = interest;
+        core.counters.add(Tally::InterestsIn);
+        if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
+            law.on_interest_in(packet, from, &mut Shaping { core, cx, timer: false });
+        }
+        if packet.hops > MOST_HOPS {
+            core.counters.add(Tally::HopLimit);
+            return Some(DropReason::HopLimit);
+        }
+        let known = core.pit.find(name);
+        if Self::loops(core, known, from, name, nonce) {
+            core.counters.add(Tally::Loops);
+            Self::refuse(core, packet, interest, from, NackReason::Duplicate, cx);
+            return None;
+        }
+        if known.is_none() && core.store.is_on() {
+            if let Some((data, size)) = core.store.find(name) {
+                core.counters.add(Tally::Hits);
+                Self::answer(core, law, packet, data, size, from, cx);
+                return None;
+            }
+            core.counters.add(Tally::Misses);
+        }
+        let Some(entry) = fib.find(name.prefix, &core.names) else {
+            core.counters.add(Tally::NoRoute);
+            Self::refuse(core, packet, interest, from, NackReason::NoRoute, cx);
+            return None;
+        };
+        let expires = cx.now() + interest.lifetime();
+        let (pending, is_new) = core.pit.open(name, lifetime_ms, expires);
+        let fresh = core.pit.ask(pending, from, nonce, packet.flow, expires);
+        if !is_new {
+            core.counters.add(if fresh { Tally::Aggregated } else { Tally::Repeated });
+        }
+        if let Some(entry) = core.pit.entry_mut(pending) {
+            entry.label = packet.label;
+            entry.size = u16::try_from(packet.size_bytes).unwrap_or(u16::MAX);
+            entry.capable = packet.ecn != Ecn::NotCapable;
+        }
+        let arrived = Arrived { packet, name, from, pending, is_new };
+        let mut deciding = Deciding { core, law, cx, arrived: Some((pending, packet, from)) };
+        strategy.on_interest(&arrived, &entry, &mut deciding);
+        self.offer_size(cx);
+        None
+    }
+
+    /// Whether a nonce was seen before: at another downstream, on the way out, or in an entry that has ended. A downstream that says
+    /// the same twice is no loop.
+    #[inline]
+    fn loops(core: &Core, known: Option<Pending>, from: FaceId, name: contract::Name, nonce: u32) -> bool {
+        if let Some(pending) = known {
+            let elsewhere = |record: super::pit::In| record.face != from.0 && record.nonce == nonce;
+            if core.pit.ins(pending).any(elsewhere) {
+                return true;
+            }
+            let said = core.pit.ins(pending).any(|record| record.face == from.0 && record.nonce == nonce);
+            if !said && core.pit.outs(pending).any(|record| record.nonce == nonce) {
+                return true;
+            }
+        }
+        core.in_a_loop() && core.dead.has(name, nonce)
+    }
+
+    /// Refuses an Interest that made no entry.
+    #[cold]
+    fn refuse(
+        core: &mut Core,
+        packet: &Packet,
+        interest: Interest,
+        to: FaceId,
+        reason: NackReason,
+        cx: &mut NodeCx<'_, '_>,
+    ) {
+        let nack = Nack { name: interest.name, nonce: interest.nonce, reason };
+        let mut answer = Packet {
+            source: cx.me(),
+            sent_at: cx.now(),
+            header: Header::Nack(nack),
+            ecn: Ecn::NotCapable,
+            hops: 0,
+            ..*packet
+        };
+        core.counters.add(Tally::NacksOut);
+        core.faces.send(&mut answer, to, cx);
+    }
+
+    /// Answers an Interest from the store.
+    fn answer(
+        core: &mut Core,
+        law: &mut Option<L>,
+        asked: &Packet,
+        data: Data,
+        size_bytes: u32,
+        to: FaceId,
+        cx: &mut NodeCx<'_, '_>,
+    ) {
+        let mut answer = Packet {
+            size_bytes,
+            source: cx.me(),
+            sent_at: cx.now(),
+            label: Label::default(),
+            header: Header::Data(data),
+            ecn: if asked.ecn == Ecn::NotCapable { Ecn::NotCapable } else { Ecn::Capable },
+            hops: 0,
+            ..*asked
+        };
+        Self::send_data(core, law, &mut answer, Crossing { from: to, to, note: 0 }, cx);
+    }
+
+    #[inline]
+    fn send_data(
+        core: &mut Core,
+        law: &mut Option<L>,
+        packet: &mut Packet,
+        way: Crossing,
+        cx: &mut NodeCx<'_, '_>,
+    ) {
+        if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(way.to)) {
+            law.on_data_out(packet, &way, &mut Shaping { core, cx, timer: false });
+        }
+        core.counters.add(Tally::DataOut);
+        core.faces.send(packet, way.to, cx);
+    }
+
+    #[inline]
+    fn on_data(&mut self, packet: &Packet, data: Data, from: FaceId, cx: &mut NodeCx<'_, '_>) {
+        let Self { strategy, law, fib, core } = self;
+        core.counters.add(Tally::DataIn);
+        let Some(pending) = core.pit.find(data.name) else { return core.counters.add(Tally::Unsolicited) };
+        let now = cx.now();
+        let rtt = round_trip(core.pit.sent_to(pending, from), now);
+        let note = core.pit.entry(pending).map_or(0, |entry| entry.link_note);
+        let mut packet = *packet;
+        if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
+            let way = Return { from, rtt, note };
+            law.on_data_in(&mut packet, &way, &mut Shaping { core, cx, timer: false });
+        }
+        if let Some(entry) = fib.find(data.name.prefix, &core.names) {
+            let returned = Returned { packet: &packet, name: data.name, from, pending, rtt };
+            strategy.on_data(&returned, &entry, &mut Deciding { core, law, cx, arrived: None });
+        }
+        if core.config.store.policy != Policy::None {
+            core.store.keep(data, packet.size_bytes);
+        }
+        let mut next = core.pit.first_in(pending);
+        while let Some(record) = next {
+            if record.face != from.0 && record.expires > now {
+                let way = Crossing { from, to: FaceId(record.face), note };
+                // the law may stamp each copy in its own way
+                let mut copy = Packet { flow: FlowId(record.flow), ..packet };
+                Self::send_data(core, law, &mut copy, way, cx);
+            }
+            next = core.pit.next_in(&record);
+        }
+        core.end(pending);
+        self.offer_size(cx);
+    }
+
+    fn on_nack(&mut self, packet: &Packet, nack: Nack, from: FaceId, cx: &mut NodeCx<'_, '_>) {
+        let Self { law, core, .. } = self;
+        core.counters.add(Tally::NacksIn);
+        let pending = core.pit.find(nack.name);
+        let record = pending.and_then(|pending| core.pit.sent_to(pending, from));
+        let meant = |record: &super::pit::Out| record.nonce == nack.nonce && record.refused.is_none();
+        let (Some(pending), Some(_)) = (pending, record.filter(meant)) else {
+            return core.counters.add(Tally::Stale);
+        };
+        core.pit.refuse(pending, from, nack.reason);
+        core.faces.answered(from.0);
+        let mut packet = *packet;
+        if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
+            law.on_nack_in(&mut packet, from, &mut Shaping { core, cx, timer: false });
+        }
+        self.tell_refusal(pending, from, nack.reason, Some(&packet), cx);
+        self.offer_size(cx);
+    }
+
+    fn tell_refusal(
+        &mut self,
+        pending: Pending,
+        from: FaceId,
+        reason: NackReason,
+        packet: Option<&Packet>,
+        cx: &mut NodeCx<'_, '_>,
+    ) {
+        let Self { strategy, law, fib, core } = self;
+        let Some(name) = core.pit.entry(pending).map(|entry| entry.name) else { return };
+        match fib.find(name.prefix, &core.names) {
+            Some(entry) => {
+                let refused = Refused { packet, name, from, pending, reason };
+                strategy.on_nack(&refused, &entry, &mut Deciding { core, law, cx, arrived: None });
+            }
+            None => {
+                let mut deciding = Deciding { core, law, cx, arrived: None };
+                contract::StrategyCx::send_nacks(&mut deciding, pending, reason);
+            }
+        }
+    }
+
+    /// Follows the deadlines: of pending Interests, of the link part, of the strategy.
+    fn on_timer(&mut self, cx: &mut NodeCx<'_, '_>) {
+        let now = cx.now();
+        while let Some(pending) = self.core.pit.due(now) {
+            let Self { strategy, law, fib, core } = self;
+            let name = core.pit.entry(pending).map(|entry| entry.name).expect("what is due is there");
+            core.counters.add(Tally::Expired);
+            if let Some(entry) = fib.find(name.prefix, &core.names) {
+                let mut deciding = Deciding { core, law, cx, arrived: None };
+                strategy.on_expiry(pending, name, &entry, &mut deciding);
+            }
+            core.end(pending);
+        }
+        if let Some(law) = self.law.as_mut().filter(|law| law.wake() <= now) {
+            law.on_timer(&mut Shaping { core: &mut self.core, cx, timer: true });
+            let refusals = std::mem::take(&mut self.core.refusals);
+            for &(pending, face, reason) in &refusals {
+                self.tell_refusal(pending, face, reason, None, cx);
+            }
+            self.core.refusals = refusals;
+            self.core.refusals.clear();
+        }
+        if self.strategy.wake() <= now {
+            let Self { strategy, law, core, .. } = self;
+            strategy.on_timer(&mut Deciding { core, law, cx, arrived: None });
+        }
+        self.offer_size(cx);
+    }
+
+    fn on_start(&mut self, cx: &mut NodeCx<'_, '_>) {
+        let Self { strategy, law, core, .. } = self;
+        if let Some(law) = law {
+            law.on_start(&mut Shaping { core, cx, timer: false });
+        }
+        strategy.on_start(&mut Deciding { core, law, cx, arrived: None });
+    }
+
+    #[inline]
+    fn offer_size(&mut self, cx: &mut NodeCx<'_, '_>) {
+        if cx.probing() {
+            cx.probe("pit", self.core.pit.len() as f64);
+        }
+    }
+
+    #[inline]
+    fn on_packet(&mut self, packet: &Packet, from: FaceId, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
+        match packet.header {
+            Header::Interest(interest) => return self.on_interest(packet, interest, from, cx),
+            Header::Data(data) => self.on_data(packet, data, from, cx),
+            Header::Nack(nack) => self.on_nack(packet, nack, from, cx),
+            _ => return Some(DropReason::NotListening),
+        }
+        None
+    }
+}
+
+impl<S: Strategy, L: LinkLaw> Router for Forwarder<S, L> {
+    #[inline]
+    fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
+        match input {
+            RouterInput::Packet(packet, port) => match self.core.faces.of_port(port) {
+                Some(face) => self.on_packet(packet, face, cx),
+                None => Some(DropReason::NotListening),
+            },
+            RouterInput::Local(packet) => match self.core.faces.of_local(packet.source.peer) {
+                Some(face) => self.on_packet(packet, face, cx),
+                None => Some(DropReason::NotListening),
+            },
+            RouterInput::Timer => {
+                self.on_timer(cx);
+                None
+            }
+            RouterInput::Start => {
+                self.on_start(cx);
+                None
+            }
+        }
+    }
+
+    fn watches(&self) -> bool {
+        self.law.as_ref().is_some_and(L::watches)
+    }
+
+    fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
+        if let (Some(law), Some(face)) = (self.law.as_mut(), self.core.faces.of_port(port.port)) {
+            law.on_enqueue(packet, face, port, at);
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        let parts = self.law.as_ref().map_or(Time::NEVER, L::wake).min(self.strategy.wake());
+        self.core.pit.wake().min(parts)
+    }
+}

@@ -1,0 +1,81 @@
+//! Entries in the order in which they expire.
+//!
+//! Interests of one lifetime expire in the order in which they came, so there is a list for each lifetime, linked through the
+//! entries, and adding, removing and finding the first take constant time. Where a network has more lifetimes than there are
+//! lists, the last one takes the rest, and an entry looks for its place from the end.
+
+use units::Time;
+
+use super::Entry;
+use super::records::NONE;
+
+/// Lists of entries by lifetime.
+#[derive(Debug, Default)]
+pub(super) struct Deadlines {
+    classes: Vec<Class>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Class {
+    lifetime_ms: u32,
+    first: u32,
+    last: u32,
+}
+
+/// As many as a sensible network has lifetimes.
+const CLASSES: usize = 16;
+
+impl Deadlines {
+    /// Adds an entry that expires `lifetime_ms` from now.
+    #[inline]
+    pub(super) fn add(&mut self, entries: &mut [Entry], slot: u32, lifetime_ms: u32) {
+        let known = self.classes.iter().position(|class| class.lifetime_ms == lifetime_ms);
+        let class = known.unwrap_or_else(|| {
+            if self.classes.len() < CLASSES {
+                self.classes.push(Class { lifetime_ms, first: NONE, last: NONE });
+            }
+            self.classes.len() - 1
+        });
+        let expires = entries[slot as usize].expires;
+        let list = &mut self.classes[class];
+        let mut before = list.last;
+        while let Some(entry) = entries.get(before as usize).filter(|entry| entry.expires > expires) {
+            before = entry.before;
+        }
+        let after = match entries.get_mut(before as usize) {
+            Some(entry) => std::mem::replace(&mut entry.after, slot),
+            None => std::mem::replace(&mut list.first, slot),
+        };
+        match entries.get_mut(after as usize) {
+            Some(entry) => entry.before = slot,
+            None => list.last = slot,
+        }
+        let entry = &mut entries[slot as usize];
+        (entry.before, entry.after, entry.class) = (before, after, class as u8);
+    }
+
+    /// Takes an entry out.
+    #[inline]
+    pub(super) fn remove(&mut self, entries: &mut [Entry], slot: u32) {
+        let Entry { before, after, class, .. } = entries[slot as usize];
+        let list = &mut self.classes[usize::from(class)];
+        match entries.get_mut(before as usize) {
+            Some(entry) => entry.after = after,
+            None => list.first = after,
+        }
+        match entries.get_mut(after as usize) {
+            Some(entry) => entry.before = before,
+            None => list.last = before,
+        }
+    }
+
+    /// The first to expire, and when.
+    #[inline]
+    pub(super) fn first(&self, entries: &[Entry]) -> Option<(Time, u32)> {
+        let firsts = self.classes.iter().filter_map(|class| {
+            let entry = entries.get(class.first as usize)?;
+            Some((entry.expires, class.first))
+        });
+        firsts.min_by_key(|(expires, _)| *expires)
+    }
+}

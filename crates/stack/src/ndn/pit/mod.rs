@@ -1,0 +1,282 @@
+//! The pending Interest table (PIT): who waits for what, and whom it was asked from.
+//!
+//! An entry is two cache lines in a slab; a table leads to it by name. It has room for one downstream and one upstream, which is
+//! what most have; further records stand in pools. Memory follows the largest number of entries there ever was.
+
+mod deadlines;
+mod records;
+#[cfg(test)]
+mod tests;
+
+use contract::{FaceId, FlowId, InRecord, Label, NackReason, Name, OutRecord, Pending};
+use units::Time;
+
+use self::deadlines::Deadlines;
+pub use self::records::{In, Out};
+use self::records::{NONE, Pool};
+use super::table::Table;
+
+/// The pending Interest table.
+#[derive(Debug, Default)]
+pub struct Pit {
+    places: Table,
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+    deadlines: Deadlines,
+    ins: Pool<In>,
+    outs: Pool<Out>,
+    peak: usize,
+}
+
+/// One pending Interest.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Entry {
+    /// What is wanted.
+    pub name: Name,
+    /// When the last of the Interests for it expires.
+    pub expires: Time,
+    before: u32,
+    after: u32,
+    generation: u32,
+    class: u8,
+    /// The Interest understands marks.
+    pub capable: bool,
+    /// Size of the latest Interest on the wire.
+    pub size: u16,
+    /// The strategy's word.
+    pub strategy_note: u32,
+    /// The link part's word.
+    pub link_note: u32,
+    /// The label of the latest Interest.
+    pub label: Label,
+    first_in: In,
+    first_out: Out,
+}
+
+const _: () = assert!(size_of::<Entry>() == 128, "an entry is two cache lines");
+
+impl Pit {
+    /// A table without entries.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many Interests are pending.
+    pub const fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether none is.
+    pub const fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// The most there were since [`Pit::rebase`].
+    pub const fn peak(&self) -> usize {
+        self.peak
+    }
+
+    /// Begins to look for the peak anew.
+    pub fn rebase(&mut self) {
+        self.peak = self.len();
+    }
+
+    /// The entry of a name.
+    #[inline]
+    pub fn find(&self, name: Name) -> Option<Pending> {
+        let slot = self.places.get(name.key())?;
+        Some(Pending { slot, generation: self.entries[slot as usize].generation })
+    }
+
+    /// What an entry says; `None` for one that has ended.
+    #[inline]
+    pub fn entry(&self, pending: Pending) -> Option<&Entry> {
+        self.entries.get(pending.slot as usize).filter(|entry| entry.generation == pending.generation)
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub fn entry_mut(&mut self, pending: Pending) -> Option<&mut Entry> {
+        self.entries.get_mut(pending.slot as usize).filter(|entry| entry.generation == pending.generation)
+    }
+
+    /// The entry of a name, made if there is none; whether it was made. A new one has no records and expires at `expires`; an old one
+    /// lives at least as long. `lifetime_ms` is the time from now to `expires`.
+    #[inline]
+    pub fn open(&mut self, name: Name, lifetime_ms: u32, expires: Time) -> (Pending, bool) {
+        let Self { places, entries, free, .. } = self;
+        let (slot, new) = places.get_or_insert_with(name.key(), || match free.pop() {
+            Some(slot) => slot,
+            None => {
+                entries.push(Entry::empty(name));
+                entries.len() as u32 - 1
+            }
+        });
+        let entry = &mut self.entries[slot as usize];
+        let pending = Pending { slot, generation: entry.generation };
+        if new {
+            let generation = entry.generation;
+            *entry = Entry { generation, expires, ..Entry::empty(name) };
+            self.deadlines.add(&mut self.entries, slot, lifetime_ms);
+            self.peak = self.peak.max(self.places.len());
+        } else if expires > entry.expires {
+            self.deadlines.remove(&mut self.entries, slot);
+            self.entries[slot as usize].expires = expires;
+            self.deadlines.add(&mut self.entries, slot, lifetime_ms);
+        }
+        (pending, new)
+    }
+
+    /// Ends an entry with all its records.
+    #[inline]
+    pub fn end(&mut self, pending: Pending) {
+        let Some(entry) = self.entry(pending) else { return };
+        let (name, first_in, first_out) = (entry.name, entry.first_in.more, entry.first_out.more);
+        self.ins.release_chain(first_in);
+        self.outs.release_chain(first_out);
+        self.places.remove(name.key());
+        self.deadlines.remove(&mut self.entries, pending.slot);
+        let entry = &mut self.entries[pending.slot as usize];
+        entry.generation = entry.generation.wrapping_add(1);
+        self.free.push(pending.slot);
+    }
+
+    /// The earliest entry that has expired by `now`.
+    #[inline]
+    pub fn due(&self, now: Time) -> Option<Pending> {
+        let (expires, slot) = self.deadlines.first(&self.entries)?;
+        (expires <= now).then(|| Pending { slot, generation: self.entries[slot as usize].generation })
+    }
+
+    /// When the next entry expires; never where there is none.
+    #[inline]
+    pub fn wake(&self) -> Time {
+        self.deadlines.first(&self.entries).map_or(Time::NEVER, |(expires, _)| expires)
+    }
+
+    /// Writes the in-record of a face: an Interest from there arrived. True when the face did not wait before.
+    #[inline]
+    pub fn ask(&mut self, pending: Pending, face: FaceId, nonce: u32, flow: FlowId, expires: Time) -> bool {
+        let entry = &mut self.entries[pending.slot as usize];
+        let record = In { face: face.0, nonce, flow: flow.0, more: NONE, expires };
+        self.ins.write(&mut entry.first_in, record)
+    }
+
+    /// The first in-record, in the order in which downstreams first asked; the rest by [`Pit::next_in`].
+    #[inline]
+    pub fn first_in(&self, pending: Pending) -> Option<In> {
+        self.entry(pending).map(|entry| entry.first_in).filter(|record| record.face != NONE)
+    }
+
+    /// The record after this one.
+    #[inline]
+    pub fn next_in(&self, record: &In) -> Option<In> {
+        self.ins.after(record)
+    }
+
+    /// The first out-record, in the order in which upstreams were first asked; the rest by [`Pit::next_out`].
+    #[inline]
+    pub fn first_out(&self, pending: Pending) -> Option<Out> {
+        self.entry(pending).map(|entry| entry.first_out).filter(|record| record.face != NONE)
+    }
+
+    /// The record after this one.
+    #[inline]
+    pub fn next_out(&self, record: &Out) -> Option<Out> {
+        self.outs.after(record)
+    }
+
+    /// All in-records of an entry.
+    pub fn ins(&self, pending: Pending) -> impl Iterator<Item = In> {
+        std::iter::successors(self.first_in(pending), |record| self.next_in(record))
+    }
+
+    /// All out-records of an entry.
+    pub fn outs(&self, pending: Pending) -> impl Iterator<Item = Out> {
+        std::iter::successors(self.first_out(pending), |record| self.next_out(record))
+    }
+
+    /// Ends the in-record of a face. True when there was one.
+    pub fn forget(&mut self, pending: Pending, face: FaceId) -> bool {
+        let Some(entry) = self.entries.get_mut(pending.slot as usize) else { return false };
+        entry.generation == pending.generation && self.ins.remove(&mut entry.first_in, face.0)
+    }
+
+    /// Writes the out-record of a face: the Interest goes there now. What was there before.
+    #[inline]
+    pub fn send(&mut self, pending: Pending, face: FaceId, nonce: u32, now: Time, held: bool) -> Option<Out> {
+        let entry = &mut self.entries[pending.slot as usize];
+        let old = self.outs.find(&entry.first_out, face.0);
+        let record =
+            Out { face: face.0, nonce, more: NONE, sent_at: now, again: old.is_some(), held, refused: None };
+        self.outs.write(&mut entry.first_out, record);
+        old
+    }
+
+    /// The out-record of a face.
+    #[inline]
+    pub fn sent_to(&self, pending: Pending, face: FaceId) -> Option<Out> {
+        self.entry(pending).and_then(|entry| self.outs.find(&entry.first_out, face.0))
+    }
+
+    /// Notes that the Interest that was held for a face left now.
+    pub fn leave(&mut self, pending: Pending, face: FaceId, now: Time) {
+        self.change_out(pending, face, |record| (record.held, record.sent_at) = (false, now));
+    }
+
+    /// Notes that a face refused.
+    pub fn refuse(&mut self, pending: Pending, face: FaceId, reason: NackReason) {
+        self.change_out(pending, face, |record| (record.held, record.refused) = (false, Some(reason)));
+    }
+
+    fn change_out(&mut self, pending: Pending, face: FaceId, change: impl FnOnce(&mut Out)) {
+        let Some(entry) = self.entries.get_mut(pending.slot as usize) else { return };
+        if entry.generation == pending.generation
+            && let Some(record) = self.outs.find_mut(&mut entry.first_out, face.0)
+        {
+            change(record);
+        }
+    }
+}
+
+impl Entry {
+    const fn empty(name: Name) -> Self {
+        Self {
+            name,
+            expires: Time::ZERO,
+            before: NONE,
+            after: NONE,
+            generation: 0,
+            class: 0,
+            capable: false,
+            size: 0,
+            strategy_note: 0,
+            link_note: 0,
+            label: Label([0; 4]),
+            first_in: In { face: NONE, nonce: 0, flow: 0, more: NONE, expires: Time::ZERO },
+            first_out: Out {
+                face: NONE,
+                nonce: 0,
+                more: NONE,
+                sent_at: Time::ZERO,
+                again: false,
+                held: false,
+                refused: None,
+            },
+        }
+    }
+}
+
+impl From<In> for InRecord {
+    fn from(record: In) -> Self {
+        Self { face: FaceId(record.face), nonce: record.nonce, expires: record.expires }
+    }
+}
+
+impl From<Out> for OutRecord {
+    fn from(record: Out) -> Self {
+        let Out { face, nonce, sent_at, held, again, refused, .. } = record;
+        Self { face: FaceId(face), nonce, sent_at, held, again, refused }
+    }
+}

@@ -1,0 +1,210 @@
+//! Records of an entry: the first stands in the entry, further ones in a pool, each leading to the next.
+
+use contract::NackReason;
+use units::Time;
+
+/// No face, no record.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Who waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct In {
+    /// The face.
+    pub face: u32,
+    /// The nonce of the latest Interest from there.
+    pub nonce: u32,
+    /// Whose that Interest is: the Data for this face is counted as this flow's.
+    pub flow: u32,
+    pub(super) more: u32,
+    /// When it expires.
+    pub expires: Time,
+}
+
+/// Who was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Out {
+    /// The face.
+    pub face: u32,
+    /// The nonce that was sent last.
+    pub nonce: u32,
+    pub(super) more: u32,
+    /// It was sent more than once.
+    pub again: bool,
+    /// It waits in a lane.
+    pub held: bool,
+    /// The answer was no.
+    pub refused: Option<NackReason>,
+    /// When it was sent last.
+    pub sent_at: Time,
+}
+
+/// A record of a face that leads to another record.
+pub(super) trait Record: Copy {
+    fn face(&self) -> u32;
+    fn more(&self) -> u32;
+    /// A record of no face, which leads nowhere.
+    fn blank(&mut self);
+    fn lead_to(&mut self, more: u32);
+}
+
+macro_rules! record {
+    ($($type:ty),*) => {$(
+        impl Record for $type {
+            #[inline]
+            fn face(&self) -> u32 {
+                self.face
+            }
+            #[inline]
+            fn more(&self) -> u32 {
+                self.more
+            }
+            fn blank(&mut self) {
+                (self.face, self.more) = (NONE, NONE);
+            }
+            #[inline]
+            fn lead_to(&mut self, more: u32) {
+                self.more = more;
+            }
+        }
+    )*};
+}
+record!(In, Out);
+
+/// Records beyond the first of their entries.
+#[derive(Debug)]
+pub(super) struct Pool<R> {
+    records: Vec<R>,
+    /// The first free one; each leads to the next.
+    free: u32,
+}
+
+impl<R> Default for Pool<R> {
+    fn default() -> Self {
+        Self { records: Vec::new(), free: NONE }
+    }
+}
+
+impl<R: Record> Pool<R> {
+    #[inline]
+    pub(super) fn after(&self, record: &R) -> Option<R> {
+        self.records.get(record.more() as usize).copied()
+    }
+
+    #[inline]
+    pub(super) fn find(&self, first: &R, face: u32) -> Option<R> {
+        if first.face() == face {
+            return Some(*first);
+        }
+        let mut at = first.more();
+        while let Some(record) = self.records.get(at as usize) {
+            if record.face() == face {
+                return Some(*record);
+            }
+            at = record.more();
+        }
+        None
+    }
+
+    pub(super) fn find_mut<'a>(&'a mut self, first: &'a mut R, face: u32) -> Option<&'a mut R> {
+        if first.face() == face {
+            return Some(first);
+        }
+        let mut at = first.more();
+        while self.records.get(at as usize)?.face() != face {
+            at = self.records[at as usize].more();
+        }
+        self.records.get_mut(at as usize)
+    }
+
+    /// Writes the record of a face: over the one it has, or after the last. True when it had none.
+    #[inline]
+    pub(super) fn write(&mut self, first: &mut R, mut record: R) -> bool {
+        if first.face() == NONE || first.face() == record.face() {
+            let new = first.face() == NONE;
+            record.lead_to(first.more());
+            *first = record;
+            return new;
+        }
+        self.write_further(first, record)
+    }
+
+    fn write_further(&mut self, first: &mut R, mut record: R) -> bool {
+        if let Some(old) = self.find_mut(first, record.face()) {
+            record.lead_to(old.more());
+            *old = record;
+            return false;
+        }
+        let place = match self.records.get(self.free as usize) {
+            Some(free) => {
+                let place = std::mem::replace(&mut self.free, free.more());
+                self.records[place as usize] = record;
+                place
+            }
+            None => {
+                self.records.push(record);
+                self.records.len() as u32 - 1
+            }
+        };
+        if first.more() == NONE {
+            first.lead_to(place);
+            return true;
+        }
+        let mut last = first.more();
+        while self.records[last as usize].more() != NONE {
+            last = self.records[last as usize].more();
+        }
+        self.records[last as usize].lead_to(place);
+        true
+    }
+
+    /// Takes the record of a face out; the order of the others stays. True when there was one.
+    pub(super) fn remove(&mut self, first: &mut R, face: u32) -> bool {
+        if first.face() == face {
+            let place = first.more();
+            match self.records.get(place as usize).copied() {
+                Some(next) => {
+                    *first = next;
+                    self.release(place);
+                }
+                None => first.blank(),
+            }
+            return true;
+        }
+        let (mut before, mut at) = (NONE, first.more());
+        while let Some(record) = self.records.get(at as usize).copied() {
+            if record.face() == face {
+                match self.records.get_mut(before as usize) {
+                    Some(before) => before.lead_to(record.more()),
+                    None => first.lead_to(record.more()),
+                }
+                self.release(at);
+                return true;
+            }
+            (before, at) = (at, record.more());
+        }
+        false
+    }
+
+    /// Gives back a record and all that it leads to.
+    #[inline]
+    pub(super) fn release_chain(&mut self, mut at: u32) {
+        while let Some(record) = self.records.get(at as usize) {
+            let more = record.more();
+            self.release(at);
+            at = more;
+        }
+    }
+
+    fn release(&mut self, place: u32) {
+        self.records[place as usize].lead_to(self.free);
+        self.free = place;
+    }
+}
+
+#[cfg(test)]
+impl<R> Pool<R> {
+    /// How many records it has room for.
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
+    }
+}

@@ -1,0 +1,219 @@
+//! The face that answers soonest (adaptive smoothed round-trip time-based forwarding). Others are probed now and then, so that a
+//! better one is found.
+
+use std::collections::VecDeque;
+
+use contract::{
+    Arrived, Departure, FaceId, FibEntry, NackReason, NextHop, Pending, Refused, Returned, Strategy,
+    StrategyCx,
+};
+use units::{Duration, Time};
+
+use super::give_up;
+use super::suppression::Suppression;
+use crate::parts::Rtt;
+
+contract::params! {
+    /// Time between two probes of a prefix.
+    probe_every: Duration = Duration::from_secs(60), within "1 ms"..="100000 s", from "NFD: probing interval of the ASF strategy";
+    /// A face that has not answered yet counts as silent after this.
+    patience: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "NFD: initial timeout of its round-trip estimator";
+    /// Least time after which a face counts as silent.
+    patience_least: Duration = Duration::from_millis(200), within "0 s"..="100 s", from "NFD: least timeout of its round-trip estimator";
+    /// Consecutive silences after which a face is ranked behind all that answer.
+    silences: u32 = 1, within 1..=1000, from "NFD: its default, no silence is forgiven";
+    /// An Interest that comes again is not sent again sooner than this after the last time; doubled each time.
+    suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
+    /// Most that the suppression grows to.
+    suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
+}
+
+/// The face that answers soonest.
+#[derive(Clone, Debug)]
+pub struct Asf {
+    params: Params,
+    suppression: Suppression,
+    /// By number of the FIB entry.
+    prefixes: Vec<Prefix>,
+    /// Interests whose silence would count, in the order of their deadlines.
+    watched: VecDeque<Watched>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Prefix {
+    faces: Vec<Face>,
+    /// When the next probe is due; never drawn before the first Interest.
+    probe_at: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Face {
+    face: FaceId,
+    rtt: Rtt,
+    silent: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    deadline: Time,
+    pending: Pending,
+    face: FaceId,
+    prefix: u32,
+    sent_at: Time,
+}
+
+/// How good a face is, the best first: what answers by its round-trip time, what was never tried by its cost, what is silent last.
+type Rank = (u8, u64, FaceId);
+
+impl Asf {
+    /// With these parameters.
+    pub fn new(params: &Params) -> Self {
+        let suppression =
+            Suppression { first: params.suppress, most: params.suppress_most.max(params.suppress) };
+        Self { params: params.clone(), suppression, prefixes: Vec::new(), watched: VecDeque::new() }
+    }
+
+    fn face(&mut self, prefix: u32, face: FaceId) -> &mut Face {
+        if self.prefixes.len() <= prefix as usize {
+            self.prefixes.resize_with(prefix as usize + 1, Prefix::default);
+        }
+        let faces = &mut self.prefixes[prefix as usize].faces;
+        let known = faces.iter().position(|known| known.face == face);
+        let index = known.unwrap_or_else(|| {
+            let rtt = Rtt::new(self.params.patience, self.params.patience_least, MOST_PATIENCE);
+            faces.push(Face { face, rtt, silent: 0 });
+            faces.len() - 1
+        });
+        &mut faces[index]
+    }
+
+    fn rank(&self, prefix: u32, hop: &NextHop) -> Rank {
+        let faces = self.prefixes.get(prefix as usize).map_or(&[][..], |prefix| &prefix.faces);
+        match faces.iter().find(|known| known.face == hop.face) {
+            Some(known) if known.silent >= self.params.silences => (2, hop.cost, hop.face),
+            Some(known) if known.rtt.least() != Duration::MAX => {
+                (0, known.rtt.smoothed().as_nanos(), hop.face)
+            }
+            _ => (1, hop.cost, hop.face),
+        }
+    }
+
+    /// The best of the next hops that `may` lets.
+    fn best(&self, fib: &FibEntry<'_>, may: impl Fn(FaceId) -> bool) -> Option<FaceId> {
+        let hops = fib.hops.iter().filter(|hop| may(hop.face));
+        hops.min_by_key(|hop| self.rank(fib.index, hop)).map(|hop| hop.face)
+    }
+
+    /// Watches for the silence of a face that was just asked.
+    fn watch(&mut self, pending: Pending, face: FaceId, prefix: u32, now: Time) {
+        let deadline = now + self.face(prefix, face).rtt.timeout();
+        let place =
+            self.watched.iter().rposition(|watched| watched.deadline <= deadline).map_or(0, |at| at + 1);
+        self.watched.insert(place, Watched { deadline, pending, face, prefix, sent_at: now });
+    }
+
+    /// Asks another face as well, if a probe is due.
+    fn probe(&mut self, interest: &Arrived<'_>, used: FaceId, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        let now = cx.now();
+        let every = self.params.probe_every;
+        // the first at a random time, so that forwarders do not probe together
+        let probe_at = &mut self.prefixes[fib.index as usize].probe_at;
+        let due = *probe_at.get_or_insert_with(|| now + every.scaled(cx.random().unit()));
+        let others = fib.hops.iter().filter(|hop| hop.face != used && hop.face != interest.from);
+        if due > now || others.clone().next().is_none() {
+            return;
+        }
+        self.prefixes[fib.index as usize].probe_at = Some(now + every);
+        let untried = others.clone().map(|hop| self.rank(fib.index, hop)).filter(|rank| rank.0 == 1).min();
+        let face = match untried {
+            Some(rank) => rank.2,
+            None => {
+                // the better the rank, the likelier: n : n - 1 : … : 1
+                let count = others.clone().count() as u64;
+                let drawn = cx.random().below(count * (count + 1) / 2);
+                let mut place = 0;
+                let mut passed = count;
+                while drawn >= passed {
+                    place += 1;
+                    passed += count - place;
+                }
+                let mut ranks: Vec<Rank> = others.map(|hop| self.rank(fib.index, hop)).collect();
+                ranks.sort_unstable();
+                ranks[place as usize].2
+            }
+        };
+        if cx.probe_interest(interest.pending, face) == Departure::Sent {
+            self.watch(interest.pending, face, fib.index, now);
+        }
+    }
+}
+
+impl Strategy for Asf {
+    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        let pending = interest.pending;
+        let last = if interest.is_new { None } else { Suppression::last(pending, cx) };
+        if let Some(last) = last {
+            if !self.suppression.is_over(pending, last, cx) {
+                return;
+            }
+            self.suppression.widen(pending, cx);
+        }
+        let untried = |face| face != interest.from && cx.sent_to(pending, face).is_none();
+        let best = self.best(fib, untried).or_else(|| self.best(fib, |face| face != interest.from));
+        let Some(face) = best else { return give_up(interest, NackReason::NoRoute, cx) };
+        match cx.send_interest(pending, face) {
+            Departure::Refused(reason) => give_up(interest, reason, cx),
+            Departure::Sent => {
+                self.watch(pending, face, fib.index, cx.now());
+                if interest.is_new {
+                    self.probe(interest, face, fib, cx);
+                }
+            }
+            Departure::Held | Departure::Dropped | Departure::Gone => {}
+        }
+    }
+
+    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, _cx: &mut dyn StrategyCx) {
+        let face = self.face(fib.index, data.from);
+        face.silent = 0;
+        if let Some(rtt) = data.rtt {
+            face.rtt.sample(rtt);
+        }
+    }
+
+    fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        let silences = self.params.silences;
+        // a duplicate says that the Interest is there already, nothing about the face
+        if nack.reason != NackReason::Duplicate {
+            self.face(fib.index, nack.from).silent = silences;
+        }
+        if let Some(reason) = cx.all_refused(nack.pending) {
+            cx.send_nacks(nack.pending, reason);
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut dyn StrategyCx) {
+        let now = cx.now();
+        while let Some(watched) = self.watched.front().copied() {
+            let record = cx.sent_to(watched.pending, watched.face);
+            let waits =
+                record.is_some_and(|record| record.sent_at == watched.sent_at && record.refused.is_none());
+            if waits && watched.deadline > now {
+                return;
+            }
+            self.watched.pop_front();
+            if waits {
+                let face = self.face(watched.prefix, watched.face);
+                face.silent = face.silent.saturating_add(1);
+                face.rtt.back_off();
+            }
+        }
+    }
+
+    fn wake(&self) -> Time {
+        self.watched.front().map_or(Time::NEVER, |watched| watched.deadline)
+    }
+}
+
+/// Most that the patience grows to, as in NFD.
+const MOST_PATIENCE: Duration = Duration::from_secs(60);

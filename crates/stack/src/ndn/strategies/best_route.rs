@@ -1,0 +1,71 @@
+//! The cheapest face. What is asked again goes to the next cheapest that was not tried, and to the one tried longest ago when all
+//! were.
+
+use contract::{Arrived, Departure, FibEntry, NackReason, Strategy, StrategyCx};
+use units::Duration;
+
+use super::give_up;
+use super::suppression::Suppression;
+
+contract::params! {
+    /// An Interest that comes again is not sent again sooner than this after the last time; doubled each time.
+    suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
+    /// Most that the suppression grows to.
+    suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
+}
+
+/// The cheapest face.
+#[derive(Clone, Copy, Debug)]
+pub struct BestRoute(Suppression);
+
+impl BestRoute {
+    /// With these parameters.
+    pub fn new(params: &Params) -> Self {
+        Self(Suppression { first: params.suppress, most: params.suppress_most.max(params.suppress) })
+    }
+}
+
+impl Strategy for BestRoute {
+    #[inline]
+    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        if !interest.is_new {
+            return self.again(interest, fib, cx);
+        }
+        match fib.hops.iter().find(|hop| hop.face != interest.from) {
+            Some(hop) => {
+                if let Departure::Refused(reason) = cx.send_interest(interest.pending, hop.face) {
+                    give_up(interest, reason, cx);
+                }
+            }
+            None => give_up(interest, NackReason::NoRoute, cx),
+        }
+    }
+}
+
+impl BestRoute {
+    #[cold]
+    fn again(self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        let pending = interest.pending;
+        let last = Suppression::last(pending, cx);
+        if last.is_some_and(|last| !self.0.is_over(pending, last, cx)) {
+            return;
+        }
+        let others = || fib.hops.iter().map(|hop| hop.face).filter(|face| *face != interest.from);
+        let untried = others().find(|face| cx.sent_to(pending, *face).is_none());
+        let oldest = || {
+            let tried = others().filter_map(|face| Some((cx.sent_to(pending, face)?.sent_at, face)));
+            tried.min().map(|(_, face)| face)
+        };
+        match untried.or_else(oldest) {
+            Some(face) => {
+                if last.is_some() {
+                    self.0.widen(pending, cx);
+                }
+                if let Departure::Refused(reason) = cx.send_interest(pending, face) {
+                    give_up(interest, reason, cx);
+                }
+            }
+            None => give_up(interest, NackReason::NoRoute, cx),
+        }
+    }
+}

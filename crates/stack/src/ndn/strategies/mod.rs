@@ -1,0 +1,128 @@
+//! Strategies of the house: what the public NDN forwarder offers, in its own terms. Schemes bring others.
+//!
+//! Where a source is given as NFD, it is the forwarder's public source text and developer's guide.
+
+mod asf;
+mod best_route;
+mod multicast;
+mod suppression;
+#[cfg(test)]
+mod tests;
+mod weighted;
+
+use contract::{
+    Arrived, FibEntry, Name, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending, Refused,
+    Returned, Strategy, StrategyCx,
+};
+use units::Time;
+
+pub use asf::Asf;
+pub use best_route::BestRoute;
+pub use multicast::Multicast;
+pub use weighted::{Weighing, Weighted};
+
+/// One row of the list.
+pub struct Entry {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// Its parameters.
+    pub params: fn() -> Vec<ParamInfo>,
+    /// Reads a list of parameters and writes them all, defaults filled in.
+    pub resolve: fn(&[(String, ParamValue)]) -> Result<ParamList, ParamError>,
+    make: fn(&[(String, ParamValue)]) -> Result<Known, ParamError>,
+}
+
+macro_rules! strategies {
+    ($($variant:ident($type:ty) = $module:ident, $title:literal;)*) => {
+        /// All of them, in the order of names.
+        pub const ALL: &[Entry] = &[$(Entry {
+            name: stringify!($module),
+            title: $title,
+            params: <$module::Params as ParamTable>::table,
+            resolve: |given| Ok(<$module::Params as ParamTable>::with(given)?.list()),
+            make: |given| Ok(Known::$variant(<$type>::new(&ParamTable::with(given)?))),
+        },)*];
+
+        /// A strategy of the house.
+        #[allow(missing_docs, reason = "each variant is the strategy of its name")]
+        pub enum Known {
+            $($variant($type),)*
+        }
+
+        /// Any strategy: one of the house, or another.
+        #[allow(missing_docs, reason = "each variant is the strategy of its name")]
+        pub enum Any<S> {
+            $($variant($type),)*
+            Other(S),
+        }
+
+        impl<S> From<Known> for Any<S> {
+            fn from(known: Known) -> Self {
+                match known { $(Known::$variant(law) => Self::$variant(law),)* }
+            }
+        }
+
+        impl<S: Strategy> Strategy for Any<S> {
+            fn on_start(&mut self, cx: &mut dyn StrategyCx) {
+                match self { $(Self::$variant(law) => law.on_start(cx),)* Self::Other(law) => law.on_start(cx) }
+            }
+            #[inline]
+            fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+                match self {
+                    $(Self::$variant(law) => law.on_interest(interest, fib, cx),)*
+                    Self::Other(law) => law.on_interest(interest, fib, cx),
+                }
+            }
+            #[inline]
+            fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+                match self { $(Self::$variant(law) => law.on_data(data, fib, cx),)* Self::Other(law) => law.on_data(data, fib, cx) }
+            }
+            fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+                match self { $(Self::$variant(law) => law.on_nack(nack, fib, cx),)* Self::Other(law) => law.on_nack(nack, fib, cx) }
+            }
+            fn on_expiry(&mut self, pending: Pending, name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+                match self {
+                    $(Self::$variant(law) => law.on_expiry(pending, name, fib, cx),)*
+                    Self::Other(law) => law.on_expiry(pending, name, fib, cx),
+                }
+            }
+            fn on_timer(&mut self, cx: &mut dyn StrategyCx) {
+                match self { $(Self::$variant(law) => law.on_timer(cx),)* Self::Other(law) => law.on_timer(cx) }
+            }
+            #[inline]
+            fn wake(&self) -> Time {
+                match self { $(Self::$variant(law) => law.wake(),)* Self::Other(law) => law.wake() }
+            }
+        }
+    };
+}
+
+strategies! {
+    Asf(Asf) = asf, "the face that answers soonest, others probed now and then";
+    BestRoute(BestRoute) = best_route, "the cheapest face; the next one for what is asked again";
+    Multicast(Multicast) = multicast, "all faces at once";
+    Weighted(Weighted) = weighted, "a face drawn at random by weight";
+}
+
+/// The entry called `name`.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    ALL.iter().find(|entry| entry.name == name)
+}
+
+impl Entry {
+    /// Makes the strategy. Fails on an unknown or wrong parameter.
+    pub fn make<S>(&self, given: &[(String, ParamValue)]) -> Result<Any<S>, ParamError> {
+        (self.make)(given).map(Any::from)
+    }
+}
+
+/// Says no to the downstream that has just asked, unless somebody was asked whose answer is still to come.
+fn give_up(interest: &Arrived<'_>, reason: contract::NackReason, cx: &mut dyn StrategyCx) {
+    let waits =
+        (0..).map_while(|index| cx.upstream(interest.pending, index)).any(|record| record.refused.is_none());
+    if !waits {
+        cx.send_nack(interest.pending, interest.from, reason);
+    }
+}

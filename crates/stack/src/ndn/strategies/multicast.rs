@@ -1,0 +1,52 @@
+//! All faces at once.
+
+use contract::{Arrived, Departure, FibEntry, NackReason, Strategy, StrategyCx};
+use units::Duration;
+
+use super::give_up;
+use super::suppression::Suppression;
+
+contract::params! {
+    /// An Interest that comes again is not sent again to a face sooner than this after the last time; doubled each time.
+    suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
+    /// Most that the suppression grows to.
+    suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
+}
+
+/// All faces at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Multicast(Suppression);
+
+impl Multicast {
+    /// With these parameters.
+    pub fn new(params: &Params) -> Self {
+        Self(Suppression { first: params.suppress, most: params.suppress_most.max(params.suppress) })
+    }
+}
+
+impl Strategy for Multicast {
+    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        let pending = interest.pending;
+        let (mut again, mut refused) = (false, Some(NackReason::NoRoute));
+        for hop in fib.hops.iter().filter(|hop| hop.face != interest.from) {
+            match cx.sent_to(pending, hop.face) {
+                Some(record) if !self.0.is_over(pending, record.sent_at, cx) => {
+                    refused = None;
+                    continue;
+                }
+                Some(_) => again = true,
+                None => {}
+            }
+            match cx.send_interest(pending, hop.face) {
+                Departure::Refused(reason) => refused = refused.map(|known| known.min(reason)),
+                _ => refused = None,
+            }
+        }
+        if again {
+            self.0.widen(pending, cx);
+        }
+        if let Some(reason) = refused {
+            give_up(interest, reason, cx);
+        }
+    }
+}

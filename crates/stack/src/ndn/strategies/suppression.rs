@@ -1,0 +1,36 @@
+//! When an Interest that comes again is sent again: not sooner than an interval after the last time, which doubles each time.
+
+use contract::{Pending, StrategyCx};
+use units::{Duration, Time};
+
+/// Bounds of the interval.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Suppression {
+    pub first: Duration,
+    pub most: Duration,
+}
+
+impl Suppression {
+    /// When the Interest was last sent to anybody; `None` where it was to nobody.
+    pub(super) fn last(pending: Pending, cx: &dyn StrategyCx) -> Option<Time> {
+        (0..).map_while(|index| cx.upstream(pending, index)).map(|record| record.sent_at).max()
+    }
+
+    /// Whether it may be sent again, after it was sent at `last`. The interval stands in the entry's note, in microseconds.
+    pub(super) fn is_over(self, pending: Pending, last: Time, cx: &dyn StrategyCx) -> bool {
+        cx.now() >= last + self.interval(pending, cx)
+    }
+
+    /// Doubles the interval: the Interest was sent again.
+    pub(super) fn widen(self, pending: Pending, cx: &mut dyn StrategyCx) {
+        let wider = (self.interval(pending, cx) * 2).min(self.most);
+        cx.set_note(pending, u32::try_from(wider.as_nanos() / 1000).unwrap_or(u32::MAX));
+    }
+
+    fn interval(self, pending: Pending, cx: &dyn StrategyCx) -> Duration {
+        match cx.note(pending) {
+            0 => self.first,
+            micros => Duration::from_micros(u64::from(micros)),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A face drawn at random, by weight.
+
+use contract::{Arrived, Departure, FaceId, FibEntry, NackReason, NextHop, Strategy, StrategyCx};
+use units::Duration;
+
+use super::give_up;
+use super::suppression::Suppression;
+
+contract::params! {
+    /// What a face weighs.
+    by: Weighing = Weighing::Equal, from "our choice: no face is better by default";
+    /// An Interest that comes again is not sent again sooner than this after the last time; doubled each time.
+    suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
+    /// Most that the suppression grows to.
+    suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
+}
+
+contract::choice! {
+    /// What a face weighs.
+    pub enum Weighing {
+        /// All the same.
+        Equal = "equal",
+        /// The inverse of what the way costs.
+        Cost = "cost",
+        /// The inverse of one more than the Interests that it has not answered yet.
+        Pending = "pending",
+    }
+}
+
+/// A face drawn at random.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighted {
+    by: Weighing,
+    suppression: Suppression,
+}
+
+impl Weighted {
+    /// With these parameters.
+    pub fn new(params: &Params) -> Self {
+        let suppression =
+            Suppression { first: params.suppress, most: params.suppress_most.max(params.suppress) };
+        Self { by: params.by, suppression }
+    }
+
+    fn weight(self, hop: &NextHop, cx: &mut dyn StrategyCx) -> f64 {
+        match self.by {
+            Weighing::Equal => 1.0,
+            Weighing::Cost => 1.0 / (hop.cost as f64 + 1.0),
+            Weighing::Pending => 1.0 / (f64::from(cx.face(hop.face).pending) + 1.0),
+        }
+    }
+
+    /// One of the next hops that `may` lets, with a probability that is its share of their weights; `None` where it lets none.
+    fn draw(
+        self,
+        fib: &FibEntry<'_>,
+        cx: &mut dyn StrategyCx,
+        may: impl Fn(FaceId, &dyn StrategyCx) -> bool,
+    ) -> Option<FaceId> {
+        let (mut total, mut only) = (0.0, None);
+        for hop in fib.hops {
+            if may(hop.face, cx) {
+                only = if total == 0.0 { Some(hop.face) } else { None };
+                total += self.weight(hop, cx);
+            }
+        }
+        if only.is_some() || total == 0.0 {
+            return only;
+        }
+        let mut left = cx.random().uniform(0.0, total);
+        let mut last = None;
+        for hop in fib.hops {
+            if may(hop.face, cx) {
+                last = Some(hop.face);
+                left -= self.weight(hop, cx);
+                if left < 0.0 {
+                    break;
+                }
+            }
+        }
+        last
+    }
+}
+
+impl Strategy for Weighted {
+    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        let pending = interest.pending;
+        if !interest.is_new {
+            if let Some(last) = Suppression::last(pending, cx) {
+                if !self.suppression.is_over(pending, last, cx) {
+                    return;
+                }
+                self.suppression.widen(pending, cx);
+            }
+        }
+        let untried =
+            |face, cx: &dyn StrategyCx| face != interest.from && cx.sent_to(pending, face).is_none();
+        let drawn = match self.draw(fib, cx, untried) {
+            None => self.draw(fib, cx, |face, _| face != interest.from),
+            drawn => drawn,
+        };
+        match drawn {
+            Some(face) => {
+                if let Departure::Refused(reason) = cx.send_interest(pending, face) {
+                    give_up(interest, reason, cx);
+                }
+            }
+            None => give_up(interest, NackReason::NoRoute, cx),
+        }
+    }
+}
