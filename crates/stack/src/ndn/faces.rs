@@ -63,6 +63,11 @@ impl Faces {
         Some(FaceId((self.ports.len() + index) as u32))
     }
 
+    /// Interests sent and not yet answered, by all faces together.
+    pub fn outstanding(&self) -> u64 {
+        self.pending.iter().map(|&pending| u64::from(pending)).sum()
+    }
+
     pub(super) fn view(&self, face: FaceId, cx: &mut NodeCx<'_, '_>) -> FaceView {
         let link = self.ports.get(face.index()).map(|port| cx.port(*port));
         FaceView { face, link, pending: self.pending.get(face.index()).copied().unwrap_or(0) }

@@ -84,6 +84,16 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         &self.core.faces
     }
 
+    /// Its strategy.
+    pub const fn strategy(&self) -> &S {
+        &self.strategy
+    }
+
+    /// Its part at the links.
+    pub const fn law_mut(&mut self) -> Option<&mut L> {
+        self.law.as_mut()
+    }
+
     /// What it counted.
     pub fn counters(&self) -> Counters {
         Counters {

@@ -1,1 +1,701 @@
-//! x
+//! A forwarder alone: what becomes of each packet, as the public documents of the NDN forwarder say it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use contract::{
+    Address, Admission, Around, Arrived, Backlog, Crossing, Cx, Data, DropReason, Ecn, FaceId, FibEntry,
+    FlowId, Header, Interest, Label, LaneId, LinkCx, LinkLaw, Meter, Nack, NackReason, Name, NameId, Names,
+    NextHop, NodeCx, NodeId, Outputs, Packet, Passing, PeerId, PortId, PortView, Random, Return, Router,
+    RouterInput, Strategy, StrategyCx,
+};
+use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
+use proptest::strategy::Strategy as _;
+use units::{Bytes, Duration, Rate, Time};
+
+use super::strategies::{self, Any};
+use super::*;
+
+/// Where a packet went, and what it was.
+#[derive(Clone, Copy, Debug)]
+struct Gone {
+    face: u32,
+    packet: Packet,
+}
+
+/// What went: the face, a letter for the kind, the segment.
+type Told = (u32, char, u64);
+
+struct Ports;
+
+impl Around for Ports {
+    fn port(&mut self, port: PortId) -> PortView {
+        let backlog = Backlog { packets: 3, bytes: Bytes::new(3300) };
+        PortView {
+            port,
+            to: NodeId(100 + port.0),
+            rate: Rate::from_mbps(10),
+            rate_in: Rate::from_mbps(10),
+            backlog,
+            busy: true,
+            limit: Backlog { packets: 100, bytes: Bytes::UNLIMITED },
+        }
+    }
+    fn next(&self, _to: NodeId) -> Option<PortId> {
+        None
+    }
+    fn cost(&self, _to: NodeId) -> Option<u64> {
+        None
+    }
+}
+
+/// A node with links at ports 10, 20, 30 (faces 0, 1, 2) and endpoints 5 and 6 (faces 3 and 4).
+struct Node<S, L> {
+    machine: Forwarder<S, L>,
+    now: Time,
+    random: Random,
+    meter: Meter,
+    out: Outputs,
+}
+
+const ME: Address = Address { node: NodeId(1), peer: PeerId(50) };
+const LINKS: [u32; 3] = [10, 20, 30];
+const LOCALS: [u32; 2] = [5, 6];
+
+/// No part at the links.
+struct NoLaw;
+impl LinkLaw for NoLaw {}
+
+type Plain = Node<Any<strategies::BestRoute>, NoLaw>;
+
+fn names() -> (Names, NameId) {
+    let mut names = Names::new();
+    let prefix = names.intern("/data/film");
+    (names, prefix)
+}
+
+fn hop(face: u32, cost: u64) -> NextHop {
+    NextHop { face: FaceId(face), cost }
+}
+
+fn node<S: Strategy, L: LinkLaw>(
+    config: &Config,
+    strategy: S,
+    law: Option<L>,
+    hops: &[NextHop],
+) -> Node<S, L> {
+    let (names, prefix) = names();
+    let links: Vec<(PortId, Address)> = LINKS
+        .iter()
+        .map(|&port| (PortId(port), Address { node: NodeId(100 + port), peer: PeerId(200 + port) }))
+        .collect();
+    let faces = Faces::new(&links, &LOCALS.map(PeerId));
+    let random = ["strategy", "link"].map(|purpose| Random::new(1, "node", purpose));
+    let mut machine = Forwarder::new(config, Arc::new(names), faces, strategy, law, random);
+    machine.set_routes(&[(prefix, hops.to_vec())]);
+    let mut out = Outputs::default();
+    out.notes.probing = true;
+    let mut node =
+        Node { machine, now: Time::ZERO, random: Random::new(1, "node", ""), meter: Meter::default(), out };
+    node.give(RouterInput::Start);
+    node
+}
+
+/// Best route, next hops 1 and 2.
+fn plain(config: &Config) -> Plain {
+    let strategy = strategies::find("best_route").expect("it is there").make(&[]).expect("no parameters");
+    node(config, strategy, None, &[hop(1, 5), hop(2, 9)])
+}
+
+impl<S: Strategy, L: LinkLaw> Node<S, L> {
+    fn give(&mut self, input: RouterInput<'_>) -> Option<DropReason> {
+        let mut cx =
+            Cx::new(self.now, ME, FlowId(u32::MAX), &mut self.random, &mut self.meter, &mut self.out);
+        self.machine.handle(input, &mut NodeCx::new(&mut cx, &mut Ports))
+    }
+
+    /// Hands it a packet by a face. What went out because of that.
+    fn take(&mut self, face: u32, packet: Packet) -> Vec<Gone> {
+        let fate = match LINKS.get(face as usize) {
+            Some(port) => self.give(RouterInput::Packet(&packet, PortId(*port))),
+            None => {
+                let peer = PeerId(LOCALS[face as usize - LINKS.len()]);
+                let source = Address { node: ME.node, peer };
+                self.give(RouterInput::Local(&Packet { source, ..packet }))
+            }
+        };
+        assert_eq!(fate, None, "it is taken");
+        self.gone()
+    }
+
+    /// What went out since it was last asked for, links first.
+    fn gone(&mut self) -> Vec<Gone> {
+        let Outputs { arena, forwards, deliveries, outbox, .. } = &mut self.out;
+        assert!(outbox.is_empty(), "forwarders speak by faces alone");
+        let mut gone = Vec::new();
+        for (id, port) in forwards.drain(..) {
+            let face = LINKS.iter().position(|known| *known == port.0).expect("a port of the node") as u32;
+            let packet = *arena.get(id);
+            assert_eq!(packet.to, Address { node: NodeId(100 + port.0), peer: PeerId(200 + port.0) }.into());
+            gone.push(Gone { face, packet });
+            arena.release(id);
+        }
+        for (id, peer) in deliveries.drain(..) {
+            let index = LOCALS.iter().position(|known| *known == peer.0).expect("an endpoint of the node");
+            gone.push(Gone { face: (LINKS.len() + index) as u32, packet: *arena.get(id) });
+            arena.release(id);
+        }
+        gone
+    }
+
+    /// Lets time pass, up to and including `end`; what went out on the way.
+    fn run(&mut self, end: Time) -> Vec<Gone> {
+        let mut gone = Vec::new();
+        while self.machine.wake() <= end {
+            self.now = self.now.max(self.machine.wake());
+            self.give(RouterInput::Timer);
+            gone.extend(self.gone());
+        }
+        self.now = end;
+        gone
+    }
+
+    fn count(&self, what: Tally) -> u64 {
+        self.machine.counters().count(what)
+    }
+}
+
+fn told(gone: &[Gone]) -> Vec<Told> {
+    let tell = |gone: &Gone| match gone.packet.header {
+        Header::Interest(interest) => (gone.face, 'I', interest.name.segment),
+        Header::Data(data) => (gone.face, 'D', data.name.segment),
+        Header::Nack(nack) => (gone.face, 'N', nack.name.segment),
+        other => panic!("{other:?}"),
+    };
+    gone.iter().map(tell).collect()
+}
+
+fn reasons(gone: &[Gone]) -> Vec<(u32, NackReason)> {
+    gone.iter()
+        .filter_map(|gone| match gone.packet.header {
+            Header::Nack(nack) => Some((gone.face, nack.reason)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn name(segment: u64) -> Name {
+    Name { prefix: names().1, segment }
+}
+
+fn packet(flow: u32, header: Header) -> Packet {
+    Packet {
+        flow: FlowId(flow),
+        size_bytes: 50,
+        source: Address::default(),
+        to: ME.into(),
+        sent_at: Time::ZERO,
+        label: Label([7; 4]),
+        header,
+        ecn: Ecn::Capable,
+        hops: 1,
+    }
+}
+
+fn interest(segment: u64, nonce: u32) -> Packet {
+    packet(nonce, Header::Interest(Interest { name: name(segment), nonce, lifetime_ms: 2000 }))
+}
+
+fn data(segment: u64) -> Packet {
+    let header = Header::Data(Data { name: name(segment), payload_bytes: 1000 });
+    Packet { size_bytes: 1076, label: Label([9; 4]), ..packet(0, header) }
+}
+
+fn nack(segment: u64, nonce: u32, reason: NackReason) -> Packet {
+    packet(0, Header::Nack(Nack { name: name(segment), nonce, reason }))
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+#[test]
+fn an_interest_goes_out_and_data_follows_it_back() {
+    let mut node = plain(&Config::default());
+    let sent = node.take(3, interest(0, 11));
+    assert_eq!(told(&sent), [(1, 'I', 0)]);
+    assert_eq!(sent[0].packet.label, Label([7; 4]), "a scheme's header travels with it");
+    let back = node.take(1, data(0));
+    assert_eq!(told(&back), [(3, 'D', 0)]);
+    assert_eq!(
+        (back[0].packet.flow, back[0].packet.label),
+        (FlowId(11), Label([9; 4])),
+        "it is the asker's flow"
+    );
+    assert!(node.machine.pit().is_empty());
+    assert_eq!(node.machine.wake(), Time::NEVER);
+}
+
+#[test]
+fn interests_for_the_same_name_wait_together_and_each_downstream_gets_the_data() {
+    let mut node = plain(&Config::default());
+    assert_eq!(told(&node.take(3, interest(0, 11))), [(1, 'I', 0)]);
+    assert!(node.take(0, interest(0, 12)).is_empty());
+    assert!(node.take(4, interest(0, 13)).is_empty());
+    assert_eq!((node.count(Tally::Aggregated), node.count(Tally::InterestsOut)), (2, 1));
+    let back = node.take(1, data(0));
+    assert_eq!(told(&back), [(0, 'D', 0), (3, 'D', 0), (4, 'D', 0)]);
+    let mut flows: Vec<u32> = back.iter().map(|gone| gone.packet.flow.0).collect();
+    flows.sort_unstable();
+    assert_eq!(flows, [11, 12, 13]);
+}
+
+#[test]
+fn data_that_nobody_waits_for_is_dropped() {
+    let mut node = plain(&Config { store: Store { policy: Policy::Lru, size: 10 }, ..Config::default() });
+    assert!(node.take(1, data(0)).is_empty());
+    assert_eq!((node.count(Tally::Unsolicited), node.machine.counters().stored), (1, 0));
+    node.take(3, interest(0, 11));
+    node.take(1, data(0));
+    assert!(node.take(1, data(0)).is_empty(), "the second copy finds nobody");
+    assert_eq!(node.count(Tally::Unsolicited), 2);
+}
+
+#[test]
+fn a_nonce_seen_at_another_face_is_a_loop_and_is_refused() {
+    let mut node = plain(&Config::default());
+    node.take(0, interest(0, 11));
+    let refused = node.take(2, interest(0, 11));
+    assert_eq!(reasons(&refused), [(2, NackReason::Duplicate)]);
+    let Header::Nack(nack) = refused[0].packet.header else { panic!("{refused:?}") };
+    assert_eq!(nack.nonce, 11);
+    // what we sent ourselves comes back as well
+    assert_eq!(reasons(&node.take(1, interest(0, 11))), [(1, NackReason::Duplicate)]);
+    // the same downstream may say the same again
+    assert!(node.take(0, interest(0, 11)).is_empty());
+    assert_eq!((node.count(Tally::Loops), node.count(Tally::Repeated)), (2, 1));
+    assert_eq!(told(&node.take(1, data(0))), [(0, 'D', 0)], "the loop is no downstream");
+}
+
+#[test]
+fn a_nonce_is_known_after_its_entry_has_ended() {
+    for satisfied in [true, false] {
+        let mut node = plain(&Config::default());
+        node.take(0, interest(0, 11));
+        if satisfied {
+            node.take(1, data(0));
+        } else {
+            node.run(at(2000));
+        }
+        assert!(node.machine.pit().is_empty());
+        assert_eq!(reasons(&node.take(2, interest(0, 11))), [(2, NackReason::Duplicate)], "{satisfied}");
+        assert_eq!(told(&node.take(2, interest(0, 12))), [(1, 'I', 0)], "a new one is no loop");
+    }
+}
+
+#[test]
+fn the_list_of_dead_nonces_is_as_long_as_it_says() {
+    let mut node = plain(&Config { dead_nonces: 2, ..Config::default() });
+    for segment in 0..3 {
+        node.take(0, interest(segment, 40 + segment as u32));
+        node.take(1, data(segment));
+    }
+    let loops: Vec<bool> = (0..3)
+        .map(|segment| !reasons(&node.take(2, interest(segment, 40 + segment as u32))).is_empty())
+        .collect();
+    assert_eq!(loops, [false, true, true]);
+}
+
+#[test]
+fn an_interest_expires_after_its_lifetime_and_late_data_finds_nobody() {
+    let mut node = plain(&Config::default());
+    node.take(3, interest(0, 11));
+    assert_eq!(node.machine.wake(), at(2000));
+    assert!(node.run(at(1999)).is_empty());
+    assert_eq!(node.machine.pit().len(), 1);
+    assert!(node.run(at(2000)).is_empty(), "no word is said");
+    assert_eq!((node.machine.pit().len(), node.count(Tally::Expired)), (0, 1));
+    assert!(node.take(1, data(0)).is_empty());
+    assert_eq!(node.count(Tally::Unsolicited), 1);
+}
+
+#[test]
+fn each_downstream_waits_as_long_as_it_said() {
+    let mut node = plain(&Config::default());
+    let short = |segment, nonce| {
+        packet(nonce, Header::Interest(Interest { name: name(segment), nonce, lifetime_ms: 100 }))
+    };
+    node.take(3, interest(0, 11));
+    node.take(0, short(0, 12));
+    assert_eq!(node.machine.wake(), at(2000), "a shorter lifetime does not end the entry sooner");
+    node.run(at(150));
+    assert_eq!(told(&node.take(1, data(0))), [(3, 'D', 0)], "face 0 has stopped waiting");
+    // a longer one prolongs it
+    node.take(0, short(1, 13));
+    node.take(3, interest(1, 14));
+    assert_eq!(node.machine.wake(), at(2150));
+}
+
+#[test]
+fn the_content_store_answers_before_anybody_is_asked() {
+    let mut node = plain(&Config { store: Store { policy: Policy::Lru, size: 10 }, ..Config::default() });
+    node.take(3, interest(0, 11));
+    node.take(1, data(0));
+    node.now = at(5);
+    let hit = node.take(0, interest(0, 12));
+    assert_eq!(told(&hit), [(0, 'D', 0)]);
+    let packet = hit[0].packet;
+    assert_eq!(
+        (packet.flow, packet.size_bytes, packet.sent_at, packet.ecn),
+        (FlowId(12), 1076, at(5), Ecn::Capable)
+    );
+    assert_eq!(packet.label, Label::default(), "what was stamped on the way here is not kept");
+    assert_eq!((node.count(Tally::Hits), node.count(Tally::Misses)), (1, 1));
+    assert!(node.machine.pit().is_empty());
+    assert_eq!(node.machine.counters().hit_ratio(), Some(0.5));
+}
+
+#[test]
+fn the_longest_prefix_decides_and_without_one_the_interest_is_refused() {
+    let mut node = plain(&Config::default());
+    let (mut names, film) = names();
+    let data_prefix = names.find("/data").expect("it is above");
+    names.intern("/other");
+    node.machine.set_routes(&[(data_prefix, vec![hop(2, 1)]), (film, vec![hop(1, 9)])]);
+    assert_eq!(told(&node.take(0, interest(0, 11))), [(1, 'I', 0)]);
+    node.machine.set_routes(&[(data_prefix, vec![hop(2, 1)])]);
+    assert_eq!(told(&node.take(0, interest(1, 12))), [(2, 'I', 1)]);
+    node.machine.set_routes(&[]);
+    let refused = node.take(0, interest(2, 13));
+    assert_eq!(reasons(&refused), [(0, NackReason::NoRoute)]);
+    assert_eq!((node.count(Tally::NoRoute), node.machine.pit().len()), (1, 2));
+    // where the only way leads back there is none either
+    node.machine.set_routes(&[(film, vec![hop(0, 1)])]);
+    assert_eq!(reasons(&node.take(0, interest(3, 14))), [(0, NackReason::NoRoute)]);
+    assert_eq!(node.machine.pit().len(), 2);
+}
+
+#[test]
+fn a_refusal_goes_down_when_all_who_were_asked_have_refused() {
+    let mut node = plain(&Config::default());
+    node.take(0, interest(0, 11));
+    node.take(3, interest(0, 12));
+    assert!(node.take(2, nack(0, 11, NackReason::Congestion)).is_empty(), "face 2 was not asked");
+    assert!(node.take(1, nack(0, 99, NackReason::Congestion)).is_empty(), "another nonce");
+    assert_eq!(node.count(Tally::Stale), 2);
+    let refused = node.take(1, nack(0, 11, NackReason::Congestion));
+    assert_eq!(reasons(&refused), [(0, NackReason::Congestion), (3, NackReason::Congestion)]);
+    let nonces: Vec<u32> = refused
+        .iter()
+        .map(|gone| match gone.packet.header {
+            Header::Nack(nack) => nack.nonce,
+            _ => panic!("{gone:?}"),
+        })
+        .collect();
+    assert_eq!(nonces, [11, 12], "each downstream's own");
+    assert_eq!((refused[0].packet.flow, refused[1].packet.flow), (FlowId(11), FlowId(12)));
+    assert!(node.machine.pit().is_empty());
+}
+
+#[test]
+fn the_least_severe_of_several_reasons_goes_down() {
+    let strategy = strategies::find("multicast").expect("it is there").make(&[]).expect("no parameters");
+    let mut node: Node<Any<strategies::BestRoute>, NoLaw> =
+        node(&Config::default(), strategy, None, &[hop(1, 5), hop(2, 9)]);
+    assert_eq!(told(&node.take(0, interest(0, 11))), [(1, 'I', 0), (2, 'I', 0)]);
+    assert!(node.take(1, nack(0, 11, NackReason::NoRoute)).is_empty());
+    let refused = node.take(2, nack(0, 11, NackReason::Congestion));
+    assert_eq!(reasons(&refused), [(0, NackReason::Congestion)]);
+}
+
+#[test]
+fn an_interest_that_has_gone_too_far_is_dropped() {
+    let mut node = plain(&Config::default());
+    let far = Packet { hops: 65, ..interest(0, 11) };
+    assert_eq!(node.give(RouterInput::Packet(&far, PortId(10))), Some(DropReason::HopLimit));
+    assert_eq!((node.count(Tally::HopLimit), node.machine.pit().len()), (1, 0));
+    assert_eq!(told(&node.take(0, Packet { hops: 64, ..far })), [(1, 'I', 0)]);
+}
+
+#[test]
+fn faces_know_how_much_they_have_yet_to_answer() {
+    /// Writes down what each face has pending.
+    struct Watch(Vec<u32>);
+    impl Strategy for Watch {
+        fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+            for hop in fib.hops {
+                cx.send_interest(interest.pending, hop.face);
+            }
+            self.0 = (0..cx.faces()).map(|face| cx.face(FaceId(face)).pending).collect();
+        }
+        fn on_timer(&mut self, _cx: &mut dyn StrategyCx) {}
+    }
+    let mut node: Node<Watch, NoLaw> =
+        node(&Config::default(), Watch(Vec::new()), None, &[hop(1, 5), hop(2, 9)]);
+    let pending = |node: &mut Node<Watch, NoLaw>, segment| {
+        node.take(0, interest(segment, 100 + segment as u32));
+        node.machine.strategy().0.clone()
+    };
+    assert_eq!(pending(&mut node, 0), [0, 1, 1, 0, 0]);
+    assert_eq!(pending(&mut node, 1), [0, 2, 2, 0, 0]);
+    node.take(1, data(0));
+    node.take(2, nack(1, 101, NackReason::Congestion));
+    // Data ends what was expected of both faces, a refusal what was expected of one
+    assert_eq!(pending(&mut node, 2), [0, 2, 1, 0, 0]);
+    node.run(at(2000));
+    assert_eq!(pending(&mut node, 3), [0, 1, 1, 0, 0]);
+}
+
+/// Refuses, drops or holds by segment; writes down what it sees.
+#[derive(Default)]
+struct Law {
+    seen: Vec<String>,
+    release_at: Option<Time>,
+    refuse: bool,
+}
+
+const HOLD: u64 = 100;
+const REFUSE: u64 = 200;
+const DROP: u64 = 300;
+
+fn segment_of(packet: &Packet) -> u64 {
+    match packet.header {
+        Header::Interest(interest) => interest.name.segment,
+        Header::Data(data) => data.name.segment,
+        Header::Nack(nack) => nack.name.segment,
+        _ => panic!("{packet:?}"),
+    }
+}
+
+impl LinkLaw for Law {
+    fn on_interest_in(&mut self, interest: &Packet, from: FaceId, _cx: &mut dyn LinkCx) {
+        self.seen.push(format!("in {} {}", segment_of(interest), from.0));
+    }
+    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+        let segment = segment_of(interest);
+        assert!(cx.face(way.to).link.is_some_and(|link| link.rate == Rate::from_mbps(10)));
+        self.seen.push(format!("out {segment} {} {} {}", way.from.0, way.to.0, way.note));
+        interest.label = Label([segment; 4]);
+        way.note += 5;
+        match segment {
+            DROP.. => Admission::Drop,
+            REFUSE.. => Admission::Refuse(NackReason::Congestion),
+            HOLD.. => {
+                self.release_at = Some(cx.now() + Duration::from_millis(10));
+                Admission::Hold(LaneId(2))
+            }
+            _ => Admission::Pass,
+        }
+    }
+    fn on_data_in(&mut self, data: &mut Packet, way: &Return, _cx: &mut dyn LinkCx) {
+        let rtt = way.rtt.map(|rtt| rtt.as_nanos() / 1_000_000);
+        self.seen.push(format!("data {} {} {rtt:?} {}", segment_of(data), way.from.0, way.note));
+        data.label.0[0] = 1;
+    }
+    fn on_data_out(&mut self, data: &mut Packet, way: &Crossing, _cx: &mut dyn LinkCx) {
+        self.seen.push(format!("down {} {} {} {}", segment_of(data), way.from.0, way.to.0, way.note));
+        data.label.0[1] = 2;
+    }
+    fn on_nack_in(&mut self, nack: &mut Packet, from: FaceId, _cx: &mut dyn LinkCx) {
+        self.seen.push(format!("nack {} {}", segment_of(nack), from.0));
+    }
+    fn on_timer(&mut self, cx: &mut dyn LinkCx) {
+        self.release_at = None;
+        if self.refuse {
+            while cx.refuse(LaneId(2), NackReason::Congestion).is_some() {}
+        } else {
+            while cx.release(LaneId(2)).is_some() {}
+        }
+        assert_eq!(cx.lane(LaneId(2)).packets, 0);
+    }
+    fn watches(&self) -> bool {
+        true
+    }
+    fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, _port: &PortView, _at: &mut Passing<'_>) {
+        self.seen.push(format!("queue {} {}", segment_of(packet), to.0));
+    }
+    fn wake(&self) -> Time {
+        self.release_at.unwrap_or(Time::NEVER)
+    }
+}
+
+fn shaped(law: Law) -> Node<Any<strategies::BestRoute>, Law> {
+    let strategy = strategies::find("best_route").expect("it is there").make(&[]).expect("no parameters");
+    node(&Config::default(), strategy, Some(law), &[hop(1, 5), hop(2, 9)])
+}
+
+fn seen(node: &mut Node<Any<strategies::BestRoute>, Law>) -> Vec<String> {
+    std::mem::take(&mut node.machine.law_mut().expect("it has one").seen)
+}
+
+#[test]
+fn a_link_part_sees_what_crosses_links_and_stamps_it() {
+    let mut node = shaped(Law::default());
+    let sent = node.take(0, interest(1, 11));
+    assert_eq!(sent[0].packet.label, Label([1; 4]));
+    node.take(3, interest(1, 12));
+    node.now = at(30);
+    let back = node.take(1, data(1));
+    assert_eq!(told(&back), [(0, 'D', 1), (3, 'D', 1)]);
+    assert_eq!(back[0].packet.label, Label([1, 2, 9, 9]), "stamped on the way in and on the way out");
+    assert_eq!(back[1].packet.label, Label([1, 9, 9, 9]), "an endpoint is no link");
+    assert_eq!(seen(&mut node), ["in 1 0", "out 1 0 1 0", "data 1 1 Some(30) 5", "down 1 1 0 5"]);
+    assert!(Router::watches(&node.machine));
+    let view = Ports.port(PortId(20));
+    let mut random = Random::new(1, "", "");
+    let mut at = Passing { now: node.now, port: PortId(20), random: &mut random };
+    node.machine.on_enqueue(&mut data(4), &view, &mut at);
+    assert_eq!(seen(&mut node), ["queue 4 1"]);
+}
+
+#[test]
+fn a_round_trip_is_not_measured_where_the_interest_was_sent_again() {
+    let mut node = shaped(Law::default());
+    node.take(0, interest(1, 11));
+    node.now = at(100);
+    // face 2 was not tried yet, then face 1 is the one tried longest ago
+    assert_eq!(told(&node.take(0, interest(1, 12))), [(2, 'I', 1)]);
+    node.now = at(200);
+    assert_eq!(told(&node.take(0, interest(1, 13))), [(1, 'I', 1)]);
+    node.now = at(230);
+    node.take(1, data(1));
+    assert_eq!(
+        seen(&mut node).iter().filter(|line| line.starts_with("data")).collect::<Vec<_>>(),
+        ["data 1 1 None 15"]
+    );
+}
+
+#[test]
+fn what_a_link_part_refuses_the_strategy_answers_and_what_it_drops_expires() {
+    let mut node = shaped(Law::default());
+    assert_eq!(reasons(&node.take(0, interest(REFUSE, 11))), [(0, NackReason::Congestion)]);
+    assert!(node.machine.pit().is_empty());
+    assert!(node.take(0, interest(DROP, 12)).is_empty());
+    assert_eq!(node.machine.pit().len(), 1);
+    assert_eq!(
+        (node.count(Tally::Refused), node.count(Tally::Policed), node.count(Tally::InterestsOut)),
+        (1, 1, 0)
+    );
+    node.run(at(2000));
+    assert!(node.machine.pit().is_empty());
+}
+
+#[test]
+fn what_waits_in_a_lane_goes_in_turn_unless_it_has_been_answered() {
+    let mut node = shaped(Law::default());
+    for segment in HOLD..HOLD + 3 {
+        assert!(node.take(0, interest(segment, segment as u32)).is_empty());
+    }
+    assert_eq!(node.count(Tally::Held), 3);
+    // another face brings the second meanwhile
+    assert_eq!(told(&node.take(2, data(HOLD + 1))), [(0, 'D', HOLD + 1)]);
+    let sent = node.run(at(10));
+    assert_eq!(told(&sent), [(1, 'I', HOLD), (1, 'I', HOLD + 2)]);
+    assert_eq!(sent[0].packet.label, Label([HOLD; 4]), "as it was stamped");
+    node.now = at(40);
+    node.take(1, data(HOLD));
+    let line = format!("data {HOLD} 1 Some(30) 5");
+    assert!(seen(&mut node).contains(&line), "the time in the lane is not the link's");
+}
+
+#[test]
+fn what_a_lane_refuses_goes_down_as_a_refusal() {
+    let mut node = shaped(Law { refuse: true, ..Law::default() });
+    node.take(0, interest(HOLD, 11));
+    node.take(3, interest(HOLD, 12));
+    let refused = node.run(at(10));
+    assert_eq!(reasons(&refused), [(0, NackReason::Congestion), (3, NackReason::Congestion)]);
+    assert!(node.machine.pit().is_empty());
+    assert_eq!(node.count(Tally::Refused), 1);
+}
+
+/// What can happen to a forwarder.
+#[derive(Clone, Debug)]
+enum Step {
+    Wait(u64),
+    Interest { face: u32, segment: u64, nonce: u32 },
+    Data { face: u32, segment: u64 },
+    Nack { face: u32, segment: u64, nonce: u32 },
+}
+
+fn step() -> impl proptest::strategy::Strategy<Value = Step> {
+    let (face, segment, nonce) =
+        (0u32..5, prop_oneof![0u64..6, 98u64..103, 200u64..202, 300u64..302], 0u32..12);
+    prop_oneof![
+        3 => (0u64..700).prop_map(Step::Wait),
+        6 => (face.clone(), segment.clone(), nonce.clone())
+            .prop_map(|(face, segment, nonce)| Step::Interest { face, segment, nonce }),
+        3 => (face.clone(), segment.clone()).prop_map(|(face, segment)| Step::Data { face, segment }),
+        2 => (face, segment, nonce).prop_map(|(face, segment, nonce)| Step::Nack { face, segment, nonce }),
+    ]
+}
+
+proptest! {
+    /// Every Interest is answered, refused or expires, whatever comes, under every strategy, with and without a store; and when
+    /// nothing more comes, nothing is pending.
+    #[test]
+    fn every_interest_ends(
+        steps in prop::collection::vec(step(), 1..150),
+        strategy in 0usize..strategies::ALL.len(),
+        store in 0u32..4,
+        refuse in any::<bool>(),
+    ) {
+        let made = strategies::ALL[strategy].make(&[]).expect("no parameters");
+        let config = Config { store: Store { policy: Policy::Lru, size: store }, ..Config::default() };
+        let law = Law { refuse, ..Law::default() };
+        let mut node: Node<Any<strategies::BestRoute>, Law> =
+            node(&config, made, Some(law), &[hop(1, 5), hop(2, 9), hop(4, 20)]);
+        // by downstream and segment, when what it asked for is over at the latest
+        let mut waiting: BTreeMap<(u32, u64), Time> = BTreeMap::new();
+        let heard = |waiting: &mut BTreeMap<(u32, u64), Time>, gone: &[Gone], now: Time| {
+            for (face, kind, segment) in told(gone) {
+                if kind != 'I' {
+                    let known = waiting.remove(&(face, segment));
+                    prop_assert!(known.is_some_and(|until| kind == 'N' || until > now), "{kind} {segment} to {face}, who does not wait");
+                }
+            }
+            Ok(())
+        };
+        for step in steps {
+            match step {
+                Step::Wait(ms) => {
+                    let gone = node.run(node.now + Duration::from_millis(ms));
+                    heard(&mut waiting, &gone, node.now)?;
+                }
+                Step::Interest { face, segment, nonce } => {
+                    let now = node.now;
+                    let gone = node.take(face, interest(segment, nonce));
+                    // a loop is refused, but what the downstream asked for before stays pending
+                    if reasons(&gone) != [(face, NackReason::Duplicate)] {
+                        waiting.insert((face, segment), now + Duration::from_secs(2));
+                        heard(&mut waiting, &gone, now)?;
+                    }
+                }
+                Step::Data { face, segment } => {
+                    let gone = node.take(face, data(segment));
+                    // Data does not go back to where it came from: whoever brings it has it
+                    waiting.remove(&(face, segment));
+                    heard(&mut waiting, &gone, node.now)?;
+                }
+                Step::Nack { face, segment, nonce } => {
+                    let gone = node.take(face, nack(segment, nonce, NackReason::Congestion));
+                    heard(&mut waiting, &gone, node.now)?;
+                }
+            }
+            prop_assert!(node.machine.pit().len() <= waiting.len(), "memory follows who waits");
+            waiting.retain(|_, until| *until > node.now);
+        }
+        let gone = node.run(node.now + Duration::from_secs(3));
+        heard(&mut waiting, &gone, node.now)?;
+        prop_assert!(node.machine.pit().is_empty());
+        let counters = node.machine.counters();
+        let count = |what| counters.count(what);
+        let taken = count(Tally::InterestsIn) - count(Tally::Aggregated) - count(Tally::Repeated);
+        let ended = count(Tally::Hits) + count(Tally::Loops) + count(Tally::NoRoute)
+            + (count(Tally::DataIn) - count(Tally::Unsolicited)) + count(Tally::Expired);
+        prop_assert!(taken >= ended, "{counters:?}");
+        // what is left was refused to the last of its downstreams
+        prop_assert!(taken - ended <= count(Tally::NacksOut), "{counters:?}");
+        prop_assert_eq!(node.machine.faces().outstanding(), 0);
+    }
+}
