@@ -23,7 +23,8 @@ pub(crate) enum AnyEndpoint {
     StreamReceiver(Box<stream::Receiver<AnyReceiver>>),
     Source(datagram::Source),
     Sink(datagram::Sink),
-    Clock(Box<ndn::Clock>),
+    Consumer(Box<ndn::Consumer<AnyControl>>),
+    Steady(Box<ndn::Consumer<ndn::Steady>>),
     Producer(Box<ndn::Producer>),
     Custom(Box<dyn Endpoint + Send>),
 }
@@ -38,7 +39,8 @@ impl Endpoint for AnyEndpoint {
             Self::StreamReceiver(endpoint) => endpoint.handle(input, cx),
             Self::Source(endpoint) => endpoint.handle(input, cx),
             Self::Sink(endpoint) => endpoint.handle(input, cx),
-            Self::Clock(endpoint) => endpoint.handle(input, cx),
+            Self::Consumer(endpoint) => endpoint.handle(input, cx),
+            Self::Steady(endpoint) => endpoint.handle(input, cx),
             Self::Producer(endpoint) => endpoint.handle(input, cx),
             Self::Custom(endpoint) => endpoint.handle(input, cx),
         }
@@ -53,7 +55,8 @@ impl Endpoint for AnyEndpoint {
             Self::StreamReceiver(endpoint) => endpoint.wake(),
             Self::Source(endpoint) => endpoint.wake(),
             Self::Sink(endpoint) => endpoint.wake(),
-            Self::Clock(endpoint) => endpoint.wake(),
+            Self::Consumer(endpoint) => endpoint.wake(),
+            Self::Steady(endpoint) => endpoint.wake(),
             Self::Producer(endpoint) => endpoint.wake(),
             Self::Custom(endpoint) => endpoint.wake(),
         }
@@ -177,9 +180,17 @@ pub(crate) fn make_sender(
         }
         FlowKind::Datagram(config) => AnyEndpoint::Source(datagram::Source::new(config, to)),
         FlowKind::Ndn(config) if flow.scheme.is_none() => {
-            AnyEndpoint::Clock(Box::new(ndn::Clock::new(config)))
+            AnyEndpoint::Steady(Box::new(ndn::Consumer::new(config, ndn::Steady(config.rate))))
         }
-        FlowKind::Ndn(_) => return Err(wrong_kind(flow, "a congestion law")),
+        FlowKind::Ndn(config) => {
+            let build = match scheme(flow)? {
+                Build::Control(build) => build,
+                Build::Stream { .. } => return Err(wrong_kind(flow, "a stream")),
+                Build::Forwarder => return Err(wrong_kind(flow, "a part of forwarders")),
+            };
+            let law = build(&flow.params, &consumer_setup(config))?;
+            AnyEndpoint::Consumer(Box::new(ndn::Consumer::new(config, law)))
+        }
     })
 }
 
@@ -218,6 +229,11 @@ pub(crate) fn make_receiver(
 
 pub(crate) fn stream_setup(config: &stream::Config) -> Setup {
     Setup { segment: config.packet, initial_window: Bytes::UNLIMITED }
+}
+
+/// What a consumer's law is told: it counts in Data packets on the wire.
+fn consumer_setup(config: &ndn::ConsumerConfig) -> Setup {
+    Setup { segment: config.data, initial_window: config.data * u64::from(config.initial_window) }
 }
 
 fn scheme(flow: &FlowSpec) -> Result<Build, ParamError> {

@@ -4,8 +4,8 @@
 //! A [`Forwarder`] runs on every node, those of consumers and producers included; endpoints are faces of their node's forwarder.
 
 mod acting;
-mod clock;
 mod config;
+mod consumer;
 mod counters;
 mod faces;
 mod fib;
@@ -20,8 +20,10 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use clock::Clock;
-pub use config::{Config, ConsumerConfig, INTEREST, OVERHEAD, Policy, ProducerConfig, Store};
+pub use config::{
+    Config, ConsumerConfig, Gaps, INTEREST, OVERHEAD, Pattern, Policy, ProducerConfig, Store, Timeout,
+};
+pub use consumer::{CONSUMER_SERIES, Consumer, Steady};
 pub use counters::{Counters, Tally};
 pub use faces::Faces;
 pub use fib::Fib;

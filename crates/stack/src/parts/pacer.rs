@@ -1,6 +1,6 @@
 //! Turns a rate into departures.
 
-use units::{Bytes, Carry, Rate, Time};
+use units::{Bytes, Carry, Duration, Rate, Time};
 
 /// When the next packet may leave. Gaps are exact in the long run: the remainder below a nanosecond is carried.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,6 +28,12 @@ impl Pacer {
         let (gap, carry) = rate.serialise(size, self.carry);
         self.free_at += gap;
         self.carry = carry;
+    }
+
+    /// A packet leaves `now`; the next may follow after `gap`.
+    pub fn wait(&mut self, gap: Duration, now: Time) {
+        self.free_at = self.free_at.max(now) + gap;
+        self.carry = Carry::default();
     }
 }
 

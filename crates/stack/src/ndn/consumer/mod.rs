@@ -1,0 +1,497 @@
+//! The consumer: asks for segments as its law permits, repeats what is lost, and tells the law what comes back.
+//!
+//! This file holds the path that every Interest and every Data takes; `signals.rs` holds what goes wrong. It speaks to the forwarder
+//! of its own node, which is a face to it like any other.
+
+mod popularity;
+mod requests;
+mod signals;
+mod timeout;
+mod waiting;
+
+#[cfg(test)]
+mod tests;
+
+use contract::{
+    Ack, Allowance, Congestion, CongestionControl, Count, Cx, Data, Destination, Ecn, Endpoint, Header,
+    Input, Interest, Label, Name, NameId, Packet, Sent, SeriesInfo,
+};
+use units::{Bytes, Duration, Rate, Time};
+
+use self::requests::{Next, Requests};
+use self::timeout::{Estimator, tick};
+use self::waiting::{Line, Waiting};
+use super::{ConsumerConfig, Gaps};
+use crate::parts::Pacer;
+
+/// Series that a consumer offers: name, unit, subject, meaning.
+pub const CONSUMER_SERIES: &[SeriesInfo] = &[
+    ("window", "bytes", "flow", "congestion window"),
+    ("ssthresh", "bytes", "flow", "slow-start threshold"),
+    ("in_flight", "bytes", "flow", "Data asked for and not yet accounted for, as it will be on the wire"),
+    ("rtt", "s", "flow", "latest sample of the round-trip time"),
+    ("srtt", "s", "flow", "smoothed round-trip time"),
+    ("delay", "s", "flow", "from the first Interest for the latest segment to its Data"),
+    ("allowed_rate", "bps", "flow", "rate of Data that the law permits to ask for"),
+    (
+        "generated",
+        "packets",
+        "flow",
+        "Interests generated since the start; a coarse clock may still hold the last of them",
+    ),
+];
+
+/// A consumer of one prefix with the law `C`.
+///
+/// Windows are counted in Data packets: an Interest may leave while fewer are in flight than the window holds whole. Under a finite rate
+/// Interests are generated one Data packet's time apart. What is sent again goes first.
+///
+/// With a coarse clock Interests are generated just so, but wait and leave back to back at the next tick. They count as in flight
+/// meanwhile; their timers and delays begin when they leave.
+#[derive(Clone, Debug)]
+pub struct Consumer<C> {
+    // ---- what every packet needs
+    prefix: NameId,
+    /// Size of a Data packet, in bytes.
+    data: u64,
+    /// The law's window, in Data packets.
+    window: u64,
+    /// The law's rate.
+    rate: Rate,
+    running: bool,
+    app_limited: bool,
+    /// When the next Interest can be generated.
+    send_at: Time,
+    /// When what is held leaves; never where nothing is held.
+    release_at: Time,
+    /// When timers are looked at next; never where nothing is out. May be too early, never too late.
+    timeout_at: Time,
+    /// Nothing is generated before then.
+    pause_until: Time,
+    pacer: Pacer,
+    timeout: Estimator,
+    waiting: Waiting,
+    requests: Requests,
+    /// Segments that were wanted so far: the order of the last.
+    wanted: u64,
+    /// The highest order that has come.
+    high: u64,
+    /// The round ends when a later order than this comes.
+    round_end: u64,
+    /// A cut needs a later order than this; none before the first cut.
+    recovery: Option<u64>,
+    /// When Data last came over the network.
+    heard_at: Time,
+    /// Segments that came.
+    got: u64,
+    /// Interests generated.
+    generated: u64,
+    law: C,
+    interest: Bytes,
+    lifetime_ms: u32,
+    tick: Duration,
+    tick_phase: Duration,
+    gaps: Gaps,
+    marks: bool,
+    episode: f64,
+    retries: u32,
+}
+
+impl<C: CongestionControl> Consumer<C> {
+    /// A consumer. It asks for nothing before [`Input::Start`].
+    pub fn new(config: &ConsumerConfig, law: C) -> Self {
+        Self {
+            prefix: config.prefix,
+            data: config.data.as_u64().max(1),
+            window: 0,
+            rate: Rate::UNLIMITED,
+            running: false,
+            app_limited: false,
+            send_at: Time::NEVER,
+            release_at: Time::NEVER,
+            timeout_at: Time::NEVER,
+            pause_until: Time::ZERO,
+            pacer: Pacer::default(),
+            timeout: Estimator::new(config.timeout, (config.retries == 0).then_some(config.lifetime)),
+            waiting: Waiting::new(),
+            requests: Requests::new(config),
+            wanted: 0,
+            high: 0,
+            round_end: 0,
+            recovery: None,
+            heard_at: Time::ZERO,
+            got: 0,
+            generated: 0,
+            law,
+            interest: config.interest,
+            lifetime_ms: u32::try_from(config.lifetime.as_nanos() / 1_000_000).unwrap_or(u32::MAX),
+            tick: config.tick,
+            tick_phase: config.tick_phase,
+            gaps: config.gaps,
+            marks: config.marks,
+            episode: config.episode,
+            retries: config.retries,
+        }
+    }
+
+    /// The law, for tests and tables.
+    pub const fn law(&self) -> &C {
+        &self.law
+    }
+
+    /// Segments in flight: asked for, or held for the next tick, and neither answered nor expired nor refused.
+    #[inline]
+    pub fn in_flight(&self) -> u64 {
+        u64::from(self.waiting.count(Line::Out)) + u64::from(self.waiting.count(Line::Held))
+    }
+
+    /// What is in flight, as Data on the wire.
+    #[inline]
+    fn flight(&self) -> Bytes {
+        Bytes::new(self.in_flight() * self.data)
+    }
+
+    /// Takes over what the law now permits.
+    #[inline]
+    fn read_allowance(&mut self, cx: &mut Cx<'_>) {
+        let Allowance { window, rate } = self.law.allowance();
+        self.window = if window == Bytes::UNLIMITED { MOST_IN_FLIGHT } else { window.as_u64() / self.data };
+        if rate != self.rate {
+            self.rate = rate;
+            cx.probe("allowed_rate", rate.as_bps_f64());
+        }
+    }
+
+    // ---- Interests
+
+    /// Generates what window, rate and requests permit.
+    #[inline]
+    fn generate(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        self.send_at = Time::NEVER;
+        if now < self.pause_until || self.rate == Rate::ZERO {
+            self.send_at = if self.rate == Rate::ZERO { Time::NEVER } else { self.pause_until };
+            return;
+        }
+        let mut joined = 0;
+        while self.in_flight() < self.window {
+            if self.rate != Rate::UNLIMITED && now < self.pacer.free_at() {
+                self.send_at = self.pacer.free_at();
+                return;
+            }
+            let slot = match self.waiting.first(Line::Again) {
+                Some(slot) => slot,
+                None => match self.requests.take(now, cx.random()) {
+                    Next::Segment(segment) => {
+                        self.wanted += 1;
+                        match self.waiting.add(segment, self.wanted) {
+                            Some(slot) => slot,
+                            None => {
+                                // it is under way: its Data will do for both
+                                self.join(&mut joined, cx);
+                                if joined == MOST_JOINED {
+                                    return;
+                                }
+                                continue;
+                            }
+                        }
+                    }
+                    Next::Later(at) => {
+                        self.app_limited = true;
+                        self.send_at = at;
+                        return;
+                    }
+                    Next::Nothing => {
+                        self.app_limited = true;
+                        return;
+                    }
+                },
+            };
+            self.pace(cx);
+            self.note_generated(cx);
+            if self.tick == Duration::ZERO {
+                self.send(slot, cx);
+            } else {
+                self.waiting.join(slot, Line::Held);
+                if self.release_at == Time::NEVER {
+                    self.release_at = tick(now, self.tick, self.tick_phase);
+                }
+            }
+        }
+    }
+
+    /// A content is wanted that is under way already.
+    #[cold]
+    fn join(&mut self, joined: &mut u32, cx: &mut Cx<'_>) {
+        self.pace(cx);
+        cx.count(Count::Suppressed, 1);
+        self.got += 1;
+        *joined += 1;
+        if *joined == MOST_JOINED {
+            self.app_limited = true;
+        }
+    }
+
+    /// The time of one Data packet passes before the next Interest.
+    #[inline]
+    fn pace(&mut self, cx: &mut Cx<'_>) {
+        if self.rate == Rate::UNLIMITED {
+            return;
+        }
+        let (size, now) = (Bytes::new(self.data), cx.now());
+        match self.gaps {
+            Gaps::Even => self.pacer.charge(size, self.rate, now),
+            Gaps::Exponential => {
+                let mean_s = size.as_f64() * 8.0 / self.rate.as_bps_f64();
+                let gap = Duration::from_secs_f64(cx.random().exponential(mean_s));
+                self.pacer.wait(gap, now);
+            }
+        }
+        if self.pacer.free_at() <= now {
+            self.pacer.wait(SHORTEST_GAP, now);
+        }
+    }
+
+    #[inline]
+    fn note_generated(&mut self, cx: &mut Cx<'_>) {
+        self.generated += 1;
+        if cx.probing() {
+            cx.probe("generated", self.generated as f64);
+        }
+    }
+
+    /// Lets an Interest go.
+    #[inline]
+    fn send(&mut self, slot: u32, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let nonce = (cx.random().bits() >> 32) as u32;
+        let segment = self.waiting.get_mut(slot);
+        let again = segment.tries > 0;
+        if again {
+            cx.count(Count::Retransmits, 1);
+        } else {
+            segment.first_at = now;
+        }
+        segment.sent_at = now;
+        segment.nonce = nonce;
+        segment.tries += 1;
+        let name = Name { prefix: self.prefix, segment: segment.segment };
+        let header = Header::Interest(Interest { name, nonce, lifetime_ms: self.lifetime_ms });
+        let ecn = if self.marks { Ecn::Capable } else { Ecn::NotCapable };
+        cx.send(Destination::own_node(), self.interest, ecn, header, Label::default());
+        self.waiting.join(slot, Line::Out);
+        if self.timeout_at == Time::NEVER {
+            self.timeout_at = self.timeout.looks_at(now);
+        }
+        self.law.on_sent(&Sent { bytes: Bytes::new(self.data), in_flight: self.flight(), again }, cx);
+    }
+
+    /// At a tick all that is held leaves, in its order.
+    #[inline]
+    fn release(&mut self, cx: &mut Cx<'_>) {
+        if cx.now() < self.release_at {
+            return;
+        }
+        while let Some(slot) = self.waiting.first(Line::Held) {
+            self.send(slot, cx);
+        }
+        self.release_at = Time::NEVER;
+    }
+
+    // ---- Data
+
+    #[inline]
+    fn on_data(&mut self, data: &Data, packet: &Packet, cx: &mut Cx<'_>) {
+        let slot = if data.name.prefix == self.prefix { self.waiting.find(data.name.segment) } else { None };
+        let Some(slot) = slot.filter(|&slot| self.waiting.get(slot).tries > 0) else {
+            // late, a copy, or of an earlier life of the flow
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        let now = cx.now();
+        let segment = *self.waiting.get(slot);
+        let delay = now.saturating_since(segment.first_at);
+        cx.measured_delay(delay);
+        cx.deliver(Bytes::new(u64::from(data.payload_bytes)));
+        self.got += 1;
+        self.high = self.high.max(segment.order);
+        if now == segment.sent_at {
+            // from the own node: it says nothing of the network
+            if self.rate == Rate::UNLIMITED {
+                self.pause_until = self.pause_until.max(now + OWN_NODE);
+            }
+            self.forget(slot);
+        } else {
+            self.learn(slot, packet, cx);
+        }
+        if self.got == self.requests.last() {
+            cx.complete();
+        }
+        self.generate(cx);
+        self.release(cx);
+        if cx.probing() {
+            cx.probe("delay", delay.as_secs_f64());
+            self.probe(cx);
+        }
+    }
+
+    /// What Data that crossed the network says.
+    #[inline]
+    fn learn(&mut self, slot: u32, packet: &Packet, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let segment = *self.waiting.get(slot);
+        let in_flight = self.flight();
+        // of several Interests nobody knows which one was answered                   [RFC6298 §3]
+        let rtt = (segment.tries == 1).then(|| now.saturating_since(segment.sent_at));
+        if let Some(rtt) = rtt {
+            self.timeout.sample(rtt);
+            cx.measured_rtt(rtt);
+            if cx.probing() {
+                cx.probe("rtt", rtt.as_secs_f64());
+            }
+        }
+        self.heard_at = now;
+        self.pause_until = Time::ZERO;
+        let marked = self.marks && packet.ecn == Ecn::Marked;
+        if marked {
+            self.on_mark(in_flight, cx);
+        }
+        self.forget(slot);
+        let round_ended = segment.order > self.round_end;
+        if round_ended {
+            self.round_end = self.wanted;
+        }
+        let ack = Ack {
+            bytes: Bytes::new(self.data),
+            packets: 1,
+            marked,
+            in_flight,
+            sent_at: segment.sent_at,
+            rtt,
+            rtt_smoothed: self.timeout.smoothed(),
+            rtt_min: self.timeout.least(),
+            app_limited: self.app_limited,
+            recovering: false,
+            round_ended,
+            from: packet.source.peer,
+            label: packet.label,
+        };
+        self.app_limited = false;
+        self.law.on_ack(&ack, cx);
+        self.read_allowance(cx);
+    }
+
+    /// Waits for a segment no longer.
+    #[inline]
+    fn forget(&mut self, slot: u32) {
+        self.waiting.remove(slot);
+        self.aim();
+    }
+
+    /// Looks at the timers no later than the first of them expires.
+    #[inline]
+    fn aim(&mut self) {
+        match self.waiting.first(Line::Out) {
+            None => self.timeout_at = Time::NEVER,
+            Some(slot) => {
+                let sent = self.waiting.get(slot).sent_at;
+                if sent + self.timeout.timeout() < self.timeout_at {
+                    self.timeout_at = self.timeout.looks_at(sent);
+                }
+            }
+        }
+    }
+
+    // ---- time
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        if self.law.wake() <= now {
+            self.law.on_timer(cx);
+            self.read_allowance(cx);
+        }
+        if now >= self.timeout_at {
+            self.expire(cx);
+        }
+        self.generate(cx);
+        self.release(cx);
+    }
+
+    fn start(&mut self, cx: &mut Cx<'_>) {
+        if self.running {
+            return;
+        }
+        self.running = true;
+        self.requests.start(cx.now());
+        self.read_allowance(cx);
+        self.generate(cx);
+        self.release(cx);
+        if cx.probing() {
+            self.probe(cx);
+        }
+    }
+
+    #[cold]
+    fn probe(&self, cx: &mut Cx<'_>) {
+        let allowed = self.law.allowance();
+        if allowed.window != Bytes::UNLIMITED {
+            cx.probe("window", allowed.window.as_f64());
+        }
+        cx.probe("in_flight", self.flight().as_f64());
+        cx.probe("srtt", self.timeout.smoothed().as_secs_f64());
+        let threshold = self.law.threshold();
+        if threshold != Bytes::UNLIMITED {
+            cx.probe("ssthresh", threshold.as_f64());
+        }
+    }
+}
+
+impl<C: CongestionControl> Endpoint for Consumer<C> {
+    #[inline]
+    fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
+        match input {
+            Input::Start => self.start(cx),
+            _ if !self.running => {}
+            Input::Packet(packet) => match &packet.header {
+                Header::Data(data) => self.on_data(data, packet, cx),
+                Header::Nack(nack) => self.on_nack(nack, cx),
+                _ => cx.count(Count::Ignored, 1),
+            },
+            Input::Timer => self.on_timer(cx),
+            Input::Stop => self.running = false,
+            Input::App(_) | Input::Mode(_) => {}
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        if !self.running {
+            return Time::NEVER;
+        }
+        self.send_at.min(self.release_at).min(self.timeout_at).min(self.law.wake())
+    }
+}
+
+/// The law of consumers without one: a rate that never changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Steady(pub Rate);
+
+impl CongestionControl for Steady {
+    fn on_ack(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
+    fn on_congestion(&mut self, _event: &Congestion, _cx: &mut Cx<'_>) {}
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(self.0)
+    }
+}
+
+/// Most segments in flight, whatever the law says: so that a law without any limit ends in a finite burst.
+const MOST_IN_FLIGHT: u64 = 1 << 20;
+/// Under a finite rate no two Interests are generated at the same instant.
+const SHORTEST_GAP: Duration = Duration::from_nanos(1);
+/// Most requests in a row that find their segment under way, before the consumer waits for the next Data. Our choice: without a bound a
+/// catalogue of less than a window would be drawn from for ever.
+const MOST_JOINED: u32 = 16;
+/// How long a consumer takes over Data that its own node had at once. Our choice: what an Interest and its Data cost a public forwarder
+/// (ndnd 1.5.3: 52 µs of CPU time); without it time would stand still for whoever is served from his own store.
+const OWN_NODE: Duration = Duration::from_micros(50);

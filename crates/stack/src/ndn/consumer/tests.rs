@@ -1,0 +1,770 @@
+//! Consumers with a network of a few lines: what leaves, when, and what the law is told. Times are in milliseconds.
+
+use std::collections::BTreeMap;
+
+use contract::{Cause, Nack, NackReason};
+use proptest::prelude::*;
+
+use super::*;
+use crate::ndn::{Pattern, Timeout};
+use crate::testing::{Bench, FLOW, ME, OTHER};
+
+const PREFIX: NameId = NameId(3);
+const PAYLOAD: u64 = 1024;
+const DATA: u64 = 1100;
+
+fn at(millis: f64) -> Time {
+    Time::ZERO + Duration::from_secs_f64(millis / 1e3)
+}
+
+fn span(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn config() -> ConsumerConfig {
+    ConsumerConfig::with_law(PREFIX, Bytes::new(PAYLOAD))
+}
+
+/// What a law was told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Told {
+    /// Whether there was a sample, what was in flight, whether a mark came, whether the round ended.
+    Ack {
+        rtt: Option<u64>,
+        in_flight: u64,
+        marked: bool,
+        ended: bool,
+    },
+    Congestion {
+        cause: Cause,
+        in_flight: u64,
+        first: bool,
+    },
+}
+
+/// A law of the tests: a rate that does not change, or a window that grows by `step` per Data and is halved at the first event of an
+/// episode.
+#[derive(Clone, Debug)]
+struct Law {
+    window: f64,
+    step: f64,
+    rate: Rate,
+    told: Vec<Told>,
+    sent: Vec<(u64, bool)>,
+    app_limited: Vec<bool>,
+}
+
+impl Law {
+    fn window(window: f64) -> Self {
+        Self {
+            window,
+            step: 0.0,
+            rate: Rate::UNLIMITED,
+            told: Vec::new(),
+            sent: Vec::new(),
+            app_limited: Vec::new(),
+        }
+    }
+
+    /// So many Data a second.
+    fn rate(per_second: u64) -> Self {
+        Self { rate: Rate::from_bps(per_second * DATA * 8), ..Self::window(1e6) }
+    }
+
+    fn episodes(&self) -> Vec<(Cause, bool)> {
+        let of = |told: &Told| match *told {
+            Told::Congestion { cause, first, .. } => Some((cause, first)),
+            Told::Ack { .. } => None,
+        };
+        self.told.iter().filter_map(of).collect()
+    }
+}
+
+impl CongestionControl for Law {
+    fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
+        assert_eq!((ack.bytes, ack.packets), (Bytes::new(DATA), 1));
+        if !ack.marked {
+            self.window += self.step;
+        }
+        let rtt = ack.rtt.map(|rtt| rtt.as_nanos() / 1_000_000);
+        let in_flight = ack.in_flight.as_u64() / DATA;
+        self.told.push(Told::Ack { rtt, in_flight, marked: ack.marked, ended: ack.round_ended });
+        self.app_limited.push(ack.app_limited);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        if event.first && self.rate == Rate::UNLIMITED {
+            self.window = (self.window / 2.0).max(1.0);
+        }
+        let in_flight = event.in_flight.as_u64() / DATA;
+        self.told.push(Told::Congestion { cause: event.cause, in_flight, first: event.first });
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance { window: Bytes::new((self.window * DATA as f64) as u64), rate: self.rate }
+    }
+
+    fn on_sent(&mut self, sent: &Sent, _cx: &mut Cx<'_>) {
+        self.sent.push((sent.in_flight.as_u64() / DATA, sent.again));
+    }
+}
+
+/// What the network answers to an Interest, and after how many milliseconds.
+#[derive(Clone, Copy, Debug)]
+enum Answer {
+    Data(f64),
+    Marked(f64),
+    Nack(f64, NackReason),
+    /// Data, and a copy of it later.
+    Twice(f64, f64),
+    Nothing,
+}
+
+/// A consumer and a network that answers the n-th Interest, from 0, as it is told.
+struct Net<F> {
+    bench: Bench,
+    consumer: Consumer<Law>,
+    answer: F,
+    /// By time and number.
+    coming: BTreeMap<(Time, u64), Packet>,
+    numbers: u64,
+    /// When, which segment, which nonce.
+    sent: Vec<(Time, u64, u32)>,
+}
+
+impl<F: FnMut(usize, u64) -> Answer> Net<F> {
+    fn new(config: &ConsumerConfig, law: Law, answer: F) -> Self {
+        let consumer = Consumer::new(config, law);
+        let mut bench = Bench::new(1);
+        bench.out.notes.probing = true;
+        Self { bench, consumer, answer, coming: BTreeMap::new(), numbers: 0, sent: Vec::new() }
+    }
+
+    /// Starts it and runs it up to and including `end`.
+    fn run(config: &ConsumerConfig, law: Law, end: f64, answer: F) -> Self {
+        let mut net = Self::new(config, law, answer);
+        net.give(Input::Start);
+        net.until(end);
+        net
+    }
+
+    fn give(&mut self, input: Input<'_>) {
+        self.bench.give(&mut self.consumer, input);
+        self.take();
+    }
+
+    fn take(&mut self) {
+        let now = self.bench.now;
+        for packet in self.bench.sent() {
+            let Header::Interest(interest) = packet.header else { panic!("{packet:?}") };
+            assert!(packet.to.is_own_node());
+            assert_eq!(interest.name.prefix, PREFIX);
+            assert_eq!(interest.lifetime(), span(2000));
+            let n = self.sent.len();
+            self.sent.push((now, interest.name.segment, interest.nonce));
+            let name = interest.name;
+            let data = Header::Data(Data { name, payload_bytes: PAYLOAD as u32 });
+            match (self.answer)(n, name.segment) {
+                Answer::Data(after) => self.come(after, data, Ecn::Capable),
+                Answer::Marked(after) => self.come(after, data, Ecn::Marked),
+                Answer::Twice(after, later) => {
+                    self.come(after, data, Ecn::Capable);
+                    self.come(later, data, Ecn::Capable);
+                }
+                Answer::Nack(after, reason) => {
+                    let nack = Nack { name, nonce: interest.nonce, reason };
+                    self.come(after, Header::Nack(nack), Ecn::NotCapable);
+                }
+                Answer::Nothing => {}
+            }
+        }
+    }
+
+    fn come(&mut self, after: f64, header: Header, ecn: Ecn) {
+        let when = self.bench.now + Duration::from_secs_f64(after / 1e3);
+        self.numbers += 1;
+        self.coming.insert((when, self.numbers), packet(header, ecn));
+    }
+
+    fn until(&mut self, end: f64) {
+        let end = at(end);
+        loop {
+            let arrives = self.coming.first_key_value().map_or(Time::NEVER, |(key, _)| key.0);
+            let wakes = self.consumer.wake();
+            let next = arrives.min(wakes);
+            if next > end {
+                break;
+            }
+            self.bench.now = self.bench.now.max(next);
+            if arrives <= wakes {
+                let (_, packet) = self.coming.pop_first().expect("there is one");
+                self.give(Input::Packet(&packet));
+            } else {
+                self.give(Input::Timer);
+            }
+        }
+        self.bench.now = end;
+    }
+
+    /// Which segments left, and when in milliseconds.
+    fn departures(&self) -> Vec<(u64, f64)> {
+        self.sent.iter().map(|(time, segment, _)| (*segment, time.as_nanos() as f64 / 1e6)).collect()
+    }
+
+    fn times(&self) -> Vec<f64> {
+        self.departures().into_iter().map(|(_, time)| time).collect()
+    }
+
+    fn count(&self, what: Count) -> u64 {
+        self.bench.meter.count(what)
+    }
+}
+
+fn packet(header: Header, ecn: Ecn) -> Packet {
+    let label = Label([7, 0, 0, 0]);
+    let (size_bytes, sent_at, hops) = (DATA as u32, Time::ZERO, 0);
+    Packet { flow: FLOW, size_bytes, source: OTHER, to: ME.into(), sent_at, label, header, ecn, hops }
+}
+
+fn quick(_: usize, _: u64) -> Answer {
+    Answer::Data(10.0)
+}
+
+// ---- window
+
+#[test]
+fn a_window_holds_whole_data_packets() {
+    let net = Net::run(&config(), Law::window(2.9), 25.0, quick);
+    let expected = [(0, 0.0), (1, 0.0), (2, 10.0), (3, 10.0), (4, 20.0), (5, 20.0)];
+    assert_eq!(net.departures(), expected);
+    assert_eq!(net.consumer.in_flight(), 2);
+    assert_eq!(net.bench.meter.goodput_bytes, 4 * PAYLOAD);
+    let sent: Vec<u64> = net.consumer.law.sent.iter().map(|sent| sent.0).collect();
+    assert_eq!(sent, [1, 2, 2, 2, 2, 2]);
+}
+
+/// Two in flight; the Data of a segment sent after the last round ended ends the next one.
+#[test]
+fn the_law_is_told_of_samples_flights_and_rounds() {
+    let net = Net::run(&config(), Law::window(2.0), 25.0, quick);
+    let ack = |ended| Told::Ack { rtt: Some(10), in_flight: 2, marked: false, ended };
+    assert_eq!(net.consumer.law.told, [ack(true), ack(false), ack(true), ack(false)]);
+    assert!(net.consumer.law.app_limited.iter().all(|limited| !limited));
+}
+
+/// W = 1 at first and 1 more per Data: after three round trips 8 Interests are out.
+#[test]
+fn a_window_that_grows_by_one_per_data_doubles_each_round_trip() {
+    let net = Net::run(&config(), Law { step: 1.0, ..Law::window(1.0) }, 35.0, quick);
+    let times: Vec<f64> = net.times();
+    let of = |time: f64| times.iter().filter(|at| **at == time).count();
+    assert_eq!([of(0.0), of(10.0), of(20.0), of(30.0)], [1, 2, 4, 8]);
+}
+
+#[test]
+fn a_finite_size_ends_with_its_last_data() {
+    let config = ConsumerConfig { size: Bytes::new(3 * PAYLOAD - 1), ..config() };
+    let net = Net::run(&config, Law::window(2.0), 100.0, quick);
+    assert_eq!(net.departures(), [(0, 0.0), (1, 0.0), (2, 10.0)]);
+    assert_eq!(net.bench.meter.completed_at, at(20.0));
+    assert_eq!(net.consumer.wake(), Time::NEVER);
+    assert_eq!(net.consumer.law.app_limited, [false, false, true]);
+}
+
+#[test]
+fn batches_leave_together_and_wait_for_each_other() {
+    let config = ConsumerConfig { pattern: Pattern::Batches { size: 3, every: span(100) }, ..config() };
+    let net = Net::run(&config, Law::window(10.0), 150.0, quick);
+    assert_eq!(net.times(), [0.0, 0.0, 0.0, 100.0, 100.0, 100.0]);
+}
+
+#[test]
+fn nothing_leaves_before_the_start_or_after_the_stop() {
+    let mut net = Net::new(&config(), Law::window(2.0), quick);
+    assert_eq!(net.consumer.wake(), Time::NEVER);
+    net.give(Input::Start);
+    net.until(5.0);
+    net.give(Input::Stop);
+    net.until(100.0);
+    assert_eq!(net.sent.len(), 2);
+    assert_eq!(net.bench.meter.goodput_bytes, 0);
+    assert_eq!(net.consumer.wake(), Time::NEVER);
+}
+
+// ---- rate
+
+/// 10 000-bit Data [S1 §1]: 10 Gbit/s is an Interest each 1 µs, 5 Gbit/s each 2 µs, 3 Gbit/s each 3.33 µs.
+#[test]
+fn interests_are_spaced_by_the_time_of_their_data() {
+    for (gbps, nanos) in [(10, [1000, 2000, 3000]), (5, [2000, 4000, 6000]), (3, [3333, 6666, 10_000])] {
+        let config = ConsumerConfig { data: Bytes::new(1250), ..config() };
+        let rate = Rate::from_mbps(gbps * 1000);
+        let mut bench = Bench::new(1);
+        let mut consumer = Consumer::new(&config, Steady(rate));
+        bench.give(&mut consumer, Input::Start);
+        let times: Vec<u64> = (0..3)
+            .map(|_| {
+                let wake = consumer.wake();
+                bench.now = wake;
+                bench.give(&mut consumer, Input::Timer);
+                wake.as_nanos()
+            })
+            .collect();
+        assert_eq!(times, nanos, "{gbps} Gbit/s");
+        assert_eq!(bench.sent().len(), 4);
+    }
+}
+
+/// 500 a second from 2 ms on, answered after 63.6 ms, until just before 100 s: 49 999 Interests left, and the last that was answered is
+/// that of 99.936 s.
+#[test]
+fn a_steady_consumer_gets_what_a_round_trip_leaves_of_it() {
+    let config = ConsumerConfig { retries: 0, ..config() };
+    let mut net = Net::new(&config, Law::rate(500), |_, _| Answer::Data(63.6));
+    net.bench.now = at(2.0);
+    net.give(Input::Start);
+    net.until(99_999.9);
+    assert_eq!(net.sent.len(), 49_999);
+    assert_eq!(net.bench.meter.goodput_bytes, 49_968 * PAYLOAD);
+    assert!(net.consumer.waiting.places() <= 33, "{} places", net.consumer.waiting.places());
+}
+
+#[test]
+fn a_new_rate_takes_effect_at_the_next_interest() {
+    let mut net = Net::new(&config(), Law::rate(100), |_, _| Answer::Data(15.0));
+    net.give(Input::Start);
+    net.until(12.0);
+    net.consumer.law.rate = Rate::from_bps(1000 * DATA * 8);
+    net.until(23.0);
+    // Data at 15 ms brings it; the Interest of 20 ms was due already
+    assert_eq!(net.times(), [0.0, 10.0, 20.0, 21.0, 22.0, 23.0]);
+}
+
+#[test]
+fn a_rate_of_zero_waits_for_another() {
+    let mut net = Net::new(&config(), Law::rate(100), |_, _| Answer::Data(15.0));
+    net.give(Input::Start);
+    net.until(12.0);
+    net.consumer.law.rate = Rate::ZERO;
+    net.until(22.0);
+    net.consumer.law.rate = Rate::from_bps(1000 * DATA * 8);
+    net.until(27.0);
+    assert_eq!(net.times(), [0.0, 10.0, 25.0, 26.0, 27.0]);
+}
+
+#[test]
+fn exponential_gaps_have_the_mean_of_the_rate() {
+    let config = ConsumerConfig { gaps: Gaps::Exponential, ..config() };
+    let net = Net::run(&config, Law::rate(1000), 20_000.0, quick);
+    let n = net.sent.len();
+    assert!((19_500..20_500).contains(&n), "{n}");
+    let short = net.times().windows(2).filter(|pair| pair[1] - pair[0] < 0.5).count() as f64;
+    // 1 − e^−½ = 0.393 of them are shorter than half the mean
+    assert!((short / n as f64 - 0.393).abs() < 0.02, "{short} of {n}");
+}
+
+// ---- coarse clock
+
+fn coarse(tick: u64, phase: u64) -> ConsumerConfig {
+    ConsumerConfig { tick: span(tick), tick_phase: span(phase), ..config() }
+}
+
+/// [S1 §3.2, Figure 1]: 100 a second for 95 ms, a clock of 40 ms: those of 0 leave at 0, of 10 … 40 at 40, of 50 … 80 at 80.
+#[test]
+fn a_coarse_clock_lets_interests_go_at_its_ticks_only() {
+    let net = Net::run(&coarse(40, 0), Law::rate(100), 95.0, quick);
+    let expected =
+        [(0, 0.0), (1, 40.0), (2, 40.0), (3, 40.0), (4, 40.0), (5, 80.0), (6, 80.0), (7, 80.0), (8, 80.0)];
+    assert_eq!(net.departures(), expected);
+    // that of 90 ms is held
+    assert_eq!(net.consumer.waiting.count(Line::Held), 1);
+    assert_eq!(net.bench.values("generated"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]);
+}
+
+#[test]
+fn a_clock_may_tick_beside_its_multiples() {
+    let net = Net::run(&coarse(40, 15), Law::rate(100), 95.0, quick);
+    let expected: Vec<f64> = vec![15.0, 15.0, 55.0, 55.0, 55.0, 55.0, 95.0, 95.0, 95.0, 95.0];
+    assert_eq!(net.times(), expected);
+}
+
+/// A window law under a coarse clock: what is held is in flight, and Data makes room for the next tick.
+#[test]
+fn a_coarse_clock_holds_what_a_window_permits() {
+    let net = Net::run(&coarse(25, 0), Law::window(3.0), 55.0, quick);
+    let expected =
+        [(0, 0.0), (1, 0.0), (2, 0.0), (3, 25.0), (4, 25.0), (5, 25.0), (6, 50.0), (7, 50.0), (8, 50.0)];
+    assert_eq!(net.departures(), expected);
+    // timers and delays run from the departure, not from when it was generated
+    assert_eq!(net.bench.meter.delay_max, span(10));
+    assert_eq!((net.bench.meter.rtt_count, net.bench.meter.rtt_min), (6, span(10)));
+}
+
+/// A retransmission is held as well; Data of the first Interest that comes meanwhile makes it needless.
+#[test]
+fn data_that_comes_while_a_retransmission_is_held_ends_it() {
+    let timeout = Timeout { initial: span(110), least: span(110), scan: Duration::ZERO, ..Timeout::DEFAULT };
+    let config = ConsumerConfig { timeout, size: Bytes::new(PAYLOAD), ..coarse(100, 0) };
+    let net = Net::run(&config, Law::window(1.0), 1000.0, |_, _| Answer::Data(150.0));
+    // expired at 110, held for 200, answered at 150
+    assert_eq!(net.departures(), [(0, 0.0)]);
+    assert_eq!((net.count(Count::Timeouts), net.count(Count::Retransmits)), (1, 0));
+    assert_eq!(net.bench.meter.completed_at, at(150.0));
+    assert_eq!(net.consumer.in_flight(), 0);
+    assert_eq!(net.bench.values("generated"), [1.0, 2.0]);
+}
+
+proptest! {
+    /// [S1 §3.2]: whatever rate and clock, Interests leave at ticks only, in their order, none is lost, none waits for a second tick.
+    #[test]
+    fn a_coarse_clock_conserves_count_and_order(rate in 20u64..2000, tick in 1u64..300, phase in 0.0..1.0f64) {
+        let phase = (tick as f64 * phase) as u64;
+        let net = Net::run(&coarse(tick, phase), Law::rate(rate), 1000.0, quick);
+        let (held, mut last) = (net.consumer.waiting.count(Line::Held) as usize, 0.0);
+        for (n, (segment, time)) in net.departures().into_iter().enumerate() {
+            prop_assert_eq!(segment, n as u64);
+            prop_assert_eq!((time as u64 + 10 * tick - phase) % tick, 0);
+            let generated = n as f64 * 1000.0 / rate as f64;
+            prop_assert!(time >= generated - 1e-3 && time < generated + tick as f64 + 1e-3);
+            prop_assert!(time >= last);
+            last = time;
+        }
+        let generated = (1000 * rate).div_euclid(1000) as usize + 1;
+        prop_assert!((net.sent.len() + held).abs_diff(generated) <= 1);
+        prop_assert_eq!(net.bench.values("generated").len(), net.sent.len() + held);
+    }
+}
+
+// ---- timeouts
+
+/// Initial timeout 1 s, looked at each 50 ms: segment 1, sent at 0, is asked for again at 1 s.
+fn lost(which: &'static [usize]) -> impl FnMut(usize, u64) -> Answer {
+    move |n, _| if which.contains(&n) { Answer::Nothing } else { Answer::Data(10.0) }
+}
+
+/// Two Interests at 0, the second is lost. The sample of 10 ms makes the timeout max(200, 10 + 20) = 200 ms: found at 200 ms. By then
+/// other Data has come, so it is a loss; the window is halved. k is 2 then, until a sample comes.
+#[test]
+fn what_expires_is_asked_for_again_first_and_with_a_new_nonce() {
+    let config = ConsumerConfig { size: Bytes::new(60 * PAYLOAD), ..config() };
+    let net = Net::run(&config, Law::window(2.0), 1000.0, lost(&[1]));
+    let again: Vec<(Time, u64, u32)> = net.sent.iter().filter(|sent| sent.1 == 1).copied().collect();
+    assert_eq!(again.iter().map(|sent| sent.0).collect::<Vec<_>>(), [at(0.0), at(210.0)]);
+    assert_ne!(again[0].2, again[1].2);
+    assert_eq!(
+        (net.count(Count::Timeouts), net.count(Count::Retransmits), net.count(Count::Episodes)),
+        (1, 1, 1)
+    );
+    assert_eq!(net.consumer.law.episodes(), [(Cause::Loss, true)]);
+    // from the first Interest, and no sample of the second
+    assert_eq!(net.bench.meter.delay_max, span(220));
+    assert_eq!(net.bench.meter.delay_count, 60);
+    assert_eq!(net.bench.meter.rtt_count, 59);
+    assert_eq!(net.bench.meter.rtt_sum_ns, 59 * 10_000_000);
+    assert!(net.bench.meter.completed_at < Time::NEVER);
+}
+
+/// The mean delay and its deviation: 0, 1 answered after 10 ms, 2 after its second Interest 210 ms after the first.
+/// [ndnsieve §6.1: delay is counted from the first Interest]
+#[test]
+fn the_delay_of_a_segment_runs_from_its_first_interest() {
+    let config = ConsumerConfig { size: Bytes::new(3 * PAYLOAD), ..config() };
+    let net = Net::run(&config, Law::window(3.0), 1000.0, lost(&[2]));
+    let meter = &net.bench.meter;
+    assert_eq!((meter.delay_count, meter.delay_sum_ns), (3, 230_000_000));
+    assert_eq!(meter.delay_square_sum_ns2, 2 * 10_000_000u128.pow(2) + 210_000_000u128.pow(2));
+    assert_eq!((meter.delay_min, meter.delay_max), (span(10), span(210)));
+}
+
+#[test]
+fn exact_timers_expire_to_the_nanosecond() {
+    let timeout = Timeout { scan: Duration::ZERO, initial: span(333), ..Timeout::DEFAULT };
+    let config = ConsumerConfig { timeout, size: Bytes::new(PAYLOAD), ..config() };
+    let net =
+        Net::run(
+            &config,
+            Law::window(1.0),
+            3000.0,
+            |n, _| if n < 3 { Answer::Nothing } else { Answer::Data(1.0) },
+        );
+    // 333, then 2·333 and 4·333 later
+    assert_eq!(net.times(), [0.0, 333.0, 999.0, 2331.0]);
+    assert_eq!(
+        net.consumer.law.episodes(),
+        [(Cause::Timeout, true), (Cause::Timeout, false), (Cause::Timeout, false)]
+    );
+}
+
+/// Silence is told from loss: nothing has come since the Interest left.
+#[test]
+fn when_nothing_is_heard_it_is_a_timeout() {
+    let net = Net::run(&config(), Law::window(2.0), 1025.0, |n, _| {
+        if n < 20 { Answer::Data(10.0) } else { Answer::Nothing }
+    });
+    // 20 answered by 100 ms; those of 100 ms expire at 300 ms
+    assert_eq!(net.consumer.law.episodes()[..2], [(Cause::Timeout, true), (Cause::Timeout, false)]);
+    assert_eq!(net.count(Count::Timeouts), 2);
+    // k = 4 after two expiries: the next look that finds something is at 300 + 4·200 = 1100 ms. The window of one has room for one
+    assert_eq!(net.departures()[20..], [(20, 100.0), (21, 100.0), (20, 300.0)]);
+}
+
+#[test]
+fn a_segment_is_given_up_after_so_many_retries() {
+    let timeout = Timeout { initial: span(100), least: span(100), backoff: 1, ..Timeout::DEFAULT };
+    let config = ConsumerConfig { retries: 2, timeout, size: Bytes::new(2 * PAYLOAD), ..config() };
+    let net = Net::run(&config, Law::window(1.0), 2000.0, |_, segment| {
+        if segment == 0 { Answer::Nothing } else { Answer::Data(10.0) }
+    });
+    assert_eq!(net.departures(), [(0, 0.0), (0, 100.0), (0, 200.0), (1, 300.0)]);
+    assert_eq!((net.count(Count::Missing), net.count(Count::Timeouts)), (1, 3));
+    assert_eq!(net.bench.meter.completed_at, Time::NEVER);
+    assert_eq!(net.consumer.wake(), Time::NEVER);
+}
+
+/// Every second one is lost, and nobody is told before its lifetime of 2 s is over.
+#[test]
+fn without_retries_what_is_lost_is_given_up_with_its_lifetime() {
+    let config = ConsumerConfig { retries: 0, ..config() };
+    let net = Net::run(&config, Law::rate(100), 4005.0, |n, _| {
+        if n % 2 == 0 { Answer::Data(10.0) } else { Answer::Nothing }
+    });
+    assert_eq!(net.sent.len(), 401);
+    assert!(net.departures().iter().enumerate().all(|(n, sent)| sent.0 == n as u64));
+    // those of 10, 30 … 1990 ms by 4000 ms, when timers were last looked at; of 200, and that of 4000 ms under way
+    assert_eq!(
+        (net.count(Count::Missing), net.count(Count::Timeouts), net.count(Count::Retransmits)),
+        (100, 0, 0)
+    );
+    assert_eq!(net.count(Count::Episodes), 0);
+    assert_eq!(net.consumer.in_flight(), 101);
+    // room for those of 2 s and 50 ms that never come, and for one under way
+    assert!(net.consumer.waiting.places() <= 105, "{} places", net.consumer.waiting.places());
+}
+
+// ---- conservative window adaptation
+
+/// Ten at 0; 3, 5 and 7 are lost and expire at 200 ms together: one cut, from 10 to 5. Seven were wanted each 10 ms since, so that the
+/// next to be wanted was 10 + 20·7 + 1 by then.
+#[test]
+fn losses_of_one_window_are_one_episode() {
+    let net = Net::run(&config(), Law::window(10.0), 205.0, lost(&[3, 5, 7]));
+    let first = (Cause::Loss, true);
+    assert_eq!(net.consumer.law.episodes(), [first, (Cause::Loss, false), (Cause::Loss, false)]);
+    assert_eq!(net.consumer.law.window, 5.0);
+    assert_eq!(net.consumer.recovery, Some(151));
+}
+
+/// Every Data is marked, the window is 4. The mark of order 1 cuts; the next to be wanted is 5. Order 6 is the first beyond it.
+#[test]
+fn marks_cut_once_a_window() {
+    let net = Net::run(&config(), Law { step: 1.0, ..Law::window(4.0) }, 25.0, |_, _| Answer::Marked(10.0));
+    // at 10 ms: 1 cuts 4 to 2, then 2, 3, 4 are of that episode and two leave: 5, 6. At 20 ms: 5 is not beyond 5, 6 cuts 2 to 1
+    let marked: Vec<bool> = net.consumer.law.episodes().iter().map(|event| event.1).collect();
+    assert_eq!(marked, [true, false, false, false, false, true]);
+    assert_eq!(net.consumer.law.window, 1.0);
+    assert_eq!((net.count(Count::Marks), net.count(Count::Episodes)), (6, 2));
+    // what is marked is not told as an increase
+    assert!(net.consumer.law.told.iter().all(|told| !matches!(told, Told::Ack { marked: false, .. })));
+}
+
+/// One and a half windows [ndnSIM 2.8]: after the cut at order 1 with 5 the next, recovery is 1 + 1.5·4 = 7.
+#[test]
+fn an_episode_may_last_longer_or_not_at_all() {
+    let marks = |episode| {
+        let config = ConsumerConfig { episode, ..config() };
+        let net = Net::run(&config, Law::window(4.0), 25.0, |_, _| Answer::Marked(10.0));
+        (
+            net.consumer.law.episodes().iter().map(|event| event.1).collect::<Vec<bool>>(),
+            net.consumer.recovery,
+        )
+    };
+    assert_eq!(marks(1.5), (vec![true, false, false, false, false, false], Some(7)));
+    // 4 → 2 → 1: one leaves at 10 ms, and it cuts again
+    assert_eq!(marks(0.0), (vec![true; 5], None));
+}
+
+#[test]
+fn a_consumer_that_knows_no_marks_says_so() {
+    let config = ConsumerConfig { marks: false, ..config() };
+    let mut bench = Bench::new(1);
+    let mut consumer = Consumer::new(&config, Law::window(1.0));
+    bench.give(&mut consumer, Input::Start);
+    assert_eq!(bench.sent()[0].ecn, Ecn::NotCapable);
+    let net = Net::run(&config, Law::window(1.0), 15.0, |_, _| Answer::Marked(10.0));
+    assert_eq!(net.consumer.law.episodes(), []);
+    assert_eq!(net.count(Count::Marks), 0);
+}
+
+// ---- refusals
+
+/// Refused at 5 ms, when nothing has been heard: the window is halved, and nothing leaves for a smoothed round trip, which is the
+/// initial second.
+#[test]
+fn a_refusal_is_told_and_asked_again_when_something_comes() {
+    let refuse =
+        |n: usize, _| if n == 2 { Answer::Nack(5.0, NackReason::Congestion) } else { Answer::Data(10.0) };
+    let net = Net::run(&config(), Law::window(3.0), 15.0, refuse);
+    assert_eq!(net.consumer.law.episodes(), [(Cause::Refused, true)]);
+    // window 1 since 5 ms; 0 and 1 come at 10 ms, then 2 goes again, before 3
+    assert_eq!(net.departures(), [(0, 0.0), (1, 0.0), (2, 0.0), (2, 10.0)]);
+    assert_eq!((net.count(Count::Refusals), net.count(Count::Retransmits)), (1, 1));
+    assert_ne!(net.sent[2].2, net.sent[3].2);
+}
+
+/// A consumer that is refused at once, by its own node, asks again after a round trip at most, and time goes on.
+#[test]
+fn refusals_of_the_own_node_do_not_stop_time() {
+    let net = Net::run(&config(), Law { window: 1.0, ..Law::window(1.0) }, 5500.0, |_, _| {
+        Answer::Nack(0.0, NackReason::Congestion)
+    });
+    assert_eq!(net.times(), [0.0, 1000.0, 2000.0, 3000.0, 4000.0, 5000.0]);
+}
+
+#[test]
+fn refusals_that_are_not_congestion_are_left_to_the_timer() {
+    for reason in [NackReason::Duplicate, NackReason::NoRoute] {
+        let net = Net::run(&config(), Law::window(1.0), 1100.0, |_, _| Answer::Nack(1.0, reason));
+        assert_eq!(net.times(), [0.0, 1000.0]);
+        assert_eq!(net.count(Count::Refusals), 2);
+        assert_eq!(net.consumer.law.episodes(), [(Cause::Timeout, true)]);
+    }
+}
+
+#[test]
+fn refusals_under_a_rate_keep_to_the_rate() {
+    let net = Net::run(&config(), Law::rate(100), 35.0, |_, _| Answer::Nack(1.0, NackReason::Congestion));
+    assert_eq!(net.departures(), [(0, 0.0), (0, 10.0), (0, 20.0), (0, 30.0)]);
+}
+
+#[test]
+fn old_refusals_are_ignored() {
+    let timeout = Timeout { initial: span(50), least: span(50), ..Timeout::DEFAULT };
+    let config = ConsumerConfig { timeout, ..config() };
+    let answer =
+        |n: usize, _| if n == 0 { Answer::Nack(60.0, NackReason::Congestion) } else { Answer::Data(40.0) };
+    let net = Net::run(&config, Law::window(1.0), 70.0, answer);
+    assert_eq!((net.count(Count::Refusals), net.count(Count::Ignored)), (0, 1));
+}
+
+// ---- what is not waited for
+
+#[test]
+fn late_data_copies_and_other_names_are_ignored() {
+    let mut net = Net::new(&config(), Law::window(1.0), |_, _| Answer::Twice(10.0, 12.0));
+    net.give(Input::Start);
+    net.until(11.0);
+    for (prefix, segment) in [(PREFIX, 99), (NameId(4), 1)] {
+        let name = Name { prefix, segment };
+        let other = packet(Header::Data(Data { name, payload_bytes: PAYLOAD as u32 }), Ecn::Capable);
+        net.give(Input::Packet(&other));
+    }
+    net.until(13.0);
+    // 99, the other prefix, the copy of 0
+    assert_eq!(net.count(Count::Ignored), 3);
+    assert_eq!(net.bench.meter.goodput_bytes, PAYLOAD);
+    assert_eq!(net.departures(), [(0, 0.0), (1, 10.0)]);
+}
+
+/// Data that comes after the timer and before the next Interest is as good as any, and its sample is not in doubt.
+#[test]
+fn data_that_comes_after_its_timer_spares_the_retransmission() {
+    let timeout = Timeout { initial: span(50), least: span(50), ..Timeout::DEFAULT };
+    let config = ConsumerConfig { timeout, size: Bytes::new(4 * PAYLOAD), ..config() };
+    // four out; at 50 ms they expire, and the window of one lets 0 go again. The Data of 1, 2 and 3 comes at 70 ms
+    let mut net =
+        Net::new(&config, Law::window(4.0), |n, _| if n == 0 { Answer::Nothing } else { Answer::Data(70.0) });
+    net.give(Input::Start);
+    net.until(49.0);
+    net.consumer.law.window = 2.0;
+    net.until(500.0);
+    assert_eq!(net.departures(), [(0, 0.0), (1, 0.0), (2, 0.0), (3, 0.0), (0, 50.0)]);
+    assert_eq!((net.count(Count::Timeouts), net.count(Count::Retransmits)), (4, 1));
+    assert_eq!(net.bench.meter.rtt_count, 3);
+    assert_eq!(net.bench.meter.completed_at, at(120.0));
+}
+
+// ---- the own node
+
+/// A store on the consumer's own node answers at once: time goes on, and the law hears nothing of it.
+#[test]
+fn answers_of_the_own_node_do_not_stop_time() {
+    let net = Net::run(&config(), Law { step: 1.0, ..Law::window(2.0) }, 1.0, |_, _| Answer::Data(0.0));
+    // two each 50 µs, 0 and 1 ms included
+    assert_eq!(net.sent.len(), 2 * 21);
+    assert_eq!(net.consumer.law.told, []);
+    assert_eq!(net.bench.meter.rtt_count, 0);
+    assert_eq!(net.bench.meter.goodput_bytes, 42 * PAYLOAD);
+    assert_eq!(net.bench.meter.delay_max, Duration::ZERO);
+}
+
+// ---- a catalogue
+
+#[test]
+fn a_segment_under_way_is_not_asked_for_twice() {
+    let pattern = Pattern::Zipf { contents: 1, segments: 1, exponent: 1.0, shift: 0.0 };
+    let config = ConsumerConfig { pattern, ..config() };
+    let net = Net::run(&config, Law::rate(100), 195.0, |_, _| Answer::Data(95.0));
+    // one each 10 ms is wanted; it comes after 95 ms, and is wanted anew at 100 ms
+    assert_eq!(net.departures(), [(0, 0.0), (0, 100.0)]);
+    assert_eq!(net.count(Count::Suppressed), 18);
+    // a window may hold more than the catalogue: it is not drawn from for ever
+    let net = Net::run(&config, Law::window(1000.0), 95.0, |_, _| Answer::Data(95.0));
+    assert_eq!(net.departures(), [(0, 0.0), (0, 95.0)]);
+}
+
+#[test]
+fn popular_contents_are_asked_for_more_often() {
+    let pattern = Pattern::Zipf { contents: 100, segments: 2, exponent: 1.0, shift: 0.0 };
+    let config = ConsumerConfig { pattern, ..config() };
+    let net = Net::run(&config, Law::rate(1000), 10_000.0, |_, _| Answer::Data(0.1));
+    let of = |content: u64| net.sent.iter().filter(|sent| sent.1 / 2 == content).count();
+    // 1/H₁₀₀ = 0.193 of 10 000
+    assert!((1750..2100).contains(&of(0)), "{}", of(0));
+    assert!((850..1100).contains(&of(1)), "{}", of(1));
+    assert!(net.sent.iter().all(|sent| sent.1 < 200));
+}
+
+// ---- any network
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// Whatever comes, late, twice, marked, refused or not at all: each segment arrives once, no more are in flight than the window
+    /// holds, and the memory is that of what is waited for.
+    #[test]
+    fn every_segment_arrives_once(
+        fates in prop::collection::vec((0u8..12, 1.0..400.0f64), 40),
+        window in 1u8..20,
+        tick in 0u64..60,
+        segments in 1u64..120,
+    ) {
+        let config = ConsumerConfig { size: Bytes::new(segments * PAYLOAD), ..coarse(tick, tick / 2) };
+        let mut n = 0;
+        let mut fate = move |_: usize, _: u64| {
+            n += 1;
+            let (kind, after) = fates[(n * 7) % fates.len()];
+            // from the thousandth on all is well, so that it ends
+            match if n > 1000 { 6 } else { kind } {
+                0 => Answer::Nothing,
+                1 => Answer::Marked(after),
+                2 => Answer::Nack(after, NackReason::Congestion),
+                3 => Answer::Nack(after, NackReason::Duplicate),
+                4 => Answer::Twice(after, after * 2.0),
+                _ => Answer::Data(after),
+            }
+        };
+        let law = Law { step: 0.1, ..Law::window(f64::from(window)) };
+        let net = Net::run(&config, law, 1e9, &mut fate);
+        prop_assert_eq!(net.bench.meter.goodput_bytes, segments * PAYLOAD);
+        prop_assert!(net.bench.meter.completed_at < Time::NEVER);
+        prop_assert_eq!(net.bench.meter.delay_count, segments);
+        prop_assert_eq!(net.consumer.in_flight(), 0);
+        prop_assert_eq!(net.consumer.wake(), Time::NEVER);
+        let nonces: std::collections::BTreeSet<u32> = net.sent.iter().map(|sent| sent.2).collect();
+        prop_assert_eq!(nonces.len(), net.sent.len());
+        let most = f64::from(window) + 0.1 * segments as f64 + 1.0;
+        prop_assert!(net.consumer.law.sent.iter().all(|(in_flight, _)| *in_flight as f64 <= most));
+        let again = net.consumer.law.sent.iter().filter(|sent| sent.1).count() as u64;
+        prop_assert_eq!(net.count(Count::Retransmits), again);
+        prop_assert_eq!(net.sent.len() as u64, segments + again);
+    }
+}

@@ -1,0 +1,155 @@
+//! The retransmission timeout of a consumer.
+
+use units::{Duration, Time};
+
+use crate::ndn::Timeout;
+use crate::parts::Rtt;
+
+/// k·max(least, srtt + 4·var), at most `most` [ndnSIM 2.8: ndn-rtt-mean-deviation]. The gains are those of [RFC6298 §2].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Estimator {
+    rtt: Rtt,
+    /// k.
+    factor: u32,
+    timeout: Duration,
+    /// What is not asked for again needs no estimate: it is given up after just so long.
+    fixed: bool,
+    config: Timeout,
+}
+
+impl Estimator {
+    /// With `fixed` the timeout is that, always.
+    pub(super) fn new(config: Timeout, fixed: Option<Duration>) -> Self {
+        // before a sample srtt is the initial timeout, and never below the least one
+        let first = config.initial.max(config.least);
+        let rtt = Rtt::new(first, config.least, Duration::MAX);
+        Self { rtt, factor: 1, timeout: fixed.unwrap_or(first), fixed: fixed.is_some(), config }
+    }
+
+    /// Takes a round-trip time.
+    #[inline]
+    pub(super) fn sample(&mut self, rtt: Duration) {
+        self.rtt.sample(rtt);
+        self.factor = 1;
+        self.measure();
+    }
+
+    /// A segment expired.
+    pub(super) fn back_off(&mut self) {
+        self.factor = self.factor.saturating_mul(2).min(self.config.backoff.max(1));
+        self.measure();
+    }
+
+    #[inline]
+    fn measure(&mut self) {
+        if self.fixed {
+            return;
+        }
+        self.timeout = (self.rtt.timeout() * u64::from(self.factor)).min(self.config.most);
+    }
+
+    /// The timeout now.
+    #[inline]
+    pub(super) const fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// When the timers are looked at and find that what was sent at `sent` has expired.
+    #[inline]
+    pub(super) fn looks_at(&self, sent: Time) -> Time {
+        tick(sent + self.timeout, self.config.scan, Duration::ZERO)
+    }
+
+    /// srtt; the initial timeout before the first sample.
+    #[inline]
+    pub(super) const fn smoothed(&self) -> Duration {
+        self.rtt.smoothed()
+    }
+
+    /// The least sample; [`Duration::MAX`] before the first.
+    #[inline]
+    pub(super) const fn least(&self) -> Duration {
+        self.rtt.least()
+    }
+}
+
+/// The first tick at or after `at` of a clock that ticks `phase` after every multiple of `every`; `at` where `every` is zero.
+#[inline]
+pub(super) fn tick(at: Time, every: Duration, phase: Duration) -> Time {
+    if every == Duration::ZERO || at == Time::NEVER {
+        return at;
+    }
+    let (every, phase) = (every.as_nanos(), phase.as_nanos());
+    let ticks = at.as_nanos().saturating_sub(phase).div_ceil(every);
+    Time::from_nanos(ticks.saturating_mul(every).saturating_add(phase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Duration::from_micros(micros)
+    }
+
+    /// First sample 100 ms: srtt 100, var 50, 100 + 4·50 = 300 ms. Then 60 ms: e = −40, var = 50 + (40 − 50)/4 = 47.5,
+    /// srtt = 100 − 40/8 = 95, 95 + 190 = 285 ms.
+    #[test]
+    fn the_timeout_is_worked_out_as_the_paper_has_it() {
+        let mut estimator = Estimator::new(Timeout::DEFAULT, None);
+        assert_eq!(estimator.timeout(), Duration::from_secs(1));
+        estimator.sample(Duration::from_millis(100));
+        assert_eq!(estimator.timeout(), Duration::from_millis(300));
+        estimator.sample(Duration::from_millis(60));
+        assert_eq!(estimator.timeout(), Duration::from_millis(285));
+        assert_eq!(
+            (estimator.smoothed(), estimator.least()),
+            (Duration::from_millis(95), Duration::from_millis(60))
+        );
+    }
+
+    #[test]
+    fn the_least_timeout_is_backed_off_too() {
+        let mut estimator = Estimator::new(Timeout::DEFAULT, None);
+        estimator.sample(Duration::from_millis(10));
+        let spans: Vec<u64> = (0..8)
+            .map(|_| {
+                let before = estimator.timeout().as_nanos() / 1_000_000;
+                estimator.back_off();
+                before
+            })
+            .collect();
+        // max(200, 10 + 20) = 200 ms, times 1, 2, 4 … 64
+        assert_eq!(spans, [200, 400, 800, 1600, 3200, 6400, 12_800, 12_800]);
+        estimator.sample(Duration::from_millis(10));
+        assert_eq!(estimator.timeout(), Duration::from_millis(200));
+    }
+
+    #[test]
+    fn it_has_a_ceiling() {
+        let mut estimator =
+            Estimator::new(Timeout { most: Duration::from_secs(3), ..Timeout::DEFAULT }, None);
+        (0..5).for_each(|_| estimator.back_off());
+        assert_eq!(estimator.timeout(), Duration::from_secs(3));
+    }
+
+    #[test]
+    fn clocks_tick_at_their_multiples_and_phases() {
+        let every = Duration::from_micros(100);
+        for (now, phase, next) in
+            [(0, 0, 0), (1, 0, 100), (100, 0, 100), (101, 0, 200), (0, 30, 30), (31, 30, 130)]
+        {
+            assert_eq!(tick(at(now), every, Duration::from_micros(phase)), at(next), "{now} {phase}");
+        }
+        assert_eq!(tick(at(17), Duration::ZERO, Duration::ZERO), at(17));
+        assert_eq!(tick(Time::NEVER, every, Duration::ZERO), Time::NEVER);
+    }
+
+    /// Timers that are looked at each 50 ms: what was sent at 20 ms with a timeout of 1 s is found to have expired at 1050 ms.
+    #[test]
+    fn timers_are_looked_at_on_multiples() {
+        assert_eq!(Estimator::new(Timeout::DEFAULT, None).looks_at(at(20_000)), at(1_050_000));
+        let exact = Timeout { scan: Duration::ZERO, ..Timeout::DEFAULT };
+        assert_eq!(Estimator::new(exact, None).looks_at(at(20_000)), at(1_020_000));
+    }
+}

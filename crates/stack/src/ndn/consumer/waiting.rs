@@ -1,0 +1,253 @@
+//! The segments that a consumer waits for, in as much memory as there are of them.
+
+use units::Time;
+
+use crate::ndn::Table;
+
+/// Segments by name, and in three lines: held back by a coarse clock, asked for, to be asked for again.
+///
+/// A slab with a table beside it; what has left the slab makes room for the next. The line of those asked for is in the order of their
+/// times, so that only its head can be the next to expire.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    slots: Vec<Segment>,
+    free: u32,
+    table: Table,
+    lines: [List; Line::COUNT],
+}
+
+/// A segment that is waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment {
+    /// Its number under the prefix.
+    pub(super) segment: u64,
+    /// The how manieth that was wanted, from 1.
+    pub(super) order: u64,
+    /// When it was asked for first; never before that.
+    pub(super) first_at: Time,
+    /// When it was asked for last.
+    pub(super) sent_at: Time,
+    /// Nonce of the last Interest.
+    pub(super) nonce: u32,
+    /// Interests that left for it.
+    pub(super) tries: u32,
+    /// Where it stands.
+    pub(super) line: Line,
+    before: u32,
+    after: u32,
+}
+
+/// The lines, and none of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// To leave at the next tick of the clock.
+    Held,
+    /// Asked for.
+    Out,
+    /// Expired or refused, to be asked for again.
+    Again,
+    /// None.
+    None,
+}
+
+impl Line {
+    const COUNT: usize = 3;
+}
+
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u32,
+    last: u32,
+    len: u32,
+}
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+impl Waiting {
+    pub(super) fn new() -> Self {
+        let empty = List { first: NONE, last: NONE, len: 0 };
+        Self { slots: Vec::new(), free: NONE, table: Table::new(), lines: [empty; Line::COUNT] }
+    }
+
+    /// The slot of a segment.
+    #[inline]
+    pub(super) fn find(&self, segment: u64) -> Option<u32> {
+        self.table.get(segment)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> &Segment {
+        &self.slots[slot as usize]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, slot: u32) -> &mut Segment {
+        &mut self.slots[slot as usize]
+    }
+
+    /// Begins to wait for a segment, in no line yet; `None` where it is waited for already.
+    #[inline]
+    pub(super) fn add(&mut self, segment: u64, order: u64) -> Option<u32> {
+        let slot = if self.free == NONE { self.slots.len() as u32 } else { self.free };
+        if !self.table.get_or_insert_with(segment, || slot).1 {
+            return None;
+        }
+        let new = Segment {
+            segment,
+            order,
+            first_at: Time::NEVER,
+            sent_at: Time::NEVER,
+            nonce: 0,
+            tries: 0,
+            line: Line::None,
+            before: NONE,
+            after: NONE,
+        };
+        if self.free == NONE {
+            self.slots.push(new);
+        } else {
+            let place = &mut self.slots[slot as usize];
+            self.free = place.after;
+            *place = new;
+        }
+        Some(slot)
+    }
+
+    /// Waits for it no longer.
+    #[inline]
+    pub(super) fn remove(&mut self, slot: u32) {
+        self.leave(slot);
+        self.table.remove(self.slots[slot as usize].segment);
+        self.slots[slot as usize].after = self.free;
+        self.free = slot;
+    }
+
+    /// Puts it at the end of a line; it leaves the one that it stood in.
+    #[inline]
+    pub(super) fn join(&mut self, slot: u32, line: Line) {
+        self.leave(slot);
+        let list = &mut self.lines[line as usize];
+        let before = std::mem::replace(&mut list.last, slot);
+        list.len += 1;
+        if before == NONE {
+            list.first = slot;
+        } else {
+            self.slots[before as usize].after = slot;
+        }
+        let segment = &mut self.slots[slot as usize];
+        (segment.line, segment.before, segment.after) = (line, before, NONE);
+    }
+
+    #[inline]
+    fn leave(&mut self, slot: u32) {
+        let Segment { line, before, after, .. } = self.slots[slot as usize];
+        if line == Line::None {
+            return;
+        }
+        let list = &mut self.lines[line as usize];
+        list.len -= 1;
+        if before == NONE {
+            list.first = after;
+        } else {
+            self.slots[before as usize].after = after;
+        }
+        if after == NONE {
+            self.lines[line as usize].last = before;
+        } else {
+            self.slots[after as usize].before = before;
+        }
+        self.slots[slot as usize].line = Line::None;
+    }
+
+    /// The first of a line.
+    #[inline]
+    pub(super) fn first(&self, line: Line) -> Option<u32> {
+        Some(self.lines[line as usize].first).filter(|&slot| slot != NONE)
+    }
+
+    /// How many stand in a line.
+    #[inline]
+    pub(super) fn count(&self, line: Line) -> u32 {
+        self.lines[line as usize].len
+    }
+
+    /// Places in the slab, taken or not.
+    #[cfg(test)]
+    pub(super) fn places(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Op {
+        Add(u64),
+        Remove(u64),
+        Join(u64, Line),
+    }
+
+    fn op() -> impl Strategy<Value = Op> {
+        let line = prop_oneof![Just(Line::Held), Just(Line::Out), Just(Line::Again)];
+        prop_oneof![
+            3 => (0u64..12).prop_map(Op::Add),
+            2 => (0u64..12).prop_map(Op::Remove),
+            5 => (0u64..12, line).prop_map(|(segment, line)| Op::Join(segment, line)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn lines_keep_their_order_and_places_are_used_again(ops in prop::collection::vec(op(), 1..200)) {
+            let mut waiting = Waiting::new();
+            let mut lines: [VecDeque<u64>; 3] = Default::default();
+            let mut known: Vec<u64> = Vec::new();
+            for op in ops {
+                match op {
+                    Op::Add(segment) => {
+                        let new = !known.contains(&segment);
+                        prop_assert_eq!(waiting.add(segment, 1).is_some(), new);
+                        if new {
+                            known.push(segment);
+                        }
+                    }
+                    Op::Remove(segment) => {
+                        if let Some(slot) = waiting.find(segment) {
+                            waiting.remove(slot);
+                        }
+                        known.retain(|one| *one != segment);
+                        lines.iter_mut().for_each(|line| line.retain(|one| *one != segment));
+                    }
+                    Op::Join(segment, line) => {
+                        let Some(slot) = waiting.find(segment) else { continue };
+                        waiting.join(slot, line);
+                        lines.iter_mut().for_each(|line| line.retain(|one| *one != segment));
+                        lines[line as usize].push_back(segment);
+                    }
+                }
+                for line in [Line::Held, Line::Out, Line::Again] {
+                    let (mut walked, mut at) = (Vec::new(), waiting.lines[line as usize].first);
+                    while at != NONE {
+                        walked.push(waiting.get(at).segment);
+                        at = waiting.get(at).after;
+                    }
+                    prop_assert_eq!(&lines[line as usize], &walked);
+                    prop_assert_eq!(waiting.count(line) as usize, walked.len());
+                    let first = waiting.first(line).map(|slot| waiting.get(slot).segment);
+                    prop_assert_eq!(first, walked.first().copied());
+                }
+                prop_assert!(waiting.places() <= 12);
+                for segment in 0..12 {
+                    prop_assert_eq!(waiting.find(segment).is_some(), known.contains(&segment));
+                }
+            }
+        }
+    }
+}
