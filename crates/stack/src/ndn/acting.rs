@@ -73,8 +73,11 @@ impl Core {
             hops: 0,
         };
         self.pit.forget(pending, downstream);
-        self.counters.add(Tally::NacksOut);
-        self.faces.send(&mut packet, downstream, cx);
+        // who has stopped waiting is told nothing
+        if record.expires > cx.now() {
+            self.counters.add(Tally::NacksOut);
+            self.faces.send(&mut packet, downstream, cx);
+        }
     }
 
     /// The Interest of an entry as the latest of its downstreams sent it.
