@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 from ._base import Figure, Paper, Reproduction, Table
 from .mca import PAPER as MCA
+from .mircc import PAPER as MIRCC
 
 if TYPE_CHECKING:
     from os import PathLike
 
 __all__ = ["PAPERS", "Figure", "Paper", "Reproduction", "Table", "reproduce"]
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (MCA,)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (MCA, MIRCC)}
 """Every paper that can be reproduced, by name."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ._base import Measured, Quantity
 
-KINDS = {"N", "R", "U", "D", "X"}
+KINDS = {"N", "R", "G", "U", "D", "X"}
 
 
 @dataclass(frozen=True)
@@ -115,13 +115,13 @@ def _verdict(claim: Claim, results: list[dict[str, Any]], missing: list[Check]) 
 
 
 def _result(claim: Claim, check: Check, measured: Measured) -> dict[str, Any]:
-    """Rules must hold for every seed, relations in the mean and for four seeds of five, numbers in the mean."""
+    """Rules and gates must hold for every seed, relations in the mean and for four seeds of five, numbers in the mean."""
     if check.name not in measured:
         raise ValueError(f"{claim.id}: {check.name!r} is not measured; there are: {', '.join(measured)}")
     quantity = measured[check.name]
     share = sum(check.holds(value) for value in quantity.values) / max(len(quantity.values), 1)
     mean_holds = check.holds(quantity.mean)
-    needed = {"U": 1.0, "R": 0.8}.get(claim.kind, 0.0)
+    needed = {"U": 1.0, "G": 1.0, "R": 0.8}.get(claim.kind, 0.0)
     return {
         "check": check.text,
         "mean": _number(quantity.mean),

@@ -84,6 +84,14 @@ def flow(result: Any, name: str) -> dict[str, Any]:
     return row
 
 
+def node(result: Any, name: str) -> dict[str, Any]:
+    """The row of a node that knows names."""
+    import polars
+
+    row: dict[str, Any] = result.nodes.filter(polars.col("node") == name).row(0, named=True)
+    return row
+
+
 def group(result: Any, name: str) -> list[dict[str, Any]]:
     """The rows of all flows of a group, in the order of their numbers."""
     import polars

@@ -1,0 +1,90 @@
+"""Every experiment: its scenario, what is kept, how many runs."""
+
+from __future__ import annotations
+
+from .._base import Experiment
+from . import extracts, measures, scenarios
+
+
+def _compared(name: str, title: str, cases: dict[str, scenarios.Case], runs: tuple[str, ...] = scenarios.RUNS) -> Experiment:
+    """An experiment of cases. Nothing in it is drawn, so one seed is enough: its runs differ in phase and start."""
+    return Experiment(
+        name,
+        title,
+        scenarios.variants(cases, runs),
+        scenarios.tree_of(cases, name),
+        extracts.rates,
+        seeds=1,
+        quick_seeds=1,
+        weight=0.1,
+    )
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        _compared("equal clocks", "Figure 3: consumers and routers have the same clock", scenarios.EQUAL),
+        _compared(
+            "fine consumer clock", "Figure 4: consumers tick every 100 ms, routers more seldom", scenarios.FINE
+        ),
+        _compared("grid", "Every consumer clock with every router interval", scenarios.GRID),
+        _compared("one thing changed", "Interval above the RTT, or bucket below a burst?", scenarios.APART),
+        _compared(
+            "clock and depth", "Clock intervals with buckets of five depths", scenarios.BY_DEPTH, measures.SWEEP_RUNS
+        ),
+        _compared(
+            "clock and RTT", "Clock intervals over paths of four lengths", scenarios.BY_RTT, measures.SWEEP_RUNS
+        ),
+        _compared("readings", "An exact clock, and other readings of the law", scenarios.READINGS),
+        Experiment(
+            "C1 alone",
+            "What a consumer's bucket passes",
+            scenarios.variants(scenarios.LONE),
+            scenarios.tree_of(scenarios.LONE, "C1 alone"),
+            extracts.lone,
+            seeds=1,
+            quick_seeds=1,
+            weight=0.1,
+        ),
+        Experiment(
+            "inspection",
+            "The nine quantities of Table 1, tick by tick",
+            scenarios.variants(scenarios.INSPECTED, scenarios.INSPECTED_RUNS),
+            scenarios.tree_of(scenarios.INSPECTED, "inspection"),
+            extracts.inspection,
+            seeds=1,
+            quick_seeds=1,
+            weight=0.1,
+        ),
+        Experiment(
+            "departures",
+            "When a coarse clock lets Interests go",
+            scenarios.variants(scenarios.DEPARTURES, ("0/C",)),
+            scenarios.tree_of(scenarios.DEPARTURES, "departures"),
+            extracts.departures,
+            seeds=1,
+            quick_seeds=1,
+            weight=0.1,
+        ),
+        Experiment(
+            "burst",
+            "A burst of 250 Interests on an empty bucket",
+            ("250",),
+            scenarios.burst,
+            extracts.burst,
+            seeds=1,
+            quick_seeds=1,
+            weight=0.01,
+        ),
+        Experiment(
+            "spacing",
+            "§1: Interests at line rates",
+            tuple(scenarios.SPACINGS),
+            scenarios.spacing,
+            extracts.spacing,
+            seeds=1,
+            quick_seeds=1,
+            weight=0.01,
+        ),
+    )
+}

@@ -1,0 +1,264 @@
+"""How the rules and the arithmetic of the paper are measured. The names are those that claims.toml uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._base import Measure, Measured, Quantity, Sample, Samples
+from . import scenarios
+from .scenarios import CLOCKS_MS, INSPECTED_RUNS, SPACINGS, TABLE_1
+
+NODES = ("c1", "r1")
+
+
+def inspected(samples: Samples) -> list[tuple[int, Sample]]:
+    """Every inspected run with its clock interval in ms."""
+    return [
+        (ms, sample)
+        for ms in CLOCKS_MS
+        for run in INSPECTED_RUNS
+        for sample in samples["inspection", f"{ms} {run}"]
+    ]
+
+
+def over_nodes(samples: Samples, value: Callable[[int, dict[str, Any]], float]) -> tuple[float, ...]:
+    """One value for each inspected run and node; `value` is told the interval and the quantities of Table 1 by symbol."""
+    return tuple(
+        value(ms, {symbol: sample[f"{node}_{symbol}"] for symbol in TABLE_1})
+        for ms, sample in inspected(samples)
+        for node in NODES
+    )
+
+
+def worst(found: Any, wanted: Any) -> float:
+    """Greatest relative difference."""
+    return float(np.max(np.abs(found - wanted) / np.maximum(np.abs(wanted), 1e-12)))
+
+
+# --- arithmetic ------------------------------------------------------------------------------------------------------
+
+
+def spacing(gbps: str) -> Callable[[Samples], Measured]:
+    """Time between the Interests of a consumer at a constant rate."""
+    return lambda samples: {"ns": samples.each("spacing", gbps, lambda s: float(s["spacing_ns"]), "ns")}
+
+
+def clock_needed(_samples: Samples) -> Measured:
+    """Greatest error of the three spacings when they are rounded to ticks of 0.1 and 1 µs."""
+
+    def error(tick_ns: float) -> float:
+        spacings = list(SPACINGS.values())
+        return max(abs(round(x / tick_ns) * tick_ns - x) / x for x in spacings)
+
+    return {
+        "percent_at_0_1_us": Quantity((100 * error(100.0),), "%"),
+        "percent_at_1_us": Quantity((100 * error(1000.0),), "%"),
+    }
+
+
+def conversion(samples: Samples) -> Measured:
+    """C at the access link and at the bottleneck."""
+    return {
+        node: Quantity(
+            tuple(float(s[f"{node}_C"][-1]) for _, s in inspected(samples)), "packets/s"
+        )
+        for node in NODES
+    }
+
+
+def round_trip(samples: Samples) -> Measured:
+    """Least round-trip time of C1."""
+    return {"ms": Quantity(tuple(1e3 * float(s["rtt_min_s"]) for _, s in inspected(samples)), "ms")}
+
+
+# --- equations, recomputed from what the run recorded ----------------------------------------------------------------
+
+
+def number_of_flows(samples: Samples) -> Measured:
+    """Relative error of the recorded N against max(C, y)/R(t−T)."""
+    return {
+        "error": Quantity(
+            over_nodes(
+                samples, lambda _, x: worst(x["N"][1:], np.maximum(x["C"], x["y"])[1:] / x["R"][:-1])
+            )
+        ),
+        "ticks": Quantity((float(sum(len(s["times_s"]) - 1 for _, s in inspected(samples))),)),
+    }
+
+
+def growth(samples: Samples) -> Measured:
+    """Relative error of the recorded β, and what it is when no Interests come, and when the first come."""
+
+    def wanted(x: dict[str, Any]) -> Any:
+        y, before = x["y"][1:], x["y"][:-1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(y > 0, np.maximum(0.1, (y - before) / y), 0.1)
+
+    def first(x: dict[str, Any]) -> float:
+        return float(x["beta"][int(np.flatnonzero(x["y"] > 0)[0])])
+
+    return {
+        "error": Quantity(over_nodes(samples, lambda _, x: worst(x["beta"][1:], wanted(x)))),
+        "of_none": Quantity(over_nodes(samples, lambda _, x: float(np.max(x["beta"][x["y"] == 0])))),
+        "of_the_first": Quantity(over_nodes(samples, lambda _, x: first(x))),
+    }
+
+
+def rates(samples: Samples) -> Measured:
+    """Relative error of the recorded R against equations 2, 4 and 5 with two averages, and with one average of the sum."""
+
+    def replay(x: dict[str, Any], together: bool) -> float:
+        base_mean, excess_mean = float(x["C"][0]), 0.0
+        before, found = float(x["C"][0]), []
+        for k in range(len(x["R"])):
+            c, n = float(x["C"][k]), float(x["N"][k])
+            base = max(0.0, (float(x["eta"][k]) * c - float(x["beta"][k]) * float(x["q"][k]) / float(x["d"][k])) / n)
+            excess = before - float(x["y"][k]) / n
+            if together:
+                base_mean, excess_mean = 0.5 * (base_mean + excess_mean) + 0.5 * (base + excess), 0.0
+            else:
+                base_mean, excess_mean = 0.5 * base_mean + 0.5 * base, 0.5 * excess_mean + 0.5 * excess
+            before = min(max(base_mean + excess_mean, 0.01 * c), c)
+            found.append(before)
+        return worst(x["R"], np.array(found))
+
+    return {
+        "error": Quantity(over_nodes(samples, lambda _, x: replay(x, together=False))),
+        "error_of_one_average": Quantity(over_nodes(samples, lambda _, x: replay(x, together=True))),
+    }
+
+
+def base_and_excess(samples: Samples) -> Measured:
+    """What two averages of weight one half leave of each tick's base and excess rate: R(t) − R of the averages before."""
+
+    def error(x: dict[str, Any]) -> float:
+        # where no bound holds, 2 R(t) − R(t−T) is the tick's own base + excess
+        r, c = x["R"], x["C"]
+        free = (r[1:] < c[1:] - 1e-6) & (r[:-1] < c[:-1] - 1e-6) & (r[1:] > 0.011 * c[1:]) & (r[:-1] > 0.011 * c[:-1])
+        base = (x["eta"] * c - x["beta"] * x["q"] / x["d"])[1:] / x["N"][1:]
+        excess = r[:-1] - x["y"][1:] / x["N"][1:]
+        return worst((2 * r[1:] - r[:-1])[free], (base + excess)[free]) if np.any(free) else 0.0
+
+    return {
+        "error": Quantity(over_nodes(samples, lambda _, x: error(x))),
+        "ticks": Quantity(
+            (float(sum(np.sum(s["r1_R"] < s["r1_C"] - 1e-6) for _, s in inspected(samples))),), "ticks without a bound"
+        ),
+    }
+
+
+def least_of_path(samples: Samples) -> Measured:
+    """Samples in which the rate that C1 was told is none that the least of the path's rates had when its Data passed."""
+    violations, seen = [], 0
+    for ms, sample in inspected(samples):
+        if ms > scenarios.RTT_S * 1e3 / 2:
+            continue
+        told, own, core = sample["offered_rate"] / scenarios.DATA_BITS, sample["c1_R"], sample["r1_R"]
+        wrong = 0
+        for k in range(3, len(told)):
+            if not 2.0 < sample["times_s"][k] < scenarios.END_S:
+                continue
+            passed = [min(own[k], rate) for rate in core[k - 2 : k + 1]]
+            wrong += min(abs(told[k] - rate) / rate for rate in passed) > 1e-6
+            seen += 1
+        violations.append(float(wrong))
+    return {"violations": Quantity(tuple(violations), "samples"), "samples": Quantity((float(seen),))}
+
+
+def counts(samples: Samples) -> Measured:
+    """y·T less the Interests generated, over whole runs; the greatest q; η."""
+
+    def total(sample: Sample, ms: int) -> float:
+        return float(np.sum(sample["c1_y"])) * ms / 1e3 / float(sample["c1_generated"])
+
+    return {
+        "counted_over_generated": Quantity(tuple(total(s, ms) for ms, s in inspected(samples))),
+        "greatest_q": Quantity(over_nodes(samples, lambda _, x: float(np.max(x["q"]))), "packets"),
+        "eta": Quantity(over_nodes(samples, lambda _, x: float(np.max(x["eta"])))),
+        "policed_at_750_ms": Quantity(
+            tuple(float(s["c1_policed"]) for ms, s in inspected(samples) if ms == 750), "Interests"
+        ),
+    }
+
+
+# --- clocks, policing, set-up ----------------------------------------------------------------------------------------
+
+
+def coarse_clock(samples: Samples) -> Measured:
+    """Interests that left between ticks; and those that left at a tick against those generated since the one before."""
+    between, differences, ticks = [], [], 0
+    for sample in samples["departures", "100 0/C"]:
+        left, generated = sample["left"], sample["generated"]
+        per_tick = int(round(0.1 / sample["every_s"]))
+        at_ticks = left.reshape(-1, per_tick)
+        # a tick falls on the end of an interval or on the start of the next: one place of five, the same for all
+        place = int(np.argmax(at_ticks.sum(axis=0)))
+        between.append(float(at_ticks.sum() - at_ticks[:, place].sum()))
+        ticks += int(np.sum(at_ticks[:, place] > 0))
+        total_left, total_generated = np.cumsum(left), np.cumsum(generated)
+        held = total_generated - total_left
+        differences.append(float(max(0.0, -held.min()) + max(0.0, held.max() - 101.0)))
+    return {
+        "left_between_ticks": Quantity(tuple(between), "Interests"),
+        "lost_or_invented": Quantity(tuple(differences), "Interests"),
+        "ticks": Quantity((float(ticks),)),
+    }
+
+
+def router_clock(samples: Samples) -> Measured:
+    """T as recorded over the consumers' tick."""
+    return {"t_over_tick": Quantity(over_nodes(samples, lambda ms, x: float(np.max(x["T"])) * 1e3 / ms))}
+
+
+def burst(samples: Samples) -> Measured:
+    """Interests of a burst on an empty bucket, and how many of them went on."""
+    return {
+        "passed": samples.each("burst", "250", lambda s: float(s["passed"]), "Interests"),
+        "sent": samples.each("burst", "250", lambda s: float(s["sent"]), "Interests"),
+    }
+
+
+def timing(samples: Samples) -> Measured:
+    """When the consumers were active, whether anything was cached, and which clocks were tried."""
+    rows = [s for _, s in inspected(samples)]
+    return {
+        "c1_from_s": Quantity(tuple(float(s["spans"][0]) for s in rows), "s"),
+        "c1_for_s": Quantity(tuple(float(s["spans"][1]) for s in rows), "s"),
+        "c2_from_s": Quantity(tuple(float(s["spans"][2]) for s in rows), "s"),
+        "c2_for_s": Quantity(tuple(float(s["spans"][3]) for s in rows), "s"),
+        "hits": Quantity(tuple(float(s["hits"]) for s in rows), "Interests"),
+        "clocks": Quantity((float(len({ms for ms, _ in inspected(samples)})),)),
+    }
+
+
+def inspectable(samples: Samples) -> Measured:
+    """Quantities of Table 1 that a trace shows at every tick."""
+    return {
+        "quantities": Quantity(
+            over_nodes(samples, lambda _, x: float(sum(bool(np.all(np.isfinite(values))) for values in x.values())))
+        )
+    }
+
+
+INSPECTION = ("inspection",)
+
+MEASURES: dict[str, Measure] = {
+    **{f"spacing_{gbps}": Measure(("spacing",), spacing(gbps)) for gbps in SPACINGS},
+    "clock_needed": Measure((), clock_needed),
+    "conversion": Measure(INSPECTION, conversion),
+    "round_trip": Measure(INSPECTION, round_trip),
+    "number_of_flows": Measure(INSPECTION, number_of_flows),
+    "growth": Measure(INSPECTION, growth),
+    "base_and_excess": Measure(INSPECTION, base_and_excess),
+    "rates": Measure(INSPECTION, rates),
+    "least_of_path": Measure(INSPECTION, least_of_path),
+    "counts": Measure(INSPECTION, counts),
+    "coarse_clock": Measure(("departures",), coarse_clock),
+    "router_clock": Measure(INSPECTION, router_clock),
+    "burst": Measure(("burst",), burst),
+    "timing": Measure(INSPECTION, timing),
+    "inspectable": Measure(INSPECTION, inspectable),
+}
