@@ -110,7 +110,7 @@ fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result
         flow.to.first().map_or(sender, |to| Address { node: to.node, peer: PeerId(first + 1) });
     let random = |path: &str, purpose| Random::new(seed, path, purpose);
     let attachment = world.attachment(id, flow.from, true);
-    let endpoint = make_sender(flow, id, first_receiver, attachment)?;
+    let endpoint = make_sender(flow, id, first_receiver, attachment, &world.blueprint.links)?;
     world.peers.push(Peer::new(endpoint, sender, id, random(&path, "sender")));
     let begin = world.receivers.len();
     for (number, receiver) in flow.to.iter().enumerate() {

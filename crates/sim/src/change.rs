@@ -142,8 +142,11 @@ impl World {
             receiver.map_or(Address::default(), |receiver| self.peers[receiver.peer.index()].address);
         let endpoint = match &state.custom_sender {
             Some(make) => AnyEndpoint::Custom(make(destination(spec, flow, receiver))),
-            None => make_sender(spec, flow, receiver, self.attachment(flow, spec.from, true))
-                .expect("the same parameters were accepted before"),
+            None => {
+                let attachment = self.attachment(flow, spec.from, true);
+                make_sender(spec, flow, receiver, attachment, &self.blueprint.links)
+                    .expect("the same parameters were accepted before")
+            }
         };
         self.peers[state.sender.index()].endpoint = endpoint;
     }

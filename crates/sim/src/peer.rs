@@ -1,15 +1,15 @@
 //! Endpoints as the simulator holds them.
 
 use contract::{
-    Address, Cx, Destination, Endpoint, FlowId, GroupId, Input, Meter, Outputs, Packet, ParamError, Random,
-    Setup,
+    Address, CongestionControl, Cx, Destination, Endpoint, FlowId, GroupId, Input, Meter, NodeId, Outputs,
+    Packet, ParamError, Random, Setup,
 };
 use schemes::{AnyControl, AnyReceiver, AnySender, Build};
 use stack::icn::Attachment;
 use stack::{datagram, ndn, stream, tcp};
-use units::{Bytes, Duration, Time};
+use units::{Bytes, Duration, Rate, Time};
 
-use crate::{Cast, FlowKind, FlowSpec};
+use crate::{Cast, FlowKind, FlowSpec, LinkSpec};
 
 /// Any endpoint.
 #[expect(
@@ -156,6 +156,7 @@ pub(crate) fn make_sender(
     id: FlowId,
     receiver: Address,
     attachment: Option<Attachment>,
+    links: &[LinkSpec],
 ) -> Result<AnyEndpoint, ParamError> {
     let to = destination(flow, id, receiver);
     Ok(match &flow.kind {
@@ -188,7 +189,10 @@ pub(crate) fn make_sender(
                 Build::Stream { .. } => return Err(wrong_kind(flow, "a stream")),
                 Build::Forwarder => return Err(wrong_kind(flow, "a part of forwarders")),
             };
-            let law = build(&flow.params, &consumer_setup(config))?;
+            let mut law = build(&flow.params, &consumer_setup(config))?;
+            if let Some(capacity) = access_capacity(flow.from, links) {
+                law.on_access(capacity);
+            }
             AnyEndpoint::Consumer(Box::new(ndn::Consumer::new(config, law)))
         }
     })
@@ -234,6 +238,16 @@ pub(crate) fn stream_setup(config: &stream::Config) -> Setup {
 /// What a consumer's law is told: it counts in Data packets on the wire.
 fn consumer_setup(config: &ndn::ConsumerConfig) -> Setup {
     Setup { segment: config.data, initial_window: config.data * u64::from(config.initial_window) }
+}
+
+/// Rate of the fastest link inwards to a node, as it is at the start of the run; `None` for a node without links.
+fn access_capacity(node: NodeId, links: &[LinkSpec]) -> Option<Rate> {
+    let inwards = |link: &LinkSpec| match link.ends {
+        (from, _) if from == node => Some(link.backward.rate),
+        (_, to) if to == node => Some(link.forward.rate),
+        _ => None,
+    };
+    links.iter().filter_map(inwards).max()
 }
 
 fn scheme(flow: &FlowSpec) -> Result<Build, ParamError> {
