@@ -1,11 +1,12 @@
-//! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star.
+//! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star, N1 a dumbbell of named
+//! data.
 
 use contract::NodeId;
-use sim::{Blueprint, FlowKind, PortSpec};
-use stack::{datagram, tcp};
+use sim::{Blueprint, FlowKind, NdnSpec, PortSpec, ProducerSpec};
+use stack::{datagram, ndn, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
-/// The workload called `name` (`w1` … `w4`), `seconds` long; `None` for another name.
+/// The workload called `name` (`w1` … `w4`, `n1`), `seconds` long; `None` for another name.
 pub fn workload(name: &str, seconds: Option<u64>) -> Option<Blueprint> {
     let run = |usual: u64| Duration::from_secs(seconds.unwrap_or(usual));
     match name {
@@ -13,6 +14,7 @@ pub fn workload(name: &str, seconds: Option<u64>) -> Option<Blueprint> {
         "w2" => Some(dumbbell(1000, Rate::from_mbps(1000), 1000, run(20))),
         "w3" => Some(chain(run(100))),
         "w4" => Some(star(64, run(400))),
+        "n1" => Some(named(500, run(100))),
         _ => None,
     }
 }
@@ -64,6 +66,36 @@ pub fn star(receivers: u32, duration: Duration) -> Blueprint {
         net.link(&format!("d{i}"), (router, leaf), spec.clone());
     }
     net.flow("cbr", None, constant(Rate::from_kbps(800)), source, &leaves);
+    net
+}
+
+/// Two consumers that ask for so many segments of 1024 bytes a second, two producers, two routers; all links 10 Mbit/s, 10 ms.
+pub fn named(per_second: u64, duration: Duration) -> Blueprint {
+    let mut net = Blueprint::new(duration);
+    let nodes = ["c1", "c2", "r1", "r2", "p1", "p2"].map(|name| net.node(name));
+    let [c1, c2, r1, r2, p1, p2] = nodes;
+    let spec = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(10), 100);
+    for (name, ends) in
+        [("c1", (c1, r1)), ("c2", (c2, r1)), ("core", (r1, r2)), ("p1", (r2, p1)), ("p2", (r2, p2))]
+    {
+        net.link(name, ends, spec.clone());
+    }
+    let mut spec = NdnSpec { nodes: nodes.to_vec(), ..NdnSpec::default() };
+    let payload = Bytes::new(1024);
+    let data = payload + ndn::OVERHEAD;
+    let prefixes = [("/p1", p1), ("/p2", p2)].map(|(text, node)| {
+        let prefix = spec.names.intern(text);
+        let config = ndn::ProducerConfig { prefix, payload, data, delay: Duration::ZERO };
+        spec.producers.push(ProducerSpec { node, config });
+        prefix
+    });
+    net.ndn = Some(spec);
+    for (from, prefix) in [c1, c2].into_iter().zip(prefixes) {
+        let rate = Rate::from_bps(data.as_bits() * per_second);
+        let kind = FlowKind::Ndn(ndn::ConsumerConfig::new(prefix, payload, rate));
+        let name = format!("consumer.{}", from.0);
+        net.flow(&name, None, kind, from, &[]);
+    }
     net
 }
 

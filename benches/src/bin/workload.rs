@@ -6,13 +6,16 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let seconds = arguments.get(1).and_then(|text| text.parse().ok());
     let Some(blueprint) = arguments.first().and_then(|name| benches::workload(name, seconds)) else {
-        eprintln!("usage: workload w1|w2|w3|w4 [SECONDS]");
+        eprintln!("usage: workload w1|w2|w3|w4|n1 [SECONDS]");
         std::process::exit(2);
     };
     let mut world = World::new(&blueprint).expect("the workloads are valid");
     world.run(&Control::default());
     let trace = world.finish();
-    let goodput: Vec<f64> = trace.receivers.iter().map(|r| r.meter.goodput_bytes as f64).collect();
+    let meters = trace.receivers.iter().map(|receiver| &receiver.meter);
+    let meters =
+        meters.chain(trace.flows.iter().filter(|flow| flow.meter.goodput_bytes > 0).map(|flow| &flow.meter));
+    let goodput: Vec<f64> = meters.map(|meter| meter.goodput_bytes as f64).collect();
     let (sum, squares) = goodput.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
     let first = &trace.ports[0];
     println!(

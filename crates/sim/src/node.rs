@@ -307,19 +307,19 @@ impl World {
     /// Shows an arriving packet to the node it reaches. True when the node took it.
     pub(crate) fn show_arrival(&mut self, node: NodeId, by: PortId, id: PacketId) -> bool {
         let Some(index) = self.nodes.at(node) else { return false };
-        let packet = *self.out.arena.get(id);
+        let packet = self.out.arena.get_mut(id);
         let own = PortId(by.0 ^ 1);
         let state = &mut self.nodes.all[index];
         state
             .machine
-            .on_arrival(&packet, &mut Passing { now: self.now, port: own, random: &mut state.random });
+            .on_arrival(packet, &mut Passing { now: self.now, port: own, random: &mut state.random });
         let addressed = packet.to == state.address.into();
-        if !addressed && !state.machine.takes(&packet) {
+        if !addressed && !state.machine.takes(packet) {
             self.rearm_node(index);
             return false;
         }
-        let mut packet = packet;
         packet.hops = packet.hops.saturating_add(1);
+        let packet = *packet;
         let fate = self.run_node(index, RouterInput::Packet(&packet, own));
         self.taken(id, fate);
         self.after_node(index);

@@ -219,8 +219,9 @@ impl World {
         }
     }
 
-    /// Sends what an endpoint put out and asks it when to come back.
-    #[inline]
+    /// Sends what an endpoint put out and asks it when to come back. Inline wherever it is called: left to itself the compiler calls it
+    /// from the path of every packet.
+    #[inline(always)]
     pub(crate) fn after(&mut self, peer: usize) {
         if !self.out.notes.pending.is_empty() {
             self.recorder.take_notes(&mut self.out.notes);

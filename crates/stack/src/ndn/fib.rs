@@ -13,6 +13,8 @@ pub struct Fib {
     rows: Vec<Row>,
     /// The next hops of all rows.
     hops: Vec<NextHop>,
+    /// What was found last: packets of one prefix come after each other.
+    latest: Option<(NameId, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +22,12 @@ struct Row {
     prefix: NameId,
     begin: u32,
     end: u32,
+}
+
+impl Row {
+    const fn has_hops(&self) -> bool {
+        self.begin < self.end
+    }
 }
 
 impl Fib {
@@ -32,6 +40,7 @@ impl Fib {
     /// in the order in which they are given.
     pub fn set(&mut self, entries: &[(NameId, Vec<NextHop>)]) {
         self.hops.clear();
+        self.latest = None;
         self.rows.iter_mut().for_each(|row| (row.begin, row.end) = (0, 0));
         for (prefix, hops) in entries {
             let next = self.rows.len() as u32;
@@ -47,15 +56,26 @@ impl Fib {
 
     /// The entry of the longest prefix of `prefix` that has next hops.
     #[inline]
-    pub fn find(&self, prefix: NameId, names: &Names) -> Option<FibEntry<'_>> {
+    pub fn find(&mut self, prefix: NameId, names: &Names) -> Option<FibEntry<'_>> {
+        let index = match self.latest {
+            Some((latest, index)) if latest == prefix => index,
+            _ => {
+                let index = self.search(prefix, names)?;
+                self.latest = Some((prefix, index));
+                index
+            }
+        };
+        let row = self.rows[index as usize];
+        let hops = &self.hops[row.begin as usize..row.end as usize];
+        Some(FibEntry { prefix: row.prefix, index, hops })
+    }
+
+    fn search(&self, prefix: NameId, names: &Names) -> Option<u32> {
         let mut at = prefix;
         loop {
-            if let Some(index) = self.rows_of.get(u64::from(at.0))
-                && let row = self.rows[index as usize]
-                && row.begin < row.end
-            {
-                let hops = &self.hops[row.begin as usize..row.end as usize];
-                return Some(FibEntry { prefix: row.prefix, index, hops });
+            let index = self.rows_of.get(u64::from(at.0));
+            if let Some(index) = index.filter(|&index| self.rows[index as usize].has_hops()) {
+                return Some(index);
             }
             at = names.parent(at)?;
         }
@@ -63,7 +83,7 @@ impl Fib {
 
     /// How many prefixes have next hops.
     pub fn len(&self) -> usize {
-        self.rows.iter().filter(|row| row.begin < row.end).count()
+        self.rows.iter().filter(|row| row.has_hops()).count()
     }
 
     /// Whether no prefix has.
@@ -91,11 +111,14 @@ mod tests {
         let [a, ab, abc, ax] = ["/a", "/a/b", "/a/b/c", "/a/x"].map(|text| names.intern(text));
         let mut fib = Fib::new();
         fib.set(&[(a, vec![hop(1, 5)]), (ab, vec![hop(2, 5)])]);
-        let face = |fib: &Fib, prefix| fib.find(prefix, &names).map(|entry| entry.hops[0].face.0);
-        assert_eq!([face(&fib, abc), face(&fib, ab), face(&fib, ax), face(&fib, a)], [2, 2, 1, 1].map(Some));
-        assert_eq!(face(&fib, Names::ROOT), None);
+        let face = |fib: &mut Fib, prefix| fib.find(prefix, &names).map(|entry| entry.hops[0].face.0);
+        assert_eq!(
+            [face(&mut fib, abc), face(&mut fib, ab), face(&mut fib, ax), face(&mut fib, a)],
+            [2, 2, 1, 1].map(Some)
+        );
+        assert_eq!(face(&mut fib, Names::ROOT), None);
         fib.set(&[(Names::ROOT, vec![hop(9, 5)]), (ab, vec![])]);
-        assert_eq!([face(&fib, abc), face(&fib, Names::ROOT)], [9, 9].map(Some));
+        assert_eq!([face(&mut fib, abc), face(&mut fib, Names::ROOT)], [9, 9].map(Some));
         assert_eq!(fib.len(), 1);
     }
 

@@ -271,9 +271,13 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         while let Some(record) = next {
             if record.face != from.0 && record.expires > now {
                 let way = Crossing { from, to: FaceId(record.face), note };
-                // the law may stamp each copy in its own way
-                let mut copy = Packet { flow: FlowId(record.flow), ..packet };
-                Self::send_data(core, law, &mut copy, way, cx);
+                packet.flow = FlowId(record.flow);
+                if law.is_some() {
+                    // it may stamp each copy in its own way
+                    Self::send_data(core, law, &mut packet.clone(), way, cx);
+                } else {
+                    Self::send_data(core, law, &mut packet, way, cx);
+                }
             }
             next = core.pit.next_in(&record);
         }

@@ -72,10 +72,14 @@ impl Deadlines {
     /// The first to expire, and when.
     #[inline]
     pub(super) fn first(&self, entries: &[Entry]) -> Option<(Time, u32)> {
-        let firsts = self.classes.iter().filter_map(|class| {
-            let entry = entries.get(class.first as usize)?;
-            Some((entry.expires, class.first))
-        });
-        firsts.min_by_key(|(expires, _)| *expires)
+        let mut earliest = None;
+        for class in &self.classes {
+            if let Some(entry) = entries.get(class.first as usize)
+                && earliest.is_none_or(|(expires, _)| entry.expires < expires)
+            {
+                earliest = Some((entry.expires, class.first));
+            }
+        }
+        earliest
     }
 }
