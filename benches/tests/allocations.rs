@@ -18,7 +18,7 @@ fn allocations(name: &str, seconds: u64) -> usize {
 
 #[test]
 fn a_longer_run_allocates_no_more_than_a_short_one() {
-    for (name, short, long) in [("w1", 20, 40), ("w3", 2, 10), ("w4", 2, 20)] {
+    for (name, short, long) in [("w1", 20, 40), ("w3", 2, 10), ("w4", 2, 20), ("n1", 20, 40)] {
         assert_eq!(allocations(name, long), allocations(name, short), "{name}");
     }
 }

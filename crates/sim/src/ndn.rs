@@ -179,6 +179,8 @@ fn routes_of(
     sorted.collect()
 }
 
+/// Ports, each with what the way over it costs.
+type PortCosts = Vec<(PortId, Cost)>;
 /// Cost by the metric, then links.
 type Cost = (u64, u32);
 const NO_WAY: Cost = (u64::MAX, u32::MAX);
@@ -194,7 +196,7 @@ struct Ways<'a> {
     /// Nodes that serve each prefix, in ascending order.
     by_prefix: BTreeMap<NameId, Vec<NodeId>>,
     /// Next hops by producers and node: many prefixes share them.
-    known: BTreeMap<(Vec<NodeId>, NodeId), Vec<(PortId, Cost)>>,
+    known: BTreeMap<(Vec<NodeId>, NodeId), PortCosts>,
     /// Distances of all nodes by producers.
     distances: BTreeMap<Vec<NodeId>, Distances>,
 }

@@ -11,7 +11,7 @@ pub struct Config {
     /// How many nonces of ended Interests it remembers, to know a loop that is longer than an Interest stays pending. Our choice: about a
     /// second of a busy link; the specification leaves it to the forwarder.
     pub dead_nonces: u32,
-    /// Size of an Interest on the wire, for those that the forwarder makes itself.
+    /// Size of an Interest on the wire, where a consumer does not say otherwise.
     pub interest: Bytes,
     /// What its parts reckon as the size of a Data packet on the wire.
     pub data: Bytes,

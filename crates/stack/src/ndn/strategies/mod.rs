@@ -21,6 +21,9 @@ pub use best_route::BestRoute;
 pub use multicast::Multicast;
 pub use weighted::{Weighing, Weighted};
 
+/// Reads the parameters that a scenario gives.
+type Read<T> = fn(&[(String, ParamValue)]) -> Result<T, ParamError>;
+
 /// One row of the list.
 pub struct Entry {
     /// Its name in scenarios.
@@ -30,8 +33,8 @@ pub struct Entry {
     /// Its parameters.
     pub params: fn() -> Vec<ParamInfo>,
     /// Reads a list of parameters and writes them all, defaults filled in.
-    pub resolve: fn(&[(String, ParamValue)]) -> Result<ParamList, ParamError>,
-    make: fn(&[(String, ParamValue)]) -> Result<Known, ParamError>,
+    pub resolve: Read<ParamList>,
+    make: Read<Known>,
 }
 
 macro_rules! strategies {

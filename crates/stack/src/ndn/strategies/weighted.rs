@@ -85,13 +85,12 @@ impl Weighted {
 impl Strategy for Weighted {
     fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let pending = interest.pending;
-        if !interest.is_new {
-            if let Some(last) = Suppression::last(pending, cx) {
-                if !self.suppression.is_over(pending, last, cx) {
-                    return;
-                }
-                self.suppression.widen(pending, cx);
+        let last = if interest.is_new { None } else { Suppression::last(pending, cx) };
+        if let Some(last) = last {
+            if !self.suppression.is_over(pending, last, cx) {
+                return;
             }
+            self.suppression.widen(pending, cx);
         }
         let untried =
             |face, cx: &dyn StrategyCx| face != interest.from && cx.sent_to(pending, face).is_none();
