@@ -23,6 +23,7 @@ pub mod aimd;
 pub mod cubic;
 pub mod mca;
 pub mod mircc;
+pub mod mircc_multipath;
 pub mod reno;
 
 registry! {
@@ -30,15 +31,19 @@ registry! {
         aimd: Aimd,
         cubic: Cubic,
         mircc: Mircc,
+        mircc_multipath: MirccMultipath,
         reno: Reno,
     }
     stream {
         mca: Mca,
     }
     router {}
-    strategy {}
+    strategy {
+        mircc_multipath: MirccMultipath,
+    }
     link {
         mircc: Mircc,
+        mircc_multipath: MirccMultipath,
     }
     forwarder {}
 }

@@ -3,8 +3,10 @@
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Duration, Rate};
 
+use self::router::rate::Rule;
+
 mod edge;
-mod router;
+pub(crate) mod router;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -99,6 +101,18 @@ choice! {
         Drop = "drop",
         /// It is refused, with congestion as the reason.
         Refuse = "refuse",
+    }
+}
+
+impl Params {
+    fn rule(&self) -> Rule {
+        Rule {
+            eta: self.eta,
+            beta_floor: self.beta_floor,
+            weight: self.weight,
+            least: self.least,
+            capped: self.capped,
+        }
     }
 }
 

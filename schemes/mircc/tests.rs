@@ -203,12 +203,12 @@ fn the_rate_is_the_sum_of_two_averages_of_weight_a_half() {
     let mut rater = Rater::new(1200.0);
     // R = 1200, y = 1600: N = 1600/1200 = 4/3, β = 1, base = (1200 − 1·40/0.4)/(4/3) = 825, excess = 1200 − 1600·3/4 = 0
     // averages: base (1200 + 825)/2 = 1012.5, excess 0; R = 1012.5
-    let found = rater.tick(&params, &Facts { capacity: 1200.0, y: 1600.0, q: 40.0, d: 0.4 });
+    let found = rater.tick(&params.rule(), &Facts { capacity: 1200.0, y: 1600.0, q: 40.0, d: 0.4 });
     assert!(close(found.n, 4.0 / 3.0) && close(found.beta, 1.0));
     assert!(close(rater.rate, 1012.5), "{}", rater.rate);
     // R = 1012.5, y = 1080: N = 1200/1012.5 = 32/27, β = 0.1, base = (1200 − 0.1·80/0.4)·27/32 = 995.625,
     // excess = 1012.5 − 1080·27/32 = 101.25; averages 1004.0625 and 50.625
-    let found = rater.tick(&params, &Facts { capacity: 1200.0, y: 1080.0, q: 80.0, d: 0.4 });
+    let found = rater.tick(&params.rule(), &Facts { capacity: 1200.0, y: 1080.0, q: 80.0, d: 0.4 });
     assert!(close(found.n, 32.0 / 27.0) && close(found.beta, 0.1));
     assert!(close(rater.rate, 1054.6875), "{}", rater.rate);
 }
@@ -228,7 +228,7 @@ proptest! {
             sum = 0.5 * sum + 0.5 * (base + excess_rate(rate, y, n));
             rate = sum.clamp(12.0, 1200.0);
             y_prev = y;
-            rater.tick(&params, &Facts { capacity: 1200.0, y, q, d });
+            rater.tick(&params.rule(), &Facts { capacity: 1200.0, y, q, d });
             prop_assert!((rater.rate - rate).abs() < 1e-6, "{} {rate}", rater.rate);
         }
     }
@@ -242,7 +242,7 @@ proptest! {
         let params = Params { capped, ..Params::default() };
         let mut rater = Rater::new(1000.0);
         for (y, q, d) in ticks {
-            rater.tick(&params, &Facts { capacity: 1000.0, y, q, d });
+            rater.tick(&params.rule(), &Facts { capacity: 1000.0, y, q, d });
             prop_assert!(rater.rate >= 10.0 && rater.rate <= if capped { 1000.0 } else { 1e15 }, "{}", rater.rate);
         }
     }
@@ -252,11 +252,11 @@ proptest! {
 #[test]
 fn an_idle_link_offers_its_capacity_and_returns_to_it() {
     let mut rater = Rater::new(1000.0);
-    rater.tick(&Params::default(), &Facts { capacity: 1000.0, y: 0.0, q: 0.0, d: 0.4 });
+    rater.tick(&Params::default().rule(), &Facts { capacity: 1000.0, y: 0.0, q: 0.0, d: 0.4 });
     assert!(close(rater.rate, 1000.0), "N = 1, base = 1000, excess = 1000; capped");
     let mut rater = Rater::new(100.0);
     for _ in 0..20 {
-        rater.tick(&Params::default(), &Facts { capacity: 1000.0, y: 0.0, q: 0.0, d: 0.4 });
+        rater.tick(&Params::default().rule(), &Facts { capacity: 1000.0, y: 0.0, q: 0.0, d: 0.4 });
     }
     assert!(close(rater.rate, 1000.0), "{}", rater.rate);
 }
@@ -269,15 +269,15 @@ fn without_a_cap_the_rate_of_a_link_that_is_no_bottleneck_grows_without_end() {
     let (mut free, mut held) = (Rater::new(1000.0), Rater::new(1000.0));
     for tick in 1..=20 {
         let before = free.rate;
-        free.tick(&uncapped, &half);
-        held.tick(&Params::default(), &half);
+        free.tick(&uncapped.rule(), &half);
+        held.tick(&Params::default().rule(), &half);
         assert!(close(free.rate / before, 1.5), "tick {tick}: 1 + (1 − 500/1000)");
         assert!(close(held.rate, 1000.0), "tick {tick}: R = C");
     }
     assert!(free.rate > 1e6, "{}", free.rate);
     let mut averaged = Rater::new(1000.0);
     for _ in 0..40 {
-        averaged.tick(&Params { capped: false, ..Params::default() }, &half);
+        averaged.tick(&Params { capped: false, ..Params::default() }.rule(), &half);
     }
     assert!(averaged.rate > 1e4, "{}", averaged.rate);
 }
@@ -287,7 +287,7 @@ fn a_queue_that_is_long_for_its_round_trip_leaves_the_least_rate() {
     let mut rater = Rater::new(1000.0);
     for _ in 0..60 {
         // βq/d = 0.1·200/0.01 = 2000, above C
-        rater.tick(&Params::default(), &Facts { capacity: 1000.0, y: 1000.0, q: 200.0, d: 0.01 });
+        rater.tick(&Params::default().rule(), &Facts { capacity: 1000.0, y: 1000.0, q: 200.0, d: 0.01 });
     }
     assert!(close(rater.rate, 10.0), "1 % of C: {}", rater.rate);
 }

@@ -4,16 +4,17 @@ use contract::{Admission, Crossing, FaceId, FaceView, LinkCx, LinkLaw, NackReaso
 use units::{Bytes, Rate, Time};
 
 use self::bucket::Bucket;
-use self::rate::{Facts, Found, Rater};
+use self::rate::{Facts, Found, Rater, Rule};
 use super::{Counting, Params, Policing, words};
 
-mod bucket;
-pub(super) mod rate;
+pub(crate) mod bucket;
+pub(crate) mod rate;
 
 /// The links of one forwarder [KATO §3.1].
 #[derive(Clone, Debug)]
 pub struct Link {
     params: Box<Params>,
+    rule: Rule,
     /// Size of a Data packet on the wire: what an Interest counts as, since it will bring it back.
     data_bits: f64,
     upstreams: Vec<Upstream>,
@@ -42,6 +43,7 @@ impl Link {
     /// The links of a forwarder in a network whose Data packets have the size `data` on the wire.
     pub(crate) fn new(params: &Params, data: Bytes) -> Self {
         Self {
+            rule: params.rule(),
             params: Box::new(params.clone()),
             data_bits: data.as_f64() * 8.0,
             upstreams: Vec::new(),
@@ -72,7 +74,7 @@ impl Link {
                 q: upstream.bucket.level(now, capacity),
                 d: upstream.rtt.unwrap_or(self.params.initial_rtt.as_secs_f64()).max(LEAST_RTT_S),
             };
-            let found = upstream.rater.tick(&self.params, &facts);
+            let found = upstream.rater.tick(&self.rule, &facts);
             upstream.offer = offer(upstream.rater.rate, self.data_bits);
             upstream.count = 0;
             if shown == Some(face) {

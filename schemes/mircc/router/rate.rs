@@ -1,7 +1,5 @@
 //! The rate law of one upstream link. All rates in Data packets per second.
 
-use crate::mircc::Params;
-
 /// What the law keeps of a link between two ticks [KATO Table 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rater {
@@ -10,6 +8,21 @@ pub(crate) struct Rater {
     y_prev: f64,
     base_ewma: f64,
     excess_ewma: f64,
+}
+
+/// The constants of the law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rule {
+    /// η.
+    pub(crate) eta: f64,
+    /// Least β.
+    pub(crate) beta_floor: f64,
+    /// Weight of the newest value in both averages.
+    pub(crate) weight: f64,
+    /// Least R, as a share of C.
+    pub(crate) least: f64,
+    /// R is never above C.
+    pub(crate) capped: bool,
 }
 
 /// What the law is told at a tick.
@@ -41,20 +54,20 @@ impl Rater {
     }
 
     /// The rate of the next interval.
-    pub(crate) fn tick(&mut self, params: &Params, facts: &Facts) -> Found {
+    pub(crate) fn tick(&mut self, rule: &Rule, facts: &Facts) -> Found {
         let Facts { capacity, y, q, d } = *facts;
         let n = full_rate_flows(capacity, y, self.rate);
-        let beta = beta(params.beta_floor, y, self.y_prev);
-        let base = base_rate(params.eta, capacity, beta, q, d, n);
+        let beta = beta(rule.beta_floor, y, self.y_prev);
+        let base = base_rate(rule.eta, capacity, beta, q, d, n);
         let excess = excess_rate(self.rate, y, n);
         // differs: the base rate is never below zero; a queue that is long for its round-trip time would make it so
-        self.base_ewma += params.weight * (base.max(0.0) - self.base_ewma);
-        self.excess_ewma += params.weight * (excess - self.excess_ewma);
+        self.base_ewma += rule.weight * (base.max(0.0) - self.base_ewma);
+        self.excess_ewma += rule.weight * (excess - self.excess_ewma);
         // R(t) = base_rate_ewma(t) + excess_rate_ewma(t)                                          [KATO eq. 5]
         // differs: R is kept within a share of C and C; the first lets consumers hear of new rates, the second of a link that
         // is no bottleneck lets them hear of it again when it becomes one
-        let most = if params.capped { capacity } else { BOUNDLESS };
-        self.rate = (self.base_ewma + self.excess_ewma).clamp(params.least * capacity, most.max(capacity));
+        let most = if rule.capped { capacity } else { BOUNDLESS };
+        self.rate = (self.base_ewma + self.excess_ewma).clamp(rule.least * capacity, most.max(capacity));
         self.y_prev = y;
         Found { n, beta }
     }

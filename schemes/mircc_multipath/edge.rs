@@ -1,0 +1,52 @@
+//! MIRCC over several paths at a consumer: it asks at the sum of what its paths are to carry.
+
+use contract::{Ack, Allowance, Congestion, CongestionControl, Cx};
+use units::Rate;
+
+use super::paths::Paths;
+use super::{Params, words};
+
+/// The consumer's law [MIRCC].
+#[derive(Clone, Debug)]
+pub struct Control {
+    params: Box<Params>,
+    paths: Paths,
+    rate: Rate,
+}
+
+impl Control {
+    /// The law, with its parameters.
+    pub(crate) fn new(params: &Params) -> Self {
+        Self { rate: params.start, paths: Paths::default(), params: Box::new(params.clone()) }
+    }
+}
+
+impl CongestionControl for Control {
+    fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
+        let Some(offer) = words::offered(ack.label) else { return };
+        self.paths.hear(&offer, cx.now());
+        let (mut total, mut secondary, mut count) = (0.0, 0.0, 0.0);
+        for (_, share) in self.paths.shares(&self.params, cx.now()) {
+            total += share.total();
+            secondary += share.secondary;
+            count += 1.0;
+        }
+        self.rate = Rate::from_bps_f64(total.max(1.0));
+        cx.probe("total_rate", total);
+        cx.probe("secondary_rate", secondary);
+        cx.probe("known_paths", count);
+    }
+
+    /// Nothing: what the network can bear, the next Data says.
+    fn on_congestion(&mut self, _event: &Congestion, _cx: &mut Cx<'_>) {}
+
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(self.rate)
+    }
+
+    fn on_access(&mut self, capacity: Rate) {
+        if self.params.start == Rate::UNLIMITED {
+            self.rate = capacity;
+        }
+    }
+}

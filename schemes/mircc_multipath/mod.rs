@@ -1,0 +1,113 @@
+//! MIRCC over several paths, a reconstruction: what a flow may have over its best path, it takes from leftovers first.
+
+use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
+use units::{Duration, Rate};
+
+use crate::mircc::router::rate::Rule;
+
+mod edge;
+mod paths;
+mod router;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use edge::Control;
+pub use router::{Link, Strategy};
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "mircc_multipath",
+    title: "MIRCC with two classes over several paths, a reconstruction",
+    families: &[Family::Ndn],
+    sources: &[
+        Source {
+            key: "MIRCC",
+            text: "M. Mahdian, S. Arianfar, J. Gibson, D. Oran: MIRCC: Multipath-aware ICN Rate-based Congestion Control, ACM ICN 2016 (first page and outline only)",
+        },
+        Source {
+            key: "KATO",
+            text: "T. Kato, T. Enda, R. Yamamoto, S. Ohzahata: A Study on Performance of Explicit Rate Report based Congestion Control under Coarse-grained Clock Management",
+        },
+    ],
+    documented: Documented::Reconstruction,
+    series: &[
+        ("total_rate", "bps", "flow", "rate over all paths"),
+        ("secondary_rate", "bps", "flow", "what of it is taken from leftovers"),
+        ("known_paths", "paths", "flow", "paths that Data came by lately"),
+        (
+            "primary_offer",
+            "packets/s",
+            "node",
+            "R of the first class, at the upstream link that was asked most",
+        ),
+        ("secondary_offer", "packets/s", "node", "R of the second class there"),
+        ("primary_interest_rate", "packets/s", "node", "y of the first class there"),
+        ("secondary_interest_rate", "packets/s", "node", "y of the second class there"),
+    ],
+    reorder: 1,
+};
+
+params! {
+    /// T: time between two calculations of the rates.
+    interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the least of 100, 250, 500 and 750 ms";
+    /// η: share of the link that is given away.
+    eta: f64 = 1.0, within 0.01..=1.0, from "KATO §3.1";
+    /// Least value of β.
+    beta_floor: f64 = 0.1, within 0.0..=1.0, from "KATO eq. 3";
+    /// Weight of the newest value in the averages.
+    weight: f64 = 0.5, within 0.001..=1.0, from "KATO §2.2";
+    /// Packets that the leaky bucket of a class of a link holds; 0 is without limit.
+    depth: u32 = 200, within 0..=1000000000, from "KATO §4.1; our choice: one a class";
+    /// Least R of a class, as a share of what it may use.
+    least: f64 = 0.01, within 0.000001..=1.0, from "our choice: as for one path";
+    /// Gain of the smoothed round-trip time d.
+    rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: as for one path";
+    /// d before the first sample.
+    initial_rtt: Duration = Duration::from_millis(400), within "1 us"..="100 s", from "our choice: as for one path";
+    /// How a flow divides itself: leftovers first, or everything as the first class.
+    classes: Classes = Classes::Both, from "MIRCC: dual-class rate management; our choice: the other form, to compare with";
+    /// Each path gets at least this share of a flow's Interests, so that its rates stay known.
+    trickle: f64 = 0.02, within 0.0..=0.5, from "our choice: a path without Data says nothing";
+    /// A path by which no Data came for so long offers nothing.
+    forget: Duration = Duration::from_secs(2), within "10 ms"..="1000 s", from "our choice: the usual lifetime of an Interest";
+    /// Rate at which a consumer starts; unlimited is the rate of its node's fastest link.
+    start: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "MIRCC: quick start";
+}
+
+choice! {
+    /// How a flow divides itself.
+    pub enum Classes {
+        /// Leftovers first, the rest as the first class.
+        Both = "both",
+        /// All as the first class, over each path what it offers: a flow over two paths counts as two.
+        Primary = "primary",
+    }
+}
+
+impl Params {
+    fn rule(&self) -> Rule {
+        Rule {
+            eta: self.eta,
+            beta_floor: self.beta_floor,
+            weight: self.weight,
+            least: self.least,
+            capped: true,
+        }
+    }
+}
+
+/// The part at a consumer.
+pub fn control(params: &Params, _setup: &Setup) -> Control {
+    Control::new(params)
+}
+
+/// The choice of paths at a consumer's node.
+pub fn strategy(params: &Params, _setup: &Setup) -> Strategy {
+    Strategy::new(params)
+}
+
+/// The part at the links of a forwarder.
+pub fn link(params: &Params, setup: &Setup) -> Link {
+    Link::new(params, setup.segment)
+}

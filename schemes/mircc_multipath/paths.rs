@@ -1,0 +1,94 @@
+//! How a flow divides itself over its paths. The consumer, its node's strategy and its node's link part each keep this of what the Data
+//! say, and so agree without words of their own.
+
+use contract::FaceId;
+use units::Time;
+
+use super::words::Offer;
+use super::{Classes, Params};
+
+/// What is known of the paths of one flow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Paths {
+    known: Vec<Path>,
+}
+
+/// One path, told by its first link.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    face: FaceId,
+    /// R₁ and R₂, in bit/s.
+    primary: f64,
+    secondary: f64,
+    heard_at: Time,
+}
+
+/// What a flow sends over one path, in bit/s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Share {
+    /// As the first class.
+    pub(crate) primary: f64,
+    /// As the second.
+    pub(crate) secondary: f64,
+}
+
+impl Share {
+    /// Both.
+    pub(crate) fn total(self) -> f64 {
+        self.primary + self.secondary
+    }
+}
+
+impl Paths {
+    /// Data came.
+    pub(crate) fn hear(&mut self, offer: &Offer, now: Time) {
+        let path = Path {
+            face: offer.path,
+            primary: offer.primary.as_bps_f64(),
+            secondary: offer.secondary.as_bps_f64(),
+            heard_at: now,
+        };
+        match self.known.iter_mut().find(|known| known.face == offer.path) {
+            Some(known) => *known = path,
+            None => {
+                self.known.push(path);
+                self.known.sort_unstable_by_key(|path| path.face);
+            }
+        }
+    }
+
+    /// Whether Data ever came by `face`.
+    pub(crate) fn knows(&self, face: FaceId) -> bool {
+        self.known.iter().any(|path| path.face == face)
+    }
+
+    /// What is to be sent over each path from which was heard lately, lower faces first.
+    pub(crate) fn shares(&self, params: &Params, now: Time) -> impl Iterator<Item = (FaceId, Share)> + '_ {
+        let patience = params.forget;
+        let fresh = move |path: &&Path| now.saturating_since(path.heard_at) <= patience;
+        let count = self.known.iter().filter(fresh).count();
+        let alone = count == 1 || params.classes == Classes::Primary;
+        // P = maxₖ R₁ₖ, over the path k*
+        let best = self
+            .known
+            .iter()
+            .filter(fresh)
+            .fold(None, |best: Option<&Path>, path| match best {
+                Some(best) if best.primary >= path.primary => Some(best),
+                _ => Some(path),
+            })
+            .copied();
+        // D = max(0, P − Σ R₂ₖ), as the first class over k*
+        let leftovers: f64 = self.known.iter().filter(fresh).map(|path| path.secondary).sum();
+        let rest = best.map_or(0.0, |best| (best.primary - leftovers).max(0.0));
+        self.known.iter().filter(fresh).map(move |path| {
+            let share = if alone {
+                Share { primary: path.primary, secondary: 0.0 }
+            } else {
+                let is_best = best.is_some_and(|best| best.face == path.face);
+                Share { primary: if is_best { rest } else { 0.0 }, secondary: path.secondary }
+            };
+            (path.face, share)
+        })
+    }
+}

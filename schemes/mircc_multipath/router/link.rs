@@ -1,0 +1,201 @@
+//! Two rates per upstream link: one for the first class, one for what the first class leaves.
+
+use std::collections::BTreeMap;
+
+use contract::{Admission, Crossing, FaceId, FaceView, Header, LinkCx, LinkLaw, NameId, Packet, Return};
+use units::{Bytes, Rate, Time};
+
+use crate::mircc::router::bucket::Bucket;
+use crate::mircc::router::rate::{Facts, Rater, Rule};
+use crate::mircc_multipath::Params;
+use crate::mircc_multipath::paths::Paths;
+use crate::mircc_multipath::words::{self, Class, Offer};
+
+/// The links of one forwarder [MIRCC].
+#[derive(Clone, Debug)]
+pub struct Link {
+    params: Box<Params>,
+    rule: Rule,
+    data_bits: f64,
+    upstreams: Vec<Upstream>,
+    /// How Interests of consumers on this node are divided into classes, by prefix.
+    flows: BTreeMap<NameId, Division>,
+    next_tick: Time,
+}
+
+/// One link, as a way to producers.
+#[derive(Clone, Copy, Debug)]
+struct Upstream {
+    primary: Lane,
+    secondary: Lane,
+    rtt: Option<f64>,
+    asked: u64,
+}
+
+/// One class of a link.
+#[derive(Clone, Copy, Debug)]
+struct Lane {
+    /// What it may use, in Data packets per second.
+    capacity: f64,
+    rater: Rater,
+    bucket: Bucket,
+    count: u32,
+}
+
+/// What one prefix sends over the links of this node.
+#[derive(Clone, Debug, Default)]
+struct Division {
+    paths: Paths,
+    /// What the second class is owed at each link, in Interests.
+    owed: Vec<f64>,
+}
+
+impl Lane {
+    fn new(capacity: f64) -> Self {
+        Self { capacity, rater: Rater::new(capacity), bucket: Bucket::default(), count: 0 }
+    }
+
+    /// Works out the rate of the next interval; says what the rate of Interests was.
+    fn tick(&mut self, rule: &Rule, capacity: f64, elapsed_s: f64, d: f64, now: Time) -> f64 {
+        let y = f64::from(self.count) / elapsed_s;
+        let q = self.bucket.level(now, self.capacity);
+        self.capacity = capacity;
+        self.rater.tick(rule, &Facts { capacity, y, q, d });
+        self.count = 0;
+        y
+    }
+}
+
+impl Link {
+    /// The links of a forwarder in a network whose Data packets have the size `data` on the wire.
+    pub(crate) fn new(params: &Params, data: Bytes) -> Self {
+        Self {
+            rule: params.rule(),
+            params: Box::new(params.clone()),
+            data_bits: data.as_f64() * 8.0,
+            upstreams: Vec::new(),
+            flows: BTreeMap::new(),
+            next_tick: Time::NEVER,
+        }
+    }
+
+    fn capacity(&self, view: &FaceView) -> f64 {
+        view.link.map_or(1.0, |port| port.rate_in.as_bps_f64()).max(1.0) / self.data_bits
+    }
+
+    /// The class of the next Interest of a consumer on this node: as many of the second as leftovers are of what the path carries.
+    fn divide(&mut self, interest: &Packet, to: FaceId, now: Time) -> Class {
+        let Header::Interest(header) = &interest.header else { return Class::Primary };
+        let division = self.flows.entry(header.name.prefix).or_default();
+        let share =
+            division.paths.shares(&self.params, now).find(|(face, _)| *face == to).map(|(_, share)| share);
+        let share = share.unwrap_or_default();
+        division.owed.resize(self.upstreams.len(), 0.0);
+        let owed = &mut division.owed[to.index()];
+        // a path by which nothing came yet is asked as the first class; one that is only kept known, as the second
+        *owed += if share.total() > 0.0 {
+            share.secondary / share.total()
+        } else if division.paths.knows(to) {
+            1.0
+        } else {
+            0.0
+        };
+        if *owed >= 0.5 {
+            *owed -= 1.0;
+            Class::Secondary
+        } else {
+            Class::Primary
+        }
+    }
+
+    fn tick(&mut self, cx: &mut dyn LinkCx) {
+        let (now, elapsed_s) = (cx.now(), self.params.interval.as_secs_f64());
+        let shown = (0..self.upstreams.len()).rev().max_by_key(|face| self.upstreams[*face].asked);
+        for face in 0..self.upstreams.len() {
+            let capacity = self.capacity(&cx.face(FaceId(face as u32)));
+            let upstream = &mut self.upstreams[face];
+            let d = upstream.rtt.unwrap_or(self.params.initial_rtt.as_secs_f64()).max(LEAST_RTT_S);
+            let y1 = upstream.primary.tick(&self.rule, capacity, elapsed_s, d, now);
+            // C₂ = max(0, ηC − y₁)
+            let left = (self.params.eta * capacity - y1).max(self.params.least * capacity);
+            let y2 = upstream.secondary.tick(&self.rule, left, elapsed_s, d, now);
+            if shown == Some(face) {
+                cx.probe("primary_offer", upstream.primary.rater.rate);
+                cx.probe("secondary_offer", upstream.secondary.rater.rate);
+                cx.probe("primary_interest_rate", y1);
+                cx.probe("secondary_interest_rate", y2);
+            }
+        }
+    }
+}
+
+impl LinkLaw for Link {
+    fn on_start(&mut self, cx: &mut dyn LinkCx) {
+        for face in 0..cx.faces() {
+            let view = cx.face(FaceId(face));
+            if view.link.is_none() {
+                break;
+            }
+            let lane = Lane::new(self.capacity(&view));
+            self.upstreams.push(Upstream { primary: lane, secondary: lane, rtt: None, asked: 0 });
+        }
+        self.next_tick = cx.now() + self.params.interval;
+    }
+
+    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+        let now = cx.now();
+        if cx.face(way.from).link.is_none() {
+            let class = self.divide(interest, way.to, now);
+            words::classify(&mut interest.label, class);
+        }
+        let upstream = &mut self.upstreams[way.to.index()];
+        upstream.asked += 1;
+        let lane = match words::class(interest.label) {
+            Class::Primary => &mut upstream.primary,
+            Class::Secondary => &mut upstream.secondary,
+        };
+        lane.count += 1;
+        if lane.bucket.pour(now, lane.capacity, self.params.depth) {
+            Admission::Pass
+        } else {
+            Admission::Drop
+        }
+    }
+
+    fn on_data_in(&mut self, data: &mut Packet, way: &Return, cx: &mut dyn LinkCx) {
+        let upstream = &mut self.upstreams[way.from.index()];
+        if let Some(sample) = way.rtt {
+            let sample = sample.as_secs_f64();
+            upstream.rtt =
+                Some(upstream.rtt.map_or(sample, |rtt| rtt + self.params.rtt_gain * (sample - rtt)));
+        }
+        let bps = |rate: f64| Rate::from_bps_f64(rate * self.data_bits);
+        let own = Offer {
+            primary: bps(upstream.primary.rater.rate),
+            secondary: bps(upstream.secondary.rater.rate),
+            path: way.from,
+        };
+        words::stamp(&mut data.label, own);
+        // only the nodes of consumers divide; the others have no entry for the prefix
+        if let Header::Data(header) = &data.header
+            && let Some(division) = self.flows.get_mut(&header.name.prefix)
+            && let Some(offer) = words::offered(data.label)
+        {
+            division.paths.hear(&offer, cx.now());
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut dyn LinkCx) {
+        if cx.now() >= self.next_tick {
+            self.tick(cx);
+            self.next_tick = cx.now() + self.params.interval;
+        }
+    }
+
+    fn wake(&self) -> Time {
+        self.next_tick
+    }
+}
+
+/// A link without delay has no round-trip time to divide by.
+const LEAST_RTT_S: f64 = 1e-6;

@@ -1,0 +1,109 @@
+//! Which path an Interest takes. Only a consumer's own node chooses; further on the cheapest way is taken.
+
+use contract::{Arrived, Departure, FaceId, FibEntry, NackReason, Returned, StrategyCx};
+use units::Time;
+
+use crate::mircc_multipath::paths::Paths;
+use crate::mircc_multipath::{Params, words};
+
+/// The choice of paths [MIRCC].
+#[derive(Clone, Debug)]
+pub struct Strategy {
+    params: Box<Params>,
+    /// By number of the entry of the FIB.
+    flows: Vec<Division>,
+}
+
+/// How the Interests of one prefix were divided so far.
+#[derive(Clone, Debug, Default)]
+struct Division {
+    paths: Paths,
+    /// What each next hop is owed, in Interests; in the order of the FIB.
+    owed: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Strategy {
+    /// The choice, with its parameters.
+    pub(crate) fn new(params: &Params) -> Self {
+        Self { params: Box::new(params.clone()), flows: Vec::new() }
+    }
+}
+
+/// The entry of that number, which is made where there is none.
+fn entry(flows: &mut Vec<Division>, index: u32) -> &mut Division {
+    let index = index as usize;
+    if index >= flows.len() {
+        flows.resize_with(index + 1, Division::default);
+    }
+    &mut flows[index]
+}
+
+impl Division {
+    /// The next hop for the next Interest: the one that is owed most.
+    fn choose(&mut self, params: &Params, fib: &FibEntry<'_>, now: Time) -> FaceId {
+        self.owed.resize(fib.hops.len(), 0.0);
+        self.weights.clear();
+        self.weights.resize(fib.hops.len(), 0.0);
+        for (face, share) in self.paths.shares(params, now) {
+            if let Some(at) = fib.hops.iter().position(|hop| hop.face == face) {
+                self.weights[at] = share.total();
+            }
+        }
+        // a way that is not yet known counts as the best that is
+        let best = self.weights.iter().copied().fold(1.0, f64::max);
+        for (weight, hop) in self.weights.iter_mut().zip(fib.hops) {
+            if !self.paths.knows(hop.face) {
+                *weight = best;
+            }
+        }
+        let total: f64 = self.weights.iter().sum();
+        let least = params.trickle * total;
+        let total: f64 = self.weights.iter().map(|weight| weight.max(least)).sum();
+        for (owed, weight) in self.owed.iter_mut().zip(&self.weights) {
+            *owed += weight.max(least) / total;
+        }
+        let mut chosen = 0;
+        for at in 1..self.owed.len() {
+            if self.owed[at] > self.owed[chosen] {
+                chosen = at;
+            }
+        }
+        self.owed[chosen] -= 1.0;
+        fib.hops[chosen].face
+    }
+}
+
+impl contract::Strategy for Strategy {
+    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        let pending = interest.pending;
+        let others = |face: FaceId| face != interest.from;
+        let own = cx.face(interest.from).link.is_none();
+        let face = if own && interest.is_new && fib.hops.len() > 1 {
+            Some(entry(&mut self.flows, fib.index).choose(&self.params, fib, cx.now()))
+        } else {
+            // what is asked again takes a way that was not tried
+            fib.hops
+                .iter()
+                .map(|hop| hop.face)
+                .find(|face| others(*face) && cx.sent_to(pending, *face).is_none())
+        };
+        match face {
+            Some(face) => {
+                if let Departure::Refused(reason) = cx.send_interest(pending, face) {
+                    cx.send_nack(pending, interest.from, reason);
+                }
+            }
+            None if interest.is_new => cx.send_nack(pending, interest.from, NackReason::NoRoute),
+            None => {}
+        }
+    }
+
+    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        if fib.hops.len() > 1
+            && let Some(offer) = words::offered(data.packet.label)
+        {
+            entry(&mut self.flows, fib.index).paths.hear(&offer, cx.now());
+        }
+    }
+}

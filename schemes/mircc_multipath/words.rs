@@ -1,0 +1,73 @@
+//! What packets say: Data the rates of both classes and the path by which it reached the consumer's node, Interests their class.
+
+use contract::{FaceId, Label};
+use units::Rate;
+
+/// What Data offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Offer {
+    /// To the first class.
+    pub(crate) primary: Rate,
+    /// To the second.
+    pub(crate) secondary: Rate,
+    /// The link by which it came to the node that stamped last; at a consumer, its path.
+    pub(crate) path: FaceId,
+}
+
+/// Class of an Interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Its flow's fair share.
+    Primary,
+    /// What others leave.
+    Secondary,
+}
+
+/// What a Data packet offers; `None` where no forwarder has stamped it, or where the label is not ours.
+#[inline]
+pub(crate) fn offered(label: Label) -> Option<Offer> {
+    match label.0 {
+        [primary, secondary, face, 0]
+            if primary > 0 && secondary > 0 && face > 0 && face <= u64::from(u32::MAX) =>
+        {
+            Some(Offer {
+                primary: Rate::from_bps(primary),
+                secondary: Rate::from_bps(secondary),
+                path: FaceId(face as u32 - 1),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Lowers the offers of a Data packet to those of the link that it came by, and says which link that is.
+#[inline]
+pub(crate) fn stamp(label: &mut Label, own: Offer) {
+    let before = offered(*label);
+    let least =
+        |own: Rate, before: Option<Rate>| before.map_or(own, |before| before.min(own)).as_bps().max(1);
+    *label = Label([
+        least(own.primary, before.map(|offer| offer.primary)),
+        least(own.secondary, before.map(|offer| offer.secondary)),
+        u64::from(own.path.0) + 1,
+        0,
+    ]);
+}
+
+/// The class of an Interest; what says nothing is of the first.
+#[inline]
+pub(crate) fn class(label: Label) -> Class {
+    if label == SECONDARY { Class::Secondary } else { Class::Primary }
+}
+
+/// Writes the class of an Interest.
+#[inline]
+pub(crate) fn classify(label: &mut Label, class: Class) {
+    *label = match class {
+        Class::Primary => PRIMARY,
+        Class::Secondary => SECONDARY,
+    };
+}
+
+const PRIMARY: Label = Label([1, 0, 0, 0]);
+const SECONDARY: Label = Label([2, 0, 0, 0]);
