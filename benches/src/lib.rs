@@ -1,12 +1,12 @@
-//! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star, N1 a dumbbell of named
-//! data.
+//! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star, N1 and N2 dumbbells of
+//! named data.
 
 use contract::NodeId;
 use sim::{Blueprint, FlowKind, NdnSpec, PortSpec, ProducerSpec};
 use stack::{datagram, ndn, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
-/// The workload called `name` (`w1` … `w4`, `n1`), `seconds` long; `None` for another name.
+/// The workload called `name` (`w1` … `w4`, `n1`, `n2`), `seconds` long; `None` for another name.
 pub fn workload(name: &str, seconds: Option<u64>) -> Option<Blueprint> {
     let run = |usual: u64| Duration::from_secs(seconds.unwrap_or(usual));
     match name {
@@ -14,7 +14,8 @@ pub fn workload(name: &str, seconds: Option<u64>) -> Option<Blueprint> {
         "w2" => Some(dumbbell(1000, Rate::from_mbps(1000), 1000, run(20))),
         "w3" => Some(chain(run(100))),
         "w4" => Some(star(64, run(400))),
-        "n1" => Some(named(500, run(100))),
+        "n1" => Some(named(None, run(100))),
+        "n2" => Some(named(Some("aimd"), run(100))),
         _ => None,
     }
 }
@@ -69,12 +70,14 @@ pub fn star(receivers: u32, duration: Duration) -> Blueprint {
     net
 }
 
-/// Two consumers that ask for so many segments of 1024 bytes a second, two producers, two routers; all links 10 Mbit/s, 10 ms.
-pub fn named(per_second: u64, duration: Duration) -> Blueprint {
+/// Two consumers that ask for segments of 1024 bytes, at 500 a second or under a window law, two producers, two routers; all links
+/// 10 Mbit/s, 10 ms, 100 packets, with marks from 64 KiB of Data on.
+pub fn named(law: Option<&str>, duration: Duration) -> Blueprint {
     let mut net = Blueprint::new(duration);
     let nodes = ["c1", "c2", "r1", "r2", "p1", "p2"].map(|name| net.node(name));
     let [c1, c2, r1, r2, p1, p2] = nodes;
-    let spec = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(10), 100);
+    let mut spec = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(10), 100);
+    spec.queue.mark_above = Some(60);
     for (name, ends) in
         [("c1", (c1, r1)), ("c2", (c2, r1)), ("core", (r1, r2)), ("p1", (r2, p1)), ("p2", (r2, p2))]
     {
@@ -91,10 +94,11 @@ pub fn named(per_second: u64, duration: Duration) -> Blueprint {
     });
     net.ndn = Some(spec);
     for (from, prefix) in [c1, c2].into_iter().zip(prefixes) {
-        let rate = Rate::from_bps(data.as_bits() * per_second);
-        let kind = FlowKind::Ndn(ndn::ConsumerConfig::new(prefix, payload, rate));
-        let name = format!("consumer.{}", from.0);
-        net.flow(&name, None, kind, from, &[]);
+        let config = match law {
+            None => ndn::ConsumerConfig::new(prefix, payload, Rate::from_bps(data.as_bits() * 500)),
+            Some(_) => ndn::ConsumerConfig::with_law(prefix, payload),
+        };
+        net.flow(&format!("consumer.{}", from.0), law, FlowKind::Ndn(config), from, &[]);
     }
     net
 }
