@@ -18,8 +18,10 @@ pub mod shared;
 
 // registry: begin (written by `make registry` from the folders)
 pub mod aimd;
+pub mod asmp;
 pub mod cubic;
 pub mod mca;
+pub mod perif_ecn;
 pub mod reno;
 
 registry! {
@@ -29,9 +31,13 @@ registry! {
         reno: Reno,
     }
     stream {
+        asmp: Asmp,
         mca: Mca,
+        perif_ecn: PerifEcn,
     }
-    router {}
+    router {
+        perif_ecn: PerifEcn,
+    }
 }
 // registry: end
 

@@ -9,6 +9,8 @@ pub use equation::tcp_friendly_rate;
 pub use receive_rate::ReceiveRate;
 
 #[cfg(test)]
+pub(crate) mod stream_testing;
+#[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
