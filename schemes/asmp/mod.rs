@@ -43,9 +43,11 @@ params! {
     interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the abstracts do not say; the feedback counted in SRMCC §5.3.4 fits about one a second";
     /// Each interval is drawn from as much below and above its mean, as a share of it.
     spread: f64 = 0.5, within 0.0..=0.9, from "RFC3550 §6.2: 0.5 to 1.5 times";
-    /// Reports may take so much of the sending rate; the interval grows with the group to keep to it.
+    /// Reports may take so much of the session's rate; the interval grows with the group to keep to it.
     report_share: f64 = 0.0375, within 0.0001..=1.0, from "RFC3550 §6.2: receivers have three quarters of 5 %";
-    /// Size of a report, for its share of the sending rate.
+    /// Rate that the session is expected to have, for the share of reports.
+    session: Rate = Rate::from_mbps(1), within "1 bit/s"..="1000 Gbit/s", from "our choice: a small video; RFC3550 §6.2 leaves it to the session";
+    /// Size of a report, for the share of reports.
     report_size: Bytes = Bytes::new(40), within "1 B"..="65535 B", from "our choice: the size of feedback packets where a scenario sets none";
     /// What a receiver takes for the loss in the equation of TCP.
     estimator: Estimator = Estimator::LossFractions, from "our choice: RFC3550 §6.4.1 reports fractions; RFC5348 §5 has events, and the abstracts do not say which";

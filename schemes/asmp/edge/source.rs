@@ -57,10 +57,14 @@ impl Sender {
 
     fn set_rate(&mut self, rate: f64) {
         self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(self.params.min_rate.as_bps_f64());
-        // T = max(T_min, n·8·size / (share·R))                                      [RFC3550 §6.2]
+    }
+
+    /// Shares what there is for reports among the receivers heard.
+    fn share(&mut self) {
+        // T = max(T_min, n·8·size / (share·session))                                [RFC3550 §6.2]
         let bits = self.heard.len() as f64 * self.params.report_size.as_f64() * 8.0;
-        let shared = Duration::from_secs_f64(bits / (self.params.report_share * self.rate));
-        self.interval = self.params.interval.max(shared.min(LONGEST_INTERVAL));
+        let rate = self.params.report_share * self.params.session.as_bps_f64();
+        self.interval = self.params.interval.max(Duration::from_secs_f64(bits / rate).min(LONGEST_INTERVAL));
     }
 
     fn patience(&self) -> Duration {
@@ -76,6 +80,7 @@ impl Sender {
         }
         let patience = self.patience();
         self.heard.retain(|row| said.arrived_at - row.arrived_at <= patience);
+        self.share();
         true
     }
 
@@ -84,6 +89,7 @@ impl Sender {
         match self.heard.binary_search_by_key(&peer, |row| row.peer) {
             Ok(at) => {
                 self.heard.remove(at);
+                self.share();
             }
             Err(_) => cx.count(Count::Ignored, 1),
         }
@@ -152,6 +158,7 @@ impl SenderLaw for Sender {
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
         if self.silent_at() <= cx.now() {
             self.heard.clear();
+            self.share();
             self.calm_since = cx.now();
             self.set_rate(self.rate / 2.0);
             cx.count(Count::Episodes, 1);
