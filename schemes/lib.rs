@@ -23,6 +23,7 @@ pub mod cubic;
 pub mod mca;
 pub mod perif_ecn;
 pub mod reno;
+pub mod tfmcc;
 
 registry! {
     control {
@@ -34,6 +35,7 @@ registry! {
         asmp: Asmp,
         mca: Mca,
         perif_ecn: PerifEcn,
+        tfmcc: Tfmcc,
     }
     router {
         perif_ecn: PerifEcn,
