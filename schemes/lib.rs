@@ -22,6 +22,7 @@ pub mod asmp;
 pub mod cubic;
 pub mod mca;
 pub mod perif_ecn;
+pub mod pgmcc;
 pub mod reno;
 pub mod tfmcc;
 
@@ -35,6 +36,7 @@ registry! {
         asmp: Asmp,
         mca: Mca,
         perif_ecn: PerifEcn,
+        pgmcc: Pgmcc,
         tfmcc: Tfmcc,
     }
     router {
