@@ -50,7 +50,7 @@ params! {
     /// Size of a report, for the share of reports.
     report_size: Bytes = Bytes::new(40), within "1 B"..="65535 B", from "our choice: the size of feedback packets where a scenario sets none";
     /// What a receiver takes for the loss in the equation of TCP.
-    estimator: Estimator = Estimator::LossFractions, from "our choice: RFC3550 §6.4.1 reports fractions; RFC5348 §5 has events, and the abstracts do not say which";
+    estimator: Estimator = Estimator::LossFractions, from "our choice: RFC3550 §6.4.1 reports fractions, RFC5348 §5 has events, and the abstracts do not say which; it decides how much ASMP takes";
     /// Gain of the smoothed one-way delay.
     delay_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as for the round-trip time of TCP";
     /// Return delay over one-way delay at the start, a: RTT = (1 + a)·owd.
@@ -82,6 +82,8 @@ choice! {
     pub enum Estimator {
         /// Packets lost over packets expected between reports.
         LossFractions = "loss_fractions",
+        /// One over the mean interval between loss events.
+        LossEvents = "loss_events",
     }
 }
 

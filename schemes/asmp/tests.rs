@@ -1,7 +1,7 @@
 use contract::{Answer, Arrival, Count, Gap, Label, PeerId, ReceiverLaw, SenderLaw, Sending, Toward};
 use units::Time;
 
-use super::edge::{Echo, Heading, LossFractions, Report};
+use super::edge::{Echo, Heading, LossFractions, Path, Report};
 use super::*;
 use crate::shared::stream_testing::{End, PACKET, ms, near};
 
@@ -116,6 +116,40 @@ fn the_fraction_counts_from_report_to_report() {
     there.hear(119, 50, &rate);
     there.report();
     near(there.probe("loss"), 0.15);
+}
+
+#[test]
+fn the_first_interval_is_what_the_equation_gives_for_the_sending_rate() {
+    // s = 1000 B, RTT = 100 ms: p = 1 % at 898 640 bit/s, p = 1 at 328.79 bit/s
+    for (rate, interval) in [(898_640.0, 100.0), (328.79, 1.0), (1.0, 1.0)] {
+        let found = Path { packet: PACKET, rtt_s: 0.1, rate }.first_interval();
+        assert!((found / interval - 1.0).abs() < 1e-3, "{found}");
+    }
+}
+
+#[test]
+fn as_loss_events_losses_within_a_round_trip_are_one() {
+    let mut there = There::new(&Params { estimator: Estimator::LossEvents, ..exact() });
+    // RTT = 100 ms; a packet each 10 ms
+    let rate = heading(Rate::from_bps(898_640));
+    let at = |there: &mut There, seq: u64, missing: u64| {
+        there.end.now = ms(1000 + 10 * seq);
+        if missing > 0 {
+            there.miss(seq, missing);
+        }
+        there.hear(seq, 50, &rate);
+    };
+    (0..10).for_each(|seq| at(&mut there, seq, 0));
+    // packets 10 and 12 would have come 20 ms apart: one event, after the 100 packets that the equation gives
+    at(&mut there, 11, 1);
+    at(&mut there, 13, 1);
+    (14..50).for_each(|seq| at(&mut there, seq, 0));
+    there.report();
+    assert!((there.probe("loss") * 100.0 - 1.0).abs() < 1e-3, "{}", there.probe("loss"));
+    // packet 50 is 400 ms after packet 10: I₁ = 40, I₂ = 100
+    at(&mut there, 51, 1);
+    there.report();
+    assert!((there.probe("loss") * 70.0 - 1.0).abs() < 1e-3, "{}", there.probe("loss"));
 }
 
 // ---- round-trip time

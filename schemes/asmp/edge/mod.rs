@@ -10,6 +10,6 @@ pub use source::Sender;
 
 #[cfg(test)]
 pub(super) use {
-    loss::LossFractions,
+    loss::{LossFractions, Path},
     words::{Echo, Heading, Report},
 };

@@ -3,7 +3,7 @@
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Bytes, Duration, Rate, Time};
 
-use super::loss::LossFractions;
+use super::loss::{Loss, Path};
 use super::words::{BYE, Echo, Heading, Report};
 use crate::asmp::{Calibration, Params};
 use crate::shared::tcp_friendly_rate;
@@ -13,7 +13,7 @@ use crate::shared::tcp_friendly_rate;
 pub struct Receiver {
     params: Box<Params>,
     packet: Bytes,
-    loss: LossFractions,
+    loss: Loss,
     /// Smoothed one-way delay, in seconds.
     delay: Option<f64>,
     /// a in RTT = (1 + a)·owd.
@@ -41,7 +41,7 @@ impl Receiver {
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
         Self {
             packet,
-            loss: LossFractions::default(),
+            loss: Loss::new(params),
             delay: None,
             factor: params.factor,
             newest: None,
@@ -110,6 +110,7 @@ impl ReceiverLaw for Receiver {
             cx.count(Count::Ignored, 1);
             return;
         };
+        self.loss.arrived(data.seq, cx.now());
         let owd = cx.now().saturating_since(data.sent_at);
         let sample = owd.as_secs_f64();
         self.delay =
@@ -135,8 +136,10 @@ impl ReceiverLaw for Receiver {
         }
     }
 
-    fn on_loss(&mut self, gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {
-        self.loss.lose(gap.packets);
+    fn on_loss(&mut self, gap: &Gap, cx: &mut ReceiverCx<'_, '_>) {
+        let (Some(newest), Some(rtt_s)) = (self.newest, self.rtt()) else { return };
+        let path = Path { packet: self.packet, rtt_s, rate: newest.rate.as_bps_f64() };
+        self.loss.lose(gap, cx.now(), &path);
     }
 
     fn on_timer(&mut self, cx: &mut ReceiverCx<'_, '_>) {
@@ -154,7 +157,7 @@ impl ReceiverLaw for Receiver {
         cx.feedback(BYE);
         self.newest = None;
         self.delay = None;
-        self.loss = LossFractions::default();
+        self.loss = Loss::new(&self.params);
         self.next_report = Time::NEVER;
     }
 }
