@@ -310,5 +310,10 @@ fn a_group_by_name_runs_and_leaves_a_table_of_its_nodes() {
     assert!(value("node.r2.forwarded_packets") >= value("receiver.video@d2.packets"));
     let heard = value("flow.video.feedback_received");
     assert!(heard > 0.0 && heard <= value("flow.video.feedback_packets"));
-    assert_eq!(outcome.report.table("nodes").map(lab::Table::rows), Some(3));
+    let nodes = outcome.report.table("nodes").expect("it is always there");
+    assert_eq!(nodes.rows(), 3);
+    // the scheme has no part in routers, so that all they say of themselves is signals
+    assert_eq!(nodes.numbers("sent_packets"), nodes.numbers("signals"));
+    let bytes: Vec<Option<f64>> = nodes.numbers("signals").iter().map(|n| n.map(|n| n * 64.0)).collect();
+    assert_eq!(nodes.numbers("sent_bytes"), bytes, "words of 64 B; nobody probes");
 }

@@ -321,8 +321,17 @@ impl World {
         }
         for i in 0..self.out.forwards.len() {
             let (id, port) = self.out.forwards[i];
-            self.balance.copied += 1;
-            self.nodes.all[index].sent.forwarded += 1;
+            let packet = self.out.arena.get(id);
+            let NodeState { address, sent, .. } = &mut self.nodes.all[index];
+            // what the node says itself may have to take a certain port, too
+            if packet.source == *address {
+                self.balance.sent += 1;
+                sent.packets += 1;
+                sent.bytes += u64::from(packet.size_bytes);
+            } else {
+                self.balance.copied += 1;
+                sent.forwarded += 1;
+            }
             self.offer(port, id);
         }
         self.out.forwards.clear();
