@@ -234,6 +234,17 @@ def test_lines_near_zero_are_drawn_in_one_shade() -> None:
     assert labels == ["a", "b", "2 more"]
 
 
+def test_subjects_are_called_by_their_names() -> None:
+    subjects = ["flow.cubic.1", "receiver.video@d1", "link.shared.backward", "node.r1", "r1"]
+    assert [plots.subject_name(subject) for subject in subjects] == [
+        "cubic.1",
+        "video@d1",
+        "shared.backward",
+        "r1",
+        "r1",
+    ]
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
