@@ -24,6 +24,7 @@ pub mod mca;
 pub mod perif_ecn;
 pub mod pgmcc;
 pub mod reno;
+pub mod srmcc;
 pub mod tfmcc;
 
 registry! {
@@ -37,10 +38,12 @@ registry! {
         mca: Mca,
         perif_ecn: PerifEcn,
         pgmcc: Pgmcc,
+        srmcc: Srmcc,
         tfmcc: Tfmcc,
     }
     router {
         perif_ecn: PerifEcn,
+        srmcc: Srmcc,
     }
 }
 // registry: end

@@ -11,6 +11,8 @@ pub use loss_events::LossEvents;
 pub use receive_rate::ReceiveRate;
 
 #[cfg(test)]
+pub(crate) mod router_testing;
+#[cfg(test)]
 pub(crate) mod stream_testing;
 #[cfg(test)]
 pub(crate) mod testing;
