@@ -84,7 +84,8 @@ impl Adaptation {
     /// The next rate, in bit/s [SRMCC §4.3].
     pub(super) fn next(&self, known: &Known, rate: f64) -> f64 {
         let Known { o_max, o_min, fair } = *known;
-        // without a fair share nothing bounds the doubling, so nothing allows it
+        // differs: the paper has no bound; a group whose own link is the bottleneck would double its rate for ever. Without a fair
+        // share nothing bounds the doubling, so nothing allows it
         let most = if fair.is_finite() { self.ceiling * fair } else { rate };
         if o_max < o_min {
             // nobody on the way measured

@@ -129,6 +129,7 @@ impl Sender {
 
     /// A cycle passed without a word.
     fn miss(&mut self, cx: &mut Cx<'_>) {
+        // differs: the paper says nothing about silence, which may be congestion
         // before the first word nobody is known to listen, and nobody can be congested
         if self.heard_round.is_none() {
             self.due = cx.now() + self.t_adapt();
