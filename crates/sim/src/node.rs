@@ -23,7 +23,6 @@ use crate::world::World;
 use crate::{Blueprint, Cast, FlowKind, IcnSpec};
 
 /// Any machine that runs a node.
-#[expect(clippy::large_enum_variant, reason = "there is one of each a node, and few nodes")]
 pub(crate) enum AnyNode {
     Router(icn::Router<AnyRouter>),
     Resolver(Resolver),
