@@ -164,8 +164,15 @@ pub struct Branch {
 pub struct Entry<'a> {
     /// The interface that the group's packets come in by.
     pub incoming: Option<PortId>,
-    /// The ways down.
+    /// The ways down, in the order of children's addresses.
     pub branches: &'a [Branch],
+}
+
+impl Entry<'_> {
+    /// Whether `address` is a child.
+    pub fn has(&self, address: Address) -> bool {
+        self.branches.binary_search_by_key(&address, |branch| branch.child).is_ok()
+    }
 }
 
 /// A child's word, as the tree node above it sees it.

@@ -27,8 +27,6 @@ pub struct Router {
     table: Vec<Option<Box<Row>>>,
     /// No row is due before.
     due: Time,
-    /// Room to sort children in.
-    scratch: Vec<contract::Address>,
 }
 
 impl Router {
@@ -40,7 +38,6 @@ impl Router {
             headers: Vec::new(),
             table: Vec::new(),
             due: Time::NEVER,
-            scratch: Vec::new(),
             params: Box::new(params.clone()),
         }
     }
@@ -90,7 +87,7 @@ impl RouterLaw for Router {
         }
         let header = self.headers.get(group.index()).copied().flatten();
         let ahead = |mcc: &Mcc| header.is_some_and(|header| rounds_between(header.round, mcc.round) > 0);
-        let known = entry.branches.iter().any(|branch| branch.child == report.from);
+        let known = entry.has(report.from);
         let Some(mcc) = Mcc::decode(report.label, now).filter(|mcc| known && !ahead(mcc)) else {
             return cx.count(Count::Ignored, 1);
         };
@@ -100,7 +97,7 @@ impl RouterLaw for Router {
         if !row.takes(mcc.round, header.map(|header| header.round), self.params.stale) {
             return cx.count(Count::Ignored, 1);
         }
-        row.keep_children(entry.branches, &mut self.scratch);
+        row.keep_children(&entry);
         row.add(report.from, &mcc, cycle, now, &self.params);
 
         if self.params.sampling == Sampling::Mcc {

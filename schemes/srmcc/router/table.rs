@@ -1,6 +1,6 @@
 //! A group's row in the MCC table: what its children said since the last message upstream.
 
-use contract::{Address, Branch};
+use contract::{Address, Entry};
 use units::{Duration, Rate, Time};
 
 use crate::srmcc::fold::Fold;
@@ -134,15 +134,12 @@ impl Row {
         self.due = Some(ready.max(earliest));
     }
 
-    /// Forgets children that are no longer branches, before the first message of a row. `sorted` is room to work in.
-    pub(super) fn keep_children(&mut self, branches: &[Branch], sorted: &mut Vec<Address>) {
+    /// Forgets children that are no longer branches, before the first message of a row.
+    pub(super) fn keep_children(&mut self, entry: &Entry<'_>) {
         if self.said.is_some() {
             return;
         }
-        sorted.clear();
-        sorted.extend(branches.iter().map(|branch| branch.child));
-        sorted.sort_unstable();
-        self.children.retain(|child| sorted.binary_search(&child.address).is_ok());
+        self.children.retain(|child| entry.has(child.address));
         self.awaited = self.children.len();
     }
 
