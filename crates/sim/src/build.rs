@@ -179,6 +179,10 @@ fn check_names(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<
         if !known(icn.resolver) || icn.routers.binary_search(&icn.resolver).is_ok() {
             return refuse("icn", "the name resolution system runs at a node that exists and is no router");
         }
+        let config = &icn.config;
+        if config.refresh == Duration::ZERO || config.retry == Duration::ZERO || config.lifetime == 0 {
+            return refuse("icn", "`refresh`, `retry` and `lifetime` are above zero");
+        }
     }
     let access = crate::node::access_routers(blueprint, &edges);
     for flow in blueprint.flows.iter().filter(|flow| flow.cast == Cast::Named) {
@@ -220,7 +224,8 @@ fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
         }
     }
     check_names(blueprint, known)?;
-    let peers: usize = blueprint.flows.iter().map(|flow| 1 + flow.to.len()).sum();
+    let machines = blueprint.icn.as_ref().map_or(0, |icn| icn.routers.len() + 1);
+    let peers = blueprint.flows.iter().map(|flow| 1 + flow.to.len()).sum::<usize>() + machines;
     if peers.max(blueprint.links.len() * 2).max(blueprint.events.len()) > MAX_INDEX {
         return refuse("scenario", "there are more than two million endpoints, ports or events");
     }
