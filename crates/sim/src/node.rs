@@ -19,7 +19,7 @@ use crate::blueprint::Metric;
 use crate::port::Port;
 use crate::routing::{Edge, Routes};
 use crate::trace::{NodeRecord, NodeRole};
-use crate::world::World;
+use crate::world::{MAX_HOPS, World};
 use crate::{Blueprint, Cast, FlowKind, IcnSpec};
 
 /// Any machine that runs a node.
@@ -258,7 +258,13 @@ impl World {
             return false;
         }
         let mut packet = packet;
-        packet.hops = packet.hops.saturating_add(1);
+        packet.hops += 1;
+        if packet.hops > MAX_HOPS {
+            // while routes change a tree may lead round in a circle for a moment
+            self.drop(id, DropReason::HopLimit);
+            self.rearm_node(index);
+            return true;
+        }
         match self.run_node(index, RouterInput::Packet(&packet, own)) {
             Some(why) => self.drop(id, why),
             None => {
