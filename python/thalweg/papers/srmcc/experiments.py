@@ -51,6 +51,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             tuple(f"{n}-{scheme}" for n in (1, 2, 3) for scheme in scenarios.SCHEMES),
             scenarios.noisy_case,
             extracts.gamma_case,
+            seeds=SEEDS,
             weight=0.4,
         ),
         Experiment(
