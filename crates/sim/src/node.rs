@@ -1,7 +1,7 @@
 //! Nodes that do more than forward by address: tree nodes of a name-based network, and its name resolution system.
 //!
-//! The engine's fast path knows nothing of them. A link that leads to such a node is marked, and so are the node's own ports;
-//! packets on those take the longer way through this file.
+//! The engine's fast path knows nothing of them. A link that leads to such a node is marked, and so are the node's own ports
+//! where a scheme has a part in it; packets on those take the longer way through this file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,6 +29,11 @@ pub(crate) enum AnyNode {
 }
 
 impl AnyNode {
+    /// Whether it looks at what is about to join a queue.
+    fn looks(&self) -> bool {
+        matches!(self, Self::Router(router) if router.has_parts())
+    }
+
     fn groups(&self) -> usize {
         match self {
             Self::Router(router) => router.groups(),
@@ -223,8 +228,9 @@ impl World {
         let routers = access_routers(blueprint, &self.edges);
         self.nodes.access = routers.into_iter().map(|router| self.nodes.address(router?)).collect();
         for (port, edge) in self.edges.iter().enumerate() {
-            let (from, to) = (self.nodes.at(edge.from).is_some(), self.nodes.at(edge.to).is_some());
-            self.ports[port].watch(from, to);
+            let looks = |index: usize| self.nodes.all[index].machine.looks();
+            let from = self.nodes.at(edge.from).is_some_and(looks);
+            self.ports[port].watch(from, self.nodes.at(edge.to).is_some());
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ pub(crate) struct Cold {
     pub loss_random: Random,
     /// It leads to a node with a machine.
     leads_to_machine: bool,
-    /// It is a port of a node with a machine, which looks at every packet that is offered.
+    /// It is a port of a node whose machine looks at every packet that is offered.
     pub looked_at: bool,
     drops: [u64; DropReason::ALL.len()],
     marked_packets: u64,
@@ -150,7 +150,7 @@ impl Port {
         self.cold.loss > 0.0 && self.cold.loss_random.chance(self.cold.loss)
     }
 
-    /// Its ends have machines: the node it is a port of, the node it leads to.
+    /// What its ends are: whether the node it is a port of looks on, whether the node it leads to has a machine.
     pub(crate) fn watch(&mut self, from: bool, to: bool) {
         (self.cold.looked_at, self.cold.leads_to_machine) = (from, to);
         self.watched = to || self.cold.loss > 0.0;

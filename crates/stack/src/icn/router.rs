@@ -143,6 +143,11 @@ impl<L: RouterLaw> Router<L> {
         Self { config: config.clone(), resolver, parts, known, table, next: Time::NEVER, words: Vec::new() }
     }
 
+    /// Whether any scheme has a part here, which looks at every packet.
+    pub fn has_parts(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
     /// Groups in its table.
     pub fn groups(&self) -> usize {
         self.table.iter().flatten().count()
