@@ -88,8 +88,10 @@ impl Router for AnyNode {
 pub(crate) struct NodeState {
     machine: AnyNode,
     pub address: Address,
-    /// When its pending `Wake` is due; another one is stale.
+    /// When its pending `Wake` is due, and another one that was asked for before and comes later; any more are stale. A part that
+    /// speaks at once, packet by packet, leaves the router's own deadline where it is.
     armed: Time,
+    later: Time,
     random: Random,
     meter: Meter,
     sent: Sent,
@@ -215,6 +217,7 @@ impl World {
                 machine,
                 address: address(index),
                 armed: Time::NEVER,
+                later: Time::NEVER,
                 random: Random::new(
                     blueprint.seed,
                     &format!("node.{}", blueprint.nodes[place.index()]),
@@ -301,7 +304,7 @@ impl World {
         if state.armed != self.now {
             return;
         }
-        state.armed = Time::NEVER;
+        state.armed = std::mem::replace(&mut state.later, Time::NEVER);
         if state.machine.wake() > self.now {
             return self.rearm_node(index);
         }
@@ -364,6 +367,7 @@ impl World {
         let state = &mut self.nodes.all[index];
         let wake = state.machine.wake().max(self.now);
         if wake < state.armed {
+            state.later = state.later.min(state.armed);
             state.armed = wake;
             self.agenda.push(wake, What::new(Kind::Wake, (self.peers.len() + index) as u32));
         }

@@ -280,6 +280,33 @@ fn what_passes_in_the_network_of_names_repeats_itself() {
 }
 
 #[test]
+fn a_pause_and_a_look_at_the_nodes_change_nothing() {
+    let Net { mut print, routers, .. } = net(20, 4);
+    print.events.push((at_ms(7000), Change::Reset(routers[1])));
+    let whole = run(&print);
+    let mut world = World::new(&print).expect("a valid blueprint");
+    let control = Control::default();
+    let mut looks = 0;
+    let mut forwarded = 0;
+    loop {
+        control.pause.store(true, std::sync::atomic::Ordering::Relaxed);
+        world.run(&control);
+        let so_far = world.snapshot();
+        assert!(so_far.balance.holds(), "{:?}", so_far.balance);
+        let now = so_far.nodes.iter().map(|node| node.forwarded_packets).sum();
+        assert!(now >= forwarded, "counters go on");
+        (forwarded, looks) = (now, looks + 1);
+        if !world.paused() {
+            break;
+        }
+    }
+    assert!(looks > 1000, "{looks}");
+    let trace = world.finish();
+    assert_eq!(trace.hash, whole.hash);
+    assert_eq!(format!("{:?}", trace.nodes), format!("{:?}", whole.nodes));
+}
+
+#[test]
 fn hosts_routers_and_the_name_system_are_different_nodes() {
     let refused = |change: &dyn Fn(&mut Net)| {
         let mut net = net(1, 2);
