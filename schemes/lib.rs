@@ -20,11 +20,16 @@ pub mod shared;
 
 // registry: begin (written by `make registry` from the folders)
 pub mod aimd;
+pub mod asmp;
 pub mod cubic;
 pub mod mca;
 pub mod mircc;
 pub mod mircc_multipath;
+pub mod perif_ecn;
+pub mod pgmcc;
 pub mod reno;
+pub mod srmcc;
+pub mod tfmcc;
 
 registry! {
     control {
@@ -35,9 +40,17 @@ registry! {
         reno: Reno,
     }
     stream {
+        asmp: Asmp,
         mca: Mca,
+        perif_ecn: PerifEcn,
+        pgmcc: Pgmcc,
+        srmcc: Srmcc,
+        tfmcc: Tfmcc,
     }
-    router {}
+    router {
+        perif_ecn: PerifEcn,
+        srmcc: Srmcc,
+    }
     strategy {
         mircc_multipath: MirccMultipath,
     }

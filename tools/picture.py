@@ -1,15 +1,20 @@
-"""Draws docs/images/first-run.svg: the network and the rates of the README's scenario. `make docs` calls it."""
+"""Draws the pictures of the docs. `make docs` calls it.
 
+`first-run.svg` is the network and the rates of the README's scenario. `feedback-scaling.svg` is a figure of the reproduced
+SRMCC paper; what `thalweg reproduce srmcc` has measured with this build already is taken from its folder.
+"""
+
+import os
 import re
 import sys
 from pathlib import Path
 
 import thalweg as tw
-from thalweg import plots
+from thalweg import papers, plots
 from thalweg.report import network
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "docs" / "images" / "first-run.svg"
+IMAGES = ROOT / "docs" / "images"
 
 
 def part(drawing, x, y, width, height):
@@ -17,7 +22,22 @@ def part(drawing, x, y, width, height):
     return drawing.replace("<svg ", f'<svg x="{x}" y="{y}" width="{width}" height="{height}" ', 1)
 
 
-def main():
+def framed(name, width, height, parts):
+    """Writes drawings on a white card, which can be read on dark pages too."""
+    target = IMAGES / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'viewBox="0 0 {width} {height}">\n'
+        f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="12" fill="#ffffff" stroke="#e4e2da"/>\n'
+        + "\n".join(parts)
+        + "\n</svg>\n",
+        encoding="utf-8",
+    )
+    print(f"{target.relative_to(ROOT)} drawn")
+
+
+def first_run():
     readme = (ROOT / "README.md").read_text()
     text = re.search(r"^```toml first\.toml\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)[1]
     result = tw.Scenario.from_toml(text, "README.md").run()
@@ -30,15 +50,18 @@ def main():
         part(rates, 20, 240, 860, 252),
         part(backlog, 20, 494, 860, 210),
     ]
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
-    TARGET.write_text(
-        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 900 712">\n'
-        '<rect x="0.5" y="0.5" width="899" height="711" rx="12" fill="#ffffff" stroke="#e4e2da"/>\n'
-        + "\n".join(parts)
-        + "\n</svg>\n",
-        encoding="utf-8",
-    )
-    print(f"{TARGET.relative_to(ROOT)} drawn")
+    framed("first-run.svg", 900, 712, parts)
+
+
+def feedback_scaling():
+    kept = ROOT / "out" / "srmcc" / "measurements"
+    done = papers.reproduce("srmcc", figure="feedback-scaling", jobs=os.cpu_count() or 1, out=kept)
+    framed("feedback-scaling.svg", 700, 390, [part(done.figures["feedback-scaling"].svg, 20, 12, 660, 366)])
+
+
+def main():
+    first_run()
+    feedback_scaling()
     return 0
 
 

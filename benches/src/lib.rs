@@ -1,12 +1,12 @@
-//! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star, N1 and N2 dumbbells of
-//! named data.
+//! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star; the star again
+//! with a stream instead of datagrams (W4s), and with that stream's group known by name (W4n); N1 and N2 dumbbells of named data.
 
-use contract::NodeId;
-use sim::{Blueprint, FlowKind, NdnSpec, PortSpec, ProducerSpec};
-use stack::{datagram, ndn, tcp};
+use contract::{NodeId, ParamValue};
+use sim::{Blueprint, Cast, FlowKind, IcnSpec, NdnSpec, PortSpec, ProducerSpec};
+use stack::{datagram, icn, ndn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
-/// The workload called `name` (`w1` … `w4`, `n1`, `n2`), `seconds` long; `None` for another name.
+/// The workload called `name` (`w1` … `w4`, `w4s`, `w4n`, `n1`, `n2`), `seconds` long; `None` for another name.
 pub fn workload(name: &str, seconds: Option<u64>) -> Option<Blueprint> {
     let run = |usual: u64| Duration::from_secs(seconds.unwrap_or(usual));
     match name {
@@ -14,6 +14,8 @@ pub fn workload(name: &str, seconds: Option<u64>) -> Option<Blueprint> {
         "w2" => Some(dumbbell(1000, Rate::from_mbps(1000), 1000, run(20))),
         "w3" => Some(chain(run(100))),
         "w4" => Some(star(64, run(400))),
+        "w4s" => Some(stream_star(64, Cast::Multicast, run(400))),
+        "w4n" => Some(stream_star(64, Cast::Named, run(400))),
         "n1" => Some(named(None, run(100))),
         "n2" => Some(named(Some("aimd"), run(100))),
         _ => None,
@@ -67,6 +69,25 @@ pub fn star(receivers: u32, duration: Duration) -> Blueprint {
         net.link(&format!("d{i}"), (router, leaf), spec.clone());
     }
     net.flow("cbr", None, constant(Rate::from_kbps(800)), source, &leaves);
+    net
+}
+
+/// The same star and rate, sent by a stream whose law stays where it is: along a tree of the engine's own, or to a group by its
+/// name, whose tree the router keeps.
+pub fn stream_star(receivers: u32, cast: Cast, duration: Duration) -> Blueprint {
+    let mut net = star(receivers, duration);
+    let router = NodeId(1);
+    if cast == Cast::Named {
+        let resolver = net.node("nrs");
+        net.link("nrs", (resolver, router), PortSpec::new(Rate::from_mbps(1), Duration::from_millis(5), 100));
+        net.icn = Some(IcnSpec { resolver, routers: vec![router], config: icn::Config::default() });
+    }
+    let flow = &mut net.flows[0];
+    let config = stream::Config { packet: Bytes::new(1000), jitter: 0.0, ..stream::Config::default() };
+    (flow.kind, flow.scheme, flow.cast) = (FlowKind::Stream(config), Some("mca".to_owned()), cast);
+    let rate = ParamValue::Text("800 kbit/s".into());
+    flow.params =
+        ["initial_rate", "min_rate", "max_rate"].map(|name| (name.to_owned(), rate.clone())).to_vec();
     net
 }
 

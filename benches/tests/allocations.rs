@@ -6,19 +6,24 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<std::alloc::System> = &INSTRUMENTED_SYSTEM;
 
-/// Allocations of a run, from its making to its end.
+/// Allocations of a run, from its making to its end: the fewest of three, since the thread of the test harness may allocate at
+/// the same time.
 fn allocations(name: &str, seconds: u64) -> usize {
     let blueprint = benches::workload(name, Some(seconds)).expect("a workload");
-    let region = Region::new(ALLOCATOR);
-    let mut world = World::new(&blueprint).expect("a valid blueprint");
-    world.run(&Control::default());
-    let change = region.change();
-    change.allocations + change.reallocations
+    let once = || {
+        let region = Region::new(ALLOCATOR);
+        let mut world = World::new(&blueprint).expect("a valid blueprint");
+        world.run(&Control::default());
+        let change = region.change();
+        change.allocations + change.reallocations
+    };
+    (0..3).map(|_| once()).min().expect("there were three")
 }
 
 #[test]
 fn a_longer_run_allocates_no_more_than_a_short_one() {
-    for (name, short, long) in [("w1", 20, 40), ("w3", 2, 10), ("w4", 2, 20), ("n1", 20, 40)] {
+    let workloads = [("w1", 20, 40), ("w3", 2, 10), ("w4", 2, 20), ("w4n", 30, 90), ("n1", 20, 40)];
+    for (name, short, long) in workloads {
         assert_eq!(allocations(name, long), allocations(name, short), "{name}");
     }
 }

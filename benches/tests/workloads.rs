@@ -43,3 +43,19 @@ fn consumers_at_a_constant_rate_get_what_another_simulator_gives_them() {
     assert!(trace.packet_hops.abs_diff(599_837) <= 60, "{}", trace.packet_hops);
     assert_eq!(trace.balance.dropped, 0);
 }
+
+#[test]
+fn a_group_by_name_moves_the_packets_of_the_same_stream_over_ip() {
+    let (ip, named) = (run("w4s", Some(40)), run("w4n", Some(40)));
+    for (by_ip, by_name) in ip.receivers.iter().zip(&named.receivers) {
+        // the first joins take 32 ms, of 10 ms a packet
+        assert!(
+            (0..=8).contains(&(by_ip.packets - by_name.packets)),
+            "{} {}",
+            by_ip.packets,
+            by_name.packets
+        );
+    }
+    let [router, _] = &named.nodes[..] else { panic!("a router and a name resolution system") };
+    assert!(router.forwarded_packets.abs_diff(64 * 4000) < 64 * 8, "{}", router.forwarded_packets);
+}

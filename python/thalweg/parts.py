@@ -181,7 +181,8 @@ class GraphML(Topology):
 class Flow(Part):
     """One sender's data for one receiver or group, or `count` of them.
 
-    `from_` is the scenario's key `from`, which Python reserves.
+    `from_` is the scenario's key `from`, which Python reserves. With `network="icn"` the receivers are a group that is known
+    by name and joined over the network; see `Icn`.
     """
 
     def __init__(
@@ -196,6 +197,7 @@ class Flow(Part):
         from_: str | None = None,
         to: str | Sequence[str | Mapping[str, Any]] | None = None,
         multicast: bool | None = None,
+        network: str | None = None,
         start: str | None = None,
         stop: str | None = None,
         start_spread: str | None = None,
@@ -221,6 +223,7 @@ class Flow(Part):
                 "from": from_,
                 "to": to if to is None or isinstance(to, str) else list(to),
                 "multicast": multicast,
+                "network": network,
                 "start": start,
                 "stop": stop,
                 "start_spread": start_spread,
@@ -239,7 +242,10 @@ class Flow(Part):
 
 
 class Event(Part):
-    """A change during the run: of a link, of a flow, or of a route."""
+    """A change during the run: of a link, of a flow, of a route, or of a node.
+
+    `Event(at="30 s", node="r1", action="reset")` empties the tables of a router that knows names.
+    """
 
     def __init__(
         self,
@@ -282,6 +288,44 @@ class Routing(Part):
         self, *, metric: str | None = None, routes: Iterable[Mapping[str, str]] | None = None, **more: Any
     ) -> None:
         super().__init__({"metric": metric, "routes": None if routes is None else list(routes), **more})
+
+
+class Icn(Part):
+    """A network that routes by name as well as by address, for flows with `network="icn"`.
+
+    `resolver` is the node of the name resolution system; when not given, a node `nrs` is added beside the first router.
+    `routers` are the nodes, or patterns such as `"r*"`, that know names; when not given, all nodes with more than one link
+    that are no end of a group. What is held is said again every `refresh`, and forgotten after `lifetime` refreshes without
+    a word; a question without an answer is asked again after `retry`, then after twice as long. `signal` is the size of a
+    word on the wire; `probe_packets` packets of the size `probe` measure a receiver's access link.
+    """
+
+    def __init__(
+        self,
+        *,
+        resolver: str | None = None,
+        routers: Sequence[str] | None = None,
+        refresh: str | None = None,
+        lifetime: int | None = None,
+        retry: str | None = None,
+        signal: str | None = None,
+        probe: str | None = None,
+        probe_packets: int | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(
+            {
+                "resolver": resolver,
+                "routers": None if routers is None else list(routers),
+                "refresh": refresh,
+                "lifetime": lifetime,
+                "retry": retry,
+                "signal": signal,
+                "probe": probe,
+                "probe_packets": probe_packets,
+                **more,
+            }
+        )
 
 
 class Record(Part):

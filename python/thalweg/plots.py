@@ -153,7 +153,7 @@ def adopt(drawing: str, name: str, alt: str | None = None) -> str:
 
 def subject_name(subject: str) -> str:
     """`flow.cubic.1` as a reader says it: `cubic.1`."""
-    for kind in ("flow.", "link.", "receiver."):
+    for kind in ("flow.", "link.", "node.", "receiver."):
         if subject.startswith(kind):
             return subject[len(kind) :]
     return subject

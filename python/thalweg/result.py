@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     from .parts import Keys
     from .scenario import Plan
 
-FORMAT = 1
+FORMAT = 2
 """Version of the run folder's layout."""
 
-TABLES = ("flows", "receivers", "links", "series", "events", "summary", "expect")
+TABLES = ("flows", "receivers", "links", "nodes", "series", "events", "summary", "expect")
 """Every table of a run."""
+
+SINCE = {"nodes": 2}
+"""Tables that folders of an earlier format have not; they are read as empty."""
 
 MANIFEST = "run.json"
 PART = "run.json.part"
@@ -205,7 +208,9 @@ class Result:
 
         self._known(table)
         if table not in self._frames:
-            if isinstance(self._source, Path):
+            if isinstance(self._source, Path) and int(self.record["format"]) < SINCE.get(table, 0):
+                self._frames[table] = self._empty(table)
+            elif isinstance(self._source, Path):
                 path = self._source / f"{table}.parquet"
                 try:
                     self._frames[table] = polars.read_parquet(path)
@@ -214,6 +219,15 @@ class Result:
             else:
                 self._frames[table] = polars.DataFrame(self._source.table(table))
         return self._frames[table]
+
+    def _empty(self, table: str) -> polars.DataFrame:
+        """A table without rows: text where nothing is measured, else counts."""
+        import polars
+
+        columns = [row for row in catalogue.metrics() if row["table"] == table]
+        return polars.DataFrame(
+            schema={row["name"]: polars.UInt64 if row["unit"] else polars.String for row in columns}
+        )
 
     def to_pandas(self, table: str = "flows") -> Any:
         """A table as a pandas DataFrame; counts that were not measured turn its column into floats."""
@@ -235,6 +249,11 @@ class Result:
     def links(self) -> polars.DataFrame:
         """One row a direction of a link."""
         return self.frame("links")
+
+    @property
+    def nodes(self) -> polars.DataFrame:
+        """One row a node that routes by name or resolves names; none where all is routed by address."""
+        return self.frame("nodes")
 
     @property
     def series(self) -> polars.DataFrame:

@@ -98,6 +98,69 @@ def build(**changes: Any) -> tw.Scenario:
     return tw.Scenario(**{**keys, **changes})
 
 
+NAMED = """\
+title = "A group by name beside a download"
+duration = "12 s"
+
+[topology]
+kind = "tree"
+arity = 2
+depth = 2
+link = { rate = "2 Mbit/s", delay = "5 ms", buffer = "50 packets" }
+
+[icn]
+refresh = "2 s"
+
+[[flows]]
+name = "video"
+scheme = "mca"
+network = "icn"
+from = "leaf1"
+to = ["leaf2", "leaf3", "leaf4"]
+
+[[flows]]
+name = "tcp"
+scheme = "reno"
+from = "leaf1"
+to = "leaf3"
+
+[[events]]
+at = "6 s"
+node = "inner1"
+action = "reset"
+
+[expect]
+"node.nrs.groups" = "== 1"
+"""
+
+
+def by_name() -> tw.Scenario:
+    """The same as NAMED, with keyword arguments."""
+    return tw.Scenario(
+        title="A group by name beside a download",
+        duration="12 s",
+        topology=tw.Tree(arity=2, depth=2, link=tw.Link(rate="2 Mbit/s", delay="5 ms", buffer="50 packets")),
+        icn=tw.Icn(refresh="2 s"),
+        flows=[
+            tw.Flow("video", scheme="mca", network="icn", from_="leaf1", to=["leaf2", "leaf3", "leaf4"]),
+            tw.Flow("tcp", scheme="reno", from_="leaf1", to="leaf3"),
+        ],
+        events=[tw.Event(at="6 s", node="inner1", action="reset")],
+        expect={"node.nrs.groups": "== 1"},
+    )
+
+
+@pytest.fixture
+def named_text():
+    return NAMED
+
+
+@pytest.fixture(scope="session")
+def named():
+    """A run over a name-based network."""
+    return by_name().run()
+
+
 @pytest.fixture(scope="session")
 def built():
     return build

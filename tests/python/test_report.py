@@ -178,6 +178,24 @@ def test_the_page_of_a_run_is_well_formed_and_closed(small: Path, tmp_path: Path
     assert "1 of 1 hold" in page
 
 
+def test_the_page_of_a_network_by_name_shows_who_knows_names(named: tw.Result, tmp_path: Path) -> None:
+    named.save(tmp_path)
+    page = write(tmp_path).read_text(encoding="utf-8")
+    assert "names" in Tags(page).ids
+    assert "the diamond is the name resolution system" in page
+    drawn = network(named)
+    assert re.findall(r"<title>(\w+) \(router by name\)", drawn) == ["root", "inner1", "inner2"]
+    assert re.findall(r"<polygon[^>]*><title>(\w+) \(name resolution system\)", drawn) == ["nrs"]
+    assert drawn.count("<circle") == 4
+
+
+def test_a_page_says_nothing_of_names_where_there_are_none(small: Path, tmp_path: Path) -> None:
+    tw.load(small).run(out=tmp_path / "run")
+    page = write(tmp_path / "run").read_text(encoding="utf-8")
+    assert "names" not in Tags(page).ids
+    assert "diamond" not in page
+
+
 @pytest.mark.parametrize(
     "topology",
     [
@@ -214,6 +232,17 @@ def test_lines_near_zero_are_drawn_in_one_shade() -> None:
     figure = plots.series(frame, "backlog")
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert labels == ["a", "b", "2 more"]
+
+
+def test_subjects_are_called_by_their_names() -> None:
+    subjects = ["flow.cubic.1", "receiver.video@d1", "link.shared.backward", "node.r1", "r1"]
+    assert [plots.subject_name(subject) for subject in subjects] == [
+        "cubic.1",
+        "video@d1",
+        "shared.backward",
+        "r1",
+        "r1",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,32 @@ def test_recorded_series_are_long_tables_by_subject(result):
     assert set(named["text"]) <= {"receiver.talk@right3", ""}
 
 
+def test_nodes_that_know_names_have_a_table(named, result):
+    nodes = named.nodes
+    assert nodes["node"].to_list() == ["root", "inner1", "inner2", "nrs"]
+    assert nodes["role"].to_list() == ["router"] * 3 + ["resolver"]
+    assert nodes["groups"].to_list() == [1] * 4, "and the router that forgot knows its group again"
+    assert nodes.schema["signals"] == polars.UInt64
+    assert named["node.inner1.signals"] == nodes["signals"][1] > 0
+    assert named.passed
+    assert result.nodes.is_empty(), "all is routed by address"
+    assert result.nodes.schema == nodes.schema
+
+
+def test_a_folder_of_the_first_format_has_no_nodes(tmp_path, result, named):
+    folder = result.save(tmp_path / "old")
+    (folder / "nodes.parquet").unlink()
+    record = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(record | {"format": 1}))
+    old = tw.Result.load(folder)
+    assert old.nodes.is_empty()
+    assert old.nodes.schema == named.nodes.schema
+    assert tw.Result.load(old.save(tmp_path / "copy")).nodes.is_empty()
+    (folder / "run.json").write_text(json.dumps(record))
+    with pytest.raises(tw.ResultError, match="nodes"):
+        tw.Result.load(folder).frame("nodes")
+
+
 def test_tables_go_to_other_libraries_as_arrow_streams(result):
     for source in (result.arrow("flows"), result.arrow("series"), result.arrow("events")):
         assert "arrow_array_stream" in repr(source.__arrow_c_stream__())
@@ -105,7 +131,7 @@ def test_a_saved_run_reads_back_as_it_was(tmp_path, result, text):
     copied = tw.Result.load(again.save(tmp_path / "copy"))
     assert copied.flows.equals(result.flows)
     record = json.loads((folder / "run.json").read_text())
-    assert record["format"] == 1
+    assert record["format"] == results.FORMAT
     assert record["status"] == "complete"
     assert record["trace_hash"] == result.trace_hash
     assert tw.load(folder / "plan.toml").run().trace_hash == result.trace_hash

@@ -17,6 +17,19 @@ def test_a_scenario_built_in_python_is_the_one_of_the_text(text, scenario):
     assert scenario.run().trace_hash == read.run().trace_hash
 
 
+def test_a_network_by_name_built_in_python_is_the_one_of_the_text(named_text, named):
+    read = tw.Scenario.from_toml(named_text)
+    assert read.run().trace_hash == named.trace_hash
+    assert tw.Icn(routers=("r1", "r2"), lifetime=2) == {"routers": ["r1", "r2"], "lifetime": 2}
+    plan = read.check()
+    assert plan["icn"]["routers"] == ["root", "inner1", "inner2"]
+    assert plan["icn"]["resolver"] == "nrs"
+    assert [flow["network"] for flow in plan["flows"]] == ["icn", "ip"]
+    assert plan["events"] == [{"at": "6 s", "node": "inner1", "action": "reset"}]
+    with pytest.raises(tw.ScenarioError, match="runs over TCP"):
+        read.with_({"flows.tcp.network": "icn"})
+
+
 def test_a_file_is_read_as_its_text_is(tmp_path, text):
     path = tmp_path / "two.toml"
     path.write_text(text)

@@ -22,11 +22,6 @@ pub trait Router {
     /// A packet came in, whomever it is for.
     fn on_arrival(&mut self, _packet: &Packet, _at: &mut Passing<'_>) {}
 
-    /// Whether [`Router::on_enqueue`] is wanted; asked once. It costs something for every packet.
-    fn watches(&self) -> bool {
-        true
-    }
-
     /// A packet, whosever it is, is about to be offered to the queue `port`.
     fn on_enqueue(&mut self, _packet: &mut Packet, _port: &PortView, _at: &mut Passing<'_>) {}
 
@@ -179,8 +174,15 @@ pub struct Branch {
 pub struct Entry<'a> {
     /// The interface that the group's packets come in by.
     pub incoming: Option<PortId>,
-    /// The ways down.
+    /// The ways down, in the order of children's addresses.
     pub branches: &'a [Branch],
+}
+
+impl Entry<'_> {
+    /// Whether `address` is a child.
+    pub fn has(&self, address: Address) -> bool {
+        self.branches.binary_search_by_key(&address, |branch| branch.child).is_ok()
+    }
 }
 
 /// A child's word, as the tree node above it sees it.

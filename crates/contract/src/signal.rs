@@ -27,7 +27,8 @@ impl Eid {
 pub struct Registration {
     /// The tree node's router.
     pub at: Address,
-    /// Cost of the path from the source to it, by the network's routing metric: nanoseconds of delay, or links.
+    /// Cost of the path from the source's access router to it, by the network's routing metric (nanoseconds of delay, or
+    /// links), and one more for each tree node that was joined on the way.
     pub cost: u64,
 }
 
@@ -92,7 +93,7 @@ pub enum Signal {
         group: GroupId,
         /// How many tree nodes are known here, at most [`RESOLVED`].
         count: u8,
-        /// They, in the order of registration.
+        /// They, the nearest to the root first.
         nodes: [Registration; RESOLVED],
     },
     /// A member to its access router: send me packets back to back, that I may measure my access link.

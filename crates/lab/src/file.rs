@@ -155,7 +155,7 @@ tables! {
         refresh: Duration where within("1 ms", "1000000 s"),
         /// What was not said again for so many refreshes is forgotten; 3 when not given.
         lifetime: u32 where count(1, 1000),
-        /// A question without an answer is asked again after so long, then after twice as long, up to `refresh`; 500 ms when
+        /// A question without an answer is asked again after so long, then after twice as long, up to four times as long; 500 ms when
         /// not given.
         retry: Duration where within("1 ms", "1000000 s"),
         /// Size on the wire of a signal; 64 B when not given.

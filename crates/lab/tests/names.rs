@@ -310,5 +310,35 @@ fn a_group_by_name_runs_and_leaves_a_table_of_its_nodes() {
     assert!(value("node.r2.forwarded_packets") >= value("receiver.video@d2.packets"));
     let heard = value("flow.video.feedback_received");
     assert!(heard > 0.0 && heard <= value("flow.video.feedback_packets"));
-    assert_eq!(outcome.report.table("nodes").map(lab::Table::rows), Some(3));
+    let nodes = outcome.report.table("nodes").expect("it is always there");
+    assert_eq!(nodes.rows(), 3);
+    // the scheme has no part in routers, so that all they say of themselves is signals
+    assert_eq!(nodes.numbers("sent_packets"), nodes.numbers("signals"));
+    let bytes: Vec<Option<f64>> = nodes.numbers("signals").iter().map(|n| n.map(|n| n * 64.0)).collect();
+    assert_eq!(nodes.numbers("sent_bytes"), bytes, "words of 64 B; nobody probes");
+}
+
+#[test]
+fn routers_offer_series_where_a_scheme_has_a_part_in_them() {
+    let record = "[record]\nevery = \"1 s\"\nseries = [\"occupancy\", \"fair_rate\"]\n";
+    let text = with(record).replace("\"mca\"", "\"srmcc\"").replacen(
+        "[topology]",
+        "duration = \"10 s\"\n[topology]",
+        1,
+    );
+    let outcome = lab::run(&plan(&text), &sim::Control::default());
+    let series = outcome.report.table("series").expect("it is always there");
+    let of = |name: &str| -> BTreeSet<String> {
+        let words = |column: &str| match series.column(column) {
+            Some(lab::Cells::Text(words)) => words.iter().map(str::to_owned).collect::<Vec<_>>(),
+            other => panic!("{column} holds text: {other:?}"),
+        };
+        let rows = words("series").into_iter().zip(words("subject"));
+        rows.filter(|(series, _)| series == name).map(|(_, subject)| subject).collect()
+    };
+    assert_eq!(of("occupancy"), BTreeSet::from(["node.r1".to_owned(), "node.r2".to_owned()]));
+    // a series of one name can be the source's and the routers'
+    assert!(of("fair_rate").is_superset(&BTreeSet::from(["flow.video".to_owned(), "node.r2".to_owned()])));
+    let by_address = text.replace("network = \"icn\"", "");
+    assert_eq!(wrong(&by_address), ["nothing here offers the series `occupancy`"]);
 }

@@ -157,6 +157,22 @@ fn keys_are_set_by_name_and_by_number() {
     }
 }
 
+/// MCA takes every gap for a loss, TFMCC waits for three later packets; a scenario may say otherwise.
+#[test]
+fn a_scheme_says_how_much_reordering_it_waits_for_where_the_scenario_does_not() {
+    let reorder = |scheme: &str, stream: &str| {
+        let flow = format!("scheme = \"{scheme}\"\n{stream}");
+        let plan = plan(&CUSTOM.replace("source = { kind = \"constant\", rate = \"2 Mbit/s\" }", &flow));
+        let FlowKind::Stream(config) = &plan.blueprint.flows[0].kind else { panic!("a stream") };
+        config.reorder
+    };
+    assert_eq!((reorder("mca", ""), reorder("tfmcc", "")), (1, 3));
+    assert_eq!(
+        (reorder("mca", "stream = { reorder = 5 }"), reorder("tfmcc", "stream = { reorder = 1 }")),
+        (5, 1)
+    );
+}
+
 #[test]
 fn a_sweep_is_every_combination() {
     let text = format!(

@@ -200,6 +200,10 @@ fn check_names(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<
         if !known(icn.resolver) || icn.routers.binary_search(&icn.resolver).is_ok() {
             return refuse("icn", "the name resolution system runs at a node that exists and is no router");
         }
+        let config = &icn.config;
+        if config.refresh == Duration::ZERO || config.retry == Duration::ZERO || config.lifetime == 0 {
+            return refuse("icn", "`refresh`, `retry` and `lifetime` are above zero");
+        }
     }
     let access = crate::node::access_routers(blueprint, &edges);
     for flow in blueprint.flows.iter().filter(|flow| flow.cast == Cast::Named) {
@@ -299,7 +303,9 @@ fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     }
     check_names(blueprint, known)?;
     check_named_data(blueprint, known)?;
-    let peers = endpoints(blueprint) + blueprint.nodes.len();
+    let machines = blueprint.icn.as_ref().map_or(0, |icn| icn.routers.len() + 1)
+        + blueprint.ndn.as_ref().map_or(0, |ndn| ndn.nodes.len());
+    let peers = endpoints(blueprint) + machines;
     if peers.max(blueprint.links.len() * 2).max(blueprint.events.len()) > MAX_INDEX {
         return refuse("scenario", "there are more than two million endpoints, ports or events");
     }

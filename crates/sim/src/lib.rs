@@ -9,6 +9,7 @@ mod node;
 mod peer;
 mod port;
 mod record;
+mod ring;
 mod routing;
 mod trace;
 mod tree;

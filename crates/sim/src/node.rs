@@ -1,8 +1,8 @@
 //! Nodes that do more than forward by address: tree nodes of a name-based network, its name resolution system, forwarders of named
 //! data.
 //!
-//! The engine's fast path knows nothing of them. A link that leads to such a node is marked, and so are the node's own ports;
-//! packets on those take the longer way through this file.
+//! The engine's fast path knows nothing of them. A link that leads to such a node is marked, and so are the node's own ports
+//! where a scheme has a part in it; packets on those take the longer way through this file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,7 +21,7 @@ use crate::blueprint::Metric;
 use crate::port::Port;
 use crate::routing::{Edge, Routes};
 use crate::trace::{NodeRecord, NodeRole};
-use crate::world::World;
+use crate::world::{MAX_HOPS, World};
 use crate::{Blueprint, Cast, FlowKind, IcnSpec};
 
 /// Any machine that runs a node.
@@ -35,6 +35,15 @@ pub(crate) enum AnyNode {
 pub(crate) type Forwarder = ndn::Forwarder<ndn::strategies::Any<AnyStrategy>, AnyLink>;
 
 impl AnyNode {
+    /// Whether it looks at what is about to join a queue.
+    fn looks(&self) -> bool {
+        match self {
+            Self::Router(router) => router.has_parts(),
+            Self::Resolver(_) => false,
+            Self::Forwarder(forwarder) => forwarder.watches(),
+        }
+    }
+
     fn groups(&self) -> usize {
         match self {
             Self::Router(router) => router.groups(),
@@ -76,14 +85,6 @@ impl Router for AnyNode {
         }
     }
 
-    fn watches(&self) -> bool {
-        match self {
-            Self::Router(machine) => machine.watches(),
-            Self::Resolver(machine) => machine.watches(),
-            Self::Forwarder(machine) => machine.watches(),
-        }
-    }
-
     #[inline]
     fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
         match self {
@@ -107,8 +108,10 @@ impl Router for AnyNode {
 pub(crate) struct NodeState {
     pub machine: AnyNode,
     pub address: Address,
-    /// When its pending `Wake` is due; another one is stale.
+    /// When its pending `Wake` is due, and another one that was asked for before and comes later; any more are stale. A part that
+    /// speaks at once, packet by packet, leaves the router's own deadline where it is.
     armed: Time,
+    later: Time,
     random: Random,
     meter: Meter,
     sent: Sent,
@@ -123,6 +126,7 @@ impl NodeState {
             machine,
             address,
             armed: Time::NEVER,
+            later: Time::NEVER,
             random: Random::new(seed, &format!("node.{name}"), "router"),
             meter: Meter::default(),
             sent: Sent::default(),
@@ -259,7 +263,7 @@ impl World {
             self.place_forwarders(blueprint, spec)?;
         }
         for (port, edge) in self.edges.iter().enumerate() {
-            let looks = self.nodes.at(edge.from).is_some_and(|index| self.nodes.all[index].machine.watches());
+            let looks = self.nodes.at(edge.from).is_some_and(|index| self.nodes.all[index].machine.looks());
             self.ports[port].watch(looks, self.nodes.at(edge.to).is_some());
         }
         Ok(())
@@ -317,7 +321,13 @@ impl World {
             self.rearm_node(index);
             return false;
         }
-        packet.hops = packet.hops.saturating_add(1);
+        packet.hops += 1;
+        if packet.hops > MAX_HOPS {
+            // while routes change a tree may lead round in a circle for a moment
+            self.drop(id, DropReason::HopLimit);
+            self.rearm_node(index);
+            return true;
+        }
         let packet = *packet;
         let fate = self.run_node(index, RouterInput::Packet(&packet, own));
         self.taken(id, fate);
@@ -345,7 +355,7 @@ impl World {
         if state.armed != self.now {
             return;
         }
-        state.armed = Time::NEVER;
+        state.armed = std::mem::replace(&mut state.later, Time::NEVER);
         if state.machine.wake() > self.now {
             return self.rearm_node(index);
         }
@@ -441,8 +451,17 @@ impl World {
         }
         for i in 0..self.out.forwards.len() {
             let (id, port) = self.out.forwards[i];
-            self.balance.copied += 1;
-            self.nodes.all[index].sent.forwarded += 1;
+            let packet = self.out.arena.get(id);
+            let NodeState { address, sent, .. } = &mut self.nodes.all[index];
+            // what the node says itself may have to take a certain port, too
+            if packet.source == *address {
+                self.balance.sent += 1;
+                sent.packets += 1;
+                sent.bytes += u64::from(packet.size_bytes);
+            } else {
+                self.balance.copied += 1;
+                sent.forwarded += 1;
+            }
             self.offer(port, id);
         }
         self.out.forwards.clear();
@@ -470,6 +489,7 @@ impl World {
         let state = &mut self.nodes.all[index];
         let wake = state.machine.wake().max(self.now);
         if wake < state.armed {
+            state.later = state.later.min(state.armed);
             state.armed = wake;
             self.agenda.push(wake, What::new(Kind::Wake, (self.peers.len() + index) as u32));
         }

@@ -1,8 +1,8 @@
 //! Endpoints as the simulator holds them.
 
 use contract::{
-    Address, CongestionControl, Cx, Destination, Endpoint, FlowId, GroupId, Input, Meter, NodeId, Outputs,
-    Packet, ParamError, Random, Setup,
+    Address, CongestionControl, Cx, Destination, Endpoint, FlowId, GroupId, Header, Input, Meter, NodeId,
+    Outputs, Packet, ParamError, Random, Setup,
 };
 use schemes::{AnyControl, AnyReceiver, AnySender, Build};
 use stack::icn::Attachment;
@@ -125,9 +125,13 @@ impl Peer {
         self.endpoint.handle(input, &mut cx);
     }
 
-    /// Counts a packet that arrived for it.
+    /// Counts a packet of its flow that arrived. Words of the network's own are none: they come from nearby, not from the
+    /// flow's other end.
     #[inline]
     pub(crate) fn count_arrival(&mut self, now: Time, packet: &Packet) {
+        if matches!(packet.header, Header::Signal(_)) {
+            return;
+        }
         let delay = now.saturating_since(packet.sent_at);
         self.tally.received_packets += 1;
         self.tally.received_bytes += u64::from(packet.size_bytes);

@@ -8,73 +8,9 @@ use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDis
 use stack::queue::RoundRobin;
 use units::{Bytes, Carry, Duration, Rate, Time};
 
+use crate::ring::{Ring, Slot};
 use crate::trace::PortRecord;
 use crate::{Limit, PortSpec};
-
-/// A packet that was accepted and has not arrived.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Slot {
-    pub packet: PacketId,
-    pub size_bytes: u32,
-    /// When its transmission starts.
-    pub start: Time,
-    /// When its last bit leaves.
-    pub depart: Time,
-    /// When its last bit arrives.
-    pub arrive: Time,
-}
-
-/// A ring of slots with two cursors: the next to arrive, and the first whose transmission has not started.
-#[derive(Debug, Default)]
-struct Ring {
-    /// A power of two of them, or none.
-    slots: Box<[Slot]>,
-    head: u32,
-    waiting: u32,
-    tail: u32,
-}
-
-impl Ring {
-    #[inline]
-    fn at(&self, cursor: u32) -> &Slot {
-        &self.slots[cursor as usize & (self.slots.len() - 1)]
-    }
-
-    #[inline]
-    fn at_mut(&mut self, cursor: u32) -> &mut Slot {
-        let mask = self.slots.len() - 1;
-        &mut self.slots[cursor as usize & mask]
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        self.tail.wrapping_sub(self.head) as usize
-    }
-
-    /// The next slot, to be filled.
-    #[inline]
-    fn claim(&mut self) -> &mut Slot {
-        if self.len() == self.slots.len() {
-            self.grow();
-        }
-        let tail = self.tail;
-        self.tail = tail.wrapping_add(1);
-        self.at_mut(tail)
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let (len, started) = (self.len(), self.waiting.wrapping_sub(self.head));
-        let mut slots = Vec::with_capacity((len * 2).max(4));
-        slots.extend((0..len).map(|i| *self.at(self.head.wrapping_add(i as u32))));
-        slots.resize(slots.capacity().next_power_of_two(), Slot::default());
-        (self.slots, self.head, self.waiting, self.tail) = (slots.into_boxed_slice(), 0, started, len as u32);
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &Slot> {
-        (0..self.len() as u32).map(|i| self.at(self.head.wrapping_add(i)))
-    }
-}
 
 /// What became of a packet that was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +81,7 @@ pub(crate) struct Cold {
     pub loss_random: Random,
     /// It leads to a node with a machine.
     leads_to_machine: bool,
-    /// It is a port of a node with a machine, which looks at every packet that is offered.
+    /// It is a port of a node whose machine looks at every packet that is offered.
     pub looked_at: bool,
     drops: [u64; DropReason::ALL.len()],
     marked_packets: u64,
@@ -214,7 +150,7 @@ impl Port {
         self.cold.loss > 0.0 && self.cold.loss_random.chance(self.cold.loss)
     }
 
-    /// Its ends have machines: the node it is a port of, the node it leads to.
+    /// What its ends are: whether the node it is a port of looks on, whether the node it leads to has a machine.
     pub(crate) fn watch(&mut self, from: bool, to: bool) {
         (self.cold.looked_at, self.cold.leads_to_machine) = (from, to);
         self.watched = to || self.cold.loss > 0.0;

@@ -69,7 +69,7 @@ pub struct World {
 }
 
 /// Longer than any sensible route.
-const MAX_HOPS: u8 = 64;
+pub(crate) const MAX_HOPS: u8 = 64;
 
 impl World {
     /// Builds the network. Fails where a scheme refuses its parameters.

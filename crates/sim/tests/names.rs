@@ -188,9 +188,122 @@ fn a_source_that_stops_and_starts_again_is_published_again() {
 }
 
 #[test]
+fn names_are_forgotten_where_nobody_uses_them() {
+    let Net { mut print, .. } = net(60, 2);
+    print.flows[0].to.iter_mut().for_each(|member| member.stop = at_ms(10_000));
+    print.flows[0].stop = at_ms(20_000);
+    let groups: Vec<u64> = run(&print).nodes.iter().map(|node| node.groups).collect();
+    assert_eq!(groups, [0, 0, 0, 0]);
+}
+
+#[test]
+fn a_member_is_served_by_whichever_router_its_join_meets_first() {
+    let Net { mut print, routers, members, links } = net(40, 1);
+    // the member's link fails for a while, and its way to r1 then leads over the middle
+    print.link("spare", (members[0], routers[1]), port(10, 50));
+    print.events.push((at_ms(10_000), Change::LinkUp(links[3], false)));
+    print.events.push((at_ms(20_000), Change::LinkUp(links[3], true)));
+    let trace = run(&print);
+    let receiver = &trace.receivers[0];
+    assert!(receiver.packets > 3400, "{}", receiver.packets);
+    // while both routers had it as a branch, for the time of a word, a packet or two came from each of them
+    let twice = receiver.packets - receiver.meter.goodput_bytes / 1000;
+    assert!(twice <= 20, "{twice}");
+    let groups: Vec<u64> = trace.nodes.iter().map(|node| node.groups).collect();
+    assert_eq!(groups, [1, 1, 1, 1], "r1 is back on the tree");
+    assert!(trace.ports.last().map_or(0, |port| port.sent_packets) > 0, "its joins went that way");
+}
+
+#[test]
+fn what_goes_round_in_a_circle_ends() {
+    // a circle of three routers behind r0, and routes that lead round in it from 5 s on
+    let mut print = Blueprint::new(Duration::from_secs(10));
+    let [source, r0, a, b, c, nrs, member] =
+        ["source", "r0", "a", "b", "c", "nrs", "member"].map(|name| print.node(name));
+    for (name, ends) in
+        [("access", (source, r0)), ("down", (r0, a)), ("ab", (a, b)), ("bc", (b, c)), ("names", (r0, nrs))]
+    {
+        print.link(name, ends, port(100, 10));
+    }
+    print.link("ca", (c, a), port(100, 30));
+    print.link("leaf", (c, member), port(100, 10));
+    print.icn = Some(IcnSpec { resolver: nrs, routers: vec![r0, a, b, c], config: icn::Config::default() });
+    let config = stream::Config { jitter: 0.0, ..stream::Config::default() };
+    let flow = print.flow("group", Some("mca"), FlowKind::Stream(config), source, &[member]);
+    flow.cast = Cast::Named;
+    let rate = contract::ParamValue::Text("800 kbit/s".into());
+    flow.params =
+        ["initial_rate", "max_rate", "min_rate"].map(|name| (name.to_owned(), rate.clone())).to_vec();
+    for (at, via) in [(a, c), (b, a), (c, b)] {
+        let route = sim::RouteSpec { at, to: r0, via };
+        print.events.push((at_ms(5000), Change::Route(route)));
+    }
+    let trace = run(&print);
+    // what was on its way from a to c when a took c for its parent (50 ms to go round) crossed 64 links, and no more
+    let ended = trace.flows[0].drops[DropReason::HopLimit as usize];
+    assert!((1..=8).contains(&ended), "{ended}");
+    assert!(trace.receivers[0].packets > 490, "{}", trace.receivers[0].packets);
+}
+
+#[test]
+fn nodes_count_what_they_say_apart_from_what_they_forward() {
+    let Net { mut print, .. } = net(20, 4);
+    let whole = run(&print);
+    print.duration = Duration::from_secs(12);
+    let first = run(&print);
+    print.duration = Duration::from_secs(20);
+    print.warmup = Duration::from_secs(12);
+    let rest = run(&print);
+    for ((whole, first), rest) in whole.nodes.iter().zip(&first.nodes).zip(&rest.nodes) {
+        assert_eq!(whole.sent_packets, whole.meter.count(Count::Signals), "nobody says anything else here");
+        assert_eq!(whole.sent_bytes, whole.sent_packets * 64);
+        assert_eq!(whole.sent_packets, first.sent_packets + rest.sent_packets);
+        assert_eq!(whole.forwarded_packets, first.forwarded_packets + rest.forwarded_packets);
+        assert!(rest.sent_packets > 0);
+    }
+    let [r0, middle, r1, nrs] = &whole.nodes[..] else { panic!("there are four") };
+    assert!(r0.forwarded_packets.abs_diff(1988) <= 2, "{}", r0.forwarded_packets);
+    assert!(middle.forwarded_packets.abs_diff(r0.forwarded_packets) <= 2);
+    assert!(r1.forwarded_packets.abs_diff(4 * r0.forwarded_packets) <= 12);
+    assert_eq!(nrs.forwarded_packets, 0);
+    // words of the network do not count among what a receiver gets of its group: they would be the fastest of all
+    for receiver in &whole.receivers {
+        assert_eq!(receiver.packets * 1000, receiver.meter.goodput_bytes);
+        assert!(receiver.delay_min > ms(40), "{}", receiver.delay_min);
+    }
+}
+
+#[test]
 fn what_passes_in_the_network_of_names_repeats_itself() {
     let Net { print, .. } = net(5, 4);
     assert_eq!(run(&print).hash, run(&print).hash);
+}
+
+#[test]
+fn a_pause_and_a_look_at_the_nodes_change_nothing() {
+    let Net { mut print, routers, .. } = net(20, 4);
+    print.events.push((at_ms(7000), Change::Reset(routers[1])));
+    let whole = run(&print);
+    let mut world = World::new(&print).expect("a valid blueprint");
+    let control = Control::default();
+    let mut looks = 0;
+    let mut forwarded = 0;
+    loop {
+        control.pause.store(true, std::sync::atomic::Ordering::Relaxed);
+        world.run(&control);
+        let so_far = world.snapshot();
+        assert!(so_far.balance.holds(), "{:?}", so_far.balance);
+        let now = so_far.nodes.iter().map(|node| node.forwarded_packets).sum();
+        assert!(now >= forwarded, "counters go on");
+        (forwarded, looks) = (now, looks + 1);
+        if !world.paused() {
+            break;
+        }
+    }
+    assert!(looks > 1000, "{looks}");
+    let trace = world.finish();
+    assert_eq!(trace.hash, whole.hash);
+    assert_eq!(format!("{:?}", trace.nodes), format!("{:?}", whole.nodes));
 }
 
 #[test]

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from ._base import Figure, Paper, Reproduction, Table
 from .mca import PAPER as MCA
 from .mircc import PAPER as MIRCC
+from .srmcc import PAPER as SRMCC
 
 if TYPE_CHECKING:
     from os import PathLike
 
 __all__ = ["PAPERS", "Figure", "Paper", "Reproduction", "Table", "reproduce"]
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (MCA, MIRCC)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (MCA, MIRCC, SRMCC)}
 """Every paper that can be reproduced, by name."""
 
 

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..plots import COLOURS, FAINT, style, svg
+from ..plots import COLOURS, FAINT, INK, MARKERS, style, svg
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "finish", "panels", "shade", "steps", "svg"]
+__all__ = [
+    "COLOURS",
+    "FAINT",
+    "MARKERS",
+    "band",
+    "bars",
+    "finish",
+    "legend",
+    "logarithmic",
+    "panels",
+    "shade",
+    "steps",
+    "svg",
+]
 
 
 def panels(
@@ -35,15 +48,70 @@ def steps(
     axes.plot(times_s, values, color=COLOURS[colour], label=label, **{"linewidth": 1.1, **more})
 
 
-def finish(axes: Axes, title: str, y: str, *, x: str = "time (s)", top: float | None = None) -> None:
+def band(
+    axes: Axes, x: Any, mean: Any, half_width: Any, label: str | None = None, *, colour: int = 0, **more: Any
+) -> None:
+    """A line of means in the band of its confidence interval."""
+    axes.fill_between(x, mean - half_width, mean + half_width, color=COLOURS[colour], alpha=0.22, linewidth=0)
+    steps(axes, x, mean, label, colour=colour, **more)
+
+
+def bars(
+    axes: Axes,
+    places: Sequence[str],
+    heights: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    colours: Sequence[int] | None = None,
+) -> None:
+    """Bars side by side at each place, with their confidence intervals; by name: heights and half widths."""
+    width = 0.8 / len(heights)
+    for number, (name, (mean, half_width)) in enumerate(heights.items()):
+        colour = COLOURS[number if colours is None else colours[number]]
+        x = [place + (number + 0.5) * width - 0.4 for place in range(len(places))]
+        axes.bar(x, mean, 0.92 * width, color=colour, label=name)
+        axes.errorbar(x, mean, half_width, fmt="none", ecolor=INK, elinewidth=0.8, capsize=1.5)
+    axes.set_xticks(range(len(places)), list(places))
+    axes.grid(visible=False, axis="x")
+
+
+def logarithmic(axes: Axes, *which: str) -> None:
+    """Makes axes (`x`, `y`) logarithmic; before `finish`."""
+    if "x" in which:
+        axes.set_xscale("log")
+    if "y" in which:
+        axes.set_yscale("log")
+
+
+def legend(figure: Figure, axes: Axes) -> None:
+    """One legend above all panels, of the names that one of them has."""
+    from matplotlib import rc_context
+
+    handles, names = axes.get_legend_handles_labels()
+    with rc_context(_settings()):
+        figure.legend(
+            handles, names, loc="outside upper left", ncols=len(names), handlelength=1.2, columnspacing=1.4
+        )
+
+
+def finish(
+    axes: Axes,
+    title: str,
+    y: str,
+    *,
+    x: str = "time (s)",
+    top: float | None = None,
+    margin: float = 0,
+    legend: bool = True,
+) -> None:
     """Title, axes with units, limits that start at zero, and a legend below the title when lines have names."""
     from matplotlib import rc_context
 
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    axes.set_ylim(bottom=0, top=top)
-    axes.margins(x=0)
-    names = axes.get_legend_handles_labels()[1]
+    if axes.get_yscale() == "linear":
+        axes.set_ylim(bottom=0, top=top)
+    axes.margins(x=margin)
+    names = axes.get_legend_handles_labels()[1] if legend else []
     with rc_context(_settings()):
         axes.set_title(title, loc="left", pad=22 if len(names) > 1 else 6)
         if len(names) > 1:

@@ -10,7 +10,7 @@ from .. import plots
 from ..catalogue import series as known_series
 from ._page import Page, badge, cell, facts, figure, folded, head, number, table
 from ._topology import drawing, rate_text, time_text
-from .columns import FLOWS, LINKS, RECEIVERS, rows_of, unit_of
+from .columns import FLOWS, LINKS, NODES, RECEIVERS, rows_of, unit_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,9 @@ def page(run: Result, folder: Path) -> Page:
     _flows(made, run)
     made.section("Links")
     _links(made, run)
+    if not run.nodes.is_empty():
+        made.section("Names")
+        _nodes(made, run)
     if not run.series.is_empty():
         made.section("Over time")
         _series(made, run)
@@ -99,7 +102,8 @@ def network(run: Result) -> str:
     """The network as SVG."""
     places = {node["name"]: (node["x"], node["y"]) for node in run.plan["topology"]["nodes"]}
     sources, sinks = set(run.flows["from"].to_list()), set(run.receivers["node"].to_list())
-    return drawing(places, run.links.to_dicts(), sources, sinks)
+    roles = dict(zip(run.nodes["node"].to_list(), run.nodes["role"].to_list(), strict=True))
+    return drawing(places, run.links.to_dicts(), sources, sinks, roles)
 
 
 def _network(made: Page, run: Result) -> None:
@@ -107,6 +111,8 @@ def _network(made: Page, run: Result) -> None:
         "Filled circles send, hollow ones receive, squares are routers. A link is as thick as its rate (logarithmic) and as "
         "dark as its fuller direction is used; its tooltip has the numbers."
     )
+    if not run.nodes.is_empty():
+        caption += " Shaded squares route by name as well; the diamond is the name resolution system."
     made.add(figure("network", network(run), caption))
 
 
@@ -143,6 +149,12 @@ def _links(made: Page, run: Result) -> None:
         made.add(
             folded(f"The other {len(rows) - most} directions", table(columns, rows[most:], names="link"))
         )
+
+
+def _nodes(made: Page, run: Result) -> None:
+    columns, rows = rows_of(run.nodes, NODES)
+    content = table(columns, rows, names="node")
+    made.add(content if len(rows) <= 20 else folded(f"All {len(rows)} nodes", content))
 
 
 def _series(made: Page, run: Result) -> None:

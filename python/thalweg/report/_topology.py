@@ -18,9 +18,16 @@ MOST_LABELS = 14
 
 
 def drawing(
-    places: Mapping[str, Place], links: Iterable[Mapping[str, Any]], sources: set[str], sinks: set[str]
+    places: Mapping[str, Place],
+    links: Iterable[Mapping[str, Any]],
+    sources: set[str],
+    sinks: set[str],
+    roles: Mapping[str, str],
 ) -> str:
-    """An SVG of the network; `places` are within 0..=1, `links` are rows of the table `links`."""
+    """An SVG of the network; `places` are within 0..=1, `links` are rows of the table `links`.
+
+    `roles` says which nodes know names: `router` or `resolver`, as in the table `nodes`.
+    """
     wires = list(_wires(links).values())
     columns = _columns(places)
     scattered = len(columns) > max(8, len(places) / 3)
@@ -39,7 +46,8 @@ def drawing(
     parts.extend(_wire(wire, at) for wire in wires)
     parts.extend(_labels(wires, at, height / 2, scattered))
     for node, place in at.items():
-        parts.append(_node(node, place, node in sources, node in sinks, size))
+        kind = _kind(node in sources, node in sinks, roles.get(node))
+        parts.append(_node(node, place, kind, size))
     if len(at) <= MOST_NAMES:
         parts.extend(_name(node, place, (WIDTH / 2, height / 2), scattered) for node, place in at.items())
     parts.append("</svg>")
@@ -164,25 +172,35 @@ def _text(x: float, y: float, words: str, size: float, colour: str, anchor: str 
     )
 
 
-def _node(name: str, place: Place, source: bool, sink: bool, size: float) -> str:
-    water, card = "var(--water, #0f6c7a)", "var(--card, #fff)"
+def _kind(source: bool, sink: bool, role: str | None) -> str:
+    """What a node is drawn as."""
+    if role is not None:
+        return "router by name" if role == "router" else "name resolution system"
+    if source and sink:
+        return "host"
+    return "source" if source else "receiver" if sink else "router"
+
+
+def _node(name: str, place: Place, kind: str, size: float) -> str:
+    water, card, ink = "var(--water, #0f6c7a)", "var(--card, #fff)", "var(--ink, #1d2733)"
+    shaded = f"color-mix(in srgb, {water} 35%, {card})"
     x, y = place
-    kind = (
-        "source"
-        if source and not sink
-        else "receiver"
-        if sink and not source
-        else "host"
-        if sink
-        else "router"
-    )
-    if kind == "router":
-        half = size if size > 5 else size * 0.8
+    half = size if size > 5 else size * 0.8
+    if kind in {"router", "router by name"}:
+        fill = card if kind == "router" else shaded
         shape = (
             f'<rect x="{x - half:.1f}" y="{y - half:.1f}" width="{2 * half:.1f}" height="{2 * half:.1f}" '
-            f'rx="{half / 2:.1f}" style="fill:{card};stroke:var(--ink, #1d2733)" stroke-width="{size / 5:.1f}">'
+            f'rx="{half / 2:.1f}" style="fill:{fill};stroke:{ink}" stroke-width="{size / 5:.1f}">'
         )
         end = "</rect>"
+    elif kind == "name resolution system":
+        out = 1.3 * half
+        corners = ((x, y - out), (x + out, y), (x, y + out), (x - out, y))
+        points = " ".join(f"{at_x:.1f},{at_y:.1f}" for at_x, at_y in corners)
+        shape = (
+            f'<polygon points="{points}" style="fill:{shaded};stroke:{ink}" stroke-width="{size / 5:.1f}">'
+        )
+        end = "</polygon>"
     else:
         fill = {"source": water, "receiver": card, "host": f"color-mix(in srgb, {water} 45%, {card})"}[kind]
         shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:g}" style="fill:{fill};stroke:{water}" stroke-width="1.8">'

@@ -25,6 +25,8 @@ FLOWS: tuple[Column, ...] = (
     ("retransmits", "resent", 1.0),
     ("timeouts", "timeouts", 1.0),
     ("feedback_packets", "feedback", 1.0),
+    ("feedback_received", "feedback heard", 1.0),
+    ("signals", "signals", 1.0),
     ("fct_s", "completed in (s)", 1.0),
 )
 RECEIVERS: tuple[Column, ...] = (
@@ -37,6 +39,7 @@ RECEIVERS: tuple[Column, ...] = (
     ("missing", "missing", 1.0),
     ("feedback_packets", "feedback", 1.0),
     ("suppressed", "suppressed", 1.0),
+    ("signals", "signals", 1.0),
 )
 LINKS: tuple[Column, ...] = (
     ("link", "link", 1.0),
@@ -51,7 +54,29 @@ LINKS: tuple[Column, ...] = (
     ("drops", "drops", 1.0),
     ("marked_packets", "marked", 1.0),
 )
-QUIET = {"retransmits", "timeouts", "feedback_packets", "suppressed", "missing", "marked_packets"}
+NODES: tuple[Column, ...] = (
+    ("node", "node", 1.0),
+    ("role", "role", 1.0),
+    ("groups", "groups", 1.0),
+    ("forwarded_packets", "forwarded", 1.0),
+    ("feedback_received", "feedback heard", 1.0),
+    ("feedback_packets", "feedback sent", 1.0),
+    ("signals", "signals", 1.0),
+    ("sent_packets", "sent (packets)", 1.0),
+    ("sent_bytes", "sent (kB)", 1e-3),
+    ("ignored", "ignored", 1.0),
+)
+QUIET = {
+    "retransmits",
+    "timeouts",
+    "feedback_packets",
+    "feedback_received",
+    "suppressed",
+    "missing",
+    "signals",
+    "marked_packets",
+    "ignored",
+}
 """Columns that are left out when they hold nothing but zeros."""
 
 

@@ -94,12 +94,12 @@ impl Traffic {
         self.flows.iter().any(|flow| flow.cast == Cast::Named && flow.scheme.as_deref() == Some(scheme))
     }
 
-    /// What a recorded series is about: `flow`, `receiver`, `port` or `node`.
-    pub(super) fn subject(&self, series: &str) -> &'static str {
+    /// What a recorded series is about: `flow`, `receiver`, `port`, `node`, or several of them.
+    pub(super) fn subjects(&self, series: &str) -> BTreeSet<&'static str> {
         let schemes: BTreeSet<&str> = self.flows.iter().filter_map(|flow| flow.scheme.as_deref()).collect();
         let own = schemes.into_iter().filter_map(schemes::find).map(|entry| entry.scheme.series);
         let all = [sim::SERIES, tcp::SERIES, stream::SERIES].into_iter().chain(own);
-        all.flatten().find(|row| row.0 == series).map_or("receiver", |row| row.2)
+        all.flatten().filter(|row| row.0 == series).map(|row| row.2).collect()
     }
 
     /// Index of the group of that name, which is made where there is none.

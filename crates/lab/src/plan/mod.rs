@@ -214,7 +214,8 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
         let receivers: usize = traffic.flows.iter().map(|flow| flow.to.len()).sum();
         let subjects: usize = series
             .iter()
-            .map(|name| match traffic.subject(name) {
+            .flat_map(|name| traffic.subjects(name))
+            .map(|subject| match subject {
                 "port" => 2 * setting.net.links.len(),
                 "flow" => traffic.flows.len(),
                 "node" => setting.names.nodes().count(),

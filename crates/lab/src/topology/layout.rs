@@ -117,23 +117,28 @@ pub(super) fn spring(net: &Net) -> Vec<(f64, f64)> {
 
 /// A place beside a node, on the side where links and nodes are farthest.
 pub(super) fn beside(net: &Net, node: NodeId) -> (f64, f64) {
-    const AWAY: f64 = 0.14;
+    /// How far, downwards; half as much to the right, since pictures are about twice as wide as high.
+    const AWAY: f64 = 0.16;
+    /// So near to the edge.
+    const MARGIN: f64 = 0.02;
+    let seen = |(x, y): (f64, f64)| (2.0 * x, y);
     let (x, y) = net.positions[node.index()];
-    // upwards first, then clockwise
-    let sides = circle(8).into_iter().map(|(dx, dy)| {
-        let along = |from: f64, to: f64| (from + AWAY / 0.44 * (to - 0.5)).clamp(0.02, 0.98);
-        (along(x, dx), along(y, dy))
-    });
-    let nodes = net.positions.iter().map(|place| (*place, *place));
-    let place = |node: NodeId| net.positions[node.index()];
+    let side = |(dx, dy): (f64, f64)| {
+        // the circle has a radius of 0.44
+        let place = (x + AWAY / 2.0 * (dx - 0.5) / 0.44, y + AWAY * (dy - 0.5) / 0.44);
+        (place.0.clamp(MARGIN, 1.0 - MARGIN), place.1.clamp(MARGIN, 1.0 - MARGIN))
+    };
+    let place = |node: NodeId| seen(net.positions[node.index()]);
+    let nodes = net.positions.iter().map(|place| (seen(*place), seen(*place)));
     let links = net.links.iter().map(|link| (place(link.ends.0), place(link.ends.1)));
     let drawn: Vec<_> = nodes.chain(links).collect();
     let room = |side: (f64, f64)| {
-        drawn.iter().map(|(from, to)| squared_distance(side, *from, *to)).fold(f64::INFINITY, f64::min)
+        let gaps = drawn.iter().map(|(from, to)| squared_distance(seen(side), *from, *to));
+        gaps.fold(f64::INFINITY, f64::min)
     };
-    let first = (f64::NEG_INFINITY, (x, y));
-    let best = sides.map(|side| (room(side), side));
-    best.fold(first, |best, next| if next.0 > best.0 + 1e-9 { next } else { best }).1
+    // upwards first, then clockwise; a later one must be better
+    let best = circle(8).into_iter().map(side).map(|side| (room(side), side));
+    best.fold((-1.0, (x, y)), |best, next| if next.0 > best.0 + 1e-9 { next } else { best }).1
 }
 
 /// Square of the distance of a place from a straight line between two others.

@@ -12,6 +12,8 @@ pub struct Attachment {
     group: GroupId,
     gumgid: Eid,
     access: Address,
+    /// The router that accepted: the access router, or one on the way there that took the join.
+    above: Option<Address>,
     config: Config,
     state: State,
     /// When something is to be said again.
@@ -67,6 +69,7 @@ impl Attachment {
             group,
             gumgid,
             access,
+            above: None,
             config: config.clone(),
             state: State::Out,
             next: Time::NEVER,
@@ -78,6 +81,11 @@ impl Attachment {
     /// The access router.
     pub const fn access(&self) -> Address {
         self.access
+    }
+
+    /// The tree node that this host hangs from, as far as it knows: the router that accepted it last.
+    pub fn above(&self) -> Address {
+        self.above.unwrap_or(self.access)
     }
 
     /// Capacity of the access link towards this host, if it was measured.
@@ -92,6 +100,7 @@ impl Attachment {
     pub fn start(&mut self, probe: bool, cx: &mut Cx<'_>) {
         self.train = Train { wanted: probe && self.config.probe_packets > 1, ..Train::default() };
         self.state = State::Asking;
+        self.above = None;
         self.ask(self.config.retry, cx);
     }
 
@@ -102,13 +111,16 @@ impl Attachment {
         self.next = Time::NEVER;
         match self.role {
             _ if state == State::Out => {}
-            Role::Source => self.say(Signal::Unpublish { group }, cx),
-            Role::Member => self.say(Signal::Leave { group }, cx),
+            Role::Source => self.say(self.access, Signal::Unpublish { group }, cx),
+            Role::Member => self.say(self.above(), Signal::Leave { group }, cx),
         }
     }
 
-    /// Takes a word of the network. True once, when the attachment is made.
-    pub fn on_signal(&mut self, signal: &Signal, cx: &mut Cx<'_>) -> bool {
+    /// Takes a word of the network, said by `from`. True once, when the attachment is made.
+    pub fn on_signal(&mut self, signal: &Signal, from: Address, cx: &mut Cx<'_>) -> bool {
+        if matches!(signal, Signal::Accepted { group } if *group == self.group) {
+            self.follow(from, cx);
+        }
         match (self.state, signal) {
             (State::Asking, Signal::Accepted { group }) if *group == self.group => {
                 if self.train.wanted {
@@ -136,6 +148,17 @@ impl Attachment {
         }
     }
 
+    /// The way to the access router may have changed, and a join is taken by the first router on it: the one before is left.
+    fn follow(&mut self, above: Address, cx: &mut Cx<'_>) {
+        if self.state == State::Out {
+            return;
+        }
+        let old = self.above.replace(above).filter(|old| *old != above);
+        if let (Some(old), Role::Member) = (old, self.role) {
+            self.say(old, Signal::Leave { group: self.group }, cx);
+        }
+    }
+
     fn on_probe(&mut self, index: u8, cx: &mut Cx<'_>) -> bool {
         if let Some((last, at)) = self.train.last
             && last.checked_add(1) == Some(index)
@@ -144,7 +167,7 @@ impl Attachment {
             self.train.gap = Some(self.train.gap.map_or(gap, |known| known.min(gap)));
         }
         self.train.last = Some((index, cx.now()));
-        let whole = index + 1 == self.config.probe_packets;
+        let whole = index.checked_add(1) == Some(self.config.probe_packets);
         if whole && self.train.gap.is_some() {
             self.settle(cx);
             return true;
@@ -184,8 +207,8 @@ impl Attachment {
     fn ask(&mut self, wait: Duration, cx: &mut Cx<'_>) {
         let (group, gumgid) = (self.group, self.gumgid);
         match self.role {
-            Role::Source => self.say(Signal::Publish { group, gumgid }, cx),
-            Role::Member => self.say(Signal::Join { group, gumgid }, cx),
+            Role::Source => self.say(self.access, Signal::Publish { group, gumgid }, cx),
+            Role::Member => self.say(self.access, Signal::Join { group, gumgid }, cx),
         }
         self.again(wait, cx);
     }
@@ -194,7 +217,7 @@ impl Attachment {
         self.train.tries += 1;
         self.train.last = None;
         let (group, packets) = (self.group, self.config.probe_packets);
-        self.say(Signal::Probe { group, packets }, cx);
+        self.say(self.above(), Signal::Probe { group, packets }, cx);
         self.again(wait, cx);
     }
 
@@ -203,9 +226,9 @@ impl Attachment {
         self.next = cx.now() + wait;
     }
 
-    fn say(&self, signal: Signal, cx: &mut Cx<'_>) {
+    fn say(&self, to: Address, signal: Signal, cx: &mut Cx<'_>) {
         cx.count(Count::Signals, 1);
         let header = Header::Signal(signal);
-        cx.send(self.access.into(), self.config.signal, Ecn::NotCapable, header, Label::default());
+        cx.send(to.into(), self.config.signal, Ecn::NotCapable, header, Label::default());
     }
 }

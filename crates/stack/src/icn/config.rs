@@ -26,9 +26,9 @@ impl Config {
         (before * 2).clamp(self.retry, self.retry * 4)
     }
 
-    /// How long a word counts.
+    /// How long a word counts: so many refreshes, and the time to travel and to ask once more.
     pub(super) fn kept(&self) -> Duration {
-        self.refresh * u64::from(self.lifetime)
+        self.refresh * u64::from(self.lifetime) + self.retry
     }
 }
 

@@ -15,12 +15,14 @@ use super::Config;
 pub struct Resolver {
     config: Config,
     names: BTreeMap<Eid, Vec<(Registration, Time)>>,
+    /// No registration ends before.
+    next: Time,
 }
 
 impl Resolver {
     /// One that knows nothing yet.
     pub fn new(config: &Config) -> Self {
-        Self { config: config.clone(), names: BTreeMap::new() }
+        Self { config: config.clone(), names: BTreeMap::new(), next: Time::NEVER }
     }
 
     /// How many names are bound to anything.
@@ -30,38 +32,53 @@ impl Resolver {
 
     fn register(&mut self, gumgid: Eid, node: Registration, now: Time) {
         let known = self.names.entry(gumgid).or_default();
-        known.retain(|(_, until)| *until > now);
         let until = now + self.config.kept();
+        self.next = self.next.min(until);
         match known.iter_mut().find(|(old, _)| old.at == node.at) {
             Some(old) => *old = (node, until),
             None => known.push((node, until)),
         }
     }
 
-    /// The tree nodes of a group that are nearest to its source, at most as many as an answer holds.
+    /// Forgets what was not registered again.
+    fn forget(&mut self, now: Time) {
+        self.names.values_mut().for_each(|known| known.retain(|(_, until)| *until > now));
+        self.names.retain(|_, known| !known.is_empty());
+        let ends = self.names.values().flatten().map(|(_, until)| *until);
+        self.next = ends.min().unwrap_or(Time::NEVER);
+    }
+
+    /// The tree nodes of a group that are nearest to its root, at most as many as an answer holds.
     fn look_up(&self, gumgid: Eid, now: Time) -> (u8, [Registration; RESOLVED]) {
         let (mut count, mut nodes) = (0, [Registration::default(); RESOLVED]);
         let known = self.names.get(&gumgid).map_or(&[][..], Vec::as_slice);
-        let mut fresh: Vec<Registration> =
-            known.iter().filter(|(_, until)| *until > now).map(|(node, _)| *node).collect();
-        fresh.sort_by_key(|node| (node.cost, node.at));
-        for (slot, node) in nodes.iter_mut().zip(fresh) {
-            *slot = node;
-            count += 1;
+        for (node, _) in known.iter().filter(|(_, until)| *until > now) {
+            let nearer = |other: &Registration| (other.cost, other.at) < (node.cost, node.at);
+            let at = nodes[..count].partition_point(nearer);
+            if let Some(after) = nodes.get_mut(at..).filter(|after| !after.is_empty()) {
+                after.rotate_right(1);
+                after[0] = *node;
+                count = (count + 1).min(RESOLVED);
+            }
         }
-        (count, nodes)
+        (count as u8, nodes)
     }
 }
 
 impl Router for Resolver {
     fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
-        let RouterInput::Packet(packet, _) = input else { return None };
         let now = cx.now();
+        let RouterInput::Packet(packet, _) = input else {
+            if self.next <= now {
+                self.forget(now);
+            }
+            return None;
+        };
         match packet.header {
             Header::Signal(Signal::Register { gumgid, node }) => self.register(gumgid, node, now),
             Header::Signal(Signal::Withdraw { gumgid }) => {
                 if let Some(known) = self.names.get_mut(&gumgid) {
-                    known.retain(|(node, until)| node.at != packet.source && *until > now);
+                    known.retain(|(node, _)| node.at != packet.source);
                     if known.is_empty() {
                         self.names.remove(&gumgid);
                     }
@@ -77,5 +94,9 @@ impl Router for Resolver {
             _ => cx.count(Count::Ignored, 1),
         }
         None
+    }
+
+    fn wake(&self) -> Time {
+        self.next
     }
 }

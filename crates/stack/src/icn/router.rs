@@ -49,7 +49,7 @@ struct Group {
     parent: Option<Address>,
     incoming: Option<PortId>,
     source: Option<Address>,
-    /// Cost of the path from the source, as it was when the way up was last chosen; the greatest number before that.
+    /// Cost of the path from the root, as it was when the way up was last chosen; the greatest number before that.
     cost: u64,
     /// Until then only tree nodes that cost less than this one did are joined: what hangs from this node costs more, and
     /// joining it would lead round in a circle. By then whatever hung from it has given up as well.
@@ -70,7 +70,7 @@ struct Held {
 enum Standing {
     /// The name resolution system was asked.
     Resolving,
-    /// A join is on its way to the tree node `target`.
+    /// A join is on its way to `target`, the tree node that lies best by what the name resolution system last said.
     Joining { target: Registration },
     /// On the tree, as long as the parent says so.
     Joined { target: Registration, until: Time },
@@ -103,6 +103,33 @@ impl Group {
         self.branches.binary_search_by_key(&child, |branch| branch.child)
     }
 
+    /// Whom joins are addressed to.
+    fn target(&self) -> Option<Registration> {
+        match self.standing {
+            Standing::Joining { target } | Standing::Joined { target, .. } => Some(target),
+            Standing::Resolving | Standing::Root { .. } => None,
+        }
+    }
+
+    /// Whether `node` may be joined without going round in a circle, as far as can be told from here.
+    fn may_join(&self, node: &Registration, now: Time) -> bool {
+        let nearer = node.cost < self.cost;
+        let held = self.target().is_some_and(|target| target.at == node.at);
+        let forgotten = now >= self.guarded_until && !self.on_tree();
+        // what asked this node hangs from it, unless it is known to lie nearer to the root
+        let known_above = nearer && (self.cost != u64::MAX || node.cost == 0);
+        let hangs = self.find(node.at).is_ok() && !known_above;
+        !hangs && (nearer || held || forgotten)
+    }
+
+    /// The way up is lost, or leads down.
+    fn let_go(&mut self, now: Time, kept: Duration) {
+        (self.parent, self.incoming) = (None, None);
+        self.standing = Standing::Resolving;
+        (self.wait, self.due) = (Duration::ZERO, now);
+        self.guarded_until = now + kept * 2;
+    }
+
     fn remove(&mut self, at: usize) {
         self.branches.remove(at);
         self.held.remove(at);
@@ -116,6 +143,11 @@ impl<L: RouterLaw> Router<L> {
         Self { config: config.clone(), resolver, parts, known, table, next: Time::NEVER, words: Vec::new() }
     }
 
+    /// Whether any scheme has a part here, which looks at every packet.
+    pub fn has_parts(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
     /// Groups in its table.
     pub fn groups(&self) -> usize {
         self.table.iter().flatten().count()
@@ -125,6 +157,12 @@ impl<L: RouterLaw> Router<L> {
     pub fn entry(&self, group: GroupId) -> Option<Entry<'_>> {
         let group = self.table.get(group.index())?.as_deref()?;
         Some(Entry { incoming: group.incoming, branches: &group.branches })
+    }
+
+    /// A scheme's part, for tests.
+    #[cfg(test)]
+    pub(super) fn part(&mut self, index: usize) -> &mut L {
+        &mut self.parts[index]
     }
 
     /// A group's packet: a copy for each branch, if it came by the interface that the table says.
@@ -148,7 +186,7 @@ impl<L: RouterLaw> Router<L> {
         None
     }
 
-    /// A child's word for the part, or for the parent where there is no part.
+    /// A child's word for the part, or for the source where there is no part.
     fn on_feedback(&mut self, packet: &Packet, cx: &mut NodeCx<'_, '_>) {
         let id = GroupId(packet.flow.0);
         let Some(group) = self.table.get(id.index()).and_then(Option::as_deref) else {
@@ -159,12 +197,13 @@ impl<L: RouterLaw> Router<L> {
         }
         cx.count(Count::Heard, 1);
         let Some(part) = self.known[id.index()].part else {
-            if let Some((parent, port)) = group.parent.and_then(|to| Some((to, cx.next(to.node)?))) {
-                let mut copy = *packet;
-                copy.to = parent.into();
-                cx.forward(&copy, port);
-            }
-            return;
+            // nobody above would fold it either: it goes on as it is, its speaker's name on it
+            let Some((source, port)) = group.source.and_then(|to| Some((to, cx.next(to.node)?))) else {
+                return cx.count(Count::Ignored, 1);
+            };
+            let mut copy = *packet;
+            copy.to = source.into();
+            return cx.forward(&copy, port);
         };
         let entry = Entry { incoming: group.incoming, branches: &group.branches };
         let report =
@@ -234,12 +273,10 @@ impl<L: RouterLaw> Router<L> {
         let until = cx.now() + self.config.kept();
         let fresh = self.table[id.index()].is_none();
         let group = self.table[id.index()].get_or_insert_with(|| Box::new(Group::new(gumgid)));
-        if group.parent == Some(child) {
-            // it lost its memory and asks us, who hang from it
-            (group.parent, group.incoming) = (None, None);
-            group.standing = Standing::Resolving;
-            group.due = cx.now();
-            group.guarded_until = cx.now() + self.config.kept() * 2;
+        let led_up = group.parent == Some(child) && !matches!(group.standing, Standing::Root { .. });
+        if led_up {
+            // it lost its memory, or its way up leads here now: this node finds one of its own
+            group.let_go(cx.now(), self.config.kept());
         }
         let held = Held { until, accepted: group.on_tree() };
         match group.find(child) {
@@ -256,6 +293,8 @@ impl<L: RouterLaw> Router<L> {
             group.due = cx.now();
         } else if held.accepted {
             self.accept(id, child, from, cx);
+        } else if led_up {
+            self.say(id, child, Signal::Leave { group: id }, cx);
         }
         let due = self.table[id.index()].as_deref().map_or(Time::NEVER, |group| group.due);
         self.next = self.next.min(until).min(due);
@@ -270,16 +309,18 @@ impl<L: RouterLaw> Router<L> {
         cx: &mut NodeCx<'_, '_>,
     ) {
         let until = cx.now() + self.config.kept();
-        let cost = cx.cost(source.node).unwrap_or(0);
         let group = self.table[id.index()].get_or_insert_with(|| Box::new(Group::new(gumgid)));
         let was_root = matches!(group.standing, Standing::Root { .. });
         group.standing = Standing::Root { until };
-        group.parent = Some(source);
+        let old = group.parent.replace(source).filter(|_| !was_root);
         group.source = Some(source);
         group.incoming = Some(from);
-        group.cost = cost;
+        (group.cost, group.wait) = (0, Duration::ZERO);
         if !was_root {
             group.due = cx.now() + self.config.refresh;
+            if let Some(old) = old {
+                self.say(id, old, Signal::Leave { group: id }, cx);
+            }
             self.register(id, cx);
             self.welcome(id, cx);
         }
@@ -287,7 +328,7 @@ impl<L: RouterLaw> Router<L> {
         self.accept(id, source, from, cx);
     }
 
-    /// The name resolution system named tree nodes: joins by way of the one that lies best.
+    /// The name resolution system named tree nodes: the one that lies best is the way up, now or from the next refresh on.
     fn on_resolved<'a>(
         &mut self,
         id: GroupId,
@@ -295,57 +336,75 @@ impl<L: RouterLaw> Router<L> {
         cx: &mut NodeCx<'_, '_>,
     ) {
         let (me, now) = (cx.me(), cx.now());
-        let Some(group) = self.entry_mut(id).filter(|group| group.standing == Standing::Resolving) else {
-            return;
-        };
-        let away = |node: &Registration| {
-            let feasible = node.cost < group.cost || now >= group.guarded_until;
-            let usable = feasible && node.at != me && group.find(node.at).is_err();
+        let asks = |group: &&mut Group| !matches!(group.standing, Standing::Root { .. });
+        let Some(group) = self.entry_mut(id).filter(asks) else { return cx.count(Count::Ignored, 1) };
+        let through = |node: &Registration| {
+            let usable = node.at != me && group.may_join(node, now);
             let cost = usable.then(|| cx.cost(node.at.node)).flatten()?;
             // one more, so that costs grow down the tree over links without delay as well
-            Some((node.cost.saturating_add(cost).saturating_add(1), cost))
+            Some(node.cost.saturating_add(cost).saturating_add(1))
         };
-        let best =
-            nodes.filter_map(|node| Some((away(node)?, *node))).min_by_key(|(cost, node)| (*cost, node.at));
-        let Some(((cost, _), target)) = best else { return };
-        group.standing = Standing::Joining { target };
+        let reachable = nodes.filter_map(|node| Some((through(node)?, *node)));
+        // the root if it is known, since what the others cost may be long ago, and two would send each other round in a circle;
+        // a join for it goes no further than to the first tree node on the way
+        let best = reachable.min_by_key(|(cost, node)| (node.cost > 0, *cost, node.at));
+        let Some((cost, target)) = best else { return };
+        let first = group.standing == Standing::Resolving;
         group.cost = cost;
-        group.wait = Duration::ZERO;
-        self.ask(id, cx);
+        group.standing = match group.standing {
+            Standing::Joined { until, .. } => Standing::Joined { target, until },
+            _ => Standing::Joining { target },
+        };
+        if first {
+            group.wait = Duration::ZERO;
+            self.ask(id, cx);
+        }
     }
 
     fn on_accepted(&mut self, id: GroupId, above: Address, from: PortId, cx: &mut NodeCx<'_, '_>) {
         let now = cx.now();
         let (refresh, until) = (self.config.refresh, now + self.config.kept());
-        let Some(group) = self.entry_mut(id) else { return cx.count(Count::Ignored, 1) };
-        let (target, first) = match group.standing {
-            Standing::Joining { target } => (target, true),
-            Standing::Joined { target, .. } => (target, false),
-            Standing::Resolving | Standing::Root { .. } => return cx.count(Count::Ignored, 1),
+        let wants = |group: &&mut Group| !matches!(group.standing, Standing::Root { .. });
+        let Some(group) = self.entry_mut(id).filter(wants) else {
+            // nobody here wants it any more
+            return match self.knows(id) {
+                true => self.say(id, above, Signal::Leave { group: id }, cx),
+                false => cx.count(Count::Ignored, 1),
+            };
         };
-        if group.find(above).is_ok() {
-            // a child that took our join for its own
+        let Some(target) = group.target() else {
+            // the way up was lost since that was asked
             return cx.count(Count::Ignored, 1);
+        };
+        let first = !group.on_tree();
+        if let Ok(at) = group.find(above) {
+            if !first {
+                // two joins that crossed: the other one hangs from this node
+                return cx.count(Count::Ignored, 1);
+            }
+            // it is on the tree and this node is not: it found a way of its own
+            group.remove(at);
         }
-        let old = group.parent.replace(above);
+        let old = group.parent.replace(above).filter(|old| *old != above);
         group.incoming = Some(from);
         group.standing = Standing::Joined { target, until };
         group.due = now + refresh;
         group.wait = Duration::ZERO;
         self.next = self.next.min(now + refresh);
-        if let Some(old) = old.filter(|old| *old != above) {
+        if let Some(old) = old {
             self.say(id, old, Signal::Leave { group: id }, cx);
         }
         if first {
             self.register(id, cx);
             self.welcome(id, cx);
+            self.prune(id, cx);
         }
     }
 
     /// Follows the deadlines of the table.
     fn on_timer(&mut self, cx: &mut NodeCx<'_, '_>) {
-        let now = cx.now();
-        self.next = Time::NEVER;
+        let (now, kept) = (cx.now(), self.config.kept());
+        let mut next = Time::NEVER;
         for index in 0..self.table.len() {
             let id = GroupId(index as u32);
             let Some(group) = self.table[index].as_deref_mut() else { continue };
@@ -353,10 +412,18 @@ impl<L: RouterLaw> Router<L> {
             for at in (0..before).rev().filter(|&at| group.held[at].until <= now).collect::<Vec<_>>() {
                 group.remove(at);
             }
+            if group.branches.len() < before {
+                self.prune(id, cx);
+            }
+            let Some(group) = self.table[index].as_deref_mut() else { continue };
             match group.standing {
                 Standing::Root { until } if until <= now => self.step_down(id, cx),
-                Standing::Joined { until, .. } if until <= now => self.look_again(id, cx),
-                _ if group.branches.len() < before => self.prune(id, cx),
+                Standing::Joined { until, .. } if until <= now => {
+                    let parent = group.parent;
+                    group.let_go(now, kept);
+                    // if it is there all the same, it shall not go on sending
+                    parent.into_iter().for_each(|old| self.say(id, old, Signal::Leave { group: id }, cx));
+                }
                 _ => {}
             }
             if self.table[index].as_deref().is_some_and(|group| group.due <= now) {
@@ -368,38 +435,33 @@ impl<L: RouterLaw> Router<L> {
                 Standing::Resolving | Standing::Joining { .. } => Time::NEVER,
             };
             let held = group.held.iter().map(|held| held.until).min().unwrap_or(Time::NEVER);
-            self.next = self.next.min(group.due).min(ends).min(held);
+            next = next.min(group.due).min(ends).min(held);
         }
+        self.next = next;
     }
 
     /// Says what the standing of the group wants said now.
     fn ask(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
-        let (config, resolver) = (self.config.clone(), self.resolver);
-        let (retry, refresh) = (config.retry, config.refresh);
+        let (config, resolver, now) = (self.config.clone(), self.resolver, cx.now());
         let Some(group) = self.entry_mut(id) else { return };
-        let gumgid = group.gumgid;
-        let longer = config.longer(group.wait);
-        let (to, signal, wait) = match group.standing {
-            Standing::Resolving => (resolver, Signal::Resolve { group: id, gumgid }, longer),
-            // no answer: perhaps that tree node is gone, so the name resolution system is asked again
-            Standing::Joining { .. } if group.wait > Duration::ZERO => {
-                group.standing = Standing::Resolving;
-                (resolver, Signal::Resolve { group: id, gumgid }, longer)
-            }
-            Standing::Joining { target } => (target.at, Signal::Join { group: id, gumgid }, retry),
-            Standing::Joined { target, .. } => (target.at, Signal::Join { group: id, gumgid }, refresh),
-            Standing::Root { .. } => {
-                group.due = cx.now() + refresh;
-                self.next = self.next.min(cx.now() + refresh);
-                return self.register(id, cx);
-            }
-        };
-        let again = matches!(group.standing, Standing::Joined { .. });
-        group.wait = if again { Duration::ZERO } else { wait };
-        group.due = cx.now() + wait;
-        self.next = self.next.min(cx.now() + wait);
-        self.say(id, to, signal, cx);
-        if again {
+        let (gumgid, standing, target) = (group.gumgid, group.standing, group.target());
+        let first = group.wait == Duration::ZERO;
+        let (is_root, on_tree) = (matches!(standing, Standing::Root { .. }), group.on_tree());
+        if !is_root {
+            group.wait = config.longer(group.wait);
+        }
+        let due = now + if is_root { config.refresh } else { group.wait };
+        group.due = due;
+        self.next = self.next.min(due);
+        if let Some(target) = target {
+            self.say(id, target.at, Signal::Join { group: id, gumgid }, cx);
+        }
+        // who has a way up asks as well: it may not lead there any more, or another one may be better now
+        let just_told = first && matches!(standing, Standing::Joining { .. });
+        if !is_root && !just_told {
+            self.say(id, resolver, Signal::Resolve { group: id, gumgid }, cx);
+        }
+        if first && on_tree {
             self.register(id, cx);
         }
     }
@@ -422,24 +484,14 @@ impl<L: RouterLaw> Router<L> {
 
     /// The source is gone: this node is the root no longer.
     fn step_down(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
+        let (now, kept) = (cx.now(), self.config.kept());
         let Some(group) = self.entry_mut(id) else { return };
         let gumgid = group.gumgid;
-        (group.parent, group.incoming) = (None, None);
+        group.let_go(now, kept);
         self.say(id, self.resolver, Signal::Withdraw { gumgid }, cx);
-        self.look_again(id, cx);
         self.prune(id, cx);
-    }
-
-    /// The tree above is gone: asks where it is now.
-    fn look_again(&mut self, id: GroupId, cx: &mut NodeCx<'_, '_>) {
-        let guarded_until = cx.now() + self.config.kept() * 2;
-        let Some(group) = self.entry_mut(id) else { return };
-        (group.parent, group.incoming) = (None, None);
-        group.standing = Standing::Resolving;
-        group.wait = Duration::ZERO;
-        group.due = cx.now();
-        group.guarded_until = guarded_until;
-        self.next = self.next.min(cx.now());
+        let due = self.entry_mut(id).map_or(Time::NEVER, |group| group.due);
+        self.next = self.next.min(due);
     }
 
     /// Tells all children that did not hear it that they are on the tree.

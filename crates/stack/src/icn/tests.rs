@@ -1,1 +1,190 @@
+//! One machine of the name-based network alone, with neighbours that say what the test wants.
 
+use contract::{
+    Address, Around, Backlog, Cx, DropReason, Ecn, Eid, FlowId, GroupId, Header, Label, Meter, NodeCx,
+    NodeId, Outputs, Packet, PeerId, PortId, PortView, Random, Router as _, RouterInput, Signal,
+};
+use units::{Bytes, Duration, Rate, Time};
+
+use super::Config;
+
+mod attachment;
+mod chance;
+mod resolver;
+mod router;
+
+/// Where the machine under test is.
+const ME: Address = address(1);
+/// The name resolution system.
+const NRS: Address = address(9);
+/// The source of all groups.
+const SOURCE: Address = address(80);
+const G: GroupId = GroupId(0);
+const NAME: Eid = Eid::of("group");
+
+const fn address(node: u32) -> Address {
+    Address { node: NodeId(node), peer: PeerId(node + 100) }
+}
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn at_ms(millis: u64) -> Time {
+    Time::ZERO + ms(millis)
+}
+
+/// A packet as it arrives.
+fn packet(source: Address, header: Header) -> Packet {
+    Packet {
+        flow: FlowId(G.0),
+        size_bytes: 1000,
+        source,
+        to: ME.into(),
+        sent_at: Time::ZERO,
+        label: Label::default(),
+        header,
+        ecn: Ecn::NotCapable,
+        hops: 3,
+    }
+}
+
+/// Something that a machine said: by which port, where it chose one, and the packet.
+#[derive(Clone, Copy, Debug)]
+struct Said {
+    port: Option<PortId>,
+    packet: Packet,
+}
+
+impl Said {
+    fn to(&self) -> NodeId {
+        self.packet.to.node().expect("nothing is sent to groups here")
+    }
+
+    fn signal(&self) -> Signal {
+        let Header::Signal(signal) = self.packet.header else { panic!("no signal: {self:?}") };
+        signal
+    }
+}
+
+/// The surroundings of one machine. Port `n` leads to node `n`, and everything is reached by the port of its number unless
+/// `detours` says otherwise; a path costs its node's number, or what `costs` says.
+struct Bed {
+    now: Time,
+    meter: Meter,
+    out: Outputs,
+    random: Random,
+    around: Place,
+}
+
+#[derive(Default)]
+struct Place {
+    costs: Vec<(NodeId, Option<u64>)>,
+}
+
+impl Around for Place {
+    fn port(&mut self, port: PortId) -> PortView {
+        let backlog = Backlog { packets: 0, bytes: Bytes::ZERO };
+        let rate = Rate::from_mbps(10);
+        PortView {
+            port,
+            to: NodeId(port.0),
+            rate,
+            rate_in: rate,
+            backlog,
+            busy: false,
+            limit: Backlog { packets: 100, bytes: Bytes::UNLIMITED },
+        }
+    }
+
+    fn next(&self, to: NodeId) -> Option<PortId> {
+        self.cost(to).map(|_| PortId(to.0))
+    }
+
+    fn cost(&self, to: NodeId) -> Option<u64> {
+        let known = self.costs.iter().find(|(node, _)| *node == to);
+        known.map_or(Some(u64::from(to.0)), |(_, cost)| *cost)
+    }
+}
+
+impl Bed {
+    fn new() -> Self {
+        Self {
+            now: Time::ZERO,
+            meter: Meter::default(),
+            out: Outputs::default(),
+            random: Random::new(1, "bed", ""),
+            around: Place::default(),
+        }
+    }
+
+    /// Lets the test speak with a host's side, and returns what that said.
+    fn host<T>(&mut self, act: impl FnOnce(&mut Cx<'_>) -> T) -> T {
+        let mut cx = Cx::new(self.now, ME, FlowId(G.0), &mut self.random, &mut self.meter, &mut self.out);
+        act(&mut cx)
+    }
+
+    fn handle(&mut self, machine: &mut impl contract::Router, input: RouterInput<'_>) -> Option<DropReason> {
+        let mut cx =
+            Cx::new(self.now, ME, FlowId(u32::MAX), &mut self.random, &mut self.meter, &mut self.out);
+        machine.handle(input, &mut NodeCx::new(&mut cx, &mut self.around))
+    }
+
+    /// A signal arrives from `source` by `port`.
+    fn hear(&mut self, machine: &mut impl contract::Router, source: Address, port: u32, signal: Signal) {
+        let packet = packet(source, Header::Signal(signal));
+        let fate = self.handle(machine, RouterInput::Packet(&packet, PortId(port)));
+        assert_eq!(fate, None, "signals are taken");
+    }
+
+    /// Follows the deadlines of a machine up to and including `end`, and returns what it said on the way with the times.
+    fn run(&mut self, machine: &mut impl contract::Router, end: Time) -> Vec<(Time, Said)> {
+        let mut said: Vec<(Time, Said)> = self.said().into_iter().map(|said| (self.now, said)).collect();
+        while machine.wake() <= end {
+            self.now = self.now.max(machine.wake());
+            self.handle(machine, RouterInput::Timer);
+            assert!(machine.wake() > self.now, "the deadline moves on");
+            said.extend(self.said().into_iter().map(|said| (self.now, said)));
+        }
+        self.now = end;
+        said
+    }
+
+    /// What was said since this was last asked: first what was offered to ports, then what goes by address.
+    fn said(&mut self) -> Vec<Said> {
+        let Outputs { arena, outbox, forwards, .. } = &mut self.out;
+        let forwarded = forwards.drain(..).map(|(id, port)| (id, Some(port)));
+        let sent: Vec<_> = forwarded.chain(outbox.drain(..).map(|id| (id, None))).collect();
+        let take = |(id, port)| {
+            let packet = *arena.get(id);
+            arena.release(id);
+            Said { port, packet }
+        };
+        sent.into_iter().map(take).collect()
+    }
+
+    /// The signals among what was said, and whom they are for.
+    fn signals(&mut self) -> Vec<(u32, Signal)> {
+        self.said().iter().map(|said| (said.to().0, said.signal())).collect()
+    }
+}
+
+fn accepted() -> Signal {
+    Signal::Accepted { group: G }
+}
+
+fn join() -> Signal {
+    Signal::Join { group: G, gumgid: NAME }
+}
+
+fn leave() -> Signal {
+    Signal::Leave { group: G }
+}
+
+/// The settings of the tests: a refresh each 5 s, three of them count, retries after 500 ms.
+fn config() -> Config {
+    Config::default()
+}
+
+/// How long a word counts with these settings.
+const KEPT_MS: u64 = 15_500;

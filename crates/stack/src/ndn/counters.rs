@@ -39,8 +39,6 @@ pub enum Tally {
     Loops,
     /// Interests refused because no next hop is known for their name.
     NoRoute,
-    /// Interests dropped because they had crossed too many links.
-    HopLimit,
     /// Interests that waited in a lane of the link part.
     Held,
     /// Interests that the link part refused.
@@ -57,7 +55,7 @@ pub enum Tally {
 
 impl Tally {
     /// All of them, in order.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 18] = [
         Self::InterestsIn,
         Self::InterestsOut,
         Self::DataIn,
@@ -70,7 +68,6 @@ impl Tally {
         Self::Repeated,
         Self::Loops,
         Self::NoRoute,
-        Self::HopLimit,
         Self::Held,
         Self::Refused,
         Self::Policed,
@@ -94,7 +91,6 @@ impl Tally {
             Self::Repeated => "repeated",
             Self::Loops => "loops",
             Self::NoRoute => "no_route",
-            Self::HopLimit => "hop_limit",
             Self::Held => "held",
             Self::Refused => "refused",
             Self::Policed => "policed",

@@ -34,9 +34,6 @@ pub struct Forwarder<S, L> {
     core: Core,
 }
 
-/// An Interest that has crossed more links goes round in circles. Longer than any sensible path.
-const MOST_HOPS: u8 = 64;
-
 impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
     /// A forwarder with empty tables. The parts draw from `random`: the strategy from the first, the link part from the second.
     pub fn new(
@@ -84,6 +81,11 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         &self.core.faces
     }
 
+    /// Whether its link part wants to see what is about to join a queue.
+    pub fn watches(&self) -> bool {
+        self.law.as_ref().is_some_and(L::watches)
+    }
+
     /// Its strategy.
     pub const fn strategy(&self) -> &S {
         &self.strategy
@@ -127,10 +129,6 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         core.counters.add(Tally::InterestsIn);
         if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
             law.on_interest_in(packet, from, &mut Shaping { core, cx, timer: false });
-        }
-        if packet.hops > MOST_HOPS {
-            core.counters.add(Tally::HopLimit);
-            return Some(DropReason::HopLimit);
         }
         let known = core.pit.find(name);
         if Self::loops(core, known, from, name, nonce) {
@@ -403,10 +401,6 @@ impl<S: Strategy, L: LinkLaw> Router for Forwarder<S, L> {
                 None
             }
         }
-    }
-
-    fn watches(&self) -> bool {
-        self.law.as_ref().is_some_and(L::watches)
     }
 
     fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {

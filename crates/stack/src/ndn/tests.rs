@@ -409,15 +409,6 @@ fn the_least_severe_of_several_reasons_goes_down() {
 }
 
 #[test]
-fn an_interest_that_has_gone_too_far_is_dropped() {
-    let mut node = plain(&Config::default());
-    let far = Packet { hops: 65, ..interest(0, 11) };
-    assert_eq!(node.give(RouterInput::Packet(&far, PortId(10))), Some(DropReason::HopLimit));
-    assert_eq!((node.count(Tally::HopLimit), node.machine.pit().len()), (1, 0));
-    assert_eq!(told(&node.take(0, Packet { hops: 64, ..far })), [(1, 'I', 0)]);
-}
-
-#[test]
 fn faces_know_how_much_they_have_yet_to_answer() {
     /// Writes down what each face has pending.
     struct Watch(Vec<u32>);
@@ -540,7 +531,7 @@ fn a_link_part_sees_what_crosses_links_and_stamps_it() {
     assert_eq!(back[0].packet.label, Label([1, 2, 9, 9]), "stamped on the way in and on the way out");
     assert_eq!(back[1].packet.label, Label([1, 9, 9, 9]), "an endpoint is no link");
     assert_eq!(seen(&mut node), ["in 1 0", "out 1 0 1 0", "data 1 1 Some(30) 5", "down 1 1 0 5"]);
-    assert!(Router::watches(&node.machine));
+    assert!(node.machine.watches());
     let view = Ports.port(PortId(20));
     let mut random = Random::new(1, "", "");
     let mut at = Passing { now: node.now, port: PortId(20), random: &mut random };

@@ -41,8 +41,8 @@ impl<R: ReceiverLaw> Receiver<R> {
         }
     }
 
-    /// The same, as a member of a group that is known by name: it joins over the network, and speaks to its access router
-    /// where its law speaks to the tree.
+    /// The same, as a member of a group that is known by name: it joins over the network, and speaks to the router it
+    /// hangs from where its law speaks to the tree.
     pub fn attached(self, attachment: Attachment) -> Self {
         Self { attachment: Some(Box::new(attachment)), ..self }
     }
@@ -91,7 +91,7 @@ impl<R: ReceiverLaw> Receiver<R> {
     fn answer(&mut self, cx: &mut Cx<'_>) {
         for answer in self.answers.drain(..) {
             let to = match (answer.toward, &self.attachment) {
-                (Toward::Parent, Some(attachment)) => attachment.access(),
+                (Toward::Parent, Some(attachment)) => attachment.above(),
                 _ => self.to,
             };
             cx.send(to.into(), self.feedback, Ecn::NotCapable, Header::Feedback, answer.label);
@@ -125,7 +125,7 @@ impl<R: ReceiverLaw> Endpoint for Receiver<R> {
                     self.on_data(packet, header, cx);
                 }
                 (Header::Signal(signal), Some(attachment)) => {
-                    if attachment.on_signal(&signal, cx) {
+                    if attachment.on_signal(&signal, packet.source, cx) {
                         self.begin(cx);
                     }
                 }

@@ -79,7 +79,7 @@ impl<L: SenderLaw> Sender<L> {
             }
             Header::Signal(signal) => {
                 if let Some(attachment) = &mut self.attachment
-                    && attachment.on_signal(&signal, cx)
+                    && attachment.on_signal(&signal, packet.source, cx)
                 {
                     self.begin(cx);
                 }

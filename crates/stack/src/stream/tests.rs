@@ -159,6 +159,38 @@ fn a_rate_of_zero_and_a_window_below_a_packet_hold_the_stream() {
     assert_eq!(sender.wake(), at(20));
 }
 
+/// A law of tokens: a packet takes one, feedback brings some.
+struct Tokens(u64);
+
+impl SenderLaw for Tokens {
+    fn on_feedback(&mut self, feedback: &Feedback, _cx: &mut Cx<'_>) {
+        self.0 += feedback.label.0[0];
+    }
+    fn allowance(&self) -> Allowance {
+        Allowance { window: Bytes::new(1000) * self.0, rate: Rate::UNLIMITED }
+    }
+    fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+        self.0 -= 1;
+        Label::default()
+    }
+}
+
+#[test]
+fn a_law_of_tokens_sends_bursts_at_once_and_no_packet_more() {
+    let mut bench = Bench::new(1);
+    let mut sender = Sender::new(&Config { jitter: 0.01, ..exact(1000) }, Tokens(3), OTHER.into());
+    bench.now = at(5);
+    bench.give(&mut sender, Input::Start);
+    let sent = bench.run(&mut sender, at(1000));
+    let times: Vec<u64> = sent.iter().map(|packet| (packet.sent_at - at(5)).as_nanos()).collect();
+    assert_eq!((times, sender.wake()), (vec![0, 1, 2], Time::NEVER));
+
+    bench.give(&mut sender, Input::Packet(&word([2, 0, 0, 0])));
+    let sent = bench.run(&mut sender, at(2000));
+    let times: Vec<u64> = sent.iter().map(|packet| (packet.sent_at - at(1000)).as_nanos()).collect();
+    assert_eq!((times, sender.wake()), (vec![0, 1], Time::NEVER));
+}
+
 #[test]
 fn the_law_hears_of_start_timer_mode_and_feedback() {
     let mut bench = Bench::new(1);

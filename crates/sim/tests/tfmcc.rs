@@ -1,0 +1,131 @@
+//! TFMCC in whole networks: what its RFC promises of them, loosely enough for one short run.
+
+use contract::{Count, FlowId, LinkId, NodeId, PeerId};
+use sim::{Blueprint, Change, Control, EventRecord, FlowKind, PortSpec, Subject, Trace, World};
+use stack::stream;
+use units::{Bytes, Duration, Rate, Time};
+
+const GROUP: FlowId = FlowId(0);
+
+fn run(blueprint: &Blueprint) -> Trace {
+    let mut world = World::new(blueprint).expect("a valid blueprint");
+    world.run(&Control::default());
+    let trace = world.finish();
+    assert!(trace.balance.holds(), "{:?}", trace.balance);
+    trace
+}
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn at(seconds: f64) -> Time {
+    Time::ZERO + Duration::from_secs_f64(seconds)
+}
+
+/// A network whose one flow is the group.
+fn network(seconds: u64, warmup: u64) -> Blueprint {
+    let mut net = Blueprint::new(Duration::from_secs(seconds));
+    net.warmup = Duration::from_secs(warmup);
+    net.record.events = true;
+    net
+}
+
+/// The group, which waits for three later packets as its scheme says.
+fn tfmcc(net: &mut Blueprint, from: NodeId, to: &[NodeId]) {
+    let config = stream::Config { packet: Bytes::new(1000), reorder: 3, ..stream::Config::default() };
+    net.flow("group", Some("tfmcc"), FlowKind::Stream(config), from, to);
+}
+
+/// One source, one group of two, each member behind a bottleneck of its own; the slow one is link 0 and receiver 0.
+fn two_bottlenecks(seconds: u64, warmup: u64) -> (Blueprint, NodeId) {
+    let mut net = network(seconds, warmup);
+    let (source, router) = (net.node("source"), net.node("router"));
+    let (slow, fast) = (net.node("slow"), net.node("fast"));
+    net.link("slow", (router, slow), PortSpec::new(Rate::from_kbps(500), ms(20), 20));
+    net.link("fast", (router, fast), PortSpec::new(Rate::from_mbps(2), ms(20), 50));
+    net.link("access", (source, router), PortSpec::new(Rate::from_mbps(100), ms(5), 1000));
+    tfmcc(&mut net, source, &[slow, fast]);
+    (net, slow)
+}
+
+fn events<'a>(trace: &'a Trace, name: &str) -> Vec<&'a EventRecord> {
+    let flow = Subject::Flow(GROUP);
+    trace.events.iter().filter(|event| event.name == name && event.subject == flow).collect()
+}
+
+fn rate_bps(trace: &Trace) -> f64 {
+    trace.flows[0].sent_bytes as f64 * 8.0 / trace.flows[0].active.as_secs_f64()
+}
+
+fn peer(trace: &Trace, receiver: usize) -> f64 {
+    let PeerId(peer) = trace.receivers[receiver].peer;
+    f64::from(peer)
+}
+
+#[test]
+fn the_slowest_receiver_sets_the_rate() {
+    let (net, _) = two_bottlenecks(120, 60);
+    let trace = run(&net);
+    let rate = rate_bps(&trace);
+    assert!((0.85 * 500e3..=1.05 * 500e3).contains(&rate), "{rate}");
+    let clr = events(&trace, "clr");
+    assert_eq!(clr.last().map(|event| event.value), Some(peer(&trace, 0)));
+    // both classes are heard: the limiting one about once per round-trip time, another about once per round of six
+    let (limiting, others) = (events(&trace, "feedback_clr").len(), events(&trace, "feedback_other").len());
+    let rounds = events(&trace, "round").len();
+    assert!(limiting >= 4 * rounds, "{limiting} in {rounds} rounds");
+    assert!((rounds / 2..=2 * rounds).contains(&others), "{others} in {rounds} rounds");
+}
+
+#[test]
+fn when_the_limiting_receiver_leaves_it_says_so_and_another_takes_over() {
+    let (mut net, slow) = two_bottlenecks(160, 130);
+    net.events.push((at(60.0), Change::Leave(GROUP, slow)));
+    let trace = run(&net);
+    let clr: Vec<_> = events(&trace, "clr").into_iter().filter(|event| event.at >= at(60.0)).collect();
+    let [left, taken, ..] = clr[..] else { panic!("{clr:?}") };
+    // one way back: 25 ms
+    assert!(left.value == -1.0 && left.at < at(60.1), "{left:?}");
+    // within two rounds of at most 6 · 370 ms
+    assert!(taken.value == peer(&trace, 1) && taken.at < at(65.0), "{taken:?}");
+    let rate = rate_bps(&trace);
+    assert!((0.8 * 2e6..=1.05 * 2e6).contains(&rate), "{rate}");
+}
+
+#[test]
+fn a_limiting_receiver_that_is_cut_off_is_given_up() {
+    let (mut net, _) = two_bottlenecks(160, 130);
+    net.events.push((at(60.0), Change::LinkUp(LinkId(0), false)));
+    let trace = run(&net);
+    let clr: Vec<_> = events(&trace, "clr").into_iter().filter(|event| event.at >= at(60.0)).collect();
+    let [gone, taken, ..] = clr[..] else { panic!("{clr:?}") };
+    // ten greatest round-trip times, of 50 ms and a queue of 20 packets at 500 kbit/s at most
+    assert!(gone.value == -1.0 && (at(60.5)..at(64.5)).contains(&gone.at), "{gone:?}");
+    assert_eq!(taken.value, peer(&trace, 1));
+    assert!(trace.flows[0].meter.count(Count::Episodes) <= 1, "halved again later");
+    let rate = rate_bps(&trace);
+    assert!((0.8 * 2e6..=1.05 * 2e6).contains(&rate), "{rate}");
+}
+
+#[test]
+fn a_hundred_receivers_with_the_same_losses_are_not_heard_all_at_once() {
+    let mut net = network(60, 0);
+    let (source, router) = (net.node("source"), net.node("router"));
+    net.link("bottleneck", (source, router), PortSpec::new(Rate::from_mbps(1), ms(20), 30));
+    let members: Vec<NodeId> = (0..100).map(|i| net.node(&format!("member{i}"))).collect();
+    for (i, member) in members.iter().enumerate() {
+        net.link(&format!("edge{i}"), (router, *member), PortSpec::new(Rate::from_mbps(10), ms(5), 100));
+    }
+    tfmcc(&mut net, source, &members);
+    let trace = run(&net);
+    // while the word of the first is under way, for a greatest round-trip time of the six of a round, N^(1/6) = 4.6 more
+    // timers expire on average; and those whose round-trip time a growing queue has raised above that are not suppressed
+    let (rounds, heard) = (events(&trace, "round").len(), events(&trace, "feedback_other").len());
+    assert!(rounds > 20, "{rounds} rounds");
+    let mean = heard as f64 / rounds as f64;
+    assert!((1.0..=10.0).contains(&mean), "{mean} per round");
+    let suppressed: u64 =
+        trace.receivers.iter().map(|receiver| receiver.meter.count(Count::Suppressed)).sum();
+    assert!(suppressed > 10 * heard as u64, "{suppressed} suppressed, {heard} heard");
+}

@@ -1,0 +1,211 @@
+//! Whatever befalls a network of names, once it is left alone every member gets every packet exactly once.
+
+use contract::{Count, FlowId, LinkId, NodeId, ParamValue};
+use proptest::prelude::*;
+use sim::{Blueprint, Cast, Change, Control, FlowKind, IcnSpec, Metric, PortSpec, Trace, World};
+use stack::{icn, stream};
+use units::{Duration, Rate, Time};
+
+/// When the last change is made.
+const CHANGES_MS: u64 = 5000;
+/// Packets are counted for so long, at the end.
+const COUNTED_MS: u64 = 1000;
+
+/// A network, and what befalls it. Numbers of places and links are taken modulo how many there are.
+#[derive(Clone, Debug)]
+struct Case {
+    /// For each router but the first: which of those before it is its neighbour, the delay in ms, whether it knows names.
+    routers: Vec<(usize, u64, bool)>,
+    /// Further links: two routers, the delay in ms.
+    links: Vec<(usize, usize, u64)>,
+    resolver: Host,
+    groups: Vec<Group>,
+    /// Links that fail: which, when, for how long.
+    failures: Vec<(usize, u64, u64)>,
+    /// Nodes that lose their memory: which, when.
+    resets: Vec<(usize, u64)>,
+    /// Links on which every tenth packet is lost before all is quiet.
+    lossy: Vec<usize>,
+    hops: bool,
+}
+
+/// The router that a host hangs from, and perhaps a second one.
+#[derive(Clone, Debug)]
+struct Host(usize, Option<usize>);
+
+/// A group of the network.
+#[derive(Clone, Debug)]
+struct Group {
+    source: Host,
+    /// When it stops, and for how long.
+    pauses: Vec<(u64, u64)>,
+    /// The members, and when each joins, leaves, joins …
+    members: Vec<(Host, Vec<u64>)>,
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let (place, at) = (|| 0usize..60, || 0..CHANGES_MS);
+    let router = (place(), 0u64..8, prop::bool::weighted(0.7));
+    let host = || (place(), prop::option::weighted(0.2, place())).prop_map(|(at, second)| Host(at, second));
+    let member = (host(), prop::collection::vec(at(), 1..4));
+    let pauses = prop::collection::vec((at(), at()), 0..2);
+    let group = (host(), pauses, prop::collection::vec(member, 1..6))
+        .prop_map(|(source, pauses, members)| Group { source, pauses, members });
+    (
+        prop::collection::vec(router, 1..10),
+        prop::collection::vec((place(), place(), 0u64..8), 0..6),
+        host(),
+        prop::collection::vec(group, 1..3),
+        prop::collection::vec((place(), at(), at()), 0..4),
+        prop::collection::vec((place(), at()), 0..3),
+        prop::collection::vec(place(), 0..3),
+        any::<bool>(),
+    )
+        .prop_map(|(routers, links, resolver, groups, failures, resets, lossy, hops)| Case {
+            routers,
+            links,
+            resolver,
+            groups,
+            failures,
+            resets,
+            lossy,
+            hops,
+        })
+}
+
+fn at_ms(millis: u64) -> Time {
+    Time::ZERO + Duration::from_millis(millis)
+}
+
+fn config() -> icn::Config {
+    icn::Config {
+        refresh: Duration::from_millis(1000),
+        retry: Duration::from_millis(200),
+        ..icn::Config::default()
+    }
+}
+
+/// The blueprint of a case, and whether each member is there at its end.
+fn blueprint(case: &Case) -> (Blueprint, Vec<bool>) {
+    let config = config();
+    let settled = Duration::from_millis(CHANGES_MS) + config.refresh * (2 * u64::from(config.lifetime));
+    let mut print = Blueprint::new(settled + Duration::from_millis(COUNTED_MS));
+    print.warmup = settled;
+    print.metric = if case.hops { Metric::Hops } else { Metric::Delay };
+    let port = |delay_ms| PortSpec::new(Rate::from_mbps(10), Duration::from_millis(delay_ms), 1000);
+    let routers: Vec<NodeId> = (0..=case.routers.len()).map(|i| print.node(&format!("r{i}"))).collect();
+    for (i, (to, delay, _)) in case.routers.iter().enumerate() {
+        print.link(&format!("l{i}"), (routers[i + 1], routers[to % (i + 1)]), port(*delay));
+    }
+    // links that the others can do without
+    let mut spare = Vec::new();
+    for (i, (a, b, delay)) in case.links.iter().enumerate() {
+        let ends = (routers[a % routers.len()], routers[b % routers.len()]);
+        if ends.0 != ends.1 {
+            spare.push(print.link(&format!("x{i}"), ends, port(*delay)));
+        }
+    }
+    let mut host = |print: &mut Blueprint, name: &str, Host(at, second): &Host| {
+        let node = print.node(name);
+        print.link(name, (node, routers[at % routers.len()]), port(1));
+        if let Some(second) = second {
+            spare.push(print.link(&format!("{name}.2"), (node, routers[second % routers.len()]), port(2)));
+        }
+        node
+    };
+    let resolver = host(&mut print, "nrs", &case.resolver);
+    let knows = |index: &usize| *index == 0 || case.routers[*index - 1].2;
+    let known: Vec<NodeId> = (0..routers.len()).filter(knows).map(|index| routers[index]).collect();
+    let mut present = Vec::new();
+    for (g, group) in case.groups.iter().enumerate() {
+        let flow_id = FlowId(g as u32);
+        let source = host(&mut print, &format!("s{g}"), &group.source);
+        let numbered = group.members.iter().enumerate();
+        let members: Vec<NodeId> =
+            numbered.map(|(i, (at, _))| host(&mut print, &format!("m{g}.{i}"), at)).collect();
+        let stream = stream::Config { jitter: 0.0, ..stream::Config::default() };
+        let flow = print.flow(&format!("g{g}"), Some("mca"), FlowKind::Stream(stream), source, &members);
+        flow.cast = Cast::Named;
+        let rate = ParamValue::Text("400 kbit/s".into());
+        flow.params =
+            ["initial_rate", "max_rate", "min_rate"].map(|name| (name.to_owned(), rate.clone())).to_vec();
+        for (stop, span) in &group.pauses {
+            let start = (stop + span).min(CHANGES_MS);
+            print.events.push((at_ms(*stop), Change::FlowStop(flow_id)));
+            print.events.push((at_ms(start), Change::FlowStart(flow_id)));
+        }
+        for (member, (_, turns)) in group.members.iter().enumerate() {
+            let mut turns = turns.clone();
+            turns.sort_unstable();
+            print.flows[g].to[member].start = at_ms(turns[0]);
+            present.push(turns.len() % 2 == 1);
+            for (turn, at) in turns.iter().enumerate().skip(1) {
+                let change = if turn % 2 == 1 { Change::Leave } else { Change::Join };
+                print.events.push((at_ms(*at), change(flow_id, members[member])));
+            }
+        }
+    }
+    for (link, at, span) in &case.failures {
+        let link = LinkId((link % print.links.len()) as u32);
+        print.events.push((at_ms(*at), Change::LinkUp(link, false)));
+        if !spare.contains(&link) || span % 2 == 0 {
+            let back = (at + span).min(CHANGES_MS);
+            print.events.push((at_ms(back), Change::LinkUp(link, true)));
+        }
+    }
+    for link in &case.lossy {
+        let link = LinkId((link % print.links.len()) as u32);
+        print.events.push((at_ms(0), Change::LinkLoss(link, 0.1)));
+        print.events.push((at_ms(CHANGES_MS), Change::LinkLoss(link, 0.0)));
+    }
+    let machines = [known.as_slice(), &[resolver]].concat();
+    for (node, at) in &case.resets {
+        print.events.push((at_ms(*at), Change::Reset(machines[node % machines.len()])));
+    }
+    print.icn = Some(IcnSpec { resolver, routers: known, config });
+    (print, present)
+}
+
+fn run(print: &Blueprint) -> Trace {
+    let mut world = World::new(print).expect("a valid blueprint");
+    world.run(&Control::default());
+    // asserts that every packet is accounted for
+    world.finish()
+}
+
+/// What is wrong at the end of a case, if anything.
+fn complaint(case: &Case) -> Result<(), String> {
+    let (print, present) = blueprint(case);
+    let trace = run(&print);
+    for (number, flow) in trace.flows.iter().enumerate() {
+        let sent = flow.sent_packets - flow.meter.count(Count::Signals);
+        let receivers = trace.receivers.iter().zip(&present);
+        let mut anybody = false;
+        for (receiver, &here) in receivers.filter(|(receiver, _)| receiver.flow.index() == number) {
+            anybody |= here;
+            let new = receiver.meter.goodput_bytes / 1000;
+            let (came, missing) = (receiver.packets, receiver.meter.count(Count::Missing));
+            let whole = if here { missing == 0 && new.abs_diff(sent) <= 1 } else { came == 0 };
+            if !whole || came != new {
+                return Err(format!("of {sent} sent {came} came, {new} of them new, {missing} are missing"));
+            }
+        }
+        // nothing is sent to where nobody wants it; without members the root drops what the source sends
+        let dropped: u64 = flow.drops.iter().sum();
+        if dropped.abs_diff(if anybody { 0 } else { sent }) > u64::from(!anybody) {
+            return Err(format!("of {sent} sent {dropped} were dropped on the way: {:?}", flow.drops));
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_tree_settles_whatever_befell_it(case in case()) {
+        if let Err(what) = complaint(&case) {
+            prop_assert!(false, "{what}");
+        }
+    }
+}

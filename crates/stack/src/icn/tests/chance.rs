@@ -1,0 +1,107 @@
+//! Whatever is said to a router, it keeps its table in order and its deadlines ahead.
+
+use contract::{RESOLVED, Registration, StreamHeader, Toward, Word};
+use proptest::prelude::*;
+
+use super::router::Told;
+use super::*;
+use crate::icn::{GroupPart, Router};
+
+#[derive(Clone, Debug)]
+enum Step {
+    Signal(Signal),
+    Data,
+    Feedback,
+    /// A part wants to speak at once.
+    Word(Word),
+    Wait(Duration),
+}
+
+/// Groups 0 and 1 are known, others are not.
+fn group() -> impl Strategy<Value = GroupId> {
+    prop_oneof![8 => (0u32..2).prop_map(GroupId), 1 => Just(GroupId(2)), 1 => Just(GroupId(u32::MAX))]
+}
+
+fn registration() -> impl Strategy<Value = Registration> {
+    let cost = prop_oneof![0u64..20, Just(u64::MAX)];
+    (0u32..8, cost).prop_map(|(node, cost)| Registration { at: address(node), cost })
+}
+
+fn signal() -> impl Strategy<Value = Signal> {
+    let gumgid = NAME;
+    prop_oneof![
+        1 => group().prop_map(move |group| Signal::Publish { group, gumgid }),
+        1 => group().prop_map(|group| Signal::Unpublish { group }),
+        6 => group().prop_map(move |group| Signal::Join { group, gumgid }),
+        2 => group().prop_map(|group| Signal::Leave { group }),
+        4 => group().prop_map(|group| Signal::Accepted { group }),
+        1 => registration().prop_map(move |node| Signal::Register { gumgid, node }),
+        1 => Just(Signal::Withdraw { gumgid }),
+        1 => group().prop_map(move |group| Signal::Resolve { group, gumgid }),
+        6 => (group(), any::<u8>(), prop::array::uniform::<_, RESOLVED>(registration()))
+            .prop_map(|(group, count, nodes)| Signal::Resolved { group, count, nodes }),
+        1 => (group(), 0u8..20).prop_map(|(group, packets)| Signal::Probe { group, packets }),
+        1 => (group(), any::<u8>()).prop_map(|(group, index)| Signal::Probed { group, index }),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let toward = prop_oneof![Just(Toward::Parent), Just(Toward::Source)];
+    prop_oneof![
+        12 => signal().prop_map(Step::Signal),
+        2 => Just(Step::Data),
+        2 => Just(Step::Feedback),
+        1 => (group(), toward)
+            .prop_map(|(group, toward)| Step::Word(Word { group, toward, label: Label::default() })),
+        4 => (0u64..20_000).prop_map(|millis| Step::Wait(ms(millis))),
+    ]
+}
+
+/// A step, who is behind it, by which port it comes, and for which group where the step does not say.
+fn steps() -> impl Strategy<Value = Vec<(Step, u32, u32, GroupId)>> {
+    prop::collection::vec((step(), 0u32..8, 0u32..8, group()), 1..80)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_router_stands_whatever_is_said_to_it(steps in steps()) {
+        let row = |part| GroupPart { part, feedback: Bytes::new(40) };
+        let mut router = Router::new(&config(), NRS, vec![Told::default()], vec![row(None), row(Some(0))]);
+        let mut bed = Bed::new();
+        for (step, who, port, group) in steps {
+            let packet = |header| Packet { flow: FlowId(group.0), ..packet(address(who), header) };
+            let mut waited = Duration::ZERO;
+            match step {
+                Step::Signal(signal) => bed.hear(&mut router, address(who), port, signal),
+                Step::Data => {
+                    let data = packet(Header::Stream(StreamHeader::default()));
+                    bed.handle(&mut router, RouterInput::Packet(&data, PortId(port)));
+                }
+                Step::Feedback => {
+                    bed.handle(&mut router, RouterInput::Packet(&packet(Header::Feedback), PortId(port)));
+                }
+                Step::Word(word) => {
+                    router.part(0).words.push(word);
+                    router.part(0).alarm = Some(bed.now);
+                }
+                Step::Wait(span) => waited = span,
+            }
+            // `run` asserts that each deadline moves on
+            let end = bed.now + waited;
+            let said = bed.run(&mut router, end);
+            prop_assert_eq!(bed.out.arena.live(), 0, "all that was said was put out");
+            // at most one question and its company for each retry of each group, and a copy for each of eight
+            let turns = waited.as_nanos() / ms(500).as_nanos() + 2;
+            prop_assert!((said.len() as u64) < 24 + turns * 8, "{} were said in {}", said.len(), waited);
+            for entry in (0..2).filter_map(|group| router.entry(GroupId(group))) {
+                let children: Vec<Address> = entry.branches.iter().map(|branch| branch.child).collect();
+                prop_assert!(children.windows(2).all(|pair| pair[0] < pair[1]), "one entry a child: {children:?}");
+            }
+        }
+        // left alone, it forgets everything
+        bed.run(&mut router, bed.now + ms(3 * KEPT_MS));
+        prop_assert_eq!((router.groups(), router.wake()), (0, Time::NEVER));
+    }
+}

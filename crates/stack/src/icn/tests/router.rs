@@ -1,0 +1,563 @@
+use contract::{
+    Branch, Count, RESOLVED, Registration, Report, RouterCx, RouterLaw, StreamHeader, Toward, Word,
+};
+
+use super::*;
+use crate::icn::{GroupPart, Router};
+
+/// A part that says what it is told to, when it hears a report or its alarm rings.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) heard: Vec<(Address, Time, Label, usize)>,
+    pub(super) words: Vec<Word>,
+    pub(super) alarm: Option<Time>,
+}
+
+impl Told {
+    fn speak(&mut self, cx: &mut RouterCx<'_, '_, '_>) {
+        for word in self.words.drain(..) {
+            match word.toward {
+                Toward::Parent => cx.report(word.group, word.label),
+                Toward::Source => cx.notify(word.group, word.label),
+            }
+        }
+    }
+}
+
+impl RouterLaw for Told {
+    fn on_report(&mut self, report: &Report<'_>, cx: &mut RouterCx<'_, '_, '_>) {
+        self.heard.push((report.from, report.sent_at, report.label, report.entry.branches.len()));
+        self.speak(cx);
+    }
+    fn on_timer(&mut self, cx: &mut RouterCx<'_, '_, '_>) {
+        self.alarm = None;
+        self.speak(cx);
+    }
+    fn wake(&self) -> Time {
+        self.alarm.unwrap_or(Time::NEVER)
+    }
+}
+
+/// A router with one group, whose scheme has no part in routers, or has one.
+pub(super) fn fresh(with_part: bool) -> (Bed, Router<Told>) {
+    let row = GroupPart { part: with_part.then_some(0), feedback: Bytes::new(40) };
+    (Bed::new(), Router::new(&config(), NRS, vec![Told::default()], vec![row]))
+}
+
+fn node(number: u32, cost: u64) -> Registration {
+    Registration { at: address(number), cost }
+}
+
+fn resolved(known: &[Registration]) -> Signal {
+    let mut nodes = [Registration::default(); RESOLVED];
+    nodes[..known.len()].copy_from_slice(known);
+    Signal::Resolved { group: G, count: known.len() as u8, nodes }
+}
+
+fn resolve() -> Signal {
+    Signal::Resolve { group: G, gumgid: NAME }
+}
+
+fn register(cost: u64) -> Signal {
+    Signal::Register { gumgid: NAME, node: Registration { at: ME, cost } }
+}
+
+const WITHDRAW: Signal = Signal::Withdraw { gumgid: NAME };
+const PUBLISH: Signal = Signal::Publish { group: G, gumgid: NAME };
+
+/// A router on the tree since 0 s: its parent is node 2, the root, at a cost of 2; its children are those given.
+fn joined(with_part: bool, children: &[u32]) -> (Bed, Router<Told>) {
+    let (mut bed, mut router) = fresh(with_part);
+    for &child in children {
+        bed.hear(&mut router, address(child), child, join());
+    }
+    bed.run(&mut router, Time::ZERO);
+    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    bed.hear(&mut router, address(2), 2, accepted());
+    bed.said();
+    (bed, router)
+}
+
+/// Children, by number.
+fn children(router: &Router<Told>) -> Vec<u32> {
+    let branches = router.entry(G).map_or(&[][..], |entry| entry.branches);
+    branches.iter().map(|branch| branch.child.node.0).collect()
+}
+
+fn data(bed: &mut Bed, router: &mut Router<Told>, port: u32) -> Option<DropReason> {
+    let packet = packet(SOURCE, Header::Stream(StreamHeader { seq: 7, bytes_before: 7000 }));
+    bed.handle(router, RouterInput::Packet(&packet, PortId(port)))
+}
+
+fn feedback(bed: &mut Bed, router: &mut Router<Told>, from: u32) -> Vec<Said> {
+    let packet = Packet {
+        size_bytes: 40,
+        sent_at: at_ms(3),
+        label: Label([1, 2, 3, 4]),
+        ..packet(address(from), Header::Feedback)
+    };
+    assert_eq!(bed.handle(router, RouterInput::Packet(&packet, PortId(from))), None);
+    bed.said()
+}
+
+#[test]
+fn one_join_goes_up_for_many_children() {
+    let (mut bed, mut router) = fresh(false);
+    let many: Vec<u32> = (20..70).collect();
+    for &child in &many {
+        bed.hear(&mut router, address(child), child, join());
+    }
+    assert_eq!(bed.signals(), [], "nothing is said before its time");
+    let said = bed.run(&mut router, Time::ZERO);
+    assert_eq!((said.len(), said[0].1.to(), said[0].1.signal()), (1, NRS.node, resolve()));
+    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    assert_eq!(bed.signals(), [(2, join())]);
+    bed.now = at_ms(30);
+    bed.hear(&mut router, address(2), 2, accepted());
+    let said = bed.said();
+    let (to_children, up) = said.split_at(many.len());
+    for (said, &child) in to_children.iter().zip(&many) {
+        assert_eq!((said.to().0, said.port, said.signal()), (child, Some(PortId(child)), accepted()));
+    }
+    assert_eq!((up.len(), up[0].to(), up[0].signal()), (1, NRS.node, register(3)));
+    // whoever comes later costs an answer
+    bed.hear(&mut router, address(70), 70, join());
+    assert_eq!(bed.signals(), [(70, accepted())]);
+    assert_eq!(bed.meter.count(Count::Signals), 1 + 1 + 51 + 1);
+}
+
+#[test]
+fn a_refresh_says_three_things_and_an_unanswered_one_is_said_again_sooner() {
+    let (mut bed, mut router) = joined(false, &[3]);
+    let said = bed.run(&mut router, at_ms(5000));
+    let signals: Vec<_> = said.iter().map(|(at, said)| (*at, said.to().0, said.signal())).collect();
+    assert_eq!(
+        signals,
+        [(at_ms(5000), 2, join()), (at_ms(5000), 9, resolve()), (at_ms(5000), 9, register(3))]
+    );
+    let said = bed.run(&mut router, at_ms(8000));
+    let times: Vec<_> = said.iter().filter(|(_, said)| said.signal() == join()).map(|said| said.0).collect();
+    assert_eq!(times, [at_ms(5500), at_ms(6500)]);
+    bed.hear(&mut router, address(2), 2, accepted());
+    assert_eq!(bed.run(&mut router, at_ms(12_999)).len(), 0);
+}
+
+#[test]
+fn data_is_copied_for_each_branch_and_only_from_the_interface_of_the_table() {
+    let (mut bed, mut router) = fresh(false);
+    assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute), "there is no entry");
+    bed.hear(&mut router, address(3), 3, join());
+    assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute), "it is not on the tree");
+    let (mut bed, mut router) = joined(false, &[3, 4]);
+    assert_eq!(data(&mut bed, &mut router, 4), Some(DropReason::NoRoute), "that is a way down");
+    assert_eq!(bed.said().len(), 0);
+    assert_eq!(data(&mut bed, &mut router, 2), None);
+    let said = bed.said();
+    assert_eq!(
+        said.iter().map(|said| (said.port, said.to().0)).collect::<Vec<_>>(),
+        [(Some(PortId(3)), 3), (Some(PortId(4)), 4)]
+    );
+    for Said { packet, .. } in said {
+        assert_eq!(
+            (packet.source, packet.sent_at, packet.size_bytes, packet.hops),
+            (SOURCE, Time::ZERO, 1000, 3)
+        );
+        assert!(matches!(packet.header, Header::Stream(StreamHeader { seq: 7, .. })));
+    }
+    // a root without branches has nobody to send to
+    let (mut bed, mut router) = fresh(false);
+    bed.hear(&mut router, SOURCE, 80, PUBLISH);
+    bed.said();
+    assert_eq!(data(&mut bed, &mut router, 80), Some(DropReason::NotListening));
+}
+
+#[test]
+fn a_child_that_leaves_takes_the_last_branch_with_it() {
+    let (mut bed, mut router) = joined(false, &[3, 4]);
+    bed.hear(&mut router, address(5), 5, leave());
+    bed.hear(&mut router, address(3), 3, leave());
+    assert_eq!((bed.signals(), children(&router)), (vec![], vec![4]));
+    bed.hear(&mut router, address(4), 4, leave());
+    assert_eq!(bed.signals(), [(2, leave()), (9, WITHDRAW)]);
+    assert_eq!(router.groups(), 0);
+    assert_eq!((bed.run(&mut router, at_ms(60_000)).len(), router.wake()), (0, Time::NEVER));
+}
+
+#[test]
+fn who_leaves_while_the_join_is_on_its_way_ends_it() {
+    let (mut bed, mut router) = fresh(false);
+    bed.hear(&mut router, address(3), 3, join());
+    bed.run(&mut router, Time::ZERO);
+    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    bed.said();
+    bed.hear(&mut router, address(3), 3, leave());
+    assert_eq!((bed.signals(), router.groups()), (vec![], 0));
+    // the parent does not know yet
+    bed.hear(&mut router, address(2), 2, accepted());
+    assert_eq!(bed.signals(), [(2, leave())]);
+    assert_eq!((router.groups(), bed.run(&mut router, at_ms(60_000)).len()), (0, 0));
+}
+
+#[test]
+fn a_child_that_says_nothing_more_is_forgotten() {
+    let (mut bed, mut router) = joined(false, &[3, 4]);
+    for second in [5, 10, 15] {
+        bed.run(&mut router, at_ms(second * 1000));
+        bed.hear(&mut router, address(4), 4, join());
+        bed.hear(&mut router, address(2), 2, accepted());
+    }
+    bed.run(&mut router, at_ms(KEPT_MS - 1));
+    assert_eq!(children(&router), [3, 4]);
+    bed.run(&mut router, at_ms(KEPT_MS));
+    assert_eq!(children(&router), [4]);
+    let said = bed.run(&mut router, at_ms(15_000 + KEPT_MS));
+    assert_eq!(said.iter().filter(|(_, said)| said.signal() == leave()).count(), 1, "it left the tree");
+    assert_eq!((router.groups(), router.wake()), (0, Time::NEVER), "nothing is kept of it");
+}
+
+#[test]
+fn a_parent_that_says_nothing_more_is_given_up() {
+    let (mut bed, mut router) = joined(false, &[3]);
+    for second in [5, 10, 15] {
+        bed.run(&mut router, at_ms(second * 1000));
+        bed.hear(&mut router, address(3), 3, join());
+    }
+    assert_eq!(data(&mut bed, &mut router, 2), None);
+    bed.said();
+    let said = bed.run(&mut router, at_ms(KEPT_MS));
+    let signals: Vec<_> = said.iter().map(|(_, said)| (said.to().0, said.signal())).collect();
+    assert_eq!(signals, [(2, leave()), (9, resolve())]);
+    assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute));
+    bed.hear(&mut router, address(2), 2, accepted());
+    assert_eq!(bed.meter.count(Count::Ignored), 1, "that is of before");
+    // the child asks and gets no answer until there is a way up again
+    bed.hear(&mut router, address(3), 3, join());
+    assert_eq!(bed.signals(), []);
+    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    bed.hear(&mut router, address(2), 2, accepted());
+    assert_eq!(bed.signals(), [(3, accepted()), (2, join()), (9, register(3))]);
+}
+
+#[test]
+fn what_may_hang_from_this_node_is_not_joined() {
+    // no parent since KEPT_MS; this node cost 3
+    let lost = || {
+        let (mut bed, mut router) = joined(false, &[3]);
+        for second in [5, 10, 15] {
+            bed.run(&mut router, at_ms(second * 1000));
+            bed.hear(&mut router, address(3), 3, join());
+        }
+        bed.run(&mut router, at_ms(KEPT_MS));
+        (bed, router)
+    };
+    let joins = |known: &[Registration]| {
+        let (mut bed, mut router) = lost();
+        bed.hear(&mut router, NRS, 9, resolved(known));
+        bed.signals()
+    };
+    assert_eq!(joins(&[node(7, 3), node(8, 4)]), [], "they cost no less than this node did");
+    assert_eq!(joins(&[node(7, 2), node(8, 4)]), [(7, join())]);
+    assert_eq!(joins(&[node(3, 4), node(1, 0)]), [], "its child, and itself");
+    assert_eq!(joins(&[node(3, 2)]), [(3, join())], "no child any more: it found a better way");
+    assert_eq!(joins(&[]), []);
+    // by twice the time that words count, whatever hung from it has given up as well
+    let (mut bed, mut router) = lost();
+    for (at, expected) in [(KEPT_MS * 3 - 1, vec![]), (KEPT_MS * 3, vec![(7, join())])] {
+        while bed.now < at_ms(at) {
+            let next = (bed.now + ms(5000)).min(at_ms(at));
+            bed.run(&mut router, next);
+            bed.hear(&mut router, address(3), 3, join());
+        }
+        bed.said();
+        bed.hear(&mut router, NRS, 9, resolved(&[node(7, 4), node(3, 1000)]));
+        assert_eq!(bed.signals(), expected);
+    }
+}
+
+#[test]
+fn the_root_is_joined_where_it_is_known_and_the_best_of_the_others_elsewhere() {
+    let joins = |known: &[Registration], costs: &[(NodeId, Option<u64>)]| {
+        let (mut bed, mut router) = fresh(false);
+        bed.around.costs = costs.to_vec();
+        bed.hear(&mut router, address(3), 3, join());
+        bed.run(&mut router, Time::ZERO);
+        bed.hear(&mut router, NRS, 9, resolved(known));
+        bed.signals()
+    };
+    // what 5 says of its cost may be long ago
+    assert_eq!(joins(&[node(30, 0), node(5, 1)], &[]), [(30, join())]);
+    assert_eq!(joins(&[node(30, 0), node(5, 1)], &[(NodeId(30), None)]), [(5, join())]);
+    assert_eq!(joins(&[node(5, 10), node(7, 7)], &[]), [(7, join())]);
+    assert_eq!(
+        joins(&[node(5, 10), node(6, 9)], &[]),
+        [(5, join())],
+        "of equals the one of the lesser address"
+    );
+    assert_eq!(joins(&[node(3, 1), node(1, 0)], &[]), [], "its child, and itself");
+    assert_eq!(joins(&[node(3, 0)], &[]), [(3, join())], "no root hangs from anybody");
+}
+
+#[test]
+fn a_better_way_is_taken_from_the_next_refresh_on() {
+    let (mut bed, mut router) = fresh(false);
+    bed.hear(&mut router, address(3), 3, join());
+    bed.run(&mut router, Time::ZERO);
+    bed.hear(&mut router, NRS, 9, resolved(&[node(7, 5)]));
+    bed.hear(&mut router, address(7), 7, accepted());
+    bed.said();
+    // dearer ones are not listened to, for they may hang from this one
+    bed.hear(&mut router, NRS, 9, resolved(&[node(6, 13)]));
+    let joins = |said: Vec<(Time, Said)>| -> Vec<u32> {
+        said.iter().filter(|(_, said)| said.signal() == join()).map(|(_, said)| said.to().0).collect()
+    };
+    assert_eq!(joins(bed.run(&mut router, at_ms(5000))), [7]);
+    bed.hear(&mut router, address(7), 7, accepted());
+    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    assert_eq!(bed.signals(), []);
+    assert_eq!(joins(bed.run(&mut router, at_ms(10_000))), [2]);
+}
+
+#[test]
+fn who_accepts_becomes_the_parent_and_the_old_one_is_left() {
+    let (mut bed, mut router) = joined(false, &[3, 4]);
+    bed.hear(&mut router, address(8), 8, accepted());
+    assert_eq!(bed.signals(), [(2, leave())]);
+    assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute));
+    assert_eq!(data(&mut bed, &mut router, 8), None);
+    assert_eq!(bed.said().len(), 2);
+    // the same parent, by another interface
+    bed.hear(&mut router, address(8), 6, accepted());
+    assert_eq!(bed.signals(), []);
+    assert_eq!(router.entry(G).and_then(|entry| entry.incoming), Some(PortId(6)));
+}
+
+#[test]
+fn a_parent_that_asks_its_child_is_parent_no_longer() {
+    let (mut bed, mut router) = joined(false, &[3]);
+    bed.now = at_ms(100);
+    bed.hear(&mut router, address(2), 2, join());
+    assert_eq!(bed.signals(), [(2, leave())]);
+    assert_eq!(children(&router), [2, 3]);
+    assert_eq!(data(&mut bed, &mut router, 2), Some(DropReason::NoRoute));
+    let said = bed.run(&mut router, at_ms(100));
+    assert_eq!((said.len(), said[0].1.signal()), (1, resolve()));
+    // node 2 costs less and is a child: it lies nearer to the root, or says so
+    bed.hear(&mut router, NRS, 9, resolved(&[node(6, 1)]));
+    bed.hear(&mut router, address(6), 6, accepted());
+    assert_eq!(bed.signals(), [(2, accepted()), (6, join()), (9, register(8))]);
+    assert_eq!(data(&mut bed, &mut router, 6), None);
+    assert_eq!(bed.said().len(), 2, "the child that was there, and the parent that was");
+}
+
+#[test]
+fn joins_that_cross_make_no_circle() {
+    // both on the tree: the other one hangs from this node and takes it for its own
+    let (mut bed, mut router) = joined(false, &[3, 4]);
+    bed.hear(&mut router, address(3), 3, accepted());
+    assert_eq!((bed.signals(), bed.meter.count(Count::Ignored)), (vec![], 1));
+    assert_eq!(children(&router), [3, 4]);
+    // this node not: so the other one found a way of its own
+    let (mut bed, mut router) = fresh(false);
+    bed.hear(&mut router, address(3), 3, join());
+    bed.hear(&mut router, address(4), 4, join());
+    bed.run(&mut router, Time::ZERO);
+    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    bed.hear(&mut router, address(3), 3, accepted());
+    assert_eq!(bed.signals(), [(4, accepted()), (2, join()), (9, register(3))]);
+    assert_eq!(children(&router), [4]);
+    // and where nobody else wanted it, nothing is left to be done
+    let (mut bed, mut router) = fresh(false);
+    bed.hear(&mut router, address(3), 3, join());
+    bed.run(&mut router, Time::ZERO);
+    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    bed.said();
+    bed.hear(&mut router, address(3), 3, accepted());
+    assert_eq!(bed.signals().last(), Some(&(9, WITHDRAW)));
+    assert_eq!(router.groups(), 0);
+}
+
+#[test]
+fn an_answer_that_comes_after_the_retry_counts() {
+    let (mut bed, mut router) = fresh(false);
+    bed.hear(&mut router, address(3), 3, join());
+    bed.run(&mut router, Time::ZERO);
+    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    let said = bed.run(&mut router, at_ms(4000));
+    let joins: Vec<_> = said.iter().filter(|(_, said)| said.signal() == join()).map(|said| said.0).collect();
+    assert_eq!(joins, [0, 500, 1500, 3500].map(at_ms), "a slow link is not asked faster than it answers");
+    bed.hear(&mut router, address(2), 2, accepted());
+    assert_eq!(bed.signals(), [(3, accepted()), (9, register(3))]);
+}
+
+#[test]
+fn the_sources_router_is_the_root() {
+    let (mut bed, mut router) = fresh(false);
+    bed.hear(&mut router, address(3), 3, join());
+    bed.run(&mut router, Time::ZERO);
+    bed.hear(&mut router, SOURCE, 80, PUBLISH);
+    assert_eq!(bed.signals(), [(3, accepted()), (80, accepted()), (9, register(0))]);
+    assert_eq!(data(&mut bed, &mut router, 80), None);
+    assert_eq!(bed.said().len(), 1);
+    // said again, it is answered; the registration has a clock of its own
+    bed.run(&mut router, at_ms(4000));
+    bed.hear(&mut router, SOURCE, 80, PUBLISH);
+    assert_eq!(bed.signals(), [(80, accepted())]);
+    let said = bed.run(&mut router, at_ms(9999));
+    assert_eq!(
+        said.iter().map(|(at, said)| (*at, said.signal())).collect::<Vec<_>>(),
+        [(at_ms(5000), register(0))]
+    );
+    // nobody can make a root a branch of something
+    bed.hear(&mut router, address(7), 7, accepted());
+    assert_eq!(bed.signals(), [(7, leave())]);
+    bed.hear(&mut router, NRS, 9, resolved(&[node(2, 0)]));
+    assert_eq!((bed.signals(), bed.meter.count(Count::Ignored)), (vec![], 1));
+    // only the source can say that it stops
+    bed.hear(&mut router, address(3), 3, Signal::Unpublish { group: G });
+    assert_eq!(bed.signals(), []);
+    bed.hear(&mut router, SOURCE, 80, Signal::Unpublish { group: G });
+    assert_eq!(bed.signals(), [(9, WITHDRAW)]);
+    assert_eq!(data(&mut bed, &mut router, 80), Some(DropReason::NoRoute));
+}
+
+#[test]
+fn a_root_whose_source_says_nothing_more_steps_down() {
+    let (mut bed, mut router) = fresh(false);
+    bed.hear(&mut router, SOURCE, 80, PUBLISH);
+    bed.run(&mut router, at_ms(KEPT_MS - 1));
+    assert_eq!(router.groups(), 1);
+    let said = bed.run(&mut router, at_ms(KEPT_MS));
+    assert_eq!(said.iter().map(|(_, said)| said.signal()).collect::<Vec<_>>(), [WITHDRAW]);
+    assert_eq!((router.groups(), router.wake()), (0, Time::NEVER));
+}
+
+#[test]
+fn a_node_of_the_tree_that_becomes_its_root_leaves_its_parent() {
+    let (mut bed, mut router) = joined(false, &[3]);
+    bed.hear(&mut router, SOURCE, 80, PUBLISH);
+    assert_eq!(bed.signals(), [(80, accepted()), (2, leave()), (9, register(0))]);
+}
+
+#[test]
+fn a_report_that_nothing_here_reads_goes_on_to_the_source_as_it_is() {
+    let (mut bed, mut router) = joined(false, &[3]);
+    assert_eq!(feedback(&mut bed, &mut router, 3).len(), 0, "it is not known yet who the source is");
+    assert_eq!((bed.meter.count(Count::Heard), bed.meter.count(Count::Ignored)), (1, 1));
+    data(&mut bed, &mut router, 2);
+    bed.said();
+    let said = feedback(&mut bed, &mut router, 3);
+    let [Said { port: Some(PortId(80)), packet }] = said[..] else { panic!("{said:?}") };
+    assert_eq!((packet.to, packet.source), (SOURCE.into(), address(3)));
+    assert_eq!((packet.sent_at, packet.label, packet.size_bytes), (at_ms(3), Label([1, 2, 3, 4]), 40));
+    assert!(matches!(packet.header, Header::Feedback));
+    assert_eq!(bed.meter.count(Count::Feedback), 0, "it is not this node's");
+}
+
+#[test]
+fn a_report_is_for_the_part_and_only_from_a_child() {
+    let (mut bed, mut router) = joined(true, &[3, 4]);
+    for from in [2, 5, 80] {
+        assert_eq!(feedback(&mut bed, &mut router, from).len(), 0);
+    }
+    assert_eq!((bed.meter.count(Count::Heard), bed.meter.count(Count::Ignored)), (0, 3));
+    assert_eq!(feedback(&mut bed, &mut router, 4).len(), 0);
+    assert_eq!(router.part(0).heard, [(address(4), at_ms(3), Label([1, 2, 3, 4]), 2)]);
+    assert_eq!((bed.meter.count(Count::Heard), bed.meter.count(Count::Ignored)), (1, 3));
+}
+
+#[test]
+fn a_part_speaks_to_the_parent_and_to_the_source() {
+    let (mut bed, mut router) = joined(true, &[3]);
+    let word = |group, toward, label| Word { group, toward, label: Label([label; 4]) };
+    let words = [word(G, Toward::Parent, 1), word(G, Toward::Source, 2), word(GroupId(9), Toward::Parent, 3)];
+    router.part(0).words = words.to_vec();
+    let said = feedback(&mut bed, &mut router, 3);
+    assert_eq!(said.iter().map(|said| said.to().0).collect::<Vec<_>>(), [2], "the source is not known yet");
+    assert_eq!((bed.meter.count(Count::Feedback), bed.meter.count(Count::Ignored)), (1, 2));
+    let Packet { source, size_bytes, label, flow, .. } = said[0].packet;
+    assert_eq!((source, size_bytes, label, flow), (ME, 40, Label([1; 4]), FlowId(G.0)));
+    // once data came, it is; and a word may have a time of its own
+    data(&mut bed, &mut router, 2);
+    bed.said();
+    (router.part(0).words, router.part(0).alarm) = (words.to_vec(), Some(at_ms(70)));
+    assert_eq!(router.wake(), at_ms(70));
+    let said = bed.run(&mut router, at_ms(70));
+    assert_eq!(
+        said.iter().map(|(at, said)| (*at, said.to().0)).collect::<Vec<_>>(),
+        [(at_ms(70), 2), (at_ms(70), 80)]
+    );
+    // at the root both are the source
+    let (mut bed, mut router) = fresh(true);
+    bed.hear(&mut router, SOURCE, 80, PUBLISH);
+    bed.hear(&mut router, address(3), 3, join());
+    bed.said();
+    router.part(0).words = words.to_vec();
+    let said = feedback(&mut bed, &mut router, 3);
+    assert_eq!(said.iter().map(|said| said.to().0).collect::<Vec<_>>(), [80, 80]);
+}
+
+#[test]
+fn probes_leave_back_to_back_for_whoever_asked() {
+    let (mut bed, mut router) = fresh(false);
+    bed.hear(&mut router, address(3), 3, Signal::Probe { group: G, packets: 3 });
+    let said = bed.said();
+    for (index, said) in said.iter().enumerate() {
+        assert_eq!((said.to(), said.packet.size_bytes), (NodeId(3), 1000));
+        assert_eq!(said.signal(), Signal::Probed { group: G, index: index as u8 });
+    }
+    assert_eq!((said.len(), bed.meter.count(Count::Signals)), (3, 3));
+}
+
+#[test]
+fn only_joins_are_taken_that_are_for_somebody_else() {
+    let (_, router) = fresh(false);
+    let takes = |header| router.takes(&Packet { to: address(7).into(), ..packet(address(3), header) });
+    assert!(takes(Header::Signal(join())));
+    for signal in
+        [leave(), PUBLISH, accepted(), resolve(), register(0), Signal::Probe { group: G, packets: 1 }]
+    {
+        assert!(!takes(Header::Signal(signal)), "{signal:?}");
+    }
+    assert!(!takes(Header::Feedback) && !takes(Header::Datagram { seq: 0 }));
+}
+
+#[test]
+fn groups_that_nobody_has_are_ignored() {
+    for number in [1, 2, u32::MAX] {
+        let (mut bed, mut router) = joined(true, &[3]);
+        let (group, gumgid) = (GroupId(number), Eid::of("nobody's"));
+        let Signal::Resolved { nodes, .. } = resolved(&[node(2, 0)]) else { unreachable!("it is one") };
+        let signals = [
+            Signal::Publish { group, gumgid },
+            Signal::Unpublish { group },
+            Signal::Join { group, gumgid },
+            Signal::Leave { group },
+            Signal::Accepted { group },
+            Signal::Resolve { group, gumgid },
+            Signal::Resolved { group, count: 255, nodes },
+            Signal::Probed { group, index: 255 },
+            Signal::Register { gumgid, node: node(4, 1) },
+            Signal::Withdraw { gumgid },
+        ];
+        signals.into_iter().for_each(|signal| bed.hear(&mut router, address(3), 3, signal));
+        let stream = Header::Stream(StreamHeader::default());
+        let other = |header| Packet { flow: FlowId(number), ..packet(address(3), header) };
+        let fate = bed.handle(&mut router, RouterInput::Packet(&other(stream), PortId(3)));
+        assert_eq!(fate, Some(DropReason::NoRoute));
+        let fate = bed.handle(&mut router, RouterInput::Packet(&other(Header::Feedback), PortId(3)));
+        assert_eq!(fate, None);
+        assert_eq!((bed.said().len(), router.groups(), children(&router)), (0, 1, vec![3]));
+        let fate =
+            bed.handle(&mut router, RouterInput::Packet(&other(Header::Datagram { seq: 0 }), PortId(3)));
+        assert_eq!(fate, Some(DropReason::NotListening));
+    }
+}
+
+#[test]
+fn an_entry_shows_where_packets_come_from_and_go() {
+    let (_, router) = joined(false, &[4, 3]);
+    let entry = router.entry(G).expect("it is on the tree");
+    let branch = |number| Branch { port: PortId(number), child: address(number) };
+    assert_eq!((entry.incoming, entry.branches), (Some(PortId(2)), &[branch(3), branch(4)][..]));
+    assert_eq!(router.entry(GroupId(u32::MAX)).map(|entry| entry.branches.len()), None);
+}

@@ -1,0 +1,381 @@
+"""Figures 5 to 11 and Table 1 of the paper. Lines and bars are means over seeds, bands and whiskers 95 % intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _plot
+from .._base import Figure, Plate, Samples, Scale, Table
+from .._common import over_seeds, plain, quick_note, series_table, short, table
+from . import audit, beyond_figures, measures, scenarios
+from .measures import mean_and_interval
+from .scenarios import NAMES, RECONSTRUCTED, SCHEMES
+
+STATED = {
+    "throughput": {"tfmcc": 2.530, "srmcc": 1.545, "asmp": 1.388},
+    "tcp": {"tfmcc": 1.210},
+}
+"""Scenario 1, Mbit/s: what the text says, or what follows from what it says (rows S000-D1 to -D3)."""
+
+
+def figure_5(samples: Samples, scale: Scale) -> Figure:
+    """The ratio of multicast to TCP throughput, and loss, against γ."""
+    figure, axes = _plot.panels(1, 2, height=2.8)
+    rows: list[dict[str, Any]] = []
+    curves = {}
+    for n in measures.STATIC:
+        ratio = over_seeds(measures.gamma_curves(samples, n, measures.ratio))
+        loss = over_seeds(measures.gamma_curves(samples, n, measures.loss_percent))
+        curves[n] = (ratio, loss)
+        for axis, (mean, half_width) in zip(axes[0], (ratio, loss), strict=True):
+            axis.errorbar(
+                scenarios.GAMMAS,
+                mean,
+                half_width,
+                color=_plot.COLOURS[n - 1],
+                marker="o",
+                capsize=2,
+                linewidth=1.1,
+                label=f"scenario {n}",
+            )
+    for i, gamma in enumerate(scenarios.GAMMAS):
+        row: dict[str, Any] = {"gamma": gamma}
+        for n, (ratio, loss) in curves.items():
+            row |= {
+                f"ratio_{n}": short(float(ratio[0][i])),
+                f"ratio_{n}_ci95": short(float(ratio[1][i])),
+                f"loss_percent_{n}": short(float(loss[0][i])),
+                f"loss_percent_{n}_ci95": short(float(loss[1][i])),
+            }
+        rows.append(row)
+    axes[0][0].axhline(1, color=_plot.FAINT, linewidth=0.9, zorder=0)
+    for axis in axes[0]:
+        axis.axvline(scenarios.GAMMA, color=_plot.FAINT, linewidth=0.9, linestyle="--", zorder=0)
+    _plot.finish(axes[0][0], "(a) Multicast over TCP throughput", "ratio", x="γ", margin=0.03)
+    _plot.finish(axes[0][1], "(b) Loss of the group", "% of packets", x="γ", margin=0.03)
+    best = measures.best_gamma(samples)
+    return Figure(
+        "The rate selection factor γ",
+        "The paper sees ratio and loss rise with γ, and at γ = 0.15 (dashed) a ratio closest to 1 with loss at or near 0. "
+        f"Here the ratio, averaged over the three scenarios, is closest to 1 at γ = {best['overall'].mean:g} "
+        f"({', '.join(format(best[f'scenario_{n}'].mean, 'g') for n in measures.STATIC)} in scenarios 1, 2 and 3)."
+        + _seeds(samples, "gamma", measures.gamma_variant(1, 0.0))
+        + quick_note(scale),
+        _plot.svg(figure, "figure-5", "Throughput ratio and loss against the rate selection factor"),
+        {"numbers": table("Figure 5", rows)},
+    )
+
+
+def figure_6(samples: Samples, scale: Scale) -> Figure:
+    """Several SRMCC groups: four rates over time; loss and utilisation against the number of groups."""
+    figure, axes = _plot.panels(1, 3, height=2.6)
+    runs = samples["groups", "4"]
+    times = runs[0]["times_s"]
+    lines = {}
+    for g in range(4):
+        mean, half_width = over_seeds([s["rates_bps"][g] for s in runs])
+        lines[f"group_{g + 1}_bps"], lines[f"group_{g + 1}_ci95_bps"] = mean, half_width
+        _plot.band(axes[0][0], times, mean / 1e6, half_width / 1e6, f"group {g + 1}", colour=g)
+    counts = scenarios.GROUPS
+    columns = {}
+    for axis, key in ((axes[0][1], "loss"), (axes[0][2], "utilisation")):
+        points = [over_seeds([100 * s[key] for s in samples["groups", str(count)]]) for count in counts]
+        columns[key] = points
+        axis.errorbar(
+            counts,
+            [float(p[0]) for p in points],
+            [float(p[1]) for p in points],
+            color=_plot.COLOURS[0],
+            marker="o",
+            capsize=2,
+            linewidth=1.1,
+        )
+        axis.set_xticks(list(counts))
+    _plot.finish(axes[0][0], "(a) Four groups", "throughput (Mbit/s)", legend=False)
+    _plot.legend(figure, axes[0][0])
+    _plot.finish(axes[0][1], "(b) Loss", "% of packets", x="groups", margin=0.05)
+    _plot.finish(axes[0][2], "(c) Total utilisation", "%", x="groups", margin=0.05, top=105)
+    rows = [
+        {
+            "groups": count,
+            **{
+                f"{key}_percent{more}": short(float(points[i][j]))
+                for key, points in columns.items()
+                for j, more in enumerate(("", "_ci95"))
+            },
+        }
+        for i, count in enumerate(counts)
+    ]
+    fair = measures.MEASURES["groups_fairness"].function(samples)["jain"]
+    lost = measures.groups_loss(samples)["highest"]
+    drop = measures.groups_utilisation(samples)["drop_points"]
+    return Figure(
+        "Several SRMCC groups on 10 Mbit/s",
+        "The paper's four groups become even after a short adjustment; loss stays low and total utilisation hardly falls as "
+        f"groups are added. Here: Jain's index of four groups {plain(fair)}, at most {plain(lost)} % of packets lost, and "
+        f"{plain(drop)} points less utilisation with ten groups than with one."
+        + _seeds(samples, "groups", "4")
+        + quick_note(scale),
+        _plot.svg(
+            figure, "figure-6", "Rates of four groups; loss and utilisation against the number of groups"
+        ),
+        {"rates": series_table("Figure 6a", times, lines), "numbers": table("Figure 6b and 6c", rows)},
+    )
+
+
+def figure_7(samples: Samples, scale: Scale) -> Figure:
+    """Throughput of the group over time, four scenarios, five schemes."""
+    figure, axes = _plot.panels(2, 2, height=2.7)
+    tables = {}
+    for n in measures.ALL:
+        axis = axes[(n - 1) // 2][(n - 1) % 2]
+        columns = {}
+        times = measures.case(samples, n, "srmcc")[0]["times_s"]
+        for colour, scheme in enumerate(SCHEMES):
+            mean, half_width = over_seeds([s["mc_bps"] for s in measures.case(samples, n, scheme)])
+            columns[f"{scheme}_bps"], columns[f"{scheme}_ci95_bps"] = mean, half_width
+            _plot.band(
+                axis,
+                times,
+                mean / 1e6,
+                half_width / 1e6,
+                NAMES[scheme],
+                colour=colour,
+                linewidth=0.9,
+            )
+        if n == 4:
+            bounds = [scale.seconds(t) for t in measures.CHANGES_S]
+            _plot.shade(axis, [(bounds[0], bounds[1]), (bounds[2], bounds[3])])
+        _plot.finish(axis, f"({'abcd'[n - 1]}) Scenario {n}", "throughput (Mbit/s)", legend=False)
+        tables[f"scenario-{n}"] = series_table(f"Figure 7{'abcd'[n - 1]}", times, columns)
+    _plot.legend(figure, axes[0][0])
+    waited = measures.response(samples)
+    times_s = ", ".join(f"{NAMES[s]} {plain(waited[f'{s}_s'])} s" for s in scenarios.PAPER_SCHEMES)
+    return Figure(
+        "Throughput of the group over time",
+        "Means over the group's receivers, 1 s each. In scenario 4 traffic comes or goes where the shade changes (30, 80, "
+        f"120 and 170 s). The paper sees the highest throughput with TFMCC and the fastest response with SRMCC. Here, mean "
+        f"time until within 20 % of the new level: {times_s}." + RECONSTRUCTED + quick_note(scale),
+        _plot.svg(figure, "figure-7", "Throughput of five schemes over time in four scenarios"),
+        tables,
+    )
+
+
+def figure_8(samples: Samples, scale: Scale) -> Figure:
+    """Average throughput of the group and of each TCP connection."""
+    figure, axes = _plot.panels(2, 2, height=2.7)
+    rows: list[dict[str, Any]] = []
+    flows = (("mc", "multicast"), ("tcp1", "TCP 1"), ("tcp2", "TCP 2"))
+    for n in measures.ALL:
+        axis = axes[(n - 1) // 2][(n - 1) % 2]
+        heights: dict[str, tuple[list[float], list[float]]] = {}
+        for key, label in flows:
+            numbers = [
+                mean_and_interval(measures.case(samples, n, scheme), measures.mbps(f"{key}_mean_bps"))
+                for scheme in SCHEMES
+            ]
+            heights[label] = ([mean for mean, _ in numbers], [half for _, half in numbers])
+        _plot.bars(axis, [NAMES[s] for s in SCHEMES], heights)
+        axis.tick_params(axis="x", labelsize=7.5)
+        fair = scenarios.BOTTLENECK_BPS[n] / (4 if n == 4 else 3) / 1e6
+        axis.axhline(fair, color=_plot.FAINT, linewidth=0.9, linestyle="--", zorder=0)
+        _plot.finish(
+            axis, f"({'abcd'[n - 1]}) Scenario {n}", "throughput (Mbit/s)", x="", margin=0.02, legend=False
+        )
+        rows += [_shares_row(samples, n, scheme) for scheme in SCHEMES]
+    _plot.legend(figure, axes[0][0])
+    mine = measures.ratios("srmcc", measures.ALL)(samples)
+    took = measures.share("tfmcc", "mc_mean_bps")(samples)["share_percent"]
+    left = measures.share("tfmcc", "tcp_mean_bps")(samples)["share_percent"]
+    listed = ", ".join(plain(mine[f"scenario_{n}"]) for n in measures.ALL)
+    return Figure(
+        "Average throughput of the group and of TCP",
+        "Means over 50–200 s, in scenario 4 over 80–120 s; dashed, an equal share. The paper says of scenario 1 that TFMCC "
+        f"takes 151.8 % of its share and leaves TCP 72.6 %; here {plain(took)} and {plain(left)} %. It sees SRMCC below TCP "
+        f"everywhere; here the ratio is {listed} in scenarios 1 to 4. With a little random traffic TFMCC takes no more than "
+        "TCP: see the table of phase effects." + RECONSTRUCTED + quick_note(scale),
+        _plot.svg(figure, "figure-8", "Average throughput of multicast and TCP for five schemes"),
+        {"numbers": table("Figure 8", rows)},
+    )
+
+
+def _shares_row(samples: Samples, n: int, scheme: str) -> dict[str, Any]:
+    runs = measures.case(samples, n, scheme)
+    row: dict[str, Any] = {"scenario": n, "scheme": NAMES[scheme]}
+    for key in ("mc", "tcp1", "tcp2"):
+        mean, half_width = mean_and_interval(runs, measures.mbps(f"{key}_mean_bps"))
+        row |= {f"{key}_mbps": short(mean), f"{key}_ci95": short(half_width)}
+    ratio, half_width = mean_and_interval(runs, measures.ratio)
+    row |= {"ratio": short(ratio), "ratio_ci95": short(half_width)}
+    row["whole_run_mc_mbps"] = short(mean_and_interval(runs, measures.mbps("mc_whole_bps"))[0])
+    row["whole_run_tcp1_mbps"] = short(mean_and_interval(runs, measures.mbps("tcp1_whole_bps"))[0])
+    stated = {} if n != 1 else STATED
+    row["paper_mc_mbps"] = stated.get("throughput", {}).get(scheme)
+    row["paper_tcp_mbps"] = stated.get("tcp", {}).get(scheme)
+    return row
+
+
+def _scheme_bars(
+    samples: Samples, axis: Any, value_of: Any, title: str, y: str, **more: Any
+) -> list[dict[str, Any]]:
+    """Bars of the schemes at each scenario, and their numbers."""
+    heights: dict[str, tuple[list[float], list[float]]] = {}
+    rows: list[dict[str, Any]] = [{"scenario": n} for n in measures.ALL]
+    for scheme in SCHEMES:
+        numbers = [mean_and_interval(measures.case(samples, n, scheme), value_of(n)) for n in measures.ALL]
+        heights[NAMES[scheme]] = ([mean for mean, _ in numbers], [half for _, half in numbers])
+        for row, (mean, half) in zip(rows, numbers, strict=True):
+            row |= {scheme: short(mean), f"{scheme}_ci95": short(half)}
+    _plot.bars(axis, [str(n) for n in measures.ALL], heights)
+    _plot.finish(axis, title, y, x="scenario", margin=0.02, **more)
+    return rows
+
+
+def figure_9(samples: Samples, scale: Scale) -> Figure:
+    """Utilisation of the bottleneck by the group, and by all traffic."""
+    figure, axes = _plot.panels(2, 1, height=2.5)
+    own = _scheme_bars(
+        samples,
+        axes[0][0],
+        measures.group_utilisation,
+        "(a) By the group",
+        "% of the bottleneck",
+        legend=False,
+    )
+    everything = _scheme_bars(
+        samples,
+        axes[1][0],
+        lambda _n: measures.total_utilisation,
+        "(b) By all traffic",
+        "% of the bottleneck",
+        legend=False,
+        top=105,
+    )
+    _plot.legend(figure, axes[0][0])
+    over = measures.total_over_asmp(samples)
+    above = [plain(measures.tfmcc_above(n)(samples)["points"]) for n in measures.STATIC]
+    return Figure(
+        "Utilisation of the bottleneck",
+        "Scenario 4: 80–120 s. The paper's TFMCC uses 19.7, 3.8 and 7.8 points more than SRMCC in scenarios 1 to 3; here "
+        f"{', '.join(above)}. Its totals with SRMCC are 7.1 to 9.5 % above those with ASMP; here "
+        f"{plain(over['mean_percent'])} % in the mean." + RECONSTRUCTED + quick_note(scale),
+        _plot.svg(figure, "figure-9", "Utilisation by the group and by all traffic"),
+        {"group": table("Figure 9a", own), "all": table("Figure 9b", everything)},
+    )
+
+
+def figure_10(samples: Samples, scale: Scale) -> Figure:
+    """Loss of the group's packets."""
+    figure, axes = _plot.panels(1, 1, height=2.6)
+    rows = _scheme_bars(
+        samples, axes[0][0], lambda _n: measures.loss_percent, "Loss of the group", "% of packets"
+    )
+    return Figure(
+        "Packet loss",
+        "Share of the group's packets that a receiver missed, mean over receivers, whole run. The paper's SRMCC and "
+        "PerIfwithECN lose almost nothing, its ASMP about 2 % except in scenario 1."
+        + RECONSTRUCTED
+        + quick_note(scale),
+        _plot.svg(figure, "figure-10", "Loss of five schemes in four scenarios"),
+        {"numbers": table("Figure 10", rows)},
+    )
+
+
+def figure_11(samples: Samples, scale: Scale) -> Figure:
+    """Feedback packets that reached the source in 200 s."""
+    figure, axes = _plot.panels(1, 1, height=2.6)
+    _plot.logarithmic(axes[0][0], "y")
+    rows = _scheme_bars(
+        samples,
+        axes[0][0],
+        lambda _n: measures.feedback,
+        "Feedback packets at the source",
+        "packets in 200 s",
+    )
+    fewer = [
+        plain(measures.fewer_than(scheme)(samples)["reduction_percent"])
+        for scheme in ("tfmcc", "asmp", "perif_ecn")
+    ]
+    return Figure(
+        "Feedback packets at the source",
+        "Logarithmic. The paper's SRMCC needs 82.4, 50.8 and 94.1 % less than TFMCC, ASMP and PerIfwithECN in the mean over "
+        f"its scenarios; here {', '.join(fewer)} % less, with {scenarios.MEMBERS} receivers."
+        + RECONSTRUCTED
+        + quick_note(scale),
+        _plot.svg(figure, "figure-11", "Feedback packets of five schemes in four scenarios"),
+        {"numbers": table("Figure 11", rows)},
+    )
+
+
+def table_1(_samples: Samples, _scale: Scale) -> Table:
+    """Table 1 against what the program and the scenarios say."""
+    return table("Table 1: the paper's parameters, and what runs here", audit.rows())
+
+
+READINGS = {
+    "ratio": (measures.ratio, "multicast over TCP"),
+    "loss": (measures.loss_percent, "loss, %"),
+    "feedback": (measures.feedback, "feedback packets in 200 s"),
+}
+
+
+def readings(samples: Samples, _scale: Scale) -> Table:
+    """What changes with another reading of what the paper leaves open."""
+    rows: list[dict[str, Any]] = []
+    for name, (_, words) in audit.READINGS.items():
+        row: dict[str, Any] = {"reading": words}
+        for n in measures.STATIC:
+            runs = samples["readings", f"{n}-{name}"]
+            for key, (value, _) in READINGS.items():
+                mean, half_width = mean_and_interval(runs, value)
+                row |= {f"{key}_{n}": short(mean), f"{key}_{n}_ci95": short(half_width)}
+        alone, half_width = mean_and_interval(samples["readings", f"0-{name}"], measures.loss_percent)
+        rows.append({**row, "loss_alone": short(alone), "loss_alone_ci95": short(half_width)})
+    return table(
+        "SRMCC read in other ways: scenarios 1 to 3, and loss of one group alone",
+        rows,
+    )
+
+
+def phase_effects(samples: Samples, _scale: Scale) -> Table:
+    """What a little random traffic changes: without it, senders that answer arrivals fall into step at drop-tail queues."""
+    rows: list[dict[str, Any]] = []
+    for n in measures.STATIC:
+        for scheme in SCHEMES:
+            row: dict[str, Any] = {"scenario": n, "scheme": NAMES[scheme]}
+            for name, experiment in (("as_published", "scenarios"), ("with_noise", "noise")):
+                runs = samples[experiment, f"{n}-{scheme}"]
+                for key, value in (
+                    ("share_percent", measures.share_percent(n)),
+                    ("ratio", measures.ratio),
+                    ("loss_percent", measures.loss_percent),
+                ):
+                    mean, half_width = mean_and_interval(runs, value)
+                    row |= {f"{key}_{name}": short(mean), f"{key}_{name}_ci95": short(half_width)}
+            rows.append(row)
+    return table(
+        "Phase effects: scenarios 1 to 3 as published, and with 100 kbit/s of random traffic",
+        rows,
+    )
+
+
+def plates() -> list[Plate]:
+    """Everything that is drawn or tabulated, in the order of the paper."""
+    four = ("scenarios",)
+    return [
+        Plate("table-1", "Parameters", (), table_1),
+        Plate("figure-5", "The rate selection factor", ("gamma",), figure_5),
+        Plate("figure-6", "Several groups", ("groups",), figure_6),
+        Plate("figure-7", "Throughput over time", four, figure_7),
+        Plate("figure-8", "Average throughput", four, figure_8),
+        Plate("figure-9", "Utilisation", four, figure_9),
+        Plate("figure-10", "Loss", four, figure_10),
+        Plate("figure-11", "Feedback", four, figure_11),
+        Plate("readings", "Readings", ("readings",), readings),
+        Plate("phase-effects", "Phase effects", ("scenarios", "noise"), phase_effects),
+        *beyond_figures.plates(),
+    ]
+
+
+def _seeds(samples: Samples, experiment: str, variant: str) -> str:
+    return f" Means and 95 % intervals over {len(samples[experiment, variant])} seeds."

@@ -1,0 +1,131 @@
+//! How much a receiver loses.
+
+use contract::Gap;
+use units::{Bytes, Duration, Time};
+
+use crate::asmp::{Estimator, Params};
+use crate::shared::{LossEvents, tcp_friendly_rate};
+
+/// What goes into the equation of TCP as its loss.
+#[derive(Clone, Debug)]
+pub(crate) enum Loss {
+    /// See [`LossFractions`].
+    Fractions(LossFractions),
+    /// Loss events [RFC5348 §5].
+    Events(Box<LossEvents>),
+}
+
+/// The path at the time of a loss.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    /// Size of a packet.
+    pub(crate) packet: Bytes,
+    /// Round-trip time in seconds.
+    pub(crate) rtt_s: f64,
+    /// Sending rate in bit/s.
+    pub(crate) rate: f64,
+}
+
+impl Loss {
+    /// Nothing is lost yet.
+    pub(crate) fn new(params: &Params) -> Self {
+        match params.estimator {
+            Estimator::LossFractions => Self::Fractions(LossFractions::default()),
+            Estimator::LossEvents => Self::Events(Box::new(LossEvents::new(WEIGHTS.len(), None))),
+        }
+    }
+
+    /// A packet arrived.
+    #[inline]
+    pub(crate) fn arrived(&mut self, seq: u64, now: Time) {
+        match self {
+            Self::Fractions(_) => {}
+            Self::Events(events) => events.arrived(seq, now),
+        }
+    }
+
+    /// Packets are missing.
+    pub(crate) fn lose(&mut self, gap: &Gap, now: Time, path: &Path) {
+        match self {
+            Self::Fractions(fractions) => fractions.lose(gap.packets),
+            Self::Events(events) => {
+                let (run, shows) = ((gap.first_missing, gap.packets), (gap.before.seq, now));
+                events.lost(run, shows, Duration::from_secs_f64(path.rtt_s), || path.first_interval());
+            }
+        }
+    }
+
+    /// A report is due, and since the last one `expected` packets should have come.
+    pub(crate) fn close(&mut self, expected: u64) {
+        match self {
+            Self::Fractions(fractions) => fractions.close(expected),
+            Self::Events(_) => {}
+        }
+    }
+
+    /// p.
+    pub(crate) fn mean(&self) -> f64 {
+        match self {
+            Self::Fractions(fractions) => fractions.mean(),
+            Self::Events(events) => events.rate(),
+        }
+    }
+}
+
+impl Path {
+    /// The interval between loss events at which a TCP has the rate at which the source sends [RFC5348 §6.3.1].
+    pub(crate) fn first_interval(&self) -> f64 {
+        // differs: the sending rate instead of the rate received; on the way to the first loss they are the same
+        let (mut low, mut high) = (LEAST_LOSS, 1.0_f64);
+        for _ in 0..HALVINGS {
+            let p = (low * high).sqrt();
+            let slower = tcp_friendly_rate(self.packet, self.rtt_s, p) < self.rate;
+            (low, high) = if slower { (low, p) } else { (p, high) };
+        }
+        1.0 / high
+    }
+}
+
+/// Loss as receiver reports count it: packets lost over packets expected between two reports [RFC3550 §6.4.1], averaged over
+/// the last eight with the weights of loss intervals [RFC5348 §5.4].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LossFractions {
+    /// Newest first.
+    fractions: [f64; WEIGHTS.len()],
+    known: usize,
+    lost: u64,
+}
+
+impl LossFractions {
+    /// So many packets are missing.
+    pub(crate) fn lose(&mut self, packets: u64) {
+        self.lost += packets;
+    }
+
+    /// An interval ends in which `expected` packets should have come. One in which none should have says nothing.
+    pub(crate) fn close(&mut self, expected: u64) {
+        if expected == 0 {
+            return;
+        }
+        self.fractions.rotate_right(1);
+        // a loss that is found late may be of the interval before
+        self.fractions[0] = (self.lost as f64 / expected as f64).min(1.0);
+        self.known = (self.known + 1).min(WEIGHTS.len());
+        self.lost = 0;
+    }
+
+    /// p = Σ wᵢ·lᵢ / Σ wᵢ over the intervals known; 0 before the first.
+    pub(crate) fn mean(&self) -> f64 {
+        let known = || self.fractions.iter().zip(WEIGHTS).take(self.known);
+        let weights: f64 = known().map(|(_, weight)| weight).sum();
+        if weights > 0.0 { known().map(|(l, weight)| l * weight).sum::<f64>() / weights } else { 0.0 }
+    }
+}
+
+/// w₀ … w₇, newest first [RFC5348 §5.4].
+const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
+
+/// Loss below which no equation is solved.
+const LEAST_LOSS: f64 = 1e-12;
+/// 10¹² halved so often on a scale of logarithms is exact to 10⁻⁹.
+const HALVINGS: u32 = 40;

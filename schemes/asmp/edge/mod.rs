@@ -1,0 +1,15 @@
+//! What ASMP adds to the two ends of a stream.
+
+mod loss;
+mod receiver;
+mod source;
+mod words;
+
+pub use receiver::Receiver;
+pub use source::Sender;
+
+#[cfg(test)]
+pub(super) use {
+    loss::{LossFractions, Path},
+    words::{Echo, Heading, Report},
+};

@@ -1,0 +1,176 @@
+//! ASMP at the source: follows the receiver that can take least, smoothly.
+
+use contract::{Allowance, Count, Cx, Feedback, Label, PeerId, SenderLaw, Sending};
+use units::{Duration, Rate, Time};
+
+use super::words::{BYE, Echo, Heading, Report};
+use crate::asmp::Params;
+
+/// The source's law [ASMP]. One row a receiver that was heard lately.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    params: Box<Params>,
+    /// Rate, in bit/s.
+    rate: f64,
+    /// Receivers heard within the patience, in the order of their ids.
+    heard: Vec<Heard>,
+    /// Whose report was echoed last.
+    turn: usize,
+    /// Mean time between the reports of a receiver.
+    interval: Duration,
+    started_at: Time,
+    /// When the last report came, or the rate was last halved for want of one.
+    calm_since: Time,
+}
+
+/// What a receiver said last.
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    peer: PeerId,
+    rate: f64,
+    /// By the receiver's clock.
+    reported_at: Time,
+    arrived_at: Time,
+}
+
+impl Sender {
+    /// A source.
+    pub(crate) fn new(params: &Params) -> Self {
+        let mut law = Self {
+            rate: 0.0,
+            heard: Vec::new(),
+            turn: 0,
+            interval: params.interval,
+            started_at: Time::NEVER,
+            calm_since: Time::NEVER,
+            params: Box::new(params.clone()),
+        };
+        law.set_rate(params.initial_rate.as_bps_f64());
+        law
+    }
+
+    /// Receivers that it remembers.
+    #[cfg(test)]
+    pub(crate) fn receivers(&self) -> usize {
+        self.heard.len()
+    }
+
+    fn set_rate(&mut self, rate: f64) {
+        self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(self.params.min_rate.as_bps_f64());
+    }
+
+    /// Shares what there is for reports among the receivers heard.
+    fn share(&mut self) {
+        // T = max(T_min, n·8·size / (share·session))                                [RFC3550 §6.2]
+        let bits = self.heard.len() as f64 * self.params.report_size.as_f64() * 8.0;
+        let rate = self.params.report_share * self.params.session.as_bps_f64();
+        self.interval = self.params.interval.max(Duration::from_secs_f64(bits / rate).min(LONGEST_INTERVAL));
+    }
+
+    fn patience(&self) -> Duration {
+        self.interval * u64::from(self.params.patience)
+    }
+
+    /// Takes a report into the table; false when a later one of the same receiver is there already.
+    fn remember(&mut self, said: Heard) -> bool {
+        match self.heard.binary_search_by_key(&said.peer, |row| row.peer) {
+            Ok(at) if self.heard[at].reported_at > said.reported_at => return false,
+            Ok(at) => self.heard[at] = said,
+            Err(at) => self.heard.insert(at, said),
+        }
+        let patience = self.patience();
+        self.heard.retain(|row| said.arrived_at - row.arrived_at <= patience);
+        self.share();
+        true
+    }
+
+    /// A receiver leaves.
+    fn forget(&mut self, peer: PeerId, cx: &mut Cx<'_>) {
+        match self.heard.binary_search_by_key(&peer, |row| row.peer) {
+            Ok(at) => {
+                self.heard.remove(at);
+                self.share();
+            }
+            Err(_) => cx.count(Count::Ignored, 1),
+        }
+    }
+
+    fn silent_at(&self) -> Time {
+        self.calm_since + self.patience()
+    }
+}
+
+impl SenderLaw for Sender {
+    fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        if feedback.label == BYE {
+            return self.forget(feedback.from, cx);
+        }
+        let fitting = |it: &Report| it.about >= self.started_at && it.about + it.held <= now;
+        let Some(report) = Report::decode(feedback.label).filter(fitting) else {
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        let said =
+            Heard { peer: feedback.from, rate: report.rate, reported_at: feedback.sent_at, arrived_at: now };
+        if !self.remember(said) {
+            cx.count(Count::Ignored, 1);
+            return;
+        }
+        // RTT = now − LSR − DLSR                                                    [RFC3550 §6.4.1]
+        cx.measured_rtt(now - (report.about + report.held));
+        self.calm_since = now;
+
+        // R ← σR + (1 − σ)·X_min
+        let least = self.heard.iter().fold(f64::INFINITY, |least, row| least.min(row.rate));
+        let smoothness = if least < self.rate {
+            cx.count(Count::Episodes, 1);
+            self.params.smooth_down
+        } else {
+            self.params.smooth_up
+        };
+        self.set_rate(smoothness * self.rate + (1.0 - smoothness) * least);
+        cx.probe("least_rate", least);
+        cx.probe("report_interval", self.interval.as_secs_f64());
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(Rate::from_bps_f64(self.rate))
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_>) {
+        self.started_at = cx.now();
+        self.calm_since = cx.now();
+    }
+
+    #[inline]
+    fn stamp(&mut self, _sending: &Sending, cx: &mut Cx<'_>) -> Label {
+        self.turn = if self.turn + 1 < self.heard.len() { self.turn + 1 } else { 0 };
+        let echo = self.heard.get(self.turn).map(|row| Echo {
+            to: row.peer,
+            reported_at: row.reported_at,
+            held: cx.now() - row.arrived_at,
+        });
+        Heading { rate: Rate::from_bps_f64(self.rate), interval: self.interval, echo }.encode()
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        if self.silent_at() <= cx.now() {
+            self.heard.clear();
+            self.share();
+            self.calm_since = cx.now();
+            self.set_rate(self.rate / 2.0);
+            cx.count(Count::Episodes, 1);
+            cx.event("silence", self.rate);
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        self.silent_at()
+    }
+}
+
+/// Longest interval that a data packet can announce: 2³² − 1 µs.
+const LONGEST_INTERVAL: Duration = Duration::from_micros(u32::MAX as u64);

@@ -1,0 +1,89 @@
+//! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused.
+
+use contract::{Label, PeerId};
+use units::{Duration, Rate, Time};
+
+/// What every data packet carries: the part of a sender report that receivers need [RFC3550 §6.4]; the encoding is ours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Heading {
+    /// The sending rate.
+    pub(crate) rate: Rate,
+    /// Mean time between the reports of a receiver; more than none, in microseconds.
+    pub(crate) interval: Duration,
+    /// One receiver's last report, so that it can measure its round-trip time.
+    pub(crate) echo: Option<Echo>,
+}
+
+/// An echo of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Echo {
+    /// Whose.
+    pub(crate) to: PeerId,
+    /// When it was sent, by its receiver's clock.
+    pub(crate) reported_at: Time,
+    /// How long the source has had it.
+    pub(crate) held: Duration,
+}
+
+/// A receiver report [RFC3550 §6.4.2].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Report {
+    /// The rate that a TCP would have, in bit/s.
+    pub(crate) rate: f64,
+    /// When the newest data packet was sent, by the source's clock (LSR).
+    pub(crate) about: Time,
+    /// How long the receiver has had it (DLSR).
+    pub(crate) held: Duration,
+}
+
+impl Heading {
+    /// As the label of a data packet.
+    #[inline]
+    pub(crate) fn encode(&self) -> Label {
+        let interval = (self.interval.as_nanos() / 1000).min(u64::from(u32::MAX));
+        let (to, reported_at, held) = match self.echo {
+            Some(echo) => (echo.to, echo.reported_at, echo.held),
+            None => (PeerId(0), Time::NEVER, Duration::ZERO),
+        };
+        Label([u64::from(to.0) << 32 | interval, reported_at.as_nanos(), held.as_nanos(), self.rate.as_bps()])
+    }
+
+    /// From a data packet's label; `None` when no source would write it.
+    #[inline]
+    pub(crate) fn decode(label: Label) -> Option<Self> {
+        let [who, reported_at, held, rate] = label.0;
+        let (to, interval) = (PeerId((who >> 32) as u32), who & 0xffff_ffff);
+        let reported_at = Time::from_nanos(reported_at);
+        let echo = match reported_at {
+            Time::NEVER if to == PeerId(0) && held == 0 => None,
+            Time::NEVER => return None,
+            _ => Some(Echo { to, reported_at, held: Duration::from_nanos(held) }),
+        };
+        let interval = Duration::from_micros(interval);
+        (interval > Duration::ZERO && rate > 0).then_some(Self { rate: Rate::from_bps(rate), interval, echo })
+    }
+}
+
+impl Report {
+    /// As the label of a feedback packet.
+    pub(crate) fn encode(&self) -> Label {
+        Label([REPORT, self.rate.to_bits(), self.about.as_nanos(), self.held.as_nanos()])
+    }
+
+    /// From a feedback packet's label; `None` when no receiver would write it.
+    pub(crate) fn decode(label: Label) -> Option<Self> {
+        let [kind, rate, about, held] = label.0;
+        let rate = f64::from_bits(rate);
+        (kind == REPORT && rate.is_finite() && rate >= 0.0).then_some(Self {
+            rate,
+            about: Time::from_nanos(about),
+            held: Duration::from_nanos(held),
+        })
+    }
+}
+
+/// Packet type of a receiver report [RFC3550 §6.4.2].
+const REPORT: u64 = 201;
+
+/// What a receiver says when it leaves [RFC3550 §6.6].
+pub(crate) const BYE: Label = Label([203, 0, 0, 0]);

@@ -1,0 +1,108 @@
+//! ASMP, a reconstruction: receivers reckon the rate of a TCP, report it as RTCP does, and the source smooths what it hears.
+
+use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
+use units::{Bytes, Duration, Rate};
+
+mod edge;
+#[cfg(test)]
+mod tests;
+
+pub use edge::{Receiver, Sender};
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "asmp",
+    title: "Adaptive smooth multicast protocol (reconstruction)",
+    families: &[Family::Icn, Family::Multicast, Family::Ip],
+    sources: &[
+        Source {
+            key: "ASMP",
+            text: "C. Bouras, A. Gkamas, G. Kioumourtzis: Adaptive Smooth Multicast Protocol, 2008 to 2012 (abstracts only)",
+        },
+        Source {
+            key: "SRMCC",
+            text: "the paper on SRMCC, a single-rate multicast congestion control for ICN, which compares itself with ASMP",
+        },
+        Source { key: "RFC3550", text: "RTP: A Transport Protocol for Real-Time Applications" },
+        Source { key: "RFC5348", text: "TCP Friendly Rate Control (TFRC): Protocol Specification" },
+    ],
+    documented: Documented::Reconstruction,
+    series: &[
+        ("tcp_rate", "bps", "receiver", "rate that the receiver reckons a TCP would have"),
+        ("loss", "1", "receiver", "loss that goes into the equation of TCP"),
+        ("rtt_inferred", "s", "receiver", "round-trip time inferred from the one-way delay"),
+        ("factor", "1", "receiver", "return delay over one-way delay, as the receiver takes it"),
+        ("least_rate", "bps", "flow", "least rate among the receivers heard"),
+        ("report_interval", "s", "flow", "mean time between the reports of a receiver"),
+    ],
+    reorder: 1,
+};
+
+params! {
+    /// Least mean time between reports of a receiver.
+    interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the abstracts do not say; the feedback counted in SRMCC §5.3.4 fits about one a second";
+    /// Each interval is drawn from as much below and above its mean, as a share of it.
+    spread: f64 = 0.5, within 0.0..=0.9, from "RFC3550 §6.2: 0.5 to 1.5 times";
+    /// Reports may take so much of the session's rate; the interval grows with the group to keep to it.
+    report_share: f64 = 0.0375, within 0.0001..=1.0, from "RFC3550 §6.2: receivers have three quarters of 5 %";
+    /// Rate that the session is expected to have, for the share of reports.
+    session: Rate = Rate::from_mbps(1), within "1 bit/s"..="1000 Gbit/s", from "our choice: a small video; RFC3550 §6.2 leaves it to the session";
+    /// Size of a report, for the share of reports.
+    report_size: Bytes = Bytes::new(40), within "1 B"..="65535 B", from "our choice: the size of feedback packets where a scenario sets none";
+    /// What a receiver takes for the loss in the equation of TCP.
+    estimator: Estimator = Estimator::LossFractions, from "our choice: RFC3550 §6.4.1 reports fractions, RFC5348 §5 has events, and the abstracts do not say which; it decides how much ASMP takes";
+    /// Gain of the smoothed one-way delay.
+    delay_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as for the round-trip time of TCP";
+    /// Return delay over one-way delay at the start, a: RTT = (1 + a)·owd.
+    factor: f64 = 1.0, within 0.0..=100.0, from "our choice: a path that is the same both ways";
+    /// Whether the factor is set right by round-trip times that echoes give, or stays.
+    calibration: Calibration = Calibration::Echoes, from "our choice: the abstracts say that the round-trip time is inferred from the one-way delay, not how";
+    /// Gain of the factor at each echo.
+    factor_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as for the round-trip time of TCP";
+    /// Packets per round-trip time by which a receiver without loss raises its rate, once per round-trip time.
+    increase: f64 = 1.0, within 0.0..=1000.0, from "our choice: as TCP";
+    /// A receiver's rate is at most so many times the sending rate.
+    headroom: f64 = 2.0, within 1.0..=100.0, from "our choice: RFC5348 §4.3 allows twice the rate received";
+    /// Smoothness factor, the weight of the old rate, when the least rate is below it.
+    smooth_down: f64 = 0.5, within 0.0..=0.999, from "our choice: the abstracts say that it is adapted, not how; quicker down than up";
+    /// Smoothness factor when the least rate is above the old rate.
+    smooth_up: f64 = 0.8, within 0.0..=0.999, from "our choice: the abstracts say that it is adapted, not how; quicker down than up";
+    /// A receiver that is not heard for so many intervals has left. When nobody is heard for as long, the rate is halved.
+    patience: u32 = 5, within 1..=1000, from "RFC3550 §6.3.5; our choice: silence may be congestion";
+    /// Rate at the start.
+    initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: as SRMCC, Table 1";
+    /// Least rate.
+    min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes a second; a silent source hears nothing";
+    /// Greatest rate.
+    max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: none is known";
+}
+
+choice! {
+    /// What a receiver takes for the loss in the equation of TCP.
+    pub enum Estimator {
+        /// Packets lost over packets expected between reports.
+        LossFractions = "loss_fractions",
+        /// One over the mean interval between loss events.
+        LossEvents = "loss_events",
+    }
+}
+
+choice! {
+    /// Whether the factor between delays is set right.
+    pub enum Calibration {
+        /// By round-trip times that echoes of the receiver's own reports give.
+        Echoes = "echoes",
+        /// Never.
+        Never = "never",
+    }
+}
+
+/// The part at the source.
+pub fn sender(params: &Params, _setup: &Setup) -> Sender {
+    Sender::new(params)
+}
+
+/// The part at a receiver.
+pub fn receiver(params: &Params, setup: &Setup) -> Receiver {
+    Receiver::new(params, setup.segment)
+}

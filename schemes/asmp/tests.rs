@@ -1,0 +1,537 @@
+use contract::{Answer, Arrival, Count, Gap, Label, PeerId, ReceiverLaw, SenderLaw, Sending, Toward};
+use units::Time;
+
+use super::edge::{Echo, Heading, LossFractions, Path, Report};
+use super::*;
+use crate::shared::stream_testing::{End, PACKET, ms, near};
+
+const SOURCE: PeerId = PeerId(1);
+const NEAR: PeerId = PeerId(2);
+const FAR: PeerId = PeerId(3);
+
+/// One report a second, to the nanosecond.
+fn exact() -> Params {
+    Params { spread: 0.0, ..Params::default() }
+}
+
+fn heading(rate: Rate) -> Heading {
+    Heading { rate, interval: Duration::from_secs(1), echo: None }
+}
+
+/// A receiver with its end of the stream.
+struct There {
+    end: End,
+    law: Receiver,
+}
+
+impl There {
+    fn new(params: &Params) -> Self {
+        let mut there = Self { end: End::new(NEAR), law: Receiver::new(params, PACKET) };
+        there.end.listen(|cx| there.law.on_start(cx));
+        there
+    }
+
+    /// The packet `seq` arrives now, `owd_ms` after it was sent.
+    fn hear(&mut self, seq: u64, owd_ms: u64, heading: &Heading) {
+        let data = self.data(seq, owd_ms, heading);
+        assert!(self.end.listen(|cx| self.law.on_data(&data, cx)).is_empty());
+    }
+
+    fn data(&self, seq: u64, owd_ms: u64, heading: &Heading) -> Arrival {
+        let sent_at = self.end.now - Duration::from_millis(owd_ms);
+        let label = heading.encode();
+        Arrival { seq, size: PACKET, bytes_before: seq * 1000, sent_at, marked: false, label }
+    }
+
+    /// So many packets before `seq` are missing.
+    fn miss(&mut self, seq: u64, packets: u64) {
+        let before = self.data(seq, 50, &heading(Rate::from_mbps(1)));
+        let gap = Gap { first_missing: seq - packets, packets, before };
+        self.end.listen(|cx| self.law.on_loss(&gap, cx));
+    }
+
+    /// Goes to the next deadline; what is reported then.
+    fn report(&mut self) -> Report {
+        self.end.now = self.law.wake();
+        let answers = self.end.listen(|cx| self.law.on_timer(cx));
+        let [Answer { toward: Toward::Source, label }] = answers[..] else {
+            panic!("one report to the source, not {answers:?}")
+        };
+        Report::decode(label).expect("a report")
+    }
+
+    fn probe(&self, name: &str) -> f64 {
+        let mut values = self.end.out.notes.pending.iter().filter(|note| note.name == name);
+        values.next_back().expect("it was recorded").value
+    }
+}
+
+// ---- loss
+
+#[test]
+fn loss_is_the_weighted_mean_of_the_last_eight_fractions() {
+    let mut loss = LossFractions::default();
+    let mut interval = |lost, expected| {
+        loss.lose(lost);
+        loss.close(expected);
+        loss.mean()
+    };
+    // weights 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2, in sum 6
+    near(interval(6, 100), 0.06);
+    near(interval(0, 100), 0.06 / 2.0);
+    near(interval(0, 100), 0.06 / 3.0);
+    near(interval(0, 100), 0.06 / 4.0);
+    near(interval(0, 100), 0.06 * 0.8 / 4.8);
+    near(interval(0, 100), 0.06 * 0.6 / 5.4);
+    near(interval(0, 100), 0.06 * 0.4 / 5.8);
+    near(interval(0, 100), 0.06 * 0.2 / 6.0);
+    near(interval(0, 100), 0.0);
+    near(interval(30, 50), 0.1);
+}
+
+#[test]
+fn an_interval_without_packets_says_nothing_and_none_is_lost_more_than_whole() {
+    let mut loss = LossFractions::default();
+    assert_eq!(loss.mean(), 0.0);
+    loss.lose(1);
+    loss.close(10);
+    loss.close(0);
+    near(loss.mean(), 0.1);
+    loss.lose(7);
+    loss.close(5);
+    near(loss.mean(), (1.0 + 0.1) / 2.0);
+}
+
+#[test]
+fn the_fraction_counts_from_report_to_report() {
+    let mut there = There::new(&exact());
+    let rate = heading(Rate::from_mbps(1));
+    there.hear(100, 50, &rate);
+    // 3 of 100 … 109 are missing
+    there.miss(109, 3);
+    there.hear(109, 50, &rate);
+    there.report();
+    near(there.probe("loss"), 0.3);
+    // none of 110 … 119
+    there.hear(119, 50, &rate);
+    there.report();
+    near(there.probe("loss"), 0.15);
+}
+
+#[test]
+fn the_first_interval_is_what_the_equation_gives_for_the_sending_rate() {
+    // s = 1000 B, RTT = 100 ms: p = 1 % at 898 640 bit/s, p = 1 at 328.79 bit/s
+    for (rate, interval) in [(898_640.0, 100.0), (328.79, 1.0), (1.0, 1.0)] {
+        let found = Path { packet: PACKET, rtt_s: 0.1, rate }.first_interval();
+        assert!((found / interval - 1.0).abs() < 1e-3, "{found}");
+    }
+}
+
+#[test]
+fn as_loss_events_losses_within_a_round_trip_are_one() {
+    let mut there = There::new(&Params { estimator: Estimator::LossEvents, ..exact() });
+    // RTT = 100 ms; a packet each 10 ms
+    let rate = heading(Rate::from_bps(898_640));
+    let at = |there: &mut There, seq: u64, missing: u64| {
+        there.end.now = ms(1000 + 10 * seq);
+        if missing > 0 {
+            there.miss(seq, missing);
+        }
+        there.hear(seq, 50, &rate);
+    };
+    (0..10).for_each(|seq| at(&mut there, seq, 0));
+    // packets 10 and 12 would have come 20 ms apart: one event, after the 100 packets that the equation gives
+    at(&mut there, 11, 1);
+    at(&mut there, 13, 1);
+    (14..50).for_each(|seq| at(&mut there, seq, 0));
+    there.report();
+    assert!((there.probe("loss") * 100.0 - 1.0).abs() < 1e-3, "{}", there.probe("loss"));
+    // packet 50 is 400 ms after packet 10: I₁ = 40, I₂ = 100
+    at(&mut there, 51, 1);
+    there.report();
+    assert!((there.probe("loss") * 70.0 - 1.0).abs() < 1e-3, "{}", there.probe("loss"));
+}
+
+// ---- round-trip time
+
+#[test]
+fn the_round_trip_is_twice_the_smoothed_delay_until_an_echo_says_more() {
+    let mut there = There::new(&exact());
+    assert_eq!(there.law.rtt(), None);
+    let plain = heading(Rate::from_mbps(1));
+    there.end.now = ms(1000);
+    there.hear(0, 20, &plain);
+    near(there.law.rtt().expect("a delay"), 0.040);
+    // 20 + (28 − 20)/8 = 21 ms
+    there.hear(1, 28, &plain);
+    near(there.law.rtt().expect("a delay"), 0.042);
+
+    // reported at 1500 ms; the echo, held 90 ms, arrives at 1630 after 21 ms: RTT 40 ms, a = 40/21 − 1
+    there.report();
+    assert_eq!(there.end.now, ms(1500));
+    there.end.now = ms(1630);
+    let echo = Echo { to: NEAR, reported_at: ms(1500), held: Duration::from_millis(90) };
+    there.hear(2, 21, &Heading { echo: Some(echo), ..plain });
+    let a = 1.0 + (40.0 / 21.0 - 1.0 - 1.0) / 8.0;
+    near(there.probe("factor"), a);
+    near(there.law.rtt().expect("a delay"), 0.021 * (1.0 + a));
+
+    // somebody else's echo
+    there.hear(3, 21, &Heading { echo: Some(Echo { to: FAR, ..echo }), ..plain });
+    near(there.law.rtt().expect("a delay"), 0.021 * (1.0 + a));
+    assert_eq!(there.end.meter.count(Count::Ignored), 0);
+}
+
+#[test]
+fn the_factor_stays_where_it_is_told_to() {
+    let mut there = There::new(&Params { calibration: Calibration::Never, ..exact() });
+    there.end.now = ms(1000);
+    let plain = heading(Rate::from_mbps(1));
+    there.hear(0, 20, &plain);
+    there.report();
+    there.end.now = ms(1630);
+    let echo = Echo { to: NEAR, reported_at: ms(1500), held: Duration::from_millis(90) };
+    there.hear(1, 20, &Heading { echo: Some(echo), ..plain });
+    near(there.law.rtt().expect("a delay"), 0.040);
+}
+
+#[test]
+fn echoes_of_what_was_never_said_are_counted_and_not_used() {
+    let mut there = There::new(&exact());
+    there.end.now = ms(1000);
+    let plain = heading(Rate::from_mbps(1));
+    there.hear(0, 20, &plain);
+    there.report();
+    there.end.now = ms(1600);
+    let echo = Echo { to: NEAR, reported_at: ms(1500), held: Duration::from_millis(60) };
+    let wrong = [
+        // sent after our last report
+        Echo { reported_at: ms(1501), held: Duration::ZERO, ..echo },
+        Echo { reported_at: ms(9000), held: Duration::ZERO, ..echo },
+        // held longer than it can have been: 20 ms of the 100 were on the way here
+        Echo { held: Duration::from_millis(81), ..echo },
+        Echo { held: Duration::MAX, ..echo },
+    ];
+    for echo in wrong {
+        there.hear(1, 20, &Heading { echo: Some(echo), ..plain });
+    }
+    assert_eq!(there.end.meter.count(Count::Ignored), 4);
+    near(there.law.rtt().expect("a delay"), 0.040);
+}
+
+// ---- what a receiver reckons
+
+#[test]
+fn with_loss_a_receiver_claims_the_rate_of_a_tcp_and_at_most_twice_the_sending_rate() {
+    for (sending, claimed) in [(Rate::from_mbps(1), 898_640.0), (Rate::from_kbps(200), 400_000.0)] {
+        let mut there = There::new(&exact());
+        let heading = heading(sending);
+        there.end.now = ms(50);
+        there.hear(0, 50, &heading);
+        // 1 of 100: p = 1 %, RTT = 100 ms, s = 1000 B
+        there.miss(99, 1);
+        there.hear(99, 50, &heading);
+        let report = there.report();
+        assert!((report.rate / claimed - 1.0).abs() < 1e-4, "{}", report.rate);
+    }
+}
+
+#[test]
+fn without_loss_a_receiver_adds_a_packet_per_round_trip_and_at_most_doubles() {
+    // RTT = 100 ms: 8000/0.1 = 80 kbit/s per round trip, 5 round trips in half an interval, 10 in a whole one
+    for (sending, first, second) in
+        [(1_000_000, 1.4e6, 1.8e6), (500_000, 0.9e6, 1.0e6), (50_000, 0.1e6, 0.1e6)]
+    {
+        let mut there = There::new(&exact());
+        there.end.now = ms(50);
+        there.hear(0, 50, &heading(Rate::from_bps(sending)));
+        near(there.report().rate, first);
+        near(there.report().rate, second);
+    }
+}
+
+#[test]
+fn a_report_says_which_packet_was_newest_and_how_long_ago() {
+    let mut there = There::new(&exact());
+    there.end.now = ms(1000);
+    there.hear(0, 20, &heading(Rate::from_mbps(1)));
+    there.end.now = ms(1400);
+    there.hear(1, 30, &heading(Rate::from_mbps(1)));
+    let report = there.report();
+    assert_eq!((report.about, report.held), (ms(1370), Duration::from_millis(100)));
+}
+
+// ---- when a receiver reports
+
+#[test]
+fn reports_are_half_to_one_and_a_half_intervals_apart_the_first_half_as_far() {
+    let mut there = There::new(&Params::default());
+    there.end.now = ms(1000);
+    assert_eq!(there.law.wake(), Time::NEVER);
+    there.hear(0, 20, &heading(Rate::from_mbps(1)));
+    let mut last = there.end.now;
+    let gaps: Vec<f64> = (0..2000)
+        .map(|_| {
+            there.report();
+            (there.end.now - std::mem::replace(&mut last, there.end.now)).as_secs_f64()
+        })
+        .collect();
+    assert!((0.25..0.75).contains(&gaps[0]), "{}", gaps[0]);
+    assert!(gaps[1..].iter().all(|gap| (0.5..=1.5).contains(gap)));
+    assert!(gaps.iter().any(|gap| *gap < 0.55) && gaps.iter().any(|gap| *gap > 1.45));
+    let mean = gaps[1..].iter().sum::<f64>() / 1999.0;
+    assert!((mean - 1.0).abs() < 0.02, "{mean}");
+}
+
+#[test]
+fn the_interval_is_the_announced_one() {
+    let mut there = There::new(&exact());
+    there.hear(0, 0, &heading(Rate::from_mbps(1)));
+    there.hear(1, 0, &Heading { interval: Duration::from_secs(7), ..heading(Rate::from_mbps(1)) });
+    there.report();
+    assert_eq!((there.end.now, there.law.wake()), (ms(500), ms(7500)));
+}
+
+#[test]
+fn data_of_another_form_is_counted_and_not_used() {
+    let mut there = There::new(&exact());
+    for words in [[0; 4], [1, u64::MAX, 1, 5], [1, u64::MAX, 0, 0], [1 << 32 | 1, u64::MAX, 0, 5]] {
+        let data = Arrival { label: Label(words), ..there.data(0, 0, &heading(Rate::from_mbps(1))) };
+        there.end.listen(|cx| there.law.on_data(&data, cx));
+    }
+    assert_eq!(there.end.meter.count(Count::Ignored), 4);
+    assert_eq!(there.law.wake(), Time::NEVER);
+}
+
+// ---- source
+
+/// A source that started at time zero with 1 Mbit/s.
+fn source(params: &Params) -> (End, Sender) {
+    let mut end = End::new(SOURCE);
+    let mut law = Sender::new(&Params { initial_rate: Rate::from_mbps(1), ..params.clone() });
+    end.cx(|cx| law.on_start(cx));
+    (end, law)
+}
+
+/// A receiver's word arrives now, 20 ms after it was sent, about a packet sent 60 ms before that and held for 10 ms.
+fn tell(end: &mut End, law: &mut Sender, from: PeerId, rate: f64) {
+    let sent_at = end.now - Duration::from_millis(20);
+    let report = Report { rate, about: sent_at - Duration::from_millis(60), held: Duration::from_millis(10) };
+    end.tell(law, from, sent_at, report.encode());
+}
+
+fn rate(law: &Sender) -> f64 {
+    law.allowance().rate.as_bps_f64()
+}
+
+#[test]
+fn the_rate_goes_half_of_the_way_down_and_a_fifth_of_the_way_up() {
+    let (mut end, mut law) = source(&Params::default());
+    end.now = ms(1000);
+    tell(&mut end, &mut law, NEAR, 400e3);
+    // 0.5·1000 + 0.5·400
+    assert_eq!(rate(&law), 700e3);
+    assert_eq!(end.meter.count(Count::Episodes), 1);
+    end.now = ms(2000);
+    tell(&mut end, &mut law, NEAR, 1200e3);
+    // 0.8·700 + 0.2·1200
+    assert_eq!(rate(&law), 800e3);
+    assert_eq!(end.meter.count(Count::Episodes), 1);
+    // 20 ms back, 50 ms there
+    assert_eq!(end.meter.rtt_last, Duration::from_millis(70));
+}
+
+#[test]
+fn the_slowest_receiver_of_the_last_five_intervals_decides() {
+    let (mut end, mut law) = source(&exact());
+    end.now = ms(1000);
+    tell(&mut end, &mut law, FAR, 400e3);
+    assert_eq!(rate(&law), 700e3);
+    for second in 2..=6 {
+        end.now = ms(1000 * second);
+        tell(&mut end, &mut law, NEAR, 2e6);
+    }
+    // 400 + 300/2⁵ kbit/s
+    assert_eq!(rate(&law), 409_375.0);
+    assert_eq!(law.receivers(), 2);
+    end.now = ms(6001);
+    tell(&mut end, &mut law, NEAR, 2e6);
+    // the far one is forgotten: 0.8·409 375 + 0.2·2 000 000
+    assert_eq!(rate(&law), 727_500.0);
+    assert_eq!(law.receivers(), 1);
+}
+
+#[test]
+fn five_silent_intervals_halve_the_rate_down_to_the_floor() {
+    let (mut end, mut law) = source(&exact());
+    end.run(&mut law, ms(4999));
+    assert_eq!(rate(&law), 1e6);
+    end.run(&mut law, ms(5000));
+    assert_eq!(rate(&law), 500e3);
+    end.now = ms(7000);
+    tell(&mut end, &mut law, NEAR, 500e3);
+    end.run(&mut law, ms(11_999));
+    assert_eq!(rate(&law), 500e3);
+    end.run(&mut law, ms(12_000));
+    assert_eq!((rate(&law), law.receivers()), (250e3, 0));
+    end.run(&mut law, ms(1_000_000));
+    assert_eq!(rate(&law), 8e3);
+}
+
+#[test]
+fn the_interval_grows_with_the_group_so_that_reports_keep_to_their_share() {
+    let (mut end, mut law) = source(&exact());
+    end.now = ms(1000);
+    let interval = |end: &mut End, law: &mut Sender| heard(end, law).interval;
+    for peer in 0..117 {
+        tell(&mut end, &mut law, PeerId(10 + peer), 1e6);
+    }
+    assert_eq!(rate(&law), 1e6);
+    // 117 · 320 bit / 37.5 kbit/s = 0.9984 s
+    assert_eq!(interval(&mut end, &mut law), Duration::from_secs(1));
+    for peer in 117..1000 {
+        tell(&mut end, &mut law, PeerId(10 + peer), 500e3);
+    }
+    assert!(rate(&law) < 501e3);
+    // 320 000 bit / 37.5 kbit/s, whatever the present rate
+    assert_eq!(interval(&mut end, &mut law), Duration::from_micros(8_533_333));
+    assert_eq!(law.receivers(), 1000);
+}
+
+/// What the next packet says.
+fn heard(end: &mut End, law: &mut Sender) -> Heading {
+    let label = end.cx(|cx| law.stamp(&Sending { seq: 0, size: PACKET, bytes_before: 0 }, cx));
+    Heading::decode(label).expect("a source's word")
+}
+
+#[test]
+fn packets_echo_one_report_each_in_turn() {
+    let (mut end, mut law) = source(&Params::default());
+    assert_eq!(heard(&mut end, &mut law), Heading { rate: Rate::from_mbps(1), ..heading(Rate::ZERO) });
+    end.now = ms(1000);
+    tell(&mut end, &mut law, FAR, 1e6);
+    end.now = ms(1100);
+    tell(&mut end, &mut law, NEAR, 1e6);
+    end.now = ms(1150);
+    let far = Echo { to: FAR, reported_at: ms(980), held: Duration::from_millis(150) };
+    let near = Echo { to: NEAR, reported_at: ms(1080), held: Duration::from_millis(50) };
+    let echoes = [0, 1, 2, 3].map(|_| heard(&mut end, &mut law).echo);
+    assert_eq!(echoes, [Some(far), Some(near), Some(far), Some(near)]);
+}
+
+#[test]
+fn malformed_and_stale_reports_are_counted_and_never_applied() {
+    let (mut end, mut law) = source(&Params::default());
+    end.now = ms(1000);
+    tell(&mut end, &mut law, NEAR, 1e6);
+    let good = Report { rate: 1.0, about: ms(900), held: Duration::from_millis(10) };
+    let wrong = [
+        Report { rate: f64::NAN, ..good },
+        Report { rate: f64::INFINITY, ..good },
+        Report { rate: -1.0, ..good },
+        // about a packet that was not sent yet, or is held by then
+        Report { about: ms(1001), held: Duration::ZERO, ..good },
+        Report { held: Duration::from_millis(101), ..good },
+        Report { held: Duration::MAX, ..good },
+    ];
+    for report in wrong {
+        end.tell(&mut law, FAR, ms(1000), report.encode());
+    }
+    end.tell(&mut law, FAR, ms(1000), Label([200, 1f64.to_bits(), 900_000_000, 0]));
+    // older than the last one of the same receiver
+    end.tell(&mut law, NEAR, ms(979), good.encode());
+    assert_eq!(end.meter.count(Count::Ignored), 8);
+    assert_eq!((rate(&law), law.receivers()), (1e6, 1));
+    // as old as the last one: it was said at the same time
+    end.tell(&mut law, NEAR, ms(980), good.encode());
+    assert_eq!(end.meter.count(Count::Ignored), 8);
+    assert_eq!(rate(&law), 500_001.0);
+}
+
+#[test]
+fn a_source_that_restarts_ignores_what_was_said_of_its_past() {
+    let (mut end, mut law) = source(&Params::default());
+    end.now = ms(5000);
+    end.cx(|cx| law.on_start(cx));
+    tell(&mut end, &mut law, NEAR, 1.0);
+    assert_eq!(end.meter.count(Count::Ignored), 1);
+    assert_eq!(rate(&law), 1e6);
+}
+
+#[test]
+fn the_rate_keeps_its_bounds() {
+    let params = Params { max_rate: Rate::from_kbps(900), ..Params::default() };
+    let (mut end, mut law) = source(&params);
+    assert_eq!(rate(&law), 900e3);
+    for second in 1..100 {
+        end.now = ms(1000 * second);
+        tell(&mut end, &mut law, NEAR, 0.0);
+    }
+    assert_eq!(rate(&law), 8e3);
+    for second in 100..200 {
+        end.now = ms(1000 * second);
+        tell(&mut end, &mut law, NEAR, 2e6);
+    }
+    assert_eq!(rate(&law), 900e3);
+}
+
+#[test]
+fn a_receiver_that_says_goodbye_no_longer_decides() {
+    let (mut end, mut law) = source(&Params::default());
+    end.now = ms(1000);
+    tell(&mut end, &mut law, FAR, 400e3);
+    tell(&mut end, &mut law, NEAR, 700e3);
+    assert_eq!(rate(&law), 550e3);
+    let mut there = There::new(&exact());
+    there.hear(0, 20, &heading(Rate::from_mbps(1)));
+    let answers = there.end.listen(|cx| there.law.on_stop(cx));
+    assert_eq!((answers.len(), there.law.wake()), (1, Time::NEVER));
+    end.tell(&mut law, FAR, ms(1000), answers[0].label);
+    assert_eq!((rate(&law), law.receivers()), (550e3, 1));
+    tell(&mut end, &mut law, NEAR, 700e3);
+    // 0.8·550 + 0.2·700
+    assert_eq!(rate(&law), 580e3);
+    assert_eq!(end.meter.count(Count::Ignored), 0);
+    end.tell(&mut law, FAR, ms(1000), answers[0].label);
+    assert_eq!(end.meter.count(Count::Ignored), 1);
+}
+
+#[test]
+fn a_receiver_that_joins_again_begins_anew() {
+    let mut there = There::new(&exact());
+    let words = heading(Rate::from_mbps(1));
+    there.end.now = ms(50);
+    there.hear(0, 50, &words);
+    there.miss(99, 50);
+    there.hear(99, 50, &words);
+    there.report();
+    there.end.listen(|cx| there.law.on_stop(cx));
+    there.end.now = ms(9000);
+    there.end.listen(|cx| there.law.on_start(cx));
+    there.hear(1000, 20, &words);
+    // no loss and none of the old delay: RTT 40 ms, 12.5 round trips in half a second, 200 kbit/s each
+    assert!(there.report().rate > 1.99e6);
+    near(there.law.rtt().expect("a delay"), 0.040);
+    near(there.probe("loss"), 0.0);
+}
+
+// ---- both ends
+
+#[test]
+fn without_loss_or_delay_change_the_rate_doubles_towards_the_cap_as_smoothly_as_said() {
+    // one receiver, RTT 100 ms, 1 s apart, no loss: X = min(R + 0.8 Mbit/s, 2R), R ← 0.8R + 0.2X
+    let (mut end, mut law) = source(&exact());
+    let mut there = There::new(&exact());
+    let mut wanted: f64 = 1e6;
+    there.end.now = ms(50);
+    for turn in 0..20 {
+        let words = heard(&mut end, &mut law);
+        there.hear(turn, 50, &Heading { echo: None, ..words });
+        let report = there.report();
+        end.now = there.end.now + Duration::from_millis(50);
+        end.tell(&mut law, NEAR, there.end.now, report.encode());
+        let round_trips = if turn == 0 { 5.0 } else { 10.0 };
+        wanted = 0.8 * wanted + 0.2 * (wanted + 80e3 * round_trips).min(2.0 * wanted);
+        assert!((rate(&law) - wanted).abs() < 1.0 + turn as f64, "{turn}: {} {wanted}", rate(&law));
+    }
+}

@@ -1,0 +1,37 @@
+//! PerIfwithECN at a receiver: it only lets the source measure the round-trip time.
+
+use contract::{Arrival, Count, ReceiverCx, ReceiverLaw};
+
+use crate::perif_ecn::words::{Answer, Heading, Word};
+
+/// The receiver's law. It answers the first packet it hears, and questions that are for it.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// The last question that it answered.
+    answered: Option<u32>,
+}
+
+impl Receiver {
+    /// A receiver that has heard nothing.
+    pub(crate) const fn new() -> Self {
+        Self { answered: None }
+    }
+}
+
+impl ReceiverLaw for Receiver {
+    #[inline]
+    fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        let Some(heading) = Heading::decode(data.label) else {
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        let due = match self.answered {
+            None => true,
+            Some(last) => heading.question > last && heading.asked.is_none_or(|peer| peer == cx.me().peer),
+        };
+        if due {
+            self.answered = Some(heading.question);
+            cx.feedback(Word::Answer(Answer { question: heading.question, about: data.sent_at }).encode());
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! PerIfwithECN at the source: grows until a router suggests less.
+
+use contract::{Allowance, Count, Cx, Feedback, Label, PeerId, SenderLaw, Sending};
+use units::{Bytes, Duration, Rate, Time};
+
+use crate::perif_ecn::Params;
+use crate::perif_ecn::words::{Answer, Heading, Notify, Word, mark};
+
+/// The source's law [MF]. Constant state.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    params: Box<Params>,
+    mark: u64,
+    packet_bits: f64,
+    /// Rate, in bit/s.
+    rate: f64,
+    /// Smoothed round-trip time, in seconds.
+    rtt_s: f64,
+    /// The farthest receiver, which questions are for; everyone when it is not known.
+    asked: Option<PeerId>,
+    question: u32,
+    /// Questions that the farthest receiver did not answer, the present one included.
+    open: u32,
+    started_at: Time,
+    notified_at: Option<Time>,
+    next_growth: Time,
+    next_question: Time,
+}
+
+impl Sender {
+    /// A source of packets of size `packet`.
+    pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
+        let mut law = Self {
+            mark: mark(params),
+            packet_bits: packet.as_f64() * 8.0,
+            rate: 0.0,
+            rtt_s: params.initial_rtt.as_secs_f64(),
+            asked: None,
+            question: 0,
+            open: 1,
+            started_at: Time::NEVER,
+            notified_at: None,
+            next_growth: Time::NEVER,
+            next_question: Time::NEVER,
+            params: Box::new(params.clone()),
+        };
+        law.set_rate(params.initial_rate.as_bps_f64());
+        law
+    }
+
+    fn set_rate(&mut self, rate: f64) {
+        self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(self.params.min_rate.as_bps_f64());
+    }
+
+    fn rtt(&self) -> Duration {
+        Duration::from_secs_f64(self.rtt_s).max(SHORTEST_RTT)
+    }
+
+    fn on_notify(&mut self, notify: &Notify, cx: &mut Cx<'_>) {
+        cx.probe("heard_rate", notify.suggested);
+        if notify.suggested < self.rate {
+            cx.count(Count::Episodes, 1);
+        }
+        // R ← max(floor, min(R, suggested))
+        self.set_rate(self.rate.min(notify.suggested));
+        self.notified_at = Some(cx.now());
+    }
+
+    /// Takes a round-trip sample: of the farthest receiver, or of one that is farther.
+    fn on_answer(&mut self, answer: &Answer, from: PeerId, cx: &mut Cx<'_>) {
+        let sample = cx.now() - answer.about;
+        let sample_s = sample.as_secs_f64();
+        if self.asked == Some(from) {
+            // RTT ← RTT + (sample − RTT)/8
+            self.rtt_s += (sample_s - self.rtt_s) * self.params.rtt_gain;
+        } else if self.asked.is_none() || sample_s > self.rtt_s {
+            self.asked = Some(from);
+            self.rtt_s = sample_s;
+        } else {
+            cx.count(Count::Ignored, 1);
+            return;
+        }
+        self.open = 0;
+        cx.measured_rtt(sample);
+        cx.probe("srtt", self.rtt_s);
+    }
+
+    fn grow(&mut self, now: Time) {
+        let rtt = self.rtt();
+        if self.notified_at.is_none_or(|at| now - at >= rtt) {
+            // R ← R + 8s/RTT
+            self.set_rate(self.rate + self.params.increase * self.packet_bits / rtt.as_secs_f64());
+        }
+        self.next_growth = now + rtt;
+    }
+
+    fn ask(&mut self, now: Time) {
+        if self.open >= self.params.patience {
+            self.asked = None;
+        }
+        self.question = self.question.saturating_add(1);
+        self.open = self.open.saturating_add(1);
+        self.next_question = now + self.params.ask_interval;
+    }
+}
+
+impl SenderLaw for Sender {
+    fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let earliest = self.started_at.max(now - self.params.stale);
+        let Some(word) = Word::decode(feedback.label).filter(|it| (earliest..=now).contains(&it.about()))
+        else {
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        match word {
+            Word::Notify(notify) => self.on_notify(&notify, cx),
+            Word::Answer(answer) if answer.question <= self.question => {
+                self.on_answer(&answer, feedback.from, cx);
+            }
+            Word::Answer(_) => cx.count(Count::Ignored, 1),
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(Rate::from_bps_f64(self.rate))
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_>) {
+        self.started_at = cx.now();
+        self.next_growth = cx.now() + self.rtt();
+        self.next_question = cx.now() + self.params.ask_interval;
+    }
+
+    #[inline]
+    fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+        Heading { mark: self.mark, question: self.question, asked: self.asked }.encode()
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        if self.next_growth <= now {
+            self.grow(now);
+        }
+        if self.next_question <= now {
+            self.ask(now);
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        self.next_growth.min(self.next_question)
+    }
+}
+
+/// A round trip takes at least this long, whatever is measured.
+const SHORTEST_RTT: Duration = Duration::from_micros(1);

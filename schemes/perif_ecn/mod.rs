@@ -1,0 +1,83 @@
+//! PerIfwithECN, a reconstruction: a router whose queue is half full tells the source at once which rate would do.
+
+use contract::{Documented, Family, Scheme, Setup, Source, params};
+use units::{Duration, Rate};
+
+mod edge;
+mod router;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use edge::{Receiver, Sender};
+pub use router::Router;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "perif_ecn",
+    title: "Per-interface queues with explicit congestion notification (reconstruction)",
+    families: &[Family::Icn],
+    sources: &[
+        Source {
+            key: "MF",
+            text: "K. Su, K. K. Ramakrishnan, D. Raychaudhuri: Scalable, network-assisted congestion control for the MobilityFirst future internet architecture, IEEE LANMAN 2016 (abstract only)",
+        },
+        Source {
+            key: "SRMCC",
+            text: "the paper on SRMCC, a single-rate multicast congestion control for ICN, which calls this scheme PerIfwithECN and compares itself with it",
+        },
+    ],
+    documented: Documented::Reconstruction,
+    series: &[
+        ("srtt", "s", "flow", "smoothed round-trip time to the farthest receiver"),
+        ("heard_rate", "bps", "flow", "rate that a router's notification suggested"),
+        ("suggested_rate", "bps", "node", "rate that the router suggests in a notification"),
+    ],
+    reorder: 1,
+};
+
+params! {
+    /// A router notifies when so much of what may wait in the queue waits there already.
+    threshold: f64 = 0.5, within 0.0..=1.0, from "our choice: no value is public; the level that SRMCC, Table 1 takes for heavy congestion";
+    /// Share of the group's present rate that a router suggests.
+    keep: f64 = 0.95, within 0.0..=1.0, from "our choice: no value is public; with it trial runs kept nearest to the feedback counted in SRMCC §5.3.4";
+    /// Time over which a router counts a group's bytes for one sample of its rate.
+    bin: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: a router must know a rate to suggest one; some packets at usual rates";
+    /// Gain of the rate that a router knows.
+    meter_gain: f64 = 0.5, within 0.001..=1.0, from "our choice: the last bins count most";
+    /// Least time between notifications about one group by one interface.
+    spacing: Duration = Duration::ZERO, within "0 s"..="10 s", from "our choice: SRMCC §5.3.4 says immediately, and no aggregation";
+    /// Packets per round-trip time by which the rate grows, once per round-trip time without notification.
+    increase: f64 = 1.0, within 0.0..=1000.0, from "our choice: as TCP";
+    /// Round-trip time before the first sample.
+    initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: the order of a path through a continent";
+    /// Gain of the smoothed round-trip time.
+    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP";
+    /// Time between questions to the farthest receiver, whose answers give the round-trip time.
+    ask_interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the source needs a round-trip time, and one answer a second does not show beside the notifications";
+    /// The farthest receiver has left when it does not answer so many questions; everyone is asked then.
+    patience: u32 = 3, within 1..=1000, from "our choice: answers may be lost";
+    /// Feedback about a packet that was sent so long ago is not applied.
+    stale: Duration = Duration::from_secs(2), within "1 ms"..="100 s", from "our choice: longer than a packet waits in a few full queues";
+    /// Rate at the start.
+    initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: as SRMCC, Table 1";
+    /// Least rate.
+    min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes a second";
+    /// Greatest rate. Without one the rate grows without bound where no router notifies.
+    max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: none is known";
+}
+
+/// The part at the source.
+pub fn sender(params: &Params, setup: &Setup) -> Sender {
+    Sender::new(params, setup.segment)
+}
+
+/// The part at a receiver.
+pub fn receiver(_params: &Params, _setup: &Setup) -> Receiver {
+    Receiver::new()
+}
+
+/// The part in a router.
+pub fn router(params: &Params, _setup: &Setup) -> Router {
+    Router::new(params)
+}

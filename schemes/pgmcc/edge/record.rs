@@ -1,0 +1,89 @@
+//! Which packets are known to have arrived, and which are lost, from bitmaps.
+
+/// The last 32 packets that anybody acknowledged, at the source.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    dupacks: u32,
+    /// Number after the greatest that was acknowledged.
+    end: u64,
+    /// Acknowledged; bit 0 is `end` − 1.
+    acked: u32,
+    /// Acknowledged, lost, or of no interest.
+    settled: u32,
+    /// Packets below this number are of no interest.
+    since: u64,
+}
+
+/// What an acknowledgement brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct News {
+    /// Nothing at all: it is old or a copy.
+    pub(crate) stale: bool,
+    /// N, packets newly acknowledged.
+    pub(crate) acked: u64,
+    /// Packets that now count as lost.
+    pub(crate) lost: u64,
+    /// Number of the last of those that were followed by enough acknowledged ones.
+    pub(crate) last_lost: Option<u64>,
+}
+
+impl Record {
+    /// Nothing acknowledged; a packet is lost when `dupacks` later ones are acknowledged.
+    pub(crate) const fn new(dupacks: u32) -> Self {
+        Self { dupacks, end: 0, acked: u32::MAX, settled: u32::MAX, since: 0 }
+    }
+
+    /// Whatever was sent before `next` is of no interest any more.
+    pub(crate) fn forget(&mut self, next: u64) {
+        self.since = next;
+        self.settled = u32::MAX;
+    }
+
+    /// Takes an acknowledgement of `newest` and the 31 before.
+    pub(crate) fn take(&mut self, newest: u64, bitmap: u32) -> News {
+        let mut news = News::default();
+        let theirs = if newest >= self.end {
+            news.lost += self.advance(newest);
+            bitmap
+        } else {
+            // bits of an older acknowledgement, where they belong
+            let behind = self.end - 1 - newest;
+            let theirs = shifted(bitmap, behind);
+            news.stale = theirs & !self.settled == 0;
+            theirs
+        };
+        news.acked = u64::from((theirs & !self.settled).count_ones());
+        self.acked |= theirs;
+        self.settled |= theirs;
+
+        // an unacknowledged packet followed by three acknowledged ones is lost        [PGMCC]
+        let mut above = self.acked;
+        (1..self.dupacks).for_each(|_| above &= above.wrapping_sub(1));
+        if above != 0 {
+            let followed = u32::MAX << above.trailing_zeros();
+            let lost = followed & !self.settled;
+            news.lost += u64::from(lost.count_ones());
+            news.last_lost = (lost != 0).then(|| self.end - 1 - u64::from(lost.trailing_zeros()));
+            self.settled |= lost;
+        }
+        news
+    }
+
+    /// Makes `newest` the greatest number. Returns how many packets leave the record without having been acknowledged.
+    fn advance(&mut self, newest: u64) -> u64 {
+        let ahead = newest + 1 - self.end;
+        let leaving = if ahead < 32 { !self.settled >> (32 - ahead) } else { !self.settled };
+        // those that never came into it
+        let skipped = (newest + 1).saturating_sub(32).saturating_sub(self.end.max(self.since));
+        self.end = newest + 1;
+        self.acked = shifted(self.acked, ahead);
+        // of the new ones, those below `since` are of no interest
+        self.settled = shifted(self.settled, ahead) | shifted(u32::MAX, self.end.saturating_sub(self.since));
+        u64::from(leaving.count_ones()) + skipped
+    }
+}
+
+/// `bits << by`, nothing when all fall out.
+fn shifted(bits: u32, by: u64) -> u32 {
+    if by < 32 { bits << by } else { 0 }
+}

@@ -1,0 +1,270 @@
+//! PGMCC at the source: the window, moved by the acker, and the choice of the acker.
+
+use std::collections::VecDeque;
+
+use contract::{Allowance, Count, Cx, Feedback, Label, PeerId, SenderLaw, Sending};
+use units::{Bytes, Duration, Rate, Time};
+
+use super::election::{Election, Outcome, slowness};
+use super::record::Record;
+use super::timeout::Timeout;
+use super::window::Window;
+use super::words::{Named, Run, Said, Stamp, Word};
+use crate::pgmcc::Params;
+
+/// The source's law [PGMCC].
+///
+/// It sends bursts: packets leave at once while there are tokens, and none while there is none.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    packet: Bytes,
+    silence: u32,
+    window: Window,
+    record: Record,
+    election: Election,
+    timeout: Timeout,
+    /// NAKs that data packets are still to confirm.
+    unconfirmed: VecDeque<Run>,
+    started_at: Time,
+    /// Number of the next packet.
+    next: u64,
+    /// Losses of packets below this number have been answered.
+    answered: u64,
+    /// The window stands still until feedback for this packet, or a later one.
+    resumes: Option<u64>,
+    /// The timeout passes; never while it has not begun.
+    expires: Time,
+    /// Timeouts since the acker was last heard.
+    timeouts: u32,
+}
+
+impl Sender {
+    /// A source of packets of size `packet`.
+    pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
+        Self {
+            packet,
+            silence: params.silence,
+            window: Window::new(params),
+            record: Record::new(params.dupacks),
+            election: Election::new(params.hysteresis),
+            timeout: Timeout::new(params),
+            unconfirmed: VecDeque::with_capacity(CONFIRMATIONS),
+            started_at: Time::ZERO,
+            next: 0,
+            answered: 0,
+            resumes: None,
+            expires: Time::NEVER,
+            timeouts: 0,
+        }
+    }
+
+    /// The present acker.
+    #[cfg(test)]
+    pub(crate) fn acker(&self) -> Option<PeerId> {
+        self.election.acker()
+    }
+
+    /// W and T.
+    #[cfg(test)]
+    pub(crate) const fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// The word of `from`, if a receiver could have said it.
+    fn hear(&self, feedback: &Feedback, now: Time) -> Option<(Word, Duration)> {
+        let word = Word::decode(feedback.label)?;
+        let sent = match word.said {
+            Said::Ack { newest, .. } => newest < self.next,
+            Said::Nak(run) => run.end() <= self.next,
+            Said::Dummy => true,
+        };
+        let known = sent && (self.started_at..=now).contains(&word.echo);
+        // RTT = now − (departure + time held)
+        known.then(|| (word, now - word.echo))
+    }
+
+    /// Lets a report take part in the election. Returns whether it did.
+    fn consider(&mut self, from: PeerId, word: &Word, rtt: Duration, cx: &mut Cx<'_>) -> Outcome {
+        let outcome = self.election.report(from, slowness(rtt, word.p), self.next);
+        match outcome {
+            Outcome::Elected => {
+                // T ← T + 1: the packet that called for an acker has arrived, and nobody will acknowledge it
+                self.record.forget(self.next);
+                self.window.give();
+            }
+            Outcome::Switched => {}
+            Outcome::Kept | Outcome::Refused => return outcome,
+        }
+        self.timeout.restart();
+        self.timeout.sample(rtt);
+        self.heard(cx.now());
+        cx.event("acker", f64::from(from.0));
+        outcome
+    }
+
+    /// The acker is there.
+    fn heard(&mut self, now: Time) {
+        self.timeouts = 0;
+        self.expires = now + self.timeout.span();
+    }
+
+    /// Takes an acknowledgement of `newest` and the 31 before. Returns whether it was news.
+    fn acknowledged(&mut self, newest: u64, bitmap: u32, cx: &mut Cx<'_>) -> bool {
+        let news = self.record.take(newest, bitmap);
+        if news.stale {
+            return false;
+        }
+        if self.resumes.is_some_and(|packet| newest >= packet) {
+            self.resumes = None;
+        }
+        if news.last_lost.is_some_and(|lost| lost >= self.answered) {
+            self.window.halve(news.acked, news.lost);
+            self.suspend();
+            self.resumes = Some(self.next);
+            cx.count(Count::Episodes, 1);
+        } else if self.resumes.is_some() {
+            self.window.hold(news.acked, news.lost);
+        } else {
+            self.window.grow(news.acked, news.lost);
+        }
+        true
+    }
+
+    /// What was sent so far calls for no further cut.
+    fn suspend(&mut self) {
+        self.answered = self.next;
+    }
+
+    /// Nothing is known any more: one packet leaves.
+    fn restart(&mut self) {
+        self.window.restart();
+        self.record.forget(self.next);
+        self.suspend();
+        self.resumes = None;
+        self.expires = Time::NEVER;
+    }
+
+    /// The acker is gone: the next packet calls for another one.
+    fn depose(&mut self, cx: &mut Cx<'_>) {
+        self.timeout.restart();
+        self.timeouts = 0;
+        if self.election.depose().is_some() {
+            cx.event("acker", -1.0);
+        }
+    }
+
+    /// Keeps a NAK that the next data packets confirm.
+    fn confirm(&mut self, run: Run) {
+        if self.unconfirmed.iter().any(|known| known.covers(&run)) {
+            return;
+        }
+        if self.unconfirmed.len() == CONFIRMATIONS {
+            self.unconfirmed.pop_front();
+        }
+        self.unconfirmed.push_back(run);
+    }
+
+    fn show(&self, cx: &mut Cx<'_>) {
+        if cx.probing() {
+            cx.probe("window", self.window.window() * self.packet.as_f64());
+            cx.probe("tokens", self.window.tokens());
+        }
+    }
+}
+
+impl SenderLaw for Sender {
+    fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let Some((word, rtt)) = self.hear(feedback, now) else {
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        let from = feedback.from;
+        match word.said {
+            Said::Ack { newest, bitmap, leaving } => {
+                // an acknowledgement counts when its packet named who sends it
+                let named = self.election.named(from, newest);
+                let stale = named && !self.acknowledged(newest, bitmap, cx);
+                if leaving {
+                    if self.election.acker() == Some(from) {
+                        self.depose(cx);
+                        self.restart();
+                    }
+                } else if stale {
+                    cx.count(Count::Ignored, 1);
+                    return;
+                } else {
+                    match self.consider(from, &word, rtt, cx) {
+                        Outcome::Kept => {
+                            self.timeout.sample(rtt);
+                            self.heard(now);
+                            cx.measured_rtt(rtt);
+                        }
+                        Outcome::Refused if !named => cx.count(Count::Ignored, 1),
+                        Outcome::Elected | Outcome::Switched | Outcome::Refused => {}
+                    }
+                }
+            }
+            Said::Nak(run) => {
+                self.confirm(run);
+                self.consider(from, &word, rtt, cx);
+            }
+            Said::Dummy => {
+                self.consider(from, &word, rtt, cx);
+            }
+        }
+        if let Some(srtt) = self.timeout.smoothed_s() {
+            cx.probe("srtt", srtt);
+        }
+        self.show(cx);
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        // a window below one packet holds the stream: T < 1
+        let tokens = (self.window.tokens() + ROUNDING).max(0.0) as u64;
+        Allowance { window: self.packet * tokens, rate: Rate::UNLIMITED }
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_>) {
+        self.started_at = cx.now();
+    }
+
+    fn stamp(&mut self, sending: &Sending, cx: &mut Cx<'_>) -> Label {
+        self.window.send();
+        self.next = sending.seq + 1;
+        if self.expires == Time::NEVER {
+            self.expires = cx.now() + self.timeout.span();
+        }
+        self.show(cx);
+        let acker = self.election.acker().map_or(Named::Elect, Named::Acker);
+        Stamp { acker, confirmed: self.unconfirmed.pop_front() }.encode()
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        if cx.now() < self.expires {
+            return;
+        }
+        self.restart();
+        if self.election.acker().is_some() {
+            cx.count(Count::Timeouts, 1);
+            self.timeout.back_off();
+            self.timeouts += 1;
+            if self.timeouts >= self.silence {
+                self.depose(cx);
+            }
+        }
+        self.show(cx);
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        self.expires
+    }
+}
+
+/// What sums of fractions may lack of a whole token.
+const ROUNDING: f64 = 1e-9;
+
+/// Most NAKs that wait for a data packet; older ones are forgotten.
+const CONFIRMATIONS: usize = 16;

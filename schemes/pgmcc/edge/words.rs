@@ -1,0 +1,139 @@
+//! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused.
+
+use contract::{Label, PeerId};
+use units::Time;
+
+/// What a data packet says beside its number and its time [PGMCC]; the encoding is ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// Who acknowledges it.
+    pub(crate) acker: Named,
+    /// A NAK that reached the source: nobody else need send it. PGM says so in a packet of its own, the NCF [RFC3208].
+    pub(crate) confirmed: Option<Run>,
+}
+
+/// Whom a data packet names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// This receiver acknowledges.
+    Acker(PeerId),
+    /// There is no acker: whoever speaks first becomes it.
+    Elect,
+}
+
+/// Consecutive packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Number of the first.
+    pub(crate) first: u64,
+    /// How many, at least one.
+    pub(crate) packets: u32,
+}
+
+impl Run {
+    /// Whether all of `other` is in it.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.first <= other.first && other.end() <= self.end()
+    }
+
+    /// Number after the last.
+    pub(crate) fn end(&self) -> u64 {
+        self.first.saturating_add(u64::from(self.packets))
+    }
+}
+
+/// A receiver's word [PGMCC].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// When the newest data packet was sent, plus the time since it arrived.
+    pub(crate) echo: Time,
+    /// Loss rate, in parts of 65536.
+    pub(crate) p: u16,
+    /// What it says.
+    pub(crate) said: Said,
+}
+
+/// What a receiver says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// A packet arrived that named the receiver.
+    Ack {
+        /// Greatest number that arrived.
+        newest: u64,
+        /// Which of it and the 31 before arrived; bit 0 is `newest`.
+        bitmap: u32,
+        /// The acker leaves.
+        leaving: bool,
+    },
+    /// Packets are missing.
+    Nak(Run),
+    /// Nothing is missing; there is no acker.
+    Dummy,
+}
+
+impl Stamp {
+    /// As the label of a data packet.
+    pub(crate) fn encode(&self) -> Label {
+        let who = match self.acker {
+            Named::Acker(peer) => u64::from(peer.0) << 32 | ACKER,
+            Named::Elect => ELECT,
+        };
+        let (first, packets) = self.confirmed.map_or((0, 0), |run| (run.first, run.packets));
+        Label([who, first, u64::from(packets), 0])
+    }
+
+    /// From a data packet's label; `None` when no source would write it.
+    #[inline]
+    pub(crate) fn decode(label: Label) -> Option<Self> {
+        let [who, first, packets, rest] = label.0;
+        let peer = (who >> 32) as u32;
+        let acker = match who & 0xffff_ffff {
+            ACKER => Named::Acker(PeerId(peer)),
+            ELECT if peer == 0 => Named::Elect,
+            _ => return None,
+        };
+        let confirmed = match u32::try_from(packets).ok()? {
+            0 if first == 0 => None,
+            0 => return None,
+            packets => Some(Run { first, packets }),
+        };
+        (rest == 0).then_some(Self { acker, confirmed })
+    }
+}
+
+impl Word {
+    /// As the label of a feedback packet.
+    pub(crate) fn encode(&self) -> Label {
+        let (kind, number, rest) = match self.said {
+            Said::Ack { newest, bitmap, leaving: false } => (ACK, newest, bitmap),
+            Said::Ack { newest, bitmap, leaving: true } => (LEAVING, newest, bitmap),
+            Said::Nak(run) => (NAK, run.first, run.packets),
+            Said::Dummy => (DUMMY, 0, 0),
+        };
+        Label([u64::from(self.p) << 16 | kind, self.echo.as_nanos(), number, u64::from(rest)])
+    }
+
+    /// From a feedback packet's label; `None` when no receiver would write it.
+    #[inline]
+    pub(crate) fn decode(label: Label) -> Option<Self> {
+        let [head, echo, number, rest] = label.0;
+        let rest = u32::try_from(rest).ok()?;
+        let said = match head & 0xffff {
+            kind @ (ACK | LEAVING) if rest & 1 == 1 => {
+                Said::Ack { newest: number, bitmap: rest, leaving: kind == LEAVING }
+            }
+            NAK if rest > 0 => Said::Nak(Run { first: number, packets: rest }),
+            DUMMY if number == 0 && rest == 0 => Said::Dummy,
+            _ => return None,
+        };
+        let p = u16::try_from(head >> 16).ok()?;
+        Some(Self { echo: Time::from_nanos(echo), p, said })
+    }
+}
+
+const ACKER: u64 = 1;
+const ELECT: u64 = 2;
+const ACK: u64 = 1;
+const LEAVING: u64 = 2;
+const NAK: u64 = 3;
+const DUMMY: u64 = 4;

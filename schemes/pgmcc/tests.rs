@@ -1,0 +1,884 @@
+use contract::{
+    Address, Answer, Arrival, Count, Cx, Feedback, FlowId, Gap, Label, Meter, NodeId, Note, Outputs, PeerId,
+    Random, ReceiverCx, ReceiverLaw, SenderLaw, Sending,
+};
+use proptest::prelude::*;
+use units::{Bytes, Duration, Time};
+
+use super::edge::{LossRate, Named, News, Record, Run, Said, Stamp, Timeout, Window, Word, slowness};
+use super::*;
+
+// ---- what a law needs to run ----
+
+/// One law alone, with what it put out.
+struct End {
+    now: Time,
+    me: PeerId,
+    random: Random,
+    meter: Meter,
+    out: Outputs,
+}
+
+impl End {
+    fn new(me: PeerId) -> Self {
+        let mut out = Outputs::default();
+        out.notes.probing = true;
+        out.notes.events = true;
+        Self { now: Time::ZERO, me, random: Random::new(1, "test", ""), meter: Meter::default(), out }
+    }
+
+    fn cx<T>(&mut self, call: impl FnOnce(&mut Cx<'_>) -> T) -> T {
+        let me = Address { node: NodeId(0), peer: self.me };
+        call(&mut Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out))
+    }
+
+    fn notes(&self, name: &str) -> Vec<Note> {
+        self.out.notes.pending.iter().filter(|note| note.name == name).copied().collect()
+    }
+}
+
+/// A source, and what it sent.
+struct Source {
+    end: End,
+    law: Sender,
+    sent: Vec<(Time, Stamp)>,
+}
+
+impl Source {
+    /// It started at time zero.
+    fn new(params: &Params) -> Self {
+        let (mut end, mut law) = (End::new(PeerId(0)), Sender::new(params, PACKET));
+        end.cx(|cx| law.on_start(cx));
+        let mut source = Self { end, law, sent: Vec::new() };
+        source.send();
+        source
+    }
+
+    /// One that elected `NEAR` at 100 ms, with a round-trip time of 100 ms, sent packet 1, and is patient.
+    fn elected() -> Self {
+        let mut source = Self::new(&Params { min_timeout: Duration::from_secs(10), ..Params::default() });
+        source.at(100);
+        source.tell(NEAR, 0, 100, Said::Dummy);
+        source
+    }
+
+    /// Sends what may be sent, at once.
+    fn send(&mut self) {
+        while self.law.allowance().window >= PACKET {
+            let seq = self.sent.len() as u64;
+            let sending = Sending { seq, size: PACKET, bytes_before: seq * 1000 };
+            let label = self.end.cx(|cx| self.law.stamp(&sending, cx));
+            self.sent.push((self.end.now, Stamp::decode(label).expect("a data packet's label")));
+        }
+    }
+
+    /// Follows deadlines up to and including `ms`.
+    fn at(&mut self, ms: u64) {
+        let until = self::ms(ms);
+        while self.law.wake() <= until {
+            self.end.now = self.law.wake();
+            self.end.cx(|cx| self.law.on_timer(cx));
+            self.send();
+        }
+        self.end.now = until;
+    }
+
+    /// Gives the source a word of `from` now, about data sent `age_ms` ago.
+    fn tell(&mut self, from: PeerId, p: u16, age_ms: u64, said: Said) {
+        self.tell_about(from, p, self.end.now - Duration::from_millis(age_ms), said);
+    }
+
+    fn tell_about(&mut self, from: PeerId, p: u16, echo: Time, said: Said) {
+        let label = Word { echo, p, said }.encode();
+        let feedback = Feedback { from, sent_at: self.end.now, label };
+        self.end.cx(|cx| self.law.on_feedback(&feedback, cx));
+        self.send();
+    }
+
+    /// The acker acknowledges `newest` and what `bitmap` says of the 31 before.
+    fn ack(&mut self, newest: u64, bitmap: u32) {
+        self.tell(NEAR, 0, 100, ack(newest, bitmap));
+    }
+
+    fn w_and_t(&self) -> (f64, f64) {
+        (self.law.window().window(), self.law.window().tokens())
+    }
+
+    fn named(&self) -> Named {
+        self.sent.last().expect("a packet was sent").1.acker
+    }
+
+    fn ignored(&self) -> u64 {
+        self.end.meter.count(Count::Ignored)
+    }
+}
+
+/// A receiver, and what it said.
+struct Hearer {
+    end: End,
+    law: Receiver,
+    answers: Vec<Answer>,
+    said: Vec<(Time, Word)>,
+}
+
+impl Hearer {
+    fn new(seed: u64) -> Self {
+        let mut end = End::new(NEAR);
+        end.random = Random::new(seed, "receiver", "");
+        Self { end, law: Receiver::new(&Params::default()), answers: Vec::new(), said: Vec::new() }
+    }
+
+    fn listen(&mut self, call: impl FnOnce(&mut Receiver, &mut ReceiverCx<'_, '_>)) {
+        let Self { end, law, answers, said } = self;
+        let now = end.now;
+        end.cx(|cx| call(law, &mut ReceiverCx::new(cx, answers)));
+        said.extend(answers.drain(..).map(|answer| (now, Word::decode(answer.label).expect("a word"))));
+    }
+
+    /// Packet `seq` arrives now, 30 ms after it left; the `missing` before it do not.
+    fn hear(&mut self, seq: u64, missing: u64, acker: Named, confirmed: Option<Run>) {
+        let sent_at = self.end.now - Duration::from_millis(30);
+        let label = Stamp { acker, confirmed }.encode();
+        let data = Arrival { seq, size: PACKET, bytes_before: seq * 1000, sent_at, marked: false, label };
+        if missing > 0 {
+            let gap = Gap { first_missing: seq - missing, packets: missing, before: data };
+            self.listen(|law, cx| law.on_loss(&gap, cx));
+        }
+        self.listen(|law, cx| law.on_data(&data, cx));
+    }
+
+    /// Follows deadlines up to and including `ms`.
+    fn at(&mut self, ms: u64) {
+        let until = self::ms(ms);
+        while self.law.wake() <= until {
+            self.end.now = self.law.wake();
+            self.listen(|law, cx| law.on_timer(cx));
+        }
+        self.end.now = until;
+    }
+
+    fn suppressed(&self) -> u64 {
+        self.end.meter.count(Count::Suppressed)
+    }
+}
+
+const NEAR: PeerId = PeerId(1);
+const FAR: PeerId = PeerId(2);
+const PACKET: Bytes = Bytes::new(1000);
+const ALL: u32 = u32::MAX;
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+fn ack(newest: u64, bitmap: u32) -> Said {
+    Said::Ack { newest, bitmap, leaving: false }
+}
+
+fn nak(first: u64, packets: u32) -> Said {
+    Said::Nak(Run { first, packets })
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}
+
+/// A window of W packets, with T tokens.
+fn window(params: &Params, w: u64, t: u64) -> Window {
+    let mut window = Window::new(&Params { ssthresh: 1e6, ..params.clone() });
+    window.grow(w - 1, 0);
+    (t..w).for_each(|_| window.send());
+    assert_eq!((window.window(), window.tokens()), (w as f64, t as f64));
+    window
+}
+
+// ---- window and tokens ----
+
+#[test]
+fn up_to_four_packets_each_acknowledged_one_adds_one_and_gives_two_tokens() {
+    let mut window = Window::new(&Params::default());
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        window.send();
+        window.grow(1, 0);
+        seen.push((window.window(), window.tokens()));
+    }
+    // 1, 0 → 2, 2 → 2, 1 → 3, 3 → 3, 2 → 4, 4
+    assert_eq!(seen, [(2.0, 2.0), (3.0, 3.0), (4.0, 4.0)]);
+}
+
+#[test]
+fn beyond_four_packets_the_window_grows_by_a_packet_per_window() {
+    let params = Params { tokens: Tokens::Conserved, ..Params::default() };
+    let mut window = Window::new(&params);
+    window.grow(2, 0);
+    (0..3).for_each(|_| window.send());
+    assert_eq!((window.window(), window.tokens()), (3.0, 0.0));
+    // W = 3, N = 2: D = 1 → W = 4, T = 2; N = 1 → T = 2 + 1 + 1/4, W = 4 + 1/4
+    window.grow(2, 0);
+    assert_eq!((window.window(), window.tokens()), (4.25, 3.25));
+    // 1/4.25 = 0.235294…
+    window.send();
+    window.grow(1, 0);
+    assert!(close(window.window(), 4.485_294_117_647_059) && close(window.tokens(), 3.485_294_117_647_059));
+}
+
+#[test]
+fn there_are_never_more_tokens_than_the_window() {
+    let mut window = window(&Params::default(), 8, 7);
+    window.grow(3, 0);
+    assert_eq!(window.tokens(), window.window());
+    window.give();
+    assert_eq!(window.tokens(), window.window());
+}
+
+#[test]
+fn a_loss_halves_the_window_and_takes_the_tokens_below_zero() {
+    // T ← 1 − 10/2, W ← 10/2; then three acknowledged packets while the window stands still
+    let granted = Params { tokens: Tokens::Granted, ..Params::default() };
+    let mut it = window(&granted, 10, 1);
+    it.halve(1, 1);
+    assert_eq!((it.window(), it.tokens()), (5.0, -4.0));
+    it.hold(3, 1);
+    assert!(it.window() == 5.0 && close(it.tokens(), -4.0 + 3.0 * 1.2));
+
+    // with their tokens given back: 1 − 5 + 1 + 1, and 3 + 1 more
+    let conserved = Params { tokens: Tokens::Conserved, ..Params::default() };
+    let mut it = window(&conserved, 10, 1);
+    it.halve(1, 1);
+    assert_eq!((it.window(), it.tokens()), (5.0, -2.0));
+    it.hold(3, 1);
+    assert_eq!((it.window(), it.tokens()), (5.0, 2.0));
+}
+
+#[test]
+fn the_window_does_not_fall_below_one() {
+    let mut it = window(&Params::default(), 3, 0);
+    it.halve(0, 0);
+    assert_eq!((it.window(), it.tokens()), (1.5, -1.5));
+    it.halve(0, 0);
+    assert_eq!((it.window(), it.tokens()), (1.0, -2.0));
+}
+
+proptest! {
+    #[test]
+    fn conserved_tokens_and_packets_in_flight_are_the_window(
+        steps in prop::collection::vec((0u8..3, 1u64..4, 0u64..3), 1..300),
+    ) {
+        let mut window = Window::new(&Params { tokens: Tokens::Conserved, ..Params::default() });
+        let mut in_flight = 0u64;
+        for (kind, acked, lost) in steps {
+            while window.tokens() + 1e-9 >= 1.0 {
+                window.send();
+                in_flight += 1;
+            }
+            let acked = acked.min(in_flight);
+            let lost = lost.min(in_flight - acked);
+            in_flight -= acked + lost;
+            match kind {
+                0 => window.grow(acked, lost),
+                1 => window.hold(acked, lost),
+                _ => window.halve(acked, lost),
+            }
+            let sum = window.tokens() + in_flight as f64;
+            prop_assert!((sum - window.window()).abs() < 1e-6, "{} + {in_flight} ≠ {}", window.tokens(), window.window());
+            // whatever happens, something is under way or may be sent
+            prop_assert!(in_flight > 0 || window.tokens() + 1e-9 >= 1.0);
+        }
+    }
+}
+
+// ---- bitmaps ----
+
+fn news(acked: u64, lost: u64, last_lost: Option<u64>) -> News {
+    News { stale: false, acked, lost, last_lost }
+}
+
+#[test]
+fn an_acknowledgement_counts_what_no_earlier_one_did() {
+    let mut record = Record::new(3);
+    assert_eq!(record.take(0, ALL), news(1, 0, None));
+    // acknowledgements of 1 and 2 are lost on their way
+    assert_eq!(record.take(3, ALL), news(3, 0, None));
+    // a copy, and an older one with nothing new
+    assert!(record.take(3, ALL).stale);
+    assert!(record.take(1, ALL).stale);
+}
+
+#[test]
+fn an_older_acknowledgement_may_still_tell_of_a_packet() {
+    let mut record = Record::new(3);
+    record.take(2, ALL);
+    // 3 is missing when 4 is acknowledged: …1101; then 3's own comes late, said when 3 was the newest
+    assert_eq!(record.take(4, !0b10), news(1, 0, None));
+    assert_eq!(record.take(3, ALL), news(1, 0, None));
+    assert_eq!(record.take(5, ALL), news(1, 0, None));
+}
+
+#[test]
+fn three_later_packets_make_a_packet_lost_once() {
+    let mut record = Record::new(3);
+    record.take(5, ALL);
+    // 6 is missing; bit 1, 2, 3 as 7, 8, 9 are acknowledged
+    assert_eq!(record.take(7, !0b10), news(1, 0, None));
+    assert_eq!(record.take(8, !0b100), news(1, 0, None));
+    assert_eq!(record.take(9, !0b1000), news(1, 1, Some(6)));
+    assert_eq!(record.take(10, !0b1_0000), news(1, 0, None));
+    // and it does not come back
+    assert_eq!(record.take(11, ALL), news(1, 0, None));
+}
+
+#[test]
+fn later_packets_need_not_be_consecutive() {
+    let mut record = Record::new(3);
+    record.take(0, ALL);
+    // 1, 3, 5 are missing; at 6 only 2, 4, 6 came after 1; at 8 only 6, 7, 8 after 5, and 4, 6, 7 after 3
+    assert_eq!(record.take(2, !0b10), news(1, 0, None));
+    assert_eq!(record.take(4, !0b1010), news(1, 0, None));
+    assert_eq!(record.take(6, !0b10_1010), news(1, 1, Some(1)));
+    assert_eq!(record.take(7, !0b101_0100), news(1, 1, Some(3)));
+    assert_eq!(record.take(8, !0b1010_1000), news(1, 1, Some(5)));
+}
+
+#[test]
+fn losses_in_a_row_are_found_together() {
+    let mut record = Record::new(3);
+    record.take(9, ALL);
+    assert_eq!(record.take(15, !0b11_1000), news(3, 3, Some(12)));
+}
+
+#[test]
+fn packets_that_leave_the_record_unseen_are_lost_without_a_cut() {
+    let mut record = Record::new(3);
+    record.take(9, ALL);
+    // 10…109 were sent, 110 alone is acknowledged: 10…78 never come into the record of 79…110
+    assert_eq!(record.take(110, 1), news(1, 69, None));
+    // 111, 112: three later ones; 31 packets, 79 and 80 have left before
+    assert_eq!(record.take(111, 0b11), news(1, 1, None));
+    assert_eq!(record.take(112, 0b111), news(1, 30, Some(109)));
+    // a step within the record lets go of what it held
+    let mut record = Record::new(3);
+    record.take(9, ALL);
+    assert_eq!(record.take(11, !0b10), news(1, 0, None));
+    assert_eq!(record.take(42, 1), news(1, 1, None));
+}
+
+#[test]
+fn what_is_forgotten_is_neither_acknowledged_nor_lost() {
+    let mut record = Record::new(3);
+    record.take(9, ALL);
+    record.forget(20);
+    assert_eq!(record.take(15, 1), news(0, 0, None));
+    assert_eq!(record.take(22, 0b101), news(2, 0, None));
+    assert_eq!(record.take(24, 0b1_0111), news(2, 1, Some(21)));
+}
+
+proptest! {
+    #[test]
+    fn every_packet_is_acknowledged_or_lost_once(
+        fates in prop::collection::vec((prop::bool::weighted(0.8), prop::bool::weighted(0.8)), 1..400),
+    ) {
+        let mut record = Record::new(3);
+        let mut bitmap = ALL;
+        let (mut acked, mut lost, mut newest) = (0, 0, 0);
+        for (seq, (arrives, ack_arrives)) in fates.iter().enumerate() {
+            bitmap = bitmap << 1 | u32::from(*arrives);
+            if *arrives && *ack_arrives {
+                let news = record.take(seq as u64, bitmap);
+                prop_assert!(!news.stale);
+                acked += news.acked;
+                lost += news.lost;
+                newest = seq as u64 + 1;
+            }
+        }
+        // the last few may be open, and what was lost before it was known to have arrived counts as lost
+        prop_assert!(acked + lost <= newest && newest <= acked + lost + 32);
+        let arrived = fates.iter().filter(|(arrives, _)| *arrives).count() as u64;
+        prop_assert!(acked <= arrived);
+    }
+}
+
+// ---- loss rate ----
+
+#[test]
+fn the_loss_rate_after_losses_is_the_closed_form() {
+    // c = 500/65536 = 0.00763; p = 1 − (1 − c)^k: 500, 1000 − 500²/65536, …
+    let mut loss = LossRate::new(500);
+    let seen: Vec<u16> = (0..3)
+        .map(|_| {
+            loss.lost(1);
+            loss.reported()
+        })
+        .collect();
+    assert_eq!(seen, [500, 996, 1489]);
+    let c: f64 = 500.0 / 65536.0;
+    assert!((c - 0.00763).abs() < 1e-5);
+    for k in [10, 91, 1000] {
+        let mut loss = LossRate::new(500);
+        loss.lost(k);
+        let closed = 1.0 - (0..k).fold(1.0, |rest, _| rest * (1.0 - c));
+        assert!((f64::from(loss.reported()) / 65536.0 - closed).abs() < 1.0 / 65536.0, "{k}: {closed}");
+        // and n packets later it is (1 − c)^n of that
+        (0..91).for_each(|_| loss.arrived());
+        let later = (0..91).fold(closed, |p, _| p * (1.0 - c));
+        assert!((f64::from(loss.reported()) / 65536.0 - later).abs() < 1.0 / 65536.0, "{k}: {later}");
+    }
+}
+
+#[test]
+fn a_small_loss_rate_is_measured_and_forgotten() {
+    // one packet in 1000: 65.5; sixteen bits alone, rounded, would never fall below 65
+    let mut loss = LossRate::new(500);
+    let mut sum = 0.0;
+    for i in 0..1_000_000 {
+        if i % 1000 == 0 {
+            loss.lost(1)
+        } else {
+            loss.arrived()
+        }
+        sum += f64::from(loss.reported());
+    }
+    assert!((sum / 1e6 - 65.5).abs() < 1.0, "{}", sum / 1e6);
+    (0..3000).for_each(|_| loss.arrived());
+    assert_eq!(loss.reported(), 0);
+    // nothing but losses, far more than anybody counts
+    loss.lost(u64::MAX);
+    assert_eq!(loss.reported(), u16::MAX);
+}
+
+// ---- election ----
+
+#[test]
+fn slowness_is_worked_out_with_the_polynomial() {
+    let half = Duration::from_millis(500);
+    assert_eq!(slowness(half, 0), 0.0);
+    // p = 1/16: √p = 1/4; 9p = 0.5625; 32p² = 0.125; 1 + 0.5625·1.125 = 1.6328125
+    assert_eq!(slowness(half, 4096), 0.5 * 0.25 * 1.632_812_5);
+    // p = 1/4: 1/2; 2.25; 2; 1 + 2.25·3 = 7.75
+    assert_eq!(slowness(half, 16384), 0.5 * 0.5 * 7.75);
+    // p = 1/64: 1/8; 0.140625; 0.0078125; 1 + 0.140625·1.0078125 = 1.1417236328125
+    assert_eq!(slowness(half, 1024), 0.5 * 0.125 * 1.141_723_632_812_5);
+}
+
+#[test]
+fn another_receiver_takes_over_below_three_quarters_of_the_throughput() {
+    let mut source = Source::elected();
+    source.at(2000);
+    source.tell(NEAR, 4096, 375, ack(1, ALL));
+    // M·C = 0.5·M₁·0.75 = 0.375·M₁: as slow as that is not slow enough
+    source.tell(FAR, 4096, 500, nak(1, 1));
+    assert_eq!(source.law.acker(), Some(NEAR));
+    source.tell(FAR, 4096, 501, nak(1, 1));
+    assert_eq!(source.law.acker(), Some(FAR));
+    let events: Vec<f64> = source.end.notes("acker").iter().map(|note| note.value).collect();
+    assert_eq!(events, [1.0, 2.0]);
+    // the former one, with a little more than 4/3 of the present slowness
+    source.tell(NEAR, 4096, 668, nak(1, 1));
+    assert_eq!(source.law.acker(), Some(FAR));
+    source.tell(NEAR, 4096, 669, nak(1, 1));
+    assert_eq!(source.law.acker(), Some(NEAR));
+}
+
+#[test]
+fn without_losses_nobody_is_slower_and_the_first_loss_elects() {
+    let mut source = Source::elected();
+    source.at(1000);
+    source.tell(FAR, 0, 900, Said::Dummy);
+    assert_eq!(source.law.acker(), Some(NEAR));
+    source.tell(FAR, 1, 20, nak(0, 1));
+    assert_eq!(source.law.acker(), Some(FAR));
+    // it gets better: its own reports say so
+    source.tell(FAR, 0, 20, nak(0, 1));
+    source.tell(NEAR, 1, 20, nak(1, 1));
+    assert_eq!(source.law.acker(), Some(NEAR));
+}
+
+#[test]
+fn a_switch_of_ackers_leaves_the_window_alone_and_both_are_heard() {
+    let mut source = Source::elected();
+    source.at(200);
+    source.ack(1, ALL);
+    source.ack(2, ALL);
+    source.ack(3, ALL);
+    assert_eq!((source.w_and_t(), source.sent.len()), ((4.0, 0.0), 8));
+    source.tell(FAR, 500, 90, nak(2, 1));
+    assert_eq!((source.law.acker(), source.w_and_t()), (Some(FAR), (4.0, 0.0)));
+    // packets 4…7 named NEAR: its acknowledgements still count, and it is no acker for them
+    source.ack(4, ALL);
+    assert_eq!((source.w_and_t(), source.named()), ((4.25, 0.25), Named::Acker(FAR)));
+    source.tell(FAR, 500, 100, ack(8, !0b1110));
+    assert_eq!((source.ignored(), source.sent.len()), (0, 10));
+    // packets 9 and on named FAR: NEAR has no business with them
+    let before = source.w_and_t();
+    source.ack(9, ALL);
+    assert_eq!((source.w_and_t(), source.ignored()), (before, 1));
+}
+
+// ---- start, growth, loss ----
+
+#[test]
+fn the_first_packet_calls_for_an_acker_and_the_first_word_elects() {
+    let mut source = Source::new(&Params::default());
+    assert_eq!(source.sent, [(ms(0), Stamp { acker: Named::Elect, confirmed: None })]);
+    assert_eq!(source.law.wake(), ms(3000));
+    source.at(70);
+    source.tell(NEAR, 0, 50, Said::Dummy);
+    assert_eq!((source.sent.len(), source.named()), (2, Named::Acker(NEAR)));
+    assert_eq!(source.w_and_t(), (1.0, 0.0));
+    // RTT 50 ms: 50 + 4·25
+    assert_eq!(source.law.wake(), ms(70 + 200));
+    source.tell(FAR, 0, 60, Said::Dummy);
+    assert_eq!((source.sent.len(), source.law.acker()), (2, Some(NEAR)));
+}
+
+#[test]
+fn packets_leave_in_bursts_as_tokens_come() {
+    let mut source = Source::elected();
+    let mut bursts = Vec::new();
+    for newest in 1..=6 {
+        source.at(100 + 100 * newest);
+        let before = source.sent.len();
+        source.ack(newest, ALL);
+        bursts.push(source.sent.len() - before);
+    }
+    // W = 2, 3, 4, then 4 + 1/4, + 1/4.25, …: the fraction is not yet a packet
+    assert_eq!(bursts, [2, 2, 2, 1, 1, 1]);
+    assert!(close(source.w_and_t().0, 4.25 + 1.0 / 4.25 + 1.0 / (4.25 + 1.0 / 4.25)));
+    let windows = source.end.notes("window");
+    assert_eq!(windows.last().map(|note| note.value), Some(source.w_and_t().0 * 1000.0));
+    assert_eq!(source.end.notes("tokens").last().map(|note| note.value), Some(source.w_and_t().1));
+}
+
+/// A source whose window is eight packets, all of them in flight: 21…28; 0…20 are acknowledged.
+fn eight() -> Source {
+    let params = Params { ssthresh: 8.0, ..Params::default() };
+    let mut source = Source::new(&params);
+    source.at(100);
+    source.tell(NEAR, 0, 100, Said::Dummy);
+    for newest in 1..=20 {
+        source.at(100 + 10 * newest);
+        source.ack(newest, ALL);
+    }
+    source
+}
+
+#[test]
+fn a_loss_halves_once_and_the_window_stands_still_until_the_next_packet_is_acknowledged() {
+    let mut source = eight();
+    let (w, t) = source.w_and_t();
+    let sent = source.sent.len() as u64;
+    let in_flight = sent - 21;
+    assert!(close(w, t + in_flight as f64) && t < 1.0 && in_flight >= 8, "{w} {t} {in_flight}");
+    // 21 and 23 are lost; 22, 24, 25 arrive: 21 has three later ones
+    source.ack(22, !0b10);
+    source.ack(24, !0b1010);
+    let (w, _) = source.w_and_t();
+    source.ack(25, !0b1_0100);
+    let (halved, t) = source.w_and_t();
+    assert!(close(halved, w / 2.0) && t < 0.0);
+    assert_eq!(source.end.meter.count(Count::Episodes), 1);
+    // the next packet is not sent yet; 23 is found lost, and cuts nothing
+    let next = source.sent.len() as u64;
+    source.ack(26, !0b10_1000);
+    source.ack(27, !0b101_0000);
+    assert_eq!((source.w_and_t().0, source.end.meter.count(Count::Episodes)), (halved, 1));
+    for newest in 28..next {
+        source.ack(newest, ALL);
+        assert_eq!(source.w_and_t().0, halved, "packet {newest} was sent before the cut");
+    }
+    assert!(source.sent.len() as u64 > next, "tokens came back meanwhile");
+    // feedback for the packet sent after the cut
+    source.ack(next, ALL);
+    assert!(source.w_and_t().0 > halved);
+    assert_eq!(source.end.meter.count(Count::Episodes), 1);
+    // a packet sent after the cut is lost: a new cut
+    let end = source.sent.len() as u64;
+    assert!(end > next + 1);
+    let w = source.w_and_t().0;
+    for (i, newest) in (next + 2..next + 5).enumerate() {
+        assert!(newest < source.sent.len() as u64);
+        source.ack(newest, !(1 << (i + 1)));
+    }
+    // below its threshold of eight it had grown by two meanwhile
+    assert!(close(source.w_and_t().0, (w + 2.0) / 2.0));
+    assert_eq!(source.end.meter.count(Count::Episodes), 2);
+}
+
+#[test]
+fn old_copied_and_foreign_acknowledgements_are_ignored() {
+    let mut source = eight();
+    let before = (source.w_and_t(), source.sent.len());
+    source.ack(20, ALL);
+    source.ack(7, ALL);
+    source.tell(FAR, 0, 50, ack(21, ALL));
+    assert_eq!(((source.w_and_t(), source.sent.len()), source.ignored()), (before, 3));
+    // nor does anybody acknowledge what was not sent, echo what is to come, or say what means nothing
+    source.ack(source.sent.len() as u64, ALL);
+    source.tell_about(NEAR, 0, source.end.now + Duration::from_nanos(1), ack(21, ALL));
+    source.tell(FAR, 500, 50, nak(25, 1000));
+    for words in [[0; 4], [1, 0, 0, 2], [u64::MAX; 4], [3, 0, 5, 0], [4, 0, 1, 0], [1 << 32 | 1, 0, 1, 1]] {
+        let feedback = Feedback { from: FAR, sent_at: source.end.now, label: Label(words) };
+        source.end.cx(|cx| source.law.on_feedback(&feedback, cx));
+    }
+    assert_eq!(((source.w_and_t(), source.sent.len()), source.ignored()), (before, 12));
+    assert_eq!(source.law.acker(), Some(NEAR));
+}
+
+// ---- silence ----
+
+#[test]
+fn a_timeout_starts_over_and_two_in_a_row_call_for_another_acker() {
+    let mut source = eight();
+    let sent = source.sent.len();
+    let (at, span) = (source.end.now, source.law.wake() - source.end.now);
+    source.at(at.as_nanos() / 1_000_000 + span.as_nanos() / 1_000_000 + 1);
+    // one packet, W = 1, T = 0, still for the same acker, and twice the time
+    assert_eq!((source.sent.len(), source.w_and_t()), (sent + 1, (1.0, 0.0)));
+    assert_eq!((source.named(), source.sent[sent].0), (Named::Acker(NEAR), at + span));
+    assert_eq!(source.law.wake(), at + span + span * 2);
+    source.at(5000);
+    let calls: Vec<(Time, Named)> = source.sent[sent + 1..].iter().map(|(at, it)| (*at, it.acker)).collect();
+    let second = at + span * 3;
+    assert_eq!(calls, [(second, Named::Elect), (second + Duration::from_secs(3), Named::Elect)]);
+    assert_eq!((source.law.acker(), source.w_and_t()), (None, (1.0, 0.0)));
+    assert_eq!(source.end.notes("acker").last().map(|note| note.value), Some(-1.0));
+    assert_eq!(source.end.meter.count(Count::Timeouts), 2);
+
+    source.tell(FAR, 0, 100, Said::Dummy);
+    assert_eq!((source.named(), source.w_and_t()), (Named::Acker(FAR), (1.0, 0.0)));
+}
+
+#[test]
+fn acknowledgements_from_before_a_timeout_move_no_tokens_but_show_that_the_acker_is_there() {
+    let mut source = eight();
+    let span = source.law.wake() - source.end.now;
+    let next = source.sent.len() as u64;
+    source.at((source.law.wake().as_nanos()).div_ceil(1_000_000));
+    assert_eq!(source.end.meter.count(Count::Timeouts), 1);
+    source.tell(NEAR, 0, 300, ack(23, ALL));
+    assert_eq!((source.w_and_t(), source.ignored()), ((1.0, 0.0), 0));
+    assert!(source.law.wake() - source.end.now < span * 2, "a sample ends the back-off");
+    // the packet sent after it
+    source.ack(next, ALL);
+    assert_eq!(source.w_and_t().0, 2.0);
+    // so a second timeout is the first again
+    source.at((source.law.wake().as_nanos()).div_ceil(1_000_000));
+    assert_eq!((source.law.acker(), source.end.meter.count(Count::Timeouts)), (Some(NEAR), 2));
+}
+
+#[test]
+fn a_source_that_nobody_hears_calls_every_three_seconds() {
+    let mut source = Source::new(&Params::default());
+    source.at(30_000);
+    let times: Vec<Time> = source.sent.iter().map(|(at, _)| *at).collect();
+    assert_eq!(times, (0..=10).map(|i| ms(3000 * i)).collect::<Vec<_>>());
+    assert!(source.sent.iter().all(|(_, stamp)| stamp.acker == Named::Elect));
+    assert_eq!(source.end.meter.count(Count::Timeouts), 0);
+}
+
+#[test]
+fn the_timeout_follows_rfc_6298() {
+    let params = Params::default();
+    let mut timeout = Timeout::new(&params);
+    assert_eq!(timeout.span(), Duration::from_secs(3));
+    timeout.sample(Duration::from_millis(100));
+    // 100 + 4·50
+    assert_eq!((timeout.span(), timeout.smoothed_s()), (Duration::from_millis(300), Some(0.1)));
+    timeout.sample(Duration::from_millis(180));
+    // RTTVAR = 3/4·50 + 1/4·80 = 57.5; SRTT = 7/8·100 + 1/8·180 = 110; 110 + 230
+    assert_eq!(timeout.span(), Duration::from_millis(340));
+    timeout.back_off();
+    timeout.back_off();
+    assert_eq!(timeout.span(), Duration::from_millis(1360));
+    (0..100).for_each(|_| timeout.sample(Duration::from_millis(20)));
+    assert_eq!(timeout.span(), params.min_timeout);
+    (0..20).for_each(|_| timeout.back_off());
+    assert_eq!(timeout.span(), params.max_timeout);
+    timeout.restart();
+    assert_eq!((timeout.span(), timeout.smoothed_s()), (Duration::from_secs(3), None));
+}
+
+#[test]
+fn an_acker_that_leaves_is_replaced_at_once() {
+    let mut source = eight();
+    let sent = source.sent.len();
+    // somebody else's farewell is none
+    source.tell(FAR, 0, 50, Said::Ack { newest: 22, bitmap: ALL, leaving: true });
+    assert_eq!((source.law.acker(), source.sent.len()), (Some(NEAR), sent));
+    // the acker's need not say anything else that is new
+    source.tell(NEAR, 0, 50, Said::Ack { newest: 20, bitmap: ALL, leaving: true });
+    assert_eq!((source.law.acker(), source.sent.len()), (None, sent + 1));
+    assert_eq!((source.named(), source.w_and_t()), (Named::Elect, (1.0, 0.0)));
+    source.tell(FAR, 0, 50, nak(21, 1));
+    assert_eq!((source.named(), source.sent.len()), (Named::Acker(FAR), sent + 2));
+}
+
+// ---- NAKs and their confirmation ----
+
+#[test]
+fn each_nak_is_confirmed_by_one_data_packet() {
+    let mut source = eight();
+    source.tell(FAR, 0, 50, nak(21, 2));
+    source.tell(FAR, 0, 50, nak(22, 1));
+    source.tell(FAR, 0, 50, nak(24, 1));
+    source.tell(PeerId(3), 0, 50, nak(24, 1));
+    let sent = source.sent.len();
+    for newest in 21..25 {
+        source.ack(newest, ALL);
+    }
+    let confirmed: Vec<Run> = source.sent[sent..].iter().filter_map(|(_, stamp)| stamp.confirmed).collect();
+    // 22 is part of what was confirmed with 21; 24 is confirmed once
+    assert_eq!(confirmed, [Run { first: 21, packets: 2 }, Run { first: 24, packets: 1 }]);
+}
+
+#[test]
+fn a_nak_waits_up_to_fifty_milliseconds() {
+    let mut waits = Vec::new();
+    for seed in 0..400 {
+        let mut hearer = Hearer::new(seed);
+        hearer.at(100);
+        hearer.hear(0, 0, Named::Acker(FAR), None);
+        hearer.at(200);
+        hearer.hear(3, 2, Named::Acker(FAR), None);
+        assert!(hearer.said.is_empty());
+        hearer.at(1000);
+        let [(at, word)] = hearer.said[..] else { panic!("{:?}", hearer.said) };
+        assert_eq!(word.said, nak(1, 2));
+        // two lost, then one that arrived: 996 − 7.6
+        assert_eq!(word.p, 989);
+        // packet 3 left at 170 ms, and was held since 200 ms
+        assert_eq!(at - word.echo, Duration::from_millis(30));
+        waits.push((at - ms(200)).as_secs_f64());
+    }
+    let mean = waits.iter().sum::<f64>() / 400.0;
+    assert!(waits.iter().all(|wait| (0.0..=0.05).contains(wait)));
+    assert!((0.0235..0.0265).contains(&mean), "{mean}");
+    assert!(waits.iter().any(|wait| *wait < 0.002) && waits.iter().any(|wait| *wait > 0.048));
+}
+
+#[test]
+fn a_confirmed_nak_is_not_sent() {
+    for (confirmed, sent) in [((1, 2), 0), ((0, 9), 0), ((1, 1), 1), ((2, 2), 1), ((5, 1), 1)] {
+        let mut hearer = Hearer::new(7);
+        hearer.at(100);
+        hearer.hear(0, 0, Named::Acker(FAR), None);
+        hearer.hear(3, 2, Named::Acker(FAR), None);
+        hearer.hear(4, 0, Named::Acker(FAR), Some(Run { first: confirmed.0, packets: confirmed.1 }));
+        hearer.at(1000);
+        assert_eq!((hearer.said.len(), hearer.suppressed()), (sent, 1 - sent as u64), "{confirmed:?}");
+    }
+}
+
+#[test]
+fn a_call_for_an_acker_is_answered_once_after_a_wait_unless_somebody_else_did() {
+    let mut hearer = Hearer::new(3);
+    hearer.at(100);
+    hearer.hear(0, 0, Named::Elect, None);
+    hearer.hear(1, 0, Named::Elect, None);
+    assert!(hearer.said.is_empty() && hearer.law.wake() <= ms(150));
+    hearer.at(1000);
+    let [(at, word)] = hearer.said[..] else { panic!("{:?}", hearer.said) };
+    assert_eq!((word.said, word.p, at - word.echo), (Said::Dummy, 0, Duration::from_millis(30)));
+
+    hearer.hear(2, 0, Named::Elect, None);
+    hearer.hear(3, 0, Named::Acker(FAR), None);
+    hearer.at(2000);
+    assert_eq!((hearer.said.len(), hearer.suppressed()), (1, 1));
+
+    // a NAK answers as well
+    hearer.hear(4, 0, Named::Elect, None);
+    hearer.hear(6, 1, Named::Elect, None);
+    hearer.at(3000);
+    let said: Vec<Said> = hearer.said[1..].iter().map(|(_, word)| word.said).collect();
+    assert!(said.contains(&nak(5, 1)) && said.len() <= 2, "{said:?}");
+}
+
+#[test]
+fn more_gaps_than_fit_are_not_all_reported() {
+    let mut hearer = Hearer::new(1);
+    hearer.at(100);
+    for i in 0..100 {
+        hearer.hear(2 * i, i.min(1), Named::Acker(FAR), None);
+    }
+    hearer.at(1000);
+    assert_eq!((hearer.said.len(), hearer.suppressed()), (63, 36));
+}
+
+// ---- the acker ----
+
+#[test]
+fn the_acker_acknowledges_every_packet_that_names_it_with_what_arrived() {
+    let mut hearer = Hearer::new(1);
+    hearer.at(100);
+    hearer.hear(40, 0, Named::Acker(FAR), None);
+    hearer.hear(41, 0, Named::Acker(NEAR), None);
+    hearer.hear(43, 0, Named::Acker(NEAR), None);
+    hearer.hear(45, 0, Named::Acker(NEAR), None);
+    // late, and not yet given up
+    hearer.hear(42, 0, Named::Acker(NEAR), None);
+    hearer.hear(46, 0, Named::Acker(FAR), None);
+    let acks: Vec<Said> = hearer.said.iter().map(|(_, word)| word.said).collect();
+    // what was sent before it joined does not count as missing
+    assert_eq!(acks, [ack(41, ALL), ack(43, !0b10), ack(45, !0b1010), ack(45, !0b10)]);
+    assert!(hearer.said.iter().all(|(at, word)| *at - word.echo == Duration::from_millis(30)));
+}
+
+#[test]
+fn a_leap_beyond_the_bitmap_leaves_one_bit() {
+    let mut hearer = Hearer::new(1);
+    hearer.at(100);
+    hearer.hear(0, 0, Named::Acker(NEAR), None);
+    hearer.hear(31, 30, Named::Acker(NEAR), None);
+    hearer.hear(63, 31, Named::Acker(NEAR), None);
+    let acks: Vec<Said> = hearer.said.iter().map(|(_, word)| word.said).collect();
+    assert_eq!(acks, [ack(0, ALL), ack(31, 1 << 31 | 1), ack(63, 1)]);
+}
+
+#[test]
+fn only_the_acker_says_that_it_leaves() {
+    for (named, said) in [(NEAR, true), (FAR, false)] {
+        let mut hearer = Hearer::new(1);
+        hearer.listen(|law, cx| law.on_stop(cx));
+        hearer.at(100);
+        hearer.hear(7, 0, Named::Acker(NEAR), None);
+        hearer.hear(8, 0, Named::Acker(named), None);
+        hearer.said.clear();
+        hearer.at(150);
+        hearer.listen(|law, cx| law.on_stop(cx));
+        let words: Vec<Said> = hearer.said.iter().map(|(_, word)| word.said).collect();
+        let expected = Said::Ack { newest: 8, bitmap: ALL, leaving: true };
+        assert_eq!(words, if said { vec![expected] } else { vec![] });
+        assert!(hearer.said.iter().all(|(_, word)| word.echo == ms(120)), "30 ms on its way, 50 ms held");
+    }
+}
+
+// ---- words ----
+
+proptest! {
+    #[test]
+    fn words_come_back_as_they_were_said_and_nonsense_is_refused(
+        peer in any::<u32>(), number in any::<u64>(), packets in 1u32.., p in any::<u16>(), echo in any::<u64>(),
+        noise in any::<[u64; 4]>(),
+    ) {
+        let run = Run { first: number, packets };
+        for acker in [Named::Acker(PeerId(peer)), Named::Elect] {
+            for confirmed in [None, Some(run)] {
+                let stamp = Stamp { acker, confirmed };
+                prop_assert_eq!(Stamp::decode(stamp.encode()), Some(stamp));
+            }
+        }
+        let bitmap = packets | 1;
+        let acks = [true, false].map(|leaving| Said::Ack { newest: number, bitmap, leaving });
+        for said in [acks[0], acks[1], Said::Nak(run), Said::Dummy] {
+            let word = Word { echo: Time::from_nanos(echo), p, said };
+            prop_assert_eq!(Word::decode(word.encode()), Some(word));
+        }
+        // what is read is what would be written
+        if let Some(stamp) = Stamp::decode(Label(noise)) {
+            prop_assert_eq!(stamp.encode(), Label(noise));
+        }
+        if let Some(word) = Word::decode(Label(noise)) {
+            prop_assert_eq!(word.encode(), Label(noise));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What a scheme's part in a router needs to run in a test.
+
+use contract::{
+    Address, Around, Backlog, Cx, Destination, Ecn, Entry, FlowId, GroupId, Header, Label, Meter, NodeCx,
+    NodeId, Outputs, Packet, Passing, PeerId, PortId, PortView, Random, Report, RouterCx, RouterLaw, Word,
+};
+use units::{Bytes, Rate, Time};
+
+/// A router's node around one part: its clock and ports, the rest of its context, and what the part put out.
+pub(crate) struct Node {
+    pub(crate) now: Time,
+    pub(crate) ports: Ports,
+    pub(crate) meter: Meter,
+    pub(crate) out: Outputs,
+    random: Random,
+    words: Vec<Word>,
+}
+
+/// The node's ports.
+pub(crate) struct Ports(Vec<PortView>);
+
+impl Ports {
+    /// One of them, to be changed.
+    pub(crate) fn get(&mut self, port: PortId) -> &mut PortView {
+        &mut self.0[port.index()]
+    }
+}
+
+impl Around for Ports {
+    fn port(&mut self, port: PortId) -> PortView {
+        self.0[port.index()]
+    }
+
+    fn next(&self, _to: NodeId) -> Option<PortId> {
+        None
+    }
+
+    fn cost(&self, _to: NodeId) -> Option<u64> {
+        None
+    }
+}
+
+impl Node {
+    /// A node at time zero with so many ports of 10 Mbit/s both ways and 50 packets.
+    pub(crate) fn new(ports: u32) -> Self {
+        let port = |i| PortView {
+            port: PortId(i),
+            to: NodeId(100 + i),
+            rate: Rate::from_mbps(10),
+            rate_in: Rate::from_mbps(10),
+            backlog: Backlog::default(),
+            busy: false,
+            limit: Backlog { packets: 50, bytes: Bytes::UNLIMITED },
+        };
+        let mut out = Outputs::default();
+        out.notes.probing = true;
+        out.notes.events = true;
+        Self {
+            now: Time::ZERO,
+            ports: Ports((0..ports).map(port).collect()),
+            meter: Meter::default(),
+            out,
+            random: Random::new(1, "router", ""),
+            words: Vec::new(),
+        }
+    }
+
+    /// Shows the part a packet that came in by `port`.
+    pub(crate) fn arrive(&mut self, law: &mut impl RouterLaw, packet: &Packet, port: PortId) {
+        law.on_arrival(packet, &mut Passing { now: self.now, port, random: &mut self.random });
+    }
+
+    /// Shows the part a packet that is about to join the queue of `port`, in which `waiting` packets wait.
+    pub(crate) fn enqueue(&mut self, law: &mut impl RouterLaw, packet: &Packet, port: PortId, waiting: u32) {
+        self.ports.get(port).backlog.packets = waiting;
+        let view = self.ports.port(port);
+        let mut passing = Passing { now: self.now, port, random: &mut self.random };
+        law.on_enqueue(&mut packet.clone(), &view, &mut passing);
+    }
+
+    /// Gives the part a child's word; returns what it says.
+    pub(crate) fn report(
+        &mut self,
+        law: &mut impl RouterLaw,
+        group: GroupId,
+        from: Address,
+        label: Label,
+        entry: Entry<'_>,
+    ) -> Vec<Word> {
+        let report = Report { group, from, sent_at: self.now, label, entry };
+        self.within(|cx| law.on_report(&report, cx))
+    }
+
+    /// Follows the part's deadlines up to and including `end`; returns what it says, and when.
+    pub(crate) fn run(&mut self, law: &mut impl RouterLaw, end: Time) -> Vec<(Time, Word)> {
+        let mut said = Vec::new();
+        while law.wake() <= end {
+            self.now = self.now.max(law.wake());
+            let words = self.within(|cx| law.on_timer(cx));
+            said.extend(words.into_iter().map(|word| (self.now, word)));
+            assert!(law.wake() > self.now, "a deadline that has passed stays");
+        }
+        self.now = end;
+        said
+    }
+
+    fn within(&mut self, call: impl FnOnce(&mut RouterCx<'_, '_, '_>)) -> Vec<Word> {
+        let me = Address { node: NodeId(0), peer: PeerId(0) };
+        let mut cx = Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out);
+        let mut node = NodeCx::new(&mut cx, &mut self.ports);
+        call(&mut RouterCx::new(&mut node, &mut self.words));
+        std::mem::take(&mut self.words)
+    }
+}
+
+/// A packet of `flow` on its way between two nodes.
+pub(crate) fn packet(flow: u32, from: u32, to: u32, header: Header, label: Label) -> Packet {
+    Packet {
+        flow: FlowId(flow),
+        size_bytes: 1000,
+        source: Address { node: NodeId(from), peer: PeerId(flow) },
+        to: Destination::from(Address { node: NodeId(to), peer: PeerId(flow) }),
+        sent_at: Time::ZERO,
+        label,
+        header,
+        ecn: Ecn::NotCapable,
+        hops: 0,
+    }
+}

@@ -1,0 +1,69 @@
+//! What the laws of a stream need to run in a test.
+
+use contract::{
+    Address, Answer, Cx, Feedback, FlowId, Label, Meter, NodeId, Outputs, PeerId, Random, ReceiverCx,
+    SenderLaw,
+};
+use units::{Bytes, Duration, Time};
+
+/// One law alone: its clock, the rest of its context, and what it put out.
+pub(crate) struct End {
+    pub(crate) now: Time,
+    me: PeerId,
+    random: Random,
+    pub(crate) meter: Meter,
+    pub(crate) out: Outputs,
+    answers: Vec<Answer>,
+}
+
+impl End {
+    /// The endpoint `me`, at time zero.
+    pub(crate) fn new(me: PeerId) -> Self {
+        let mut out = Outputs::default();
+        out.notes.probing = true;
+        out.notes.events = true;
+        let random = Random::new(1, "test", "");
+        Self { now: Time::ZERO, me, random, meter: Meter::default(), out, answers: Vec::new() }
+    }
+
+    /// Calls a law at the source.
+    pub(crate) fn cx<T>(&mut self, call: impl FnOnce(&mut Cx<'_>) -> T) -> T {
+        let me = Address { node: NodeId(0), peer: self.me };
+        call(&mut Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out))
+    }
+
+    /// Calls a law at a receiver; returns what it answered.
+    pub(crate) fn listen(&mut self, call: impl FnOnce(&mut ReceiverCx<'_, '_>)) -> Vec<Answer> {
+        let mut answers = std::mem::take(&mut self.answers);
+        self.cx(|cx| call(&mut ReceiverCx::new(cx, &mut answers)));
+        answers
+    }
+
+    /// Follows the deadlines of a source's law up to and including `end`.
+    pub(crate) fn run(&mut self, law: &mut impl SenderLaw, end: Time) {
+        while law.wake() <= end {
+            self.now = self.now.max(law.wake());
+            self.cx(|cx| law.on_timer(cx));
+        }
+        self.now = end;
+    }
+
+    /// Gives a source's law a word that `from` sent at `sent_at`.
+    pub(crate) fn tell(&mut self, law: &mut impl SenderLaw, from: PeerId, sent_at: Time, label: Label) {
+        self.cx(|cx| law.on_feedback(&Feedback { from, sent_at, label }, cx));
+    }
+}
+
+/// The packet of every test.
+pub(crate) const PACKET: Bytes = Bytes::new(1000);
+
+/// So many milliseconds after the start.
+pub(crate) fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+/// Asserts that two numbers agree to nine digits.
+#[track_caller]
+pub(crate) fn near(found: f64, wanted: f64) {
+    assert!((found - wanted).abs() <= 1e-9 * wanted.abs().max(1e-9), "{found}, not {wanted}");
+}

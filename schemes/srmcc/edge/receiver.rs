@@ -1,0 +1,87 @@
+//! SRMCC at a receiver: says once per cycle how fast its access link is and how long ago the data left.
+
+use contract::{Arrival, Count, ReceiverCx, ReceiverLaw};
+use units::{Rate, Time};
+
+use crate::srmcc::words::{Header, Mcc};
+
+/// The receiver's law [SRMCC §3.2]. It measures nothing but its access link, once.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// C_access; unlimited where the network could not tell.
+    c_access: Rate,
+    newest: Option<Newest>,
+    /// When it last spoke.
+    spoke_at: Time,
+}
+
+/// The newest data packet.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    header: Header,
+    sent_at: Time,
+    arrived_at: Time,
+}
+
+impl Receiver {
+    /// A receiver that knows nothing of its access link yet.
+    pub(crate) const fn new() -> Self {
+        Self { c_access: Rate::UNLIMITED, newest: None, spoke_at: Time::ZERO }
+    }
+
+    /// Starts an MCC on its way up the tree.
+    fn speak(&mut self, newest: &Newest, cx: &mut ReceiverCx<'_, '_>) {
+        let held = cx.now() - newest.arrived_at;
+        self.spoke_at = cx.now();
+        // Min fair = C_access, Max qocc = 0, Min qocc = 1                             [SRMCC §3.2]
+        let mcc = Mcc {
+            min_fair: self.c_access,
+            max_qocc: 0.0,
+            min_qocc: 1.0,
+            round: newest.header.round,
+            t_echo: newest.sent_at + held,
+            t_adapt: newest.header.t_adapt,
+        };
+        cx.report(mcc.encode());
+    }
+}
+
+impl ReceiverLaw for Receiver {
+    fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        let Some(header) = Header::decode(data.label) else { return cx.count(Count::Ignored, 1) };
+        let first = self.newest.is_none();
+        // a packet that was overtaken has no news
+        if self.newest.is_some_and(|newest| newest.sent_at > data.sent_at) {
+            return;
+        }
+        let newest = Newest { header, sent_at: data.sent_at, arrived_at: cx.now() };
+        self.newest = Some(newest);
+        if first {
+            self.speak(&newest, cx);
+        }
+    }
+
+    fn probes(&self) -> bool {
+        true
+    }
+
+    fn on_access(&mut self, capacity: Rate) {
+        self.c_access = capacity.max(Rate::from_bps(1));
+    }
+
+    fn on_start(&mut self, _cx: &mut ReceiverCx<'_, '_>) {
+        self.newest = None;
+    }
+
+    fn on_timer(&mut self, cx: &mut ReceiverCx<'_, '_>) {
+        if let Some(newest) = self.newest
+            && self.wake() <= cx.now()
+        {
+            self.speak(&newest, cx);
+        }
+    }
+
+    fn wake(&self) -> Time {
+        self.newest.map_or(Time::NEVER, |newest| self.spoke_at + newest.header.t_adapt)
+    }
+}

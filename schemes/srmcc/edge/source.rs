@@ -1,0 +1,215 @@
+//! SRMCC at the source: one rate, adapted once per cycle from what the routers of the tree measured.
+
+use contract::{Allowance, Count, Cx, Feedback, Label, PeerId, SenderLaw, Sending};
+use units::{Duration, Rate, Time};
+
+use crate::srmcc::adaptation::{Adaptation, Known};
+use crate::srmcc::fold::Fold;
+use crate::srmcc::words::{Header, Mcc, cycle, rounds_between};
+use crate::srmcc::{Params, Rtt};
+
+/// The source's law [SRMCC §4].
+#[derive(Clone, Debug)]
+pub struct Sender {
+    params: Box<Params>,
+    adaptation: Adaptation,
+    /// Rate, in bit/s.
+    rate: f64,
+    /// Smoothed round-trip time to the slowest member, in seconds.
+    srtt: f64,
+    /// Number of the present cycle.
+    round: u32,
+    /// Newest round that came back; none before the first message.
+    heard_round: Option<u32>,
+    /// Who speaks to the source: the first tree node, or the members where there is none; in the order of peers.
+    children: Vec<Child>,
+    /// How many of them have not spoken in this cycle.
+    awaited: usize,
+    /// What this cycle's messages say.
+    heard: Option<Fold>,
+    started_at: Time,
+    adapted_at: Time,
+    /// The cycle ends.
+    due: Time,
+    /// Cycles without a word.
+    misses: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Child {
+    peer: PeerId,
+    heard_at: Time,
+    spoke: bool,
+}
+
+impl Sender {
+    pub(crate) fn new(params: &Params) -> Self {
+        let mut law = Self {
+            adaptation: Adaptation::new(params),
+            rate: params.initial_rate.as_bps_f64(),
+            srtt: params.initial_rtt.as_secs_f64(),
+            round: 0,
+            heard_round: None,
+            children: Vec::new(),
+            awaited: 0,
+            heard: None,
+            started_at: Time::ZERO,
+            adapted_at: Time::ZERO,
+            due: Time::NEVER,
+            misses: 0,
+            params: Box::new(params.clone()),
+        };
+        law.set_rate(law.rate);
+        law
+    }
+
+    /// T_adapt: time between two adaptations.
+    pub(crate) fn t_adapt(&self) -> Duration {
+        // 4.0 × RTT                                                                   [SRMCC §5.1, Table 1]
+        cycle(Duration::from_secs_f64(self.params.cycle * self.srtt))
+    }
+
+    /// Whether nobody would say this now.
+    fn doubts(&self, mcc: &Mcc) -> bool {
+        let too_old = |newest| rounds_between(mcc.round, newest) > self.params.stale as i32;
+        mcc.t_echo < self.started_at
+            || rounds_between(self.round, mcc.round) > 0
+            || self.heard_round.is_some_and(too_old)
+    }
+
+    /// Notes that `peer` spoke in this cycle.
+    fn note(&mut self, peer: PeerId, now: Time) {
+        match self.children.binary_search_by_key(&peer, |child| child.peer) {
+            Ok(at) => {
+                let child = &mut self.children[at];
+                self.awaited -= usize::from(!child.spoke);
+                (child.heard_at, child.spoke) = (now, true);
+            }
+            Err(at) => self.children.insert(at, Child { peer, heard_at: now, spoke: true }),
+        }
+    }
+
+    /// Waits for the children again, but no longer for those that have been silent.
+    fn await_children(&mut self, now: Time) {
+        let patience = self.t_adapt().scaled(self.params.forget);
+        self.children.retain_mut(|child| {
+            child.spoke = false;
+            now - child.heard_at < patience
+        });
+        self.awaited = self.children.len();
+    }
+
+    /// Adapts the rate to what was heard in this cycle.
+    fn adapt(&mut self, heard: &Fold, cx: &mut Cx<'_>) {
+        if self.params.rtt == Rtt::Measured {
+            // RTT = 7/8 RTT + 1/8 s
+            self.srtt += (heard.age.as_secs_f64() - self.srtt) * self.params.rtt_gain;
+        }
+        let fair = if heard.fair == Rate::UNLIMITED { f64::INFINITY } else { heard.fair.as_bps_f64() };
+        let known = Known { o_max: heard.max, o_min: heard.min, fair };
+        let next = self.adaptation.next(&known, self.rate);
+        if next < self.rate {
+            cx.count(Count::Episodes, 1);
+        }
+        self.set_rate(next);
+        self.misses = 0;
+        self.adapted_at = cx.now();
+        self.begin_cycle(cx);
+
+        cx.event("adapted", f64::from(self.round));
+        cx.probe("o_max", known.o_max);
+        cx.probe("o_min", known.o_min);
+        cx.probe("state", f64::from(self.adaptation.state(known.o_max) as u8));
+        if fair.is_finite() {
+            cx.probe("fair_rate", fair);
+        }
+        cx.probe("srtt", self.srtt);
+        cx.probe("t_adapt", self.t_adapt().as_secs_f64());
+    }
+
+    /// A cycle passed without a word.
+    fn miss(&mut self, cx: &mut Cx<'_>) {
+        // differs: the paper says nothing about silence, which may be congestion
+        // before the first word nobody is known to listen, and nobody can be congested
+        if self.heard_round.is_none() {
+            self.due = cx.now() + self.t_adapt();
+            return;
+        }
+        self.misses = self.misses.saturating_add(1);
+        if self.misses < self.params.misses {
+            self.due = cx.now() + self.t_adapt();
+            return;
+        }
+        self.set_rate(0.5 * self.rate);
+        cx.count(Count::Episodes, 1);
+        cx.event("silence", f64::from(self.misses));
+        self.begin_cycle(cx);
+    }
+
+    fn begin_cycle(&mut self, cx: &mut Cx<'_>) {
+        self.round = self.round.wrapping_add(1);
+        self.await_children(cx.now());
+        self.due = cx.now() + self.t_adapt();
+    }
+
+    fn set_rate(&mut self, rate: f64) {
+        self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(self.params.min_rate.as_bps_f64());
+    }
+}
+
+impl SenderLaw for Sender {
+    fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let Some(mcc) = Mcc::decode(feedback.label, now).filter(|mcc| !self.doubts(mcc)) else {
+            return cx.count(Count::Ignored, 1);
+        };
+        cx.measured_rtt(now - mcc.t_echo);
+        self.note(feedback.from, now);
+        let mut heard = self.heard.take().unwrap_or(Fold::NOTHING);
+        heard.add(&mcc, now);
+        if self.heard_round.is_none_or(|newest| rounds_between(newest, mcc.round) > 0) {
+            self.heard_round = Some(mcc.round);
+        }
+        // with the last child's word, and not before a cycle has passed but for the slack; else when the cycle ends
+        let early = self.adapted_at + self.t_adapt().scaled(self.params.slack);
+        if self.awaited == 0 && now >= early {
+            return self.adapt(&heard, cx);
+        }
+        self.heard = Some(heard);
+        if self.awaited == 0 {
+            self.due = self.due.min(early);
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(Rate::from_bps_f64(self.rate))
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_>) {
+        *self = Self::new(&self.params);
+        self.started_at = cx.now();
+        self.adapted_at = cx.now();
+        self.due = cx.now() + self.t_adapt();
+        cx.probe("t_adapt", self.t_adapt().as_secs_f64());
+    }
+
+    fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+        Header { round: self.round, t_adapt: self.t_adapt() }.encode()
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        if self.due > cx.now() {
+            return;
+        }
+        match self.heard.take() {
+            Some(heard) => self.adapt(&heard, cx),
+            None => self.miss(cx),
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        self.due
+    }
+}

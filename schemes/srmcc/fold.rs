@@ -1,0 +1,42 @@
+//! What several messages say together.
+
+use units::{Duration, Rate, Time};
+
+use super::words::{Mcc, rounds_between};
+
+/// The greatest, the least, the least: messages folded into one [SRMCC §3.2, Fig. 3].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Fold {
+    pub(super) max: f64,
+    pub(super) min: f64,
+    pub(super) fair: Rate,
+    /// Longest time from a source to a member and back to here.
+    pub(super) age: Duration,
+    /// Newest round.
+    pub(super) round: Option<u32>,
+}
+
+impl Fold {
+    /// Nothing folded yet; what a receiver says as long as nobody measured.
+    pub(super) const NOTHING: Self =
+        Self { max: 0.0, min: 1.0, fair: Rate::UNLIMITED, age: Duration::ZERO, round: None };
+
+    /// Takes a message that arrived now.
+    pub(super) fn add(&mut self, mcc: &Mcc, now: Time) {
+        self.measured(mcc.max_qocc, mcc.min_qocc, mcc.min_fair);
+        // the slowest member, whenever it spoke: held time does not count
+        self.age = self.age.max(now - mcc.t_echo);
+        self.round = match self.round {
+            Some(round) if rounds_between(round, mcc.round) <= 0 => Some(round),
+            _ => Some(mcc.round),
+        };
+    }
+
+    /// Takes occupancies and a fair share. With every node and member of the tree folded, `fair` is R_fair.
+    pub(super) fn measured(&mut self, max: f64, min: f64, fair: Rate) {
+        self.max = self.max.max(max);
+        self.min = self.min.min(min);
+        // R_fair-shared = min(C_i / N_i(t), C_access)                                 (eq. 2)
+        self.fair = self.fair.min(fair);
+    }
+}

@@ -1,0 +1,149 @@
+//! SRMCC: one rate for a multicast group, from what the routers of its tree say of their queues and fair shares.
+
+use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
+use units::{Duration, Rate};
+
+mod adaptation;
+mod edge;
+mod fold;
+mod router;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use edge::{Receiver, Sender};
+pub use router::Router;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "srmcc",
+    title: "Single-rate multicast congestion control with the routers' help",
+    families: &[Family::Icn, Family::Multicast, Family::Ip],
+    sources: &[Source {
+        key: "SRMCC",
+        text: "the paper on SRMCC, a single-rate multicast congestion control mechanism for ICN",
+    }],
+    documented: Documented::Partial,
+    series: &[
+        ("o_max", "1", "flow", "greatest queue occupancy on the tree, as the source last heard of it"),
+        ("o_min", "1", "flow", "least queue occupancy on the tree, as the source last heard of it"),
+        ("fair_rate", "bps", "flow", "least fair share on the tree, as the source last heard of it"),
+        ("state", "1", "flow", "congestion state of the greatest occupancy, 0 to 3"),
+        ("srtt", "s", "flow", "smoothed greatest round-trip time of the group"),
+        ("t_adapt", "s", "flow", "time between two adaptations of the rate"),
+        ("occupancy", "1", "node", "greatest average occupancy of the queues towards a group's children"),
+        ("flows_seen", "flows", "node", "groups and unicast flows that come in by a group's incoming link"),
+        ("fair_rate", "bps", "node", "rate of that link divided by their number"),
+    ],
+    reorder: 1,
+};
+
+params! {
+    /// Weight of the newest sample in a queue's average occupancy.
+    alpha: f64 = 0.9, within 0.001..=1.0, from "SRMCC §3.2, eq. 1, Table 1";
+    /// Occupancy up to which a queue is lightly occupied.
+    oth1: f64 = 0.25, within 0.0..=1.0, from "SRMCC §4.1, eq. 5, Table 1";
+    /// Occupancy up to which a queue is moderately occupied.
+    oth2: f64 = 0.5, within 0.0..=1.0, from "SRMCC §4.1, eq. 5, Table 1";
+    /// Share of the way from the least to the greatest candidate rate. From 1/3 on the rate could no longer fall while one queue is full and another empty.
+    gamma: f64 = 0.15, within 0.0..=0.333, from "SRMCC §4.3, eq. 10, Table 1";
+    /// Round-trip times between two adaptations of the rate, and between two messages of a receiver.
+    cycle: f64 = 4.0, within 0.25..=100.0, from "SRMCC §5.1, Table 1";
+    /// Rate at the start.
+    initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "SRMCC §5.1, Table 1";
+    /// Least rate.
+    min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: the paper has none, and from zero no rate recovers; one packet of 1000 bytes per second";
+    /// Greatest rate.
+    max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: the paper has none";
+    /// Greatest rate, in fair shares.
+    ceiling: f64 = 16.0, within 1.0..=1000000.0, from "our choice: the paper has none; where the source's own link is the bottleneck no router sees a queue, and the rate would double for ever";
+    /// Round-trip time before the first sample.
+    initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: the paper gives none";
+    /// Where the round-trip time comes from: samples, queueing included, or `initial_rtt` for ever.
+    rtt: Rtt = Rtt::Measured, from "our choice: the paper is silent; the published counts of messages fit a time that includes queueing";
+    /// Gain of the smoothed round-trip time.
+    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP does";
+    /// When a router samples its queues: as a packet joins them, or when a message passes.
+    sampling: Sampling = Sampling::Enqueue, from "our choice: the paper is silent, and a weight of 0.9 means now only if samples are many";
+    /// Occupancy counts the packet that is being transmitted.
+    in_service: bool = false, from "our choice: the paper's simulator does not count it";
+    /// A queue with an average of no more packets than this counts as empty.
+    empty: f64 = 0.5, within 0.0..=1000.0, from "our choice: the average of eq. 1 never comes back to the 0 that eq. 5 asks for";
+    /// What the greatest candidate rate follows: the least occupied queue of the tree, or the most occupied like the other.
+    o_min: Least = Least::Leaf, from "our choice: SRMCC §4.2 names the least; with the same for both, γ would have no effect";
+    /// The fair share limits also the doubling while a queue is empty.
+    clamp_empty: bool = false, from "our choice: SRMCC §4.2.1, eq. 6, stands without the limit of eq. 4";
+    /// A router forgets what it folded once it has passed it on.
+    reset: bool = true, from "our choice: without it the extremes of the past would stay for ever";
+    /// When a router passes on what it folded: as soon as all its known children spoke, or when `wait` is over.
+    aggregate: Aggregate = Aggregate::WhenAll, from "our choice: SRMCC §3.2 says after a period of time";
+    /// Longest wait for a router's children, in adaptation cycles.
+    wait: f64 = 1.0, within 0.0..=100.0, from "our choice: SRMCC §3.2 says after a period of time";
+    /// A child that was silent for so many adaptation cycles is no longer waited for.
+    forget: f64 = 3.0, within 1.0..=1000.0, from "our choice: the paper is silent";
+    /// Share of an adaptation cycle that must have passed since the last message or adaptation when all known children spoke.
+    slack: f64 = 0.9, within 0.1..=1.0, from "our choice: with a clock of their own, routers and source would add up to a cycle of delay each, for ever";
+    /// Adaptation cycles of silence after which the rate is halved, and again after each further one.
+    misses: u32 = 3, within 1..=1000, from "our choice: the paper is silent, and silence may be congestion";
+    /// A message is stale when its round is more than so many older than the newest that was heard.
+    stale: u32 = 8, within 1..=1000000, from "our choice: the paper has no rounds";
+    /// Share of the unicast packets that a router looks at to count flows.
+    sampled: f64 = 1.0, within 0.0001..=1.0, from "our choice: SRMCC §3.2 samples at random and does not say how often; all of them spare a scenario the noise";
+    /// A flow that was not seen for so long is no longer counted.
+    window: Duration = Duration::from_secs(2), within "1 ms"..="1000 s", from "our choice: at a tenth of the packets, a tenth of 2 Mbit/s is then missed less than once in a hundred times";
+}
+
+choice! {
+    /// Where the round-trip time comes from.
+    pub enum Rtt {
+        /// Samples of the slowest member, queueing included.
+        Measured = "measured",
+        /// It stays what it was at the start.
+        Static = "static",
+    }
+}
+
+choice! {
+    /// When a router samples its queues.
+    pub enum Sampling {
+        /// As a packet is about to join them.
+        Enqueue = "enqueue",
+        /// When a message of a group that leaves by them passes.
+        Mcc = "mcc",
+    }
+}
+
+choice! {
+    /// What the greatest candidate rate follows.
+    pub enum Least {
+        /// The least occupied queue of the tree.
+        Leaf = "leaf",
+        /// The most occupied, as the least candidate rate.
+        Same = "same",
+    }
+}
+
+choice! {
+    /// When a router passes on what it folded.
+    pub enum Aggregate {
+        /// When all known children spoke, at latest when the wait is over.
+        WhenAll = "when_all",
+        /// When the wait is over.
+        Period = "period",
+    }
+}
+
+/// The part at the source.
+pub fn sender(params: &Params, _setup: &Setup) -> Sender {
+    Sender::new(params)
+}
+
+/// The part at a receiver.
+pub fn receiver(_params: &Params, _setup: &Setup) -> Receiver {
+    Receiver::new()
+}
+
+/// The part in a router of the tree.
+pub fn router(params: &Params, setup: &Setup) -> Router {
+    Router::new(params, setup.segment)
+}

@@ -1,0 +1,174 @@
+//! A group's row in the MCC table: what its children said since the last message upstream.
+
+use contract::{Address, Entry};
+use units::{Duration, Rate, Time};
+
+use crate::srmcc::fold::Fold;
+use crate::srmcc::words::{Mcc, rounds_between};
+use crate::srmcc::{Aggregate, Params};
+
+/// A row of the MCC table [SRMCC §3.2, Fig. 3].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row {
+    /// T_adapt of the group.
+    cycle: Duration,
+    /// What the children said; none since the last message upstream.
+    said: Option<Fold>,
+    /// What this node measured.
+    own: Option<Own>,
+    /// What was passed on, where it is not forgotten.
+    kept: Option<Fold>,
+    /// When the wait for the children began.
+    since: Time,
+    /// A child said something that does not belong into the message before.
+    timely: bool,
+    /// When the message upstream is due.
+    due: Option<Time>,
+    /// Children that ever spoke, in the order of addresses.
+    children: Vec<Child>,
+    /// How many of them are waited for.
+    awaited: usize,
+    emitted: Option<Emitted>,
+}
+
+/// What a node itself measures for a group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Own {
+    /// Greatest and least occupancy of the queues towards the children.
+    pub(super) max: f64,
+    pub(super) min: f64,
+    /// Fair share of the link above.
+    pub(super) fair: Rate,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Child {
+    address: Address,
+    heard_at: Time,
+    word: Word,
+    /// It was not heard at all before the last message upstream left.
+    missed: bool,
+}
+
+/// What a child said since the last message upstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    Nothing,
+    /// What belonged into the message before.
+    Late,
+    Now,
+}
+
+/// The last message upstream.
+#[derive(Clone, Copy, Debug)]
+struct Emitted {
+    at: Time,
+    round: u32,
+}
+
+impl Row {
+    /// Whether a message of this round is to be taken. `newest` is the newest round that was seen in data.
+    pub(super) fn takes(&mut self, round: u32, newest: Option<u32>, stale: u32) -> bool {
+        // the source began anew
+        if let (Some(emitted), Some(newest)) = (self.emitted, newest)
+            && rounds_between(emitted.round, newest) < 0
+        {
+            self.emitted = None;
+        }
+        self.emitted.is_none_or(|emitted| rounds_between(round, emitted.round) <= stale as i32)
+    }
+
+    /// When the message upstream is due.
+    pub(super) fn due(&self) -> Time {
+        self.due.unwrap_or(Time::NEVER)
+    }
+
+    /// Whether what this node measures is wanted now: with the first message of a row, and again with the one that completes it.
+    pub(super) fn wants_own(&self) -> bool {
+        self.own.is_none() || self.awaited == 0
+    }
+
+    /// Takes what this node measured; it replaces what it had measured for this row before.
+    pub(super) fn measured(&mut self, own: Own) {
+        self.own = Some(own);
+    }
+
+    /// Folds a child's message that arrived now. `cycle` is the length of a cycle, by the message and by the data that passed.
+    pub(super) fn add(&mut self, from: Address, mcc: &Mcc, cycle: Duration, now: Time, params: &Params) {
+        self.cycle = cycle;
+        let first = self.said.is_none();
+        let said = self.said.get_or_insert_with(|| self.kept.take().unwrap_or(Fold::NOTHING));
+        said.add(mcc, now);
+        let alone = self.children.is_empty();
+        let at = match self.children.binary_search_by_key(&from, |child| child.address) {
+            Ok(at) => at,
+            Err(at) => {
+                // that of a child that is new belongs, as far as the others are concerned, into the message before
+                let child = Child { address: from, heard_at: now, word: Word::Nothing, missed: !alone };
+                self.children.insert(at, child);
+                self.awaited += 1;
+                at
+            }
+        };
+        let child = &mut self.children[at];
+        child.heard_at = now;
+        match child.word {
+            Word::Nothing if std::mem::take(&mut child.missed) => child.word = Word::Late,
+            Word::Nothing | Word::Late => {
+                child.word = Word::Now;
+                self.awaited -= 1;
+            }
+            Word::Now => {}
+        }
+        let timely = child.word == Word::Now;
+        if first || (timely && !self.timely) {
+            self.since = now;
+        }
+        self.timely |= timely;
+        let whole = params.aggregate == Aggregate::WhenAll && self.awaited == 0;
+        let ready = if whole { now } else { self.since + self.cycle.scaled(params.wait) };
+        // one per cycle at most. The children speak once a cycle, so the slack only lets a message that was held catch up:
+        // without it, what was held once would be held in every cycle thereafter
+        let span = self.cycle.scaled(params.slack);
+        let earliest = self.emitted.map_or(Time::ZERO, |emitted| emitted.at + span);
+        self.due = Some(ready.max(earliest));
+    }
+
+    /// Forgets children that are no longer branches, before the first message of a row.
+    pub(super) fn keep_children(&mut self, entry: &Entry<'_>) {
+        if self.said.is_some() {
+            return;
+        }
+        self.children.retain(|child| entry.has(child.address));
+        self.awaited = self.children.len();
+    }
+
+    /// The message upstream; the row begins anew.
+    pub(super) fn emit(&mut self, now: Time, params: &Params) -> Mcc {
+        let mut fold = self.said.take().unwrap_or(Fold::NOTHING);
+        if let Some(own) = self.own.take() {
+            fold.measured(own.max, own.min, own.fair);
+        }
+        if !params.reset {
+            self.kept = Some(Fold { age: Duration::ZERO, ..fold });
+        }
+        let patience = self.cycle.scaled(params.forget);
+        self.children.retain_mut(|child| {
+            child.missed = child.word == Word::Nothing;
+            child.word = Word::Nothing;
+            now - child.heard_at < patience
+        });
+        self.awaited = self.children.len();
+        (self.due, self.timely) = (None, false);
+        let round = fold.round.unwrap_or(0);
+        self.emitted = Some(Emitted { at: now, round });
+        Mcc {
+            min_fair: fold.fair,
+            max_qocc: fold.max,
+            min_qocc: fold.min,
+            round,
+            t_echo: now - fold.age,
+            t_adapt: self.cycle,
+        }
+    }
+}

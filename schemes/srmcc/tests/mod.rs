@@ -1,0 +1,44 @@
+//! One test per claim of the paper, by the part it is about.
+
+mod ends;
+mod nodes;
+mod rate;
+
+use contract::{GroupId, Label, ParamTable};
+use units::Time;
+
+use super::words::Mcc;
+use super::*;
+use crate::shared::stream_testing::ms;
+
+/// A message with these occupancies and this fair share, about data that left `age` ago.
+fn mcc(now: Time, age_ms: u64, round: u32, max: f64, min: f64, fair: Rate) -> Label {
+    let t_echo = now - Duration::from_millis(age_ms);
+    let t_adapt = Duration::from_millis(400);
+    Mcc { min_fair: fair, max_qocc: max, min_qocc: min, round, t_echo, t_adapt }.encode()
+}
+
+fn read(label: Label) -> Mcc {
+    Mcc::decode(label, Time::NEVER).expect("a message")
+}
+
+const GROUP: GroupId = GroupId(7);
+
+/// S000-12: Table 1. The queue limit, the simulation's length and the constant bit rate are the scenario's.
+#[test]
+fn the_constants_are_those_of_table_1() {
+    let params = Params::default();
+    assert_eq!((params.oth1, params.oth2), (0.25, 0.5));
+    assert_eq!((params.alpha, params.gamma, params.cycle), (0.9, 0.15, 4.0));
+    assert_eq!(params.initial_rate, Rate::from_kbps(50));
+}
+
+/// S000-D6: a share of a third or more would starve others.
+#[test]
+fn a_share_from_which_on_the_rate_cannot_fall_is_refused_by_name() {
+    for wrong in [0.334, 0.5] {
+        let error = Params::with(&[("gamma".to_owned(), wrong.into())]).expect_err("out of range");
+        assert_eq!(error.name, "gamma");
+        assert_eq!(error.hint.as_deref(), Some("it must lie within 0 and 0.333"));
+    }
+}

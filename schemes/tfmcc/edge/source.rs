@@ -1,0 +1,411 @@
+//! TFMCC at the source: one rate, that of the receiver that limits the group, and the rounds in which the others may speak.
+
+use contract::{Allowance, Count, Cx, Feedback, Label, PeerId, SenderLaw, Sending};
+use units::{Bytes, Duration, Rate, Time};
+
+use super::echoes::{Echoes, Stamp};
+use super::words::{Echo, Header, Millis, RateCode, Report, RttCode};
+use crate::tfmcc::Params;
+
+/// The source's law [RFC4654 §3].
+#[derive(Clone, Debug)]
+pub struct Sender {
+    params: Box<Params>,
+    packet_bits: f64,
+    /// X, in bit/s.
+    rate: f64,
+    rise: Option<Rise>,
+    /// The rate does not rise before.
+    paused_until: Time,
+    /// No receiver has reported a loss yet.
+    slowstart: bool,
+    /// R_max, in seconds.
+    r_max: f64,
+    clr: Option<Limiting>,
+    /// The last limiting receiver left, or was not heard any more.
+    orphaned: bool,
+    round: Round,
+    suppression: RateCode,
+    echoes: Echoes,
+    started_at: Time,
+    /// When any receiver was heard last, or the rate was halved because none was.
+    heard_at: Time,
+}
+
+/// The current limiting receiver, CLR.
+#[derive(Clone, Copy, Debug)]
+struct Limiting {
+    chosen_at: Time,
+    heard_at: Time,
+    /// The rate was halved since, because it is silent.
+    halved: bool,
+    stamp: Stamp,
+    /// When a packet last brought its timestamp back; `None` when it has not been told yet that it limits the group.
+    echoed_at: Option<Time>,
+    /// It has no round-trip time, and the timestamp of its last report was not brought back yet.
+    lacks_rtt: bool,
+}
+
+/// A feedback round.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    /// Its number, counted up without end; packets carry its last 8 bits.
+    number: u64,
+    began_at: Time,
+    /// Somebody other than the limiting receiver spoke.
+    heard: bool,
+    /// Somebody's round-trip time was greater than R_max.
+    exceeded: bool,
+    /// R_peak: the greatest round-trip time measured in it, in seconds.
+    peak: f64,
+}
+
+/// A rate that rises evenly.
+#[derive(Clone, Copy, Debug)]
+struct Rise {
+    from: f64,
+    since: Time,
+    to: f64,
+    ends_at: Time,
+}
+
+impl Sender {
+    /// A source of packets of size `packet`.
+    pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
+        let packet_bits = packet.as_f64() * 8.0;
+        let r_max = params.initial_rtt.as_secs_f64();
+        let mut law = Self {
+            packet_bits,
+            // one packet per R_max                                                [RFC4654 §3.1]
+            rate: packet_bits / r_max,
+            rise: None,
+            paused_until: Time::ZERO,
+            slowstart: true,
+            r_max,
+            clr: None,
+            orphaned: false,
+            round: Round { number: 0, began_at: Time::ZERO, heard: false, exceeded: false, peak: 0.0 },
+            suppression: RateCode::GREATEST,
+            echoes: Echoes::new(),
+            started_at: Time::ZERO,
+            heard_at: Time::ZERO,
+            params: Box::new(params.clone()),
+        };
+        law.set_rate(law.rate);
+        law
+    }
+
+    /// The receiver that limits the group.
+    pub(crate) fn limiting(&self) -> Option<PeerId> {
+        self.clr.map(|clr| clr.stamp.peer)
+    }
+
+    /// R_max in seconds.
+    #[cfg(test)]
+    pub(crate) const fn r_max_s(&self) -> f64 {
+        self.r_max
+    }
+
+    /// So many times R_max.
+    fn times_r_max(&self, n: f64) -> Duration {
+        Duration::from_secs_f64(self.r_max * n)
+    }
+
+    fn set_rate(&mut self, rate: f64) {
+        self.rate = rate.max(self.packet_bits / self.params.longest_gap.as_secs_f64());
+        self.rise = None;
+    }
+
+    /// The rate as it has risen until `now`.
+    fn advance(&mut self, now: Time) {
+        let Some(rise) = self.rise else { return };
+        if now >= rise.ends_at {
+            self.set_rate(rise.to);
+        } else {
+            let share =
+                (now.saturating_since(rise.since)).as_secs_f64() / (rise.ends_at - rise.since).as_secs_f64();
+            self.rate = rise.from + (rise.to - rise.from) * share;
+        }
+    }
+
+    /// Where the rate is, or is going to be.
+    fn aim(&self) -> f64 {
+        self.rise.map_or(self.rate, |rise| rise.to)
+    }
+
+    /// Follows a report of the limiting receiver that it could take `rate`: down at once, up evenly over R_max.
+    fn follow(&mut self, rate: f64, now: Time) {
+        if rate <= self.rate {
+            self.set_rate(rate);
+            return;
+        }
+        if now < self.paused_until {
+            self.set_rate(self.rate);
+            return;
+        }
+        // X ← min(X_r, X + 8s/R_max), every R_max                                  [RFC4654 §3.3]
+        // in slowstart X approaches X_r over R_max                                 [RFC4654 §3.6]
+        let step = if self.slowstart { f64::INFINITY } else { self.packet_bits / self.r_max };
+        let to = rate.min(self.rate + step);
+        let share = if self.slowstart { 1.0 } else { (to - self.rate) / step };
+        let over = self.times_r_max(share).max(SHORTEST_RISE);
+        self.rise = Some(Rise { from: self.rate, since: now, to, ends_at: now + over });
+    }
+
+    /// Makes the receiver behind `stamp` the limiting one.
+    fn choose(&mut self, stamp: Stamp, now: Time, cx: &mut Cx<'_>) {
+        self.clr = Some(Limiting {
+            chosen_at: now,
+            heard_at: now,
+            halved: false,
+            stamp,
+            echoed_at: None,
+            lacks_rtt: stamp.lacks_rtt(),
+        });
+        self.orphaned = false;
+        self.echoes.forget(stamp.peer);
+        cx.event("clr", f64::from(stamp.peer.0));
+    }
+
+    /// There is no limiting receiver any more.
+    fn orphan(&mut self, cx: &mut Cx<'_>) {
+        self.clr = None;
+        self.orphaned = true;
+        // nobody knows how far the rate may rise
+        self.set_rate(self.rate);
+        cx.event("clr", -1.0);
+    }
+
+    /// Takes a report of a receiver that stays [RFC4654 §3.3]. `rate` is what it reported, corrected for its round-trip time.
+    fn decide(&mut self, stamp: Stamp, rate: f64, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        match self.clr {
+            // case 4: the limiting receiver itself
+            Some(ref mut clr) if clr.stamp.peer == stamp.peer => {
+                clr.heard_at = now;
+                clr.halved = false;
+                clr.stamp = stamp;
+                clr.lacks_rtt = stamp.lacks_rtt();
+                self.follow(rate, now);
+                return;
+            }
+            // case 2: another one could take less; in slowstart, less than what is aimed at
+            Some(_) if rate < if self.slowstart { self.aim() } else { self.rate } => {
+                self.choose(stamp, now, cx);
+                self.follow(rate, now);
+                return;
+            }
+            Some(_) => {}
+            // case 3: the last one left; for a feedback round the rate does not rise
+            None if self.orphaned => {
+                self.paused_until = now + self.times_r_max(self.params.round * self.params.pause);
+                self.choose(stamp, now, cx);
+                self.follow(rate, now);
+                return;
+            }
+            // case 1: the first one
+            None => {
+                self.choose(stamp, now, cx);
+                self.follow(rate, now);
+                return;
+            }
+        }
+        self.echoes.push(stamp);
+    }
+
+    /// Takes a round-trip time into the greatest of the group [RFC4654 §3.2].
+    fn measure(&mut self, rtt_s: f64, cx: &mut Cx<'_>) {
+        self.round.peak = self.round.peak.max(rtt_s);
+        if rtt_s > self.r_max {
+            self.r_max = rtt_s;
+            self.round.exceeded = true;
+            cx.probe("r_max", self.r_max);
+        }
+    }
+
+    /// A receiver other than the limiting one reported `rate` [RFC4654 §3.4]; it may limit the group from now on.
+    fn hear_other(&mut self, rate: f64, leaves: bool, cx: &mut Cx<'_>) {
+        self.round.heard = true;
+        if !leaves && rate < self.suppression.bps() {
+            // X_supp ← (1 − g)·X_r, as it was reported
+            self.suppression = RateCode::nearest((1.0 - self.params.slack) * rate);
+            cx.probe("suppression_rate", self.suppression.bps());
+        }
+        if self.round_ends_at() <= cx.now() {
+            self.end_round(cx);
+        }
+    }
+
+    /// When the feedback round ends: after T if somebody has spoken, otherwise when somebody does, at most after 2T.
+    fn round_ends_at(&self) -> Time {
+        let length = self.params.round * if self.round.heard { 1.0 } else { self.params.round_limit };
+        self.round.began_at + self.times_r_max(length)
+    }
+
+    fn end_round(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        if !self.round.exceeded {
+            // R_max ← max(0.9·R_max, R_peak)                                       [RFC4654 §3.2]
+            self.r_max = (self.r_max * self.params.rtt_decay).max(self.round.peak);
+        }
+        // R_max ≥ 8s/X + granularity                                               [RFC4654 §3.2]
+        self.r_max = self.r_max.max(self.packet_bits / self.rate + self.params.clock.as_secs_f64());
+        let number = self.round.number + 1;
+        self.round = Round { number, began_at: now, heard: false, exceeded: false, peak: 0.0 };
+        self.suppression = RateCode::GREATEST;
+        cx.event("round", number as f64);
+        cx.probe("r_max", self.r_max);
+        cx.probe("suppression_rate", self.suppression.bps());
+    }
+
+    /// When the limiting receiver's silence halves the rate.
+    fn halving_at(&self) -> Time {
+        match self.clr {
+            Some(clr) if !clr.halved => {
+                let silent = clr.heard_at + self.times_r_max(self.params.halve_after);
+                silent.max(clr.chosen_at + self.times_r_max(self.params.grace))
+            }
+            _ => Time::NEVER,
+        }
+    }
+
+    /// When the limiting receiver is gone.
+    fn gone_at(&self) -> Time {
+        self.clr.map_or(Time::NEVER, |clr| clr.heard_at + self.times_r_max(self.params.gone_after))
+    }
+
+    /// When the silence of all halves the rate.
+    fn silence_ends_at(&self) -> Time {
+        self.heard_at + self.times_r_max(self.params.silence)
+    }
+
+    fn halve(&mut self, cx: &mut Cx<'_>) {
+        self.set_rate(self.rate / 2.0);
+        cx.count(Count::Episodes, 1);
+    }
+
+    /// Whose timestamp the next packet brings back [RFC4654 §3.5].
+    fn next_echo(&mut self, now: Time) -> Option<Echo> {
+        let round = self.times_r_max(self.params.round);
+        if let Some(clr) = &mut self.clr {
+            // a new limiting receiver, one without a round-trip time, and the limiting one once per round
+            let overdue = clr.echoed_at.is_none_or(|at| now.saturating_since(at) >= round);
+            if overdue || clr.lacks_rtt {
+                clr.echoed_at = Some(now);
+                clr.lacks_rtt = false;
+                return Some(clr.stamp.echo(now, true));
+            }
+        }
+        if let Some(stamp) = self.echoes.pop() {
+            return Some(stamp.echo(now, false));
+        }
+        let clr = self.clr.as_mut()?;
+        clr.echoed_at = Some(now);
+        Some(clr.stamp.echo(now, true))
+    }
+}
+
+impl SenderLaw for Sender {
+    fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let since_start =
+            (now.saturating_since(self.started_at).as_nanos() / 1_000_000).min(i32::MAX as u64) as i32;
+        let report = Report::decode(feedback.label).filter(|report| {
+            // of a packet that this source has sent, of this round or the one before
+            let age = Millis::of(now).since(report.ts);
+            (0..=since_start).contains(&age) && (self.round.number as u8).wrapping_sub(report.round) <= 1
+        });
+        let Some(report) = report else {
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        self.advance(now);
+        // R_r = max(now − ts_echo, 1 ms)                                           [RFC4654 §3.2]
+        let rtt = Duration::from_millis(Millis::of(now).since(report.ts).max(1) as u64);
+        cx.measured_rtt(rtt);
+        self.measure(rtt.as_secs_f64(), cx);
+        self.heard_at = now;
+        let peer = feedback.from;
+        let from_limiting = self.limiting() == Some(peer);
+        let reported = report.rate.bps();
+        cx.event(if from_limiting { "feedback_clr" } else { "feedback_other" }, reported / self.rate);
+
+        if report.leave {
+            self.echoes.forget(peer);
+            if from_limiting {
+                self.orphan(cx);
+            }
+        } else {
+            if report.have_loss && self.slowstart {
+                self.slowstart = false;
+                self.set_rate(self.rate);
+                cx.event("slowstart_ends", self.rate);
+            }
+            // X_r·R_max/R_r while the receiver reckons with R_max instead of its own    [RFC4654 §3.3]
+            let unknown = report.have_loss && !report.have_rtt;
+            let rate = if unknown { reported * self.r_max / rtt.as_secs_f64() } else { reported };
+            self.decide(Stamp::new(peer, &report, now, self.round.number), rate, cx);
+        }
+        if !from_limiting {
+            self.hear_other(reported, report.leave, cx);
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(Rate::from_bps_f64(self.rate))
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        self.started_at = now;
+        self.heard_at = now;
+        self.round.began_at = now;
+        cx.probe("r_max", self.r_max);
+        cx.probe("suppression_rate", self.suppression.bps());
+    }
+
+    fn stamp(&mut self, _sending: &Sending, cx: &mut Cx<'_>) -> Label {
+        let now = cx.now();
+        self.advance(now);
+        let header = Header {
+            ts: Millis::of(now),
+            suppression: self.suppression,
+            r_max: RttCode::at_least(self.r_max),
+            round: self.round.number as u8,
+            echo: self.next_echo(now),
+        };
+        header.encode()
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        self.advance(now);
+        // first, because the other deadlines follow R_max
+        if self.round_ends_at() <= now {
+            self.end_round(cx);
+        }
+        if self.gone_at() <= now {
+            self.orphan(cx);
+        }
+        if self.halving_at() <= now {
+            self.halve(cx);
+            if let Some(clr) = &mut self.clr {
+                clr.halved = true;
+            }
+        }
+        if self.silence_ends_at() <= now {
+            self.halve(cx);
+            self.heard_at = now;
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        let rise = self.rise.map_or(Time::NEVER, |rise| rise.ends_at);
+        rise.min(self.gone_at()).min(self.halving_at()).min(self.silence_ends_at()).min(self.round_ends_at())
+    }
+}
+
+/// A rise takes at least this long, so that its end is later than its beginning.
+const SHORTEST_RISE: Duration = Duration::from_micros(1);
