@@ -1,4 +1,4 @@
-"""MIRCC under coarse clocks: explicit rates in named data networking, when consumers and routers look at the clock seldom."""
+"""MIRCC under coarse clocks: explicit rates in named data networking, with clocks that seldom tick in consumers and routers."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ PAPER = Paper(
     choices=_choices,
     quick_factor=1.0,
 )
-"""T. Kato, T. Enda, R. Yamamoto, S. Ohzahata (University of Electro-Communications): experiments, measures, figures, claims, and
-two experiments that the paper did not run."""
+"""T. Kato, T. Enda, R. Yamamoto, S. Ohzahata (University of Electro-Communications): experiments, measures, figures and
+claims, and two experiments that the paper did not run."""

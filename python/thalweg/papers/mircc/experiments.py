@@ -6,7 +6,9 @@ from .._base import Experiment
 from . import extracts, measures, scenarios
 
 
-def _compared(name: str, title: str, cases: dict[str, scenarios.Case], runs: tuple[str, ...] = scenarios.RUNS) -> Experiment:
+def _compared(
+    name: str, title: str, cases: dict[str, scenarios.Case], runs: tuple[str, ...] = scenarios.RUNS
+) -> Experiment:
     """An experiment of cases. Nothing in it is drawn, so one seed is enough: its runs differ in phase and start."""
     return Experiment(
         name,
@@ -25,15 +27,23 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (
         _compared("equal clocks", "Figure 3: consumers and routers have the same clock", scenarios.EQUAL),
         _compared(
-            "fine consumer clock", "Figure 4: consumers tick every 100 ms, routers more seldom", scenarios.FINE
+            "fine consumer clock",
+            "Figure 4: consumers tick every 100 ms, routers more seldom",
+            scenarios.FINE,
         ),
         _compared("grid", "Every consumer clock with every router interval", scenarios.GRID),
         _compared("one thing changed", "Interval above the RTT, or bucket below a burst?", scenarios.APART),
         _compared(
-            "clock and depth", "Clock intervals with buckets of five depths", scenarios.BY_DEPTH, measures.SWEEP_RUNS
+            "clock and depth",
+            "Clock intervals with buckets of five depths",
+            scenarios.BY_DEPTH,
+            measures.SWEEP_RUNS,
         ),
         _compared(
-            "clock and RTT", "Clock intervals over paths of four lengths", scenarios.BY_RTT, measures.SWEEP_RUNS
+            "clock and RTT",
+            "Clock intervals over paths of four lengths",
+            scenarios.BY_RTT,
+            measures.SWEEP_RUNS,
         ),
         _compared("readings", "An exact clock, and other readings of the law", scenarios.READINGS),
         Experiment(

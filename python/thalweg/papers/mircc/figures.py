@@ -28,8 +28,8 @@ def figure_3(samples: Samples, _scale: Scale) -> Figure:
         "equal clocks",
         "Equal clocks: up to 250 ms both share, from 500 ms on neither hears of the other",
         lambda ms: f"tick = T = {ms} ms",
-        "The paper: around 1000 and then 600 packets/s at 100 ms; the same at 250 ms, with about 2 s to converge; at 500 and "
-        f"750 ms both keep 1000. Here convergence at 250 ms takes {late.mean:.1f} s in the mean of eight runs; "
+        "The paper: around 1000 and then 600 packets/s at 100 ms; the same at 250 ms, with about 2 s to converge; at 500 "
+        f"and 750 ms both keep 1000. Here convergence at 250 ms takes {late.mean:.1f} s in the mean of eight runs; "
         f"{_sentence(samples, 'equal clocks')}",
     )
 
@@ -74,7 +74,8 @@ def _four_panels(
         )
     return Figure(
         title,
-        "Interests that each consumer generates, over 0.1 s; C2 is active in the shaded span; dotted, 600 packets/s. " + caption,
+        "Interests that each consumer generates, over 0.1 s; C2 is active in the shaded span; dotted, 600 packets/s. "
+        + caption,
         _plot.svg(figure, name, f"Interest rates of both consumers over time: {title}"),
         tables,
     )
@@ -113,11 +114,13 @@ def grid(samples: Samples, _scale: Scale) -> Figure:
             if i < 3:
                 panel.set_xlabel("")
             rows.append({"tick_ms": tick, "t_ms": interval, **_summary(samples, "grid", case)})
-    fails = [f"{r['tick_ms']} ms" for r in rows if r["t_ms"] == 100 and r["generated_mean"] > measures.FAILS_ABOVE]
+    fails = [
+        f"{r['tick_ms']} ms" for r in rows if r["t_ms"] == 100 and r["generated_mean"] > measures.FAILS_ABOVE
+    ]
     return Figure(
         "Every consumer clock with every router interval: the consumers' clock decides",
-        "As Figures 3 and 4; the diagonal is Figure 3 and the first row Figure 4, the other nine panels the paper did not run. "
-        f"With T = 100 ms both keep their rate at a consumer clock of {', '.join(fails) or 'no value'}; with a consumer clock of "
+        "As Figures 3 and 4; the diagonal is Figure 3 and the first row Figure 4, the other nine panels are new. "
+        f"With T = 100 ms both keep their rate at a consumer clock of {', '.join(fails) or 'no value'}; with a clock of "
         "100 ms they share at every T.",
         _plot.svg(figure, "grid", "Interest rates of both consumers for sixteen pairs of clocks"),
         {"grid": table("Consumer clock and router interval", rows)},
@@ -146,7 +149,10 @@ def _summary(samples: Samples, experiment: str, case: str) -> dict[str, Any]:
 def cases(samples: Samples, _scale: Scale) -> Table:
     """All cases of the paper, with the ranges over their runs."""
     rows = []
-    for experiment, figure, names in (("equal clocks", "3", scenarios.EQUAL), ("fine consumer clock", "4", scenarios.FINE)):
+    for experiment, figure, names in (
+        ("equal clocks", "3", scenarios.EQUAL),
+        ("fine consumer clock", "4", scenarios.FINE),
+    ):
         for letter, case in zip("abcd", names, strict=True):
             what = names[case]
             rows.append(
@@ -156,11 +162,15 @@ def cases(samples: Samples, _scale: Scale) -> Table:
                     "t_ms": what.interval_ms,
                     **_summary(samples, experiment, case),
                     "c1_after": short(
-                        measures.each(samples, experiment, case, lambda s: measures.rate(s, 0, measures.AFTER_S)).mean
+                        measures.each(
+                            samples, experiment, case, lambda s: measures.rate(s, 0, measures.AFTER_S)
+                        ).mean
                     ),
                 }
             )
-    return table("Figures 3 and 4 in numbers (packets/s; means over runs, least and greatest of a consumer)", rows)
+    return table(
+        "Figures 3 and 4 in numbers (packets/s; means over runs, least and greatest of a consumer)", rows
+    )
 
 
 # --- two explanations ------------------------------------------------------------------------------------------------
@@ -184,20 +194,35 @@ def explanation(samples: Samples, _scale: Scale) -> Figure:
         _bound(by_rtt, 1e3 * rtt, colour)
         tables[f"rtt-{rtt:g}"] = table(f"Round-trip time {rtt:g} s", rows)
     top = 1.1 * scenarios.ACCESS_PER_S
-    wide = {"x": "tick = T (ms)", "top": top}
-    _plot.finish(by_depth, "Depth of the buckets (RTT 0.4 s)", "Interests per consumer (packets/s)", **wide)
-    _plot.finish(by_rtt, "Round-trip time (buckets of 200)", "Interests per consumer (packets/s)", **wide)
+    _plot.finish(
+        by_depth,
+        "Depth of the buckets (RTT 0.4 s)",
+        "Interests per consumer (packets/s)",
+        x="tick = T (ms)",
+        top=top,
+    )
+    _plot.finish(
+        by_rtt,
+        "Round-trip time (buckets of 200)",
+        "Interests per consumer (packets/s)",
+        x="tick = T (ms)",
+        top=top,
+    )
     for panel in (by_depth, by_rtt):
         panel.set_xlim(0, max(scenarios.SWEEP_MS))
     found = measures.separation(samples)
     return Figure(
         "What fails is the bucket, not the interval against the round-trip time",
-        "Mean rate of both consumers in the last 2.5 s of 25 s together; 600 is a fair share, 1000 as if alone. Dotted on the "
-        "left, the clock interval above which two buckets let through less than the bottleneck carries, 2·depth/1200; on the "
-        "right, the round-trip time, which is the bound that the paper suggests. Whether a run fails is foretold by the bucket "
-        f"in {100 * found['right_by_bucket'].mean:.0f} % of all runs, by the interval against the round-trip time in "
+        "Mean rate of both consumers in the last 2.5 s of 25 s together; 600 is a fair share, 1000 as if alone. Dotted on "
+        "the left, the clock interval above which two buckets let through less than the bottleneck carries, 2·depth/1200; "
+        "on the right, the round-trip time, which is the bound that the paper suggests. Whether a run fails is foretold by the "
+        f"bucket in {100 * found['right_by_bucket'].mean:.0f} % of all runs, by the interval against the round-trip time in "
         f"{100 * found['right_by_interval'].mean:.0f} %.",
-        _plot.svg(figure, "explanation", "Mean rate over the clock interval, by depth of buckets and by round-trip time"),
+        _plot.svg(
+            figure,
+            "explanation",
+            "Mean rate over the clock interval, by depth of buckets and by round-trip time",
+        ),
         tables,
     )
 

@@ -1,7 +1,7 @@
 """How the results of the paper are measured from samples. The names are those that claims.toml uses.
 
-Windows and bins are fixed for all rows: C1 alone 1.5–3 s, both active the last 2.5 s before C2 leaves (5.5–8 s in the paper's
-set-up), after C2 left 9–10 s, in bins of 0.5 s. Every value is that of one run; a case has eight, see `scenarios.RUNS`.
+Windows and bins are fixed for all rows: C1 alone 1.5–3 s, both active the last 2.5 s before C2 leaves (5.5–8 s in the
+paper's set-up), after C2 left 9–10 s, in bins of 0.5 s. Every value is that of one run; a case has eight.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def alone(sample: Sample) -> float:
 def both_rates(samples: Samples, experiment: str, case: str) -> Measured:
     """Generated rate of each consumer while both are active."""
     return {
-        f"c{i + 1}": each(samples, experiment, case, lambda s, i=i: rate(s, i, both_s(s))) for i in (0, 1)
+        "c1": each(samples, experiment, case, lambda s: rate(s, 0, both_s(s))),
+        "c2": each(samples, experiment, case, lambda s: rate(s, 1, both_s(s))),
     }
 
 
@@ -150,9 +151,7 @@ def convergence_250(samples: Samples) -> Measured:
 
 def convergence_longer(samples: Samples) -> Measured:
     """How much later both converge with clocks of 250 ms than with clocks of 100 ms, run by run."""
-    pairs = zip(
-        runs(samples, "equal clocks", "250"), runs(samples, "equal clocks", "100"), strict=True
-    )
+    pairs = zip(runs(samples, "equal clocks", "250"), runs(samples, "equal clocks", "100"), strict=True)
     longer = tuple(convergence_s(slow) - convergence_s(fast) for slow, fast in pairs)
     return {
         "longer_by_s": Quantity(longer, "s"),
@@ -174,7 +173,7 @@ def as_if_alone(case: str) -> Callable[[Samples], Measured]:
 
 
 def catastrophe(samples: Samples) -> Measured:
-    """Data received by both with clocks of 500 and 750 ms, as a share of the bottleneck, and Interests that buckets dropped."""
+    """Data received with clocks of 500 and 750 ms, as a share of the bottleneck, and Interests that buckets dropped."""
     found: Measured = {}
     for case in ("500", "750"):
         found[f"share_{case}"] = each(
@@ -188,8 +187,7 @@ def catastrophe(samples: Samples) -> Measured:
 
 
 def explanation(samples: Samples) -> Measured:
-    """Mean generated rate where the paper's explanation (an interval above the RTT) and the other one (a bucket that is too
-    small for a burst) differ."""
+    """Mean generated rate where two explanations differ: an interval above the RTT, and a bucket too small for a burst."""
 
     def at(case: str) -> Quantity:
         return each(samples, "one thing changed", case, mean_of_both)
@@ -247,7 +245,9 @@ def identity(samples: Samples) -> Measured:
     pairs = zip(
         runs(samples, "equal clocks", "100"), runs(samples, "fine consumer clock", "100"), strict=True
     )
-    return {"different": Quantity(tuple(float(a["trace_hash"] != b["trace_hash"]) for a, b in pairs), "traces")}
+    return {
+        "different": Quantity(tuple(float(a["trace_hash"] != b["trace_hash"]) for a, b in pairs), "traces")
+    }
 
 
 def fine(case: str) -> Callable[[Samples], Measured]:
@@ -283,7 +283,9 @@ def all_intervals(samples: Samples) -> Measured:
     """With a consumer clock of 100 ms: over all router intervals, lowest and highest rate, and the latest convergence."""
     by_run = list(zip(*(runs(samples, "fine consumer clock", case) for case in scenarios.FINE), strict=True))
 
-    def over(function: Callable[[list[float]], float], value: Callable[[Sample], list[float]]) -> tuple[float, ...]:
+    def over(
+        function: Callable[[list[float]], float], value: Callable[[Sample], list[float]]
+    ) -> tuple[float, ...]:
         return tuple(function([v for sample in run for v in value(sample)]) for run in by_run)
 
     def pair(sample: Sample) -> list[float]:
@@ -301,12 +303,12 @@ def all_intervals(samples: Samples) -> Measured:
 
 def degradation(samples: Samples) -> Measured:
     """Data received by both, by clock interval: what is lost from one to the next, run by run."""
-    totals = {case: [received_total(s) for s in runs(samples, "equal clocks", case)] for case in scenarios.EQUAL}
+    totals = {
+        case: [received_total(s) for s in runs(samples, "equal clocks", case)] for case in scenarios.EQUAL
+    }
 
     def lost(fine: str, coarse: str) -> Quantity:
-        return Quantity(
-            tuple(a - b for a, b in zip(totals[fine], totals[coarse], strict=True)), "packets/s"
-        )
+        return Quantity(tuple(a - b for a, b in zip(totals[fine], totals[coarse], strict=True)), "packets/s")
 
     return {
         **{f"total_{case}": Quantity(tuple(values), "packets/s") for case, values in totals.items()},
@@ -338,7 +340,8 @@ def which_matters(samples: Samples) -> Measured:
 def after(samples: Samples) -> Measured:
     """Generated rate of C1 after C2 has left."""
     found = {
-        f"equal_{case}": each(samples, "equal clocks", case, lambda s: rate(s, 0, AFTER_S)) for case in ("100", "250")
+        f"equal_{case}": each(samples, "equal clocks", case, lambda s: rate(s, 0, AFTER_S))
+        for case in ("100", "250")
     }
     found |= {
         f"fine_{case}": each(samples, "fine consumer clock", case, lambda s: rate(s, 0, AFTER_S))
@@ -353,7 +356,8 @@ def after(samples: Samples) -> Measured:
 def passing(samples: Samples) -> Measured:
     """Interests that C1's node lets go to the link, per second, at a generated rate of 1000: from 3 to 12 s, alone."""
     return {
-        f"at_{case}_ms": each(samples, "C1 alone", case, lambda s: float(s["passed_per_s"])) for case in scenarios.LONE
+        f"at_{case}_ms": each(samples, "C1 alone", case, lambda s: float(s["passed_per_s"]))
+        for case in scenarios.LONE
     }
 
 

@@ -62,9 +62,7 @@ def clock_needed(_samples: Samples) -> Measured:
 def conversion(samples: Samples) -> Measured:
     """C at the access link and at the bottleneck."""
     return {
-        node: Quantity(
-            tuple(float(s[f"{node}_C"][-1]) for _, s in inspected(samples)), "packets/s"
-        )
+        node: Quantity(tuple(float(s[f"{node}_C"][-1]) for _, s in inspected(samples)), "packets/s")
         for node in NODES
     }
 
@@ -81,9 +79,7 @@ def number_of_flows(samples: Samples) -> Measured:
     """Relative error of the recorded N against max(C, y)/R(t−T)."""
     return {
         "error": Quantity(
-            over_nodes(
-                samples, lambda _, x: worst(x["N"][1:], np.maximum(x["C"], x["y"])[1:] / x["R"][:-1])
-            )
+            over_nodes(samples, lambda _, x: worst(x["N"][1:], np.maximum(x["C"], x["y"])[1:] / x["R"][:-1]))
         ),
         "ticks": Quantity((float(sum(len(s["times_s"]) - 1 for _, s in inspected(samples))),)),
     }
@@ -115,7 +111,9 @@ def rates(samples: Samples) -> Measured:
         before, found = float(x["C"][0]), []
         for k in range(len(x["R"])):
             c, n = float(x["C"][k]), float(x["N"][k])
-            base = max(0.0, (float(x["eta"][k]) * c - float(x["beta"][k]) * float(x["q"][k]) / float(x["d"][k])) / n)
+            base = max(
+                0.0, (float(x["eta"][k]) * c - float(x["beta"][k]) * float(x["q"][k]) / float(x["d"][k])) / n
+            )
             excess = before - float(x["y"][k]) / n
             if together:
                 base_mean, excess_mean = 0.5 * (base_mean + excess_mean) + 0.5 * (base + excess), 0.0
@@ -137,7 +135,12 @@ def base_and_excess(samples: Samples) -> Measured:
     def error(x: dict[str, Any]) -> float:
         # where no bound holds, 2 R(t) − R(t−T) is the tick's own base + excess
         r, c = x["R"], x["C"]
-        free = (r[1:] < c[1:] - 1e-6) & (r[:-1] < c[:-1] - 1e-6) & (r[1:] > 0.011 * c[1:]) & (r[:-1] > 0.011 * c[:-1])
+        free = (
+            (r[1:] < c[1:] - 1e-6)
+            & (r[:-1] < c[:-1] - 1e-6)
+            & (r[1:] > 0.011 * c[1:])
+            & (r[:-1] > 0.011 * c[:-1])
+        )
         base = (x["eta"] * c - x["beta"] * x["q"] / x["d"])[1:] / x["N"][1:]
         excess = r[:-1] - x["y"][1:] / x["N"][1:]
         return worst((2 * r[1:] - r[:-1])[free], (base + excess)[free]) if np.any(free) else 0.0
@@ -145,7 +148,8 @@ def base_and_excess(samples: Samples) -> Measured:
     return {
         "error": Quantity(over_nodes(samples, lambda _, x: error(x))),
         "ticks": Quantity(
-            (float(sum(np.sum(s["r1_R"] < s["r1_C"] - 1e-6) for _, s in inspected(samples))),), "ticks without a bound"
+            (float(sum(np.sum(s["r1_R"] < s["r1_C"] - 1e-6) for _, s in inspected(samples))),),
+            "ticks without a bound",
         ),
     }
 
@@ -192,7 +196,7 @@ def coarse_clock(samples: Samples) -> Measured:
     between, differences, ticks = [], [], 0
     for sample in samples["departures", "100 0/C"]:
         left, generated = sample["left"], sample["generated"]
-        per_tick = int(round(0.1 / sample["every_s"]))
+        per_tick = round(0.1 / sample["every_s"])
         at_ticks = left.reshape(-1, per_tick)
         # a tick falls on the end of an interval or on the start of the next: one place of five, the same for all
         place = int(np.argmax(at_ticks.sum(axis=0)))
@@ -238,7 +242,9 @@ def inspectable(samples: Samples) -> Measured:
     """Quantities of Table 1 that a trace shows at every tick."""
     return {
         "quantities": Quantity(
-            over_nodes(samples, lambda _, x: float(sum(bool(np.all(np.isfinite(values))) for values in x.values())))
+            over_nodes(
+                samples, lambda _, x: float(sum(bool(np.all(np.isfinite(values))) for values in x.values()))
+            )
         )
     }
 

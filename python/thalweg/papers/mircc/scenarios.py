@@ -14,7 +14,7 @@ CHOICES: dict[str, str] = {
     "generated": "The plotted rate is that at which the application generates Interests, before its node's bucket: the only "
     "reading under which a figure can show 1000 while 400 a second pass.",
     "loss": "Interests that the bucket drops are not repeated; the paper names no retransmission.",
-    "counting": "y counts Interests before policing, as the text says received; see the variation that counts those that pass.",
+    "counting": "y counts Interests before policing, as the text says received; a variation counts those that pass.",
     "bounds": "R stays between 1 % of C and C. The paper prints neither bound; see the variation without the upper one.",
     "start": "A consumer starts at the rate of its access link, as the figures do; half of all runs start at 100 packets/s.",
     "phase": "Each case runs with four phases of the routers' ticks (0 to 80 ms), twice: a result must not hang on them.",
@@ -27,7 +27,7 @@ CHOICES: dict[str, str] = {
 CLOCKS_MS = (100, 250, 500, 750)
 """The clock intervals of the paper."""
 
-DATA = "1250 B"
+DATA = {"payload": "1174 B", "data": "1250 B"}
 DATA_BITS = 10_000.0
 INTEREST_BITS = 400.0
 PAYLOAD_BITS = 8.0 * (1250 - 76)
@@ -119,7 +119,7 @@ def dumbbell(case: Case, run: str, title: str) -> Tree:
         links,
         flows,
         ndn={"link": "mircc", "link_params": law},
-        producers=[{"prefix": f"/p{number}", "node": f"p{number}", "data": DATA} for number in (1, 2)],
+        producers=[{"prefix": f"/p{number}", "node": f"p{number}", **DATA} for number in (1, 2)],
         record=recording(f"{case.every_s * 1e3:g} ms", "generated", "goodput", *case.series),
     )
 
@@ -133,7 +133,9 @@ FINE: dict[str, Case] = {f"{ms}": Case(interval_ms=ms) for ms in CLOCKS_MS}
 """Figure 4: consumers tick every 100 ms; the routers' interval by case."""
 
 GRID: dict[str, Case] = {
-    f"{tick},{interval}": Case(tick_ms=tick, interval_ms=interval) for tick in CLOCKS_MS for interval in CLOCKS_MS
+    f"{tick},{interval}": Case(tick_ms=tick, interval_ms=interval)
+    for tick in CLOCKS_MS
+    for interval in CLOCKS_MS
 }
 """Every consumer clock with every router interval; most of them the paper did not run."""
 
@@ -189,7 +191,8 @@ READINGS: dict[str, Case] = {
 """An exact clock, and other readings of what the paper does not say."""
 
 LONE: dict[str, Case] = {
-    f"{ms}": Case(tick_ms=ms, interval_ms=ms, alone=True, longer_s=2.0, series=("utilisation",)) for ms in (250, 500, 750)
+    f"{ms}": Case(tick_ms=ms, interval_ms=ms, alone=True, longer_s=2.0, series=("utilisation",))
+    for ms in (250, 500, 750)
 }
 """C1 alone, to see how much of its Interests its own node lets go."""
 
@@ -247,7 +250,7 @@ def burst(_variant: str, _scale: Scale) -> Tree:
         links,
         [flow],
         ndn={"link": "mircc", "link_params": {"depth": DEPTH}},
-        producers=[{"prefix": "/p", "node": "p", "data": DATA}],
+        producers=[{"prefix": "/p", "node": "p", **DATA}],
     )
 
 
@@ -273,7 +276,5 @@ def spacing(variant: str, _scale: Scale) -> Tree:
         links,
         [flow],
         ndn={},
-        producers=[{"prefix": "/p", "node": "p", "data": DATA}],
+        producers=[{"prefix": "/p", "node": "p", **DATA}],
     )
-
-
