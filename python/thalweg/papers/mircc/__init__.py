@@ -1,4 +1,4 @@
-"""MIRCC under coarse clocks: explicit rates in named data networking, with clocks that seldom tick in consumers and routers."""
+"""MIRCC under coarse clocks: explicit rates in named data networking, with coarse clocks in consumers and routers."""
 
 from __future__ import annotations
 
