@@ -216,7 +216,7 @@ def explanation(samples: Samples, _scale: Scale) -> Figure:
         "Mean rate of both consumers in the last 2.5 s of 25 s together; 600 is a fair share, 1000 as if alone. Dotted on "
         "the left, the clock interval above which two buckets let through less than the bottleneck carries, 2·depth/1200; "
         "on the right, the round-trip time, which is the bound that the paper suggests. Whether a run fails is foretold by "
-        f"the bucket in {100 * found['right_by_bucket'].mean:.0f} % of all runs, by the interval against the round-trip time in "
+        f"the bucket in {100 * found['right_by_bucket'].mean:.0f} % of all runs, by interval and round-trip time in "
         f"{100 * found['right_by_interval'].mean:.0f} %.",
         _plot.svg(
             figure,
