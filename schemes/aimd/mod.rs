@@ -14,7 +14,7 @@ pub use edge::Aimd;
 pub const SCHEME: Scheme = Scheme {
     name: "aimd",
     title: "Additive increase, multiplicative decrease, with any two constants",
-    families: &[Family::Ip],
+    families: &[Family::Ip, Family::Ndn],
     sources: &[
         Source {
             key: "CJ89",

@@ -14,7 +14,7 @@ pub use edge::{Counting, Cubic};
 pub const SCHEME: Scheme = Scheme {
     name: "cubic",
     title: "CUBIC: growth by the time since the last loss",
-    families: &[Family::Ip],
+    families: &[Family::Ip, Family::Ndn],
     sources: &[Source {
         key: "RFC9438",
         text: "Xu, Ha, Rhee, Goel, Eggert: CUBIC for Fast and Long-Distance Networks, RFC 9438, 2023",

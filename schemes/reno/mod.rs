@@ -14,7 +14,7 @@ pub use edge::{Counting, Reno};
 pub const SCHEME: Scheme = Scheme {
     name: "reno",
     title: "Reno: the standard TCP congestion control",
-    families: &[Family::Ip],
+    families: &[Family::Ip, Family::Ndn],
     sources: &[Source {
         key: "RFC5681",
         text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009",

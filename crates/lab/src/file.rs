@@ -3,6 +3,7 @@
 use stack::tcp::RecoveryTimer;
 use units::{Bytes, Duration, Rate, UnitText};
 
+use crate::named::{Consumer, Ndn, Prefix, Producer};
 use crate::read::{At, tables, words};
 use crate::values::{
     Buffer, Ends, Expect, Instant, MarkAbove, Nodes, Params, SchemeName, Senders, Sweep, Targets,
@@ -27,6 +28,10 @@ tables! {
         routing: Routing,
         /// Routing by name, beside addresses; with all defaults when not given and a flow has `network = "icn"`.
         icn: Icn,
+        /// Forwarding of named data; with all defaults when not given and there are producers.
+        ndn: Ndn,
+        /// Who serves named data.
+        producers: Vec<At<Producer>>,
         /// Senders and their receivers.
         flows: Vec<At<Flow>>,
         /// What changes during the run.
@@ -183,12 +188,17 @@ tables! {
         /// The sender's node. A list of nodes, or a pattern such as "leaf*": each copy takes the next, and there are as many
         /// copies as nodes unless `count` is given.
         from: Senders,
-        /// The receiver's node, or a list of nodes or patterns such as "leaf*": a group.
+        /// The receiver's node, or a list of nodes or patterns such as "leaf*": a group. None with `network = "ndn"`.
         to: Targets,
         /// Sent to a group along a tree; true when `to` is a list, and with `network = "icn"`.
         multicast: bool,
-        /// How its packets find their receivers; by address when not given.
+        /// How its packets find their receivers; by address when not given. With "ndn" the sender is a consumer of named data, and the
+        /// producers of its `prefix` answer.
         network: NetworkWord,
+        /// ndn: the prefix that it asks for.
+        prefix: Prefix,
+        /// ndn: settings of the consumer.
+        consumer: Consumer,
         /// When it starts; at once when not given, "never" to wait for an event.
         start: Instant,
         /// When it stops; at the end of the run when not given.
@@ -201,7 +211,7 @@ tables! {
         receivers: Receivers,
         /// Class in queues with classes, from 0.
         class: u32 where count(0, 255),
-        /// TCP: payload to send, then done.
+        /// TCP: payload to send, then done. ndn: payload to ask for, rounded up to whole segments.
         size: Bytes where within("1 B", "1000000000 GB"),
         /// TCP: the application produces payload at this rate.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
@@ -303,12 +313,14 @@ tables! {
         size_shape: f64 where share_of(1.000_001, 1000.0),
     }
 
-    /// A datagram source without congestion control. Rates include headers.
+    /// A datagram source, or a consumer of named data, without congestion control. Rates include headers.
     pub(crate) struct Source = "a source" {
-        /// When datagrams leave.
+        /// When datagrams leave, or Interests; a consumer is constant or poisson.
         kind: SourceWord,
-        /// Mean rate; for on_off the rate while on.
+        /// Mean rate; for on_off the rate while on. ndn: of the Data that are asked for.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// ndn: mean number of Interests per second, instead of `rate`.
+        interests: f64 where share_of(1e-3, 1e9),
         /// on_off: mean length of an on-time.
         on: Duration where within("1 us", "1000000000 s"),
         /// on_off: mean length of an off-time.
@@ -340,7 +352,7 @@ tables! {
         /// action = "mode": the mode's name.
         mode: String,
         /// action = "join" or "leave": the receiver's node. action = "reset", without a flow: the node that loses its memory,
-        /// which routes by name or runs the name resolution system.
+        /// which routes by name, runs the name resolution system, or forwards named data.
         node: String,
         /// A route that is pinned.
         route: Route,
@@ -392,6 +404,8 @@ words! {
         Ip = "ip",
         /// By the name of a group, whose members join over the network.
         Icn = "icn",
+        /// Named data: Interests go to whoever serves their prefix, and Data comes back.
+        Ndn = "ndn",
     }
 
     /// When the retransmission timer starts anew in a recovery without SACK.
@@ -424,7 +438,7 @@ words! {
         Join = "join",
         /// A receiver leaves.
         Leave = "leave",
-        /// A node of the name-based network loses its memory.
+        /// A node of the name-based network, or with a forwarder of named data, loses its memory.
         Reset = "reset",
     }
 }
@@ -456,7 +470,7 @@ pub(crate) fn within<T: UnitText + PartialOrd + std::fmt::Display>(
 }
 
 /// A count between two others.
-fn count(low: u32, high: u32) -> impl Fn(&u32) -> Result<(), (String, String)> {
+pub(crate) fn count(low: u32, high: u32) -> impl Fn(&u32) -> Result<(), (String, String)> {
     move |value| {
         if (low..=high).contains(value) {
             return Ok(());
@@ -466,7 +480,7 @@ fn count(low: u32, high: u32) -> impl Fn(&u32) -> Result<(), (String, String)> {
 }
 
 /// A number between two others.
-fn share_of(low: f64, high: f64) -> impl Fn(&f64) -> Result<(), (String, String)> {
+pub(crate) fn share_of(low: f64, high: f64) -> impl Fn(&f64) -> Result<(), (String, String)> {
     move |value| {
         if *value >= low && *value <= high {
             return Ok(());

@@ -4,6 +4,7 @@ mod edit;
 mod expect;
 mod file;
 mod metrics;
+mod named;
 mod plan;
 mod problems;
 mod read;

@@ -158,6 +158,12 @@ impl<'a, Row> Columns<'a, Row> {
         self.cells(name, Cells::Count(cells))
     }
 
+    /// A count that not every row has.
+    pub(crate) fn count_of_some(self, name: &'static str, value: impl Fn(&Row) -> Option<u64>) -> Self {
+        let cells = self.rows.iter().map(value).collect();
+        self.cells(name, Cells::Count(cells))
+    }
+
     pub(crate) fn text(self, name: &'static str, value: impl Fn(&Row) -> String) -> Self {
         let mut words = Words::default();
         self.rows.iter().for_each(|row| words.push(value(row), 1));

@@ -3,6 +3,7 @@
 use contract::{ParamInfo, ParamKind};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
+use stack::ndn;
 
 use crate::file::File;
 
@@ -16,8 +17,11 @@ const REQUIRED: &[(&str, &[&str])] = &[
     ("Route", &["at", "to", "via"]),
     ("Churn", &["on", "off"]),
     ("Arrivals", &["rate", "size"]),
-    ("Source", &["kind", "rate"]),
+    ("Source", &["kind"]),
     ("Event", &["at"]),
+    ("NodeStore", &["node"]),
+    ("NameRoute", &["at", "prefix", "via"]),
+    ("Producer", &["prefix", "node"]),
 ];
 
 /// The JSON Schema (draft 2020-12) of a scenario, so that editors complete and check files.
@@ -29,20 +33,30 @@ pub fn schema() -> Value {
         let table = if table.is_empty() { &mut schema } else { &mut schema["$defs"][*table] };
         table["required"] = json!(keys);
     }
-    // a flow's parameters are those of its scheme
-    let of_schemes: Vec<Value> = schemes::catalogue()
-        .iter()
-        .map(|entry| {
-            let params: Map<String, Value> =
-                (entry.params)().iter().map(|info| (info.name.to_owned(), param(info))).collect();
-            json!({
-                "if": { "properties": { "scheme": { "const": entry.scheme.name } }, "required": ["scheme"] },
-                "then": { "properties": { "params": { "properties": params, "additionalProperties": false } } },
-            })
-        })
+    // a flow's parameters are those of its scheme, and a forwarder's those of its parts
+    let catalogue = schemes::catalogue();
+    let all = || catalogue.iter().map(|entry| (entry.scheme.name, (entry.params)()));
+    let links = catalogue.iter().filter(|entry| entry.link.is_some());
+    let strategies = catalogue.iter().filter(|entry| entry.strategy.is_some());
+    let house = ndn::strategies::ALL.iter().map(|entry| (entry.name, (entry.params)()));
+    let strategies = house.chain(strategies.map(|entry| (entry.scheme.name, (entry.params)())));
+    let links = links.map(|entry| (entry.scheme.name, (entry.params)()));
+    schema["$defs"]["Flow"]["allOf"] = all().map(|row| of("scheme", "params", row)).collect();
+    schema["$defs"]["Ndn"]["allOf"] = strategies
+        .map(|row| of("strategy", "strategy_params", row))
+        .chain(links.map(|row| of("link", "link_params", row)))
         .collect();
-    schema["$defs"]["Flow"]["allOf"] = Value::Array(of_schemes);
     schema
+}
+
+/// Where `key` is this name, `params` has these keys.
+fn of(key: &str, params: &str, (name, infos): (&str, Vec<ParamInfo>)) -> Value {
+    let properties: Map<String, Value> =
+        infos.iter().map(|info| (info.name.to_owned(), param(info))).collect();
+    json!({
+        "if": { "properties": { key: { "const": name } }, "required": [key] },
+        "then": { "properties": { params: { "properties": properties, "additionalProperties": false } } },
+    })
 }
 
 /// A parameter of a scheme.

@@ -298,21 +298,34 @@ impl Read for SchemeName {
         "\"reno\"".to_owned()
     }
     fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        let Some(name) = value.get_ref().as_str() else { return mismatch(value, notes) };
         let catalogue = schemes::catalogue();
-        let known = catalogue.iter().map(|entry| entry.scheme.name);
-        if known.clone().any(|known| known == name) {
-            return Some(Self(name.to_owned()));
-        }
-        notes
-            .wrong(span_of(value), format!("no scheme is called `{}`", shortened(name)))
-            .maybe(suggestion(name, known));
-        None
+        let known: Vec<&str> = catalogue.iter().map(|entry| entry.scheme.name).collect();
+        known_name::<Self>(value, "scheme", &known, notes).map(Self)
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         let names: Vec<&str> = schemes::catalogue().iter().map(|entry| entry.scheme.name).collect();
         json_schema!({ "type": "string", "enum": names })
     }
+}
+
+/// One of the names of a list.
+pub(crate) fn known_name<T: Read>(
+    value: &Spanned<DeValue<'_>>,
+    of: &str,
+    known: &[&str],
+    notes: &mut Notes,
+) -> Option<String> {
+    let Some(name) = value.get_ref().as_str() else {
+        mismatch::<T>(value, notes);
+        return None;
+    };
+    if known.contains(&name) {
+        return Some(name.to_owned());
+    }
+    notes
+        .wrong(span_of(value), format!("no {of} is called `{}`", shortened(name)))
+        .maybe(suggestion(name, known.iter().copied()));
+    None
 }
 
 /// A scheme's parameters as written.

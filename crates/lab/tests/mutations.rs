@@ -67,6 +67,12 @@ const PIECES: &[&str] = &[
     "kind = \"tree\"",
     "kind = \"custom\"",
     "multicast = true",
+    "network = \"ndn\"",
+    "prefix = \"/films\"",
+    "\"/\"",
+    "[ndn]",
+    "[[producers]]",
+    "consumer = { pattern = \"zipf\", contents = 9 }",
 ];
 
 /// Changes a text: a line taken out, doubled or moved, or a piece put in place of some characters.

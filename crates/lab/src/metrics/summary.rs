@@ -139,12 +139,15 @@ fn group(
     all.put(format!("{subject}.convergence"), times.and_then(|times| times.into_iter().reduce(f64::max)));
 }
 
-/// The least and the greatest throughput among each flow's receivers.
+/// The least and the greatest throughput among each flow's receivers; a consumer is its own.
 fn extremes(rows: &[FlowRow<'_>], receivers: &Table) -> Vec<(Option<f64>, Option<f64>)> {
     let throughput = receivers.numbers("throughput_bps");
     let mut start = 0;
     rows.iter()
         .map(|row| {
+            if row.consumes() {
+                return (row.throughput(), row.throughput());
+            }
             let mine = throughput[start..start + row.receivers()].iter().flatten().copied();
             start += row.receivers();
             (mine.clone().reduce(f64::min), mine.reduce(f64::max))

@@ -8,6 +8,7 @@ use sim::{
     Cast, EventRecord, FlowKind, FlowRecord, FlowSpec, LinkSpec, NodeRecord, NodeRole, PortRecord, PortSpec,
     ReceiverRecord, Subject, Trace,
 };
+use stack::ndn;
 use units::{Duration, Time};
 
 use crate::Plan;
@@ -67,6 +68,7 @@ pub(super) struct FlowRow<'a> {
     pub(super) spec: &'a FlowSpec,
     group: &'a str,
     from: &'a str,
+    prefix: String,
     record: &'a FlowRecord,
     receivers: Vec<ReceiverRow<'a>>,
     completed: Option<Time>,
@@ -108,8 +110,13 @@ impl<'a> FlowRow<'a> {
                 record,
                 span: record.active.min(active),
             };
+            let prefix = match (&spec.kind, &blueprint.ndn) {
+                (FlowKind::Ndn(config), Some(ndn)) => ndn.names.text(config.prefix),
+                _ => String::new(),
+            };
             Self {
                 spec,
+                prefix,
                 group: groups[index],
                 from: &blueprint.nodes[spec.from.index()],
                 record,
@@ -183,6 +190,71 @@ impl<'a> FlowRow<'a> {
         }))
     }
 
+    /// Whether its sender is the one that packets arrive at.
+    pub(super) fn consumes(&self) -> bool {
+        matches!(self.spec.kind, FlowKind::Ndn(_))
+    }
+
+    fn arrived(&self) -> u64 {
+        if self.consumes() {
+            return self.record.arrived.packets;
+        }
+        self.receivers.iter().map(|receiver| receiver.record.packets).sum()
+    }
+
+    /// Bits a second that arrived, headers included.
+    pub(super) fn throughput(&self) -> Option<f64> {
+        if self.consumes() {
+            return per_second(self.record.arrived.bytes, self.active);
+        }
+        mean(self.receivers.iter().filter_map(ReceiverRow::throughput))
+    }
+
+    fn goodput(&self) -> Option<f64> {
+        if self.consumes() {
+            return per_second(self.record.meter.goodput_bytes, self.active);
+        }
+        mean(self.receivers.iter().filter_map(ReceiverRow::goodput))
+    }
+
+    /// One-way delays: mean, least, greatest, and the mean of what is above the least.
+    fn owd(&self) -> [Option<f64>; 4] {
+        let arrived = &self.record.arrived;
+        if !self.consumes() {
+            return [
+                self.per_packet(|receiver| receiver.record.delay_sum_ns as f64 / 1e9),
+                self.receivers.iter().filter_map(ReceiverRow::owd_min).reduce(f64::min),
+                self.receivers.iter().filter_map(ReceiverRow::owd_max).reduce(f64::max),
+                self.per_packet(|receiver| receiver.queueing_ns() / 1e9),
+            ];
+        }
+        if arrived.packets == 0 {
+            return [None; 4];
+        }
+        let mean = arrived.delay_sum_ns as f64 / 1e9 / arrived.packets as f64;
+        let (least, most) = (arrived.delay_min.as_secs_f64(), arrived.delay_max.as_secs_f64());
+        [Some(mean), Some(least), Some(most), Some(mean - least)]
+    }
+
+    /// From the first Interest for a segment to its Data: mean, standard deviation, least, greatest.
+    fn delay(&self) -> [Option<f64>; 4] {
+        let meter = &self.record.meter;
+        if meter.delay_count == 0 {
+            return [None; 4];
+        }
+        let n = meter.delay_count as f64;
+        let mean_ns = meter.delay_sum_ns as f64 / n;
+        // Σ(x − m)² = Σx² − 2m·Σx + n·m² about a whole m near the mean, exact in integers
+        let (sum, count) = (u128::from(meter.delay_sum_ns), u128::from(meter.delay_count));
+        let m = sum / count;
+        let about_m = (meter.delay_square_sum_ns2 + count * m * m).saturating_sub(2 * m * sum) as f64 / n;
+        let off = mean_ns - m as f64;
+        let variance_ns2 = (about_m - off * off).max(0.0);
+        let least = (meter.delay_min < Duration::MAX).then(|| meter.delay_min.as_secs_f64());
+        let most = least.map(|_| meter.delay_max.as_secs_f64());
+        [Some(mean_ns / 1e9), Some(variance_ns2.sqrt() / 1e9), least, most]
+    }
+
     /// The mean of a sum over all packets that arrived anywhere.
     fn per_packet(&self, sum: impl Fn(&ReceiverRow<'_>) -> f64) -> Option<f64> {
         let packets: u64 = self.receivers.iter().map(|receiver| receiver.record.packets).sum();
@@ -225,6 +297,7 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .text("group", |row| row.group.to_owned())
         .text("scheme", |row| row.scheme().unwrap_or_default().to_owned())
         .text("transport", |row| row.transport().to_owned())
+        .text("prefix", |row| row.prefix.clone())
         .text("from", |row| row.from.to_owned())
         .count("receivers", |row| row.receivers.len() as u64)
         .number("started_s", |row| row.started().map(Time::as_secs_f64))
@@ -233,8 +306,9 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .count("sent_packets", |row| row.record.sent_packets)
         .count("sent_bytes", |row| row.record.sent_bytes)
         .number("rate_bps", |row| per_second(row.record.sent_bytes, row.active))
-        .number("throughput_bps", |row| mean(row.receivers.iter().filter_map(ReceiverRow::throughput)))
-        .number("goodput_bps", |row| mean(row.receivers.iter().filter_map(ReceiverRow::goodput)))
+        .count("arrived_packets", FlowRow::arrived)
+        .number("throughput_bps", FlowRow::throughput)
+        .number("goodput_bps", FlowRow::goodput)
         .number("loss_ratio", FlowRow::loss_ratio)
         .count("drops", FlowRow::drops)
         .count("retransmits", |row| row.count(Count::Retransmits))
@@ -247,16 +321,21 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .count("missing", |row| row.count(Count::Missing))
         .count("marks", |row| row.count(Count::Marks))
         .count("signals", |row| row.count(Count::Signals))
+        .count("refusals", |row| row.count(Count::Refusals))
         .number("rtt_s", |row| {
             ratio(row.record.meter.rtt_sum_ns as f64 / 1e9, row.record.meter.rtt_count as f64)
         })
         .number("rtt_min_s", |row| {
             (row.record.meter.rtt_count > 0).then(|| row.record.meter.rtt_min.as_secs_f64())
         })
-        .number("owd_s", |row| row.per_packet(|receiver| receiver.record.delay_sum_ns as f64 / 1e9))
-        .number("owd_min_s", |row| row.receivers.iter().filter_map(ReceiverRow::owd_min).reduce(f64::min))
-        .number("owd_max_s", |row| row.receivers.iter().filter_map(ReceiverRow::owd_max).reduce(f64::max))
-        .number("queueing_delay_s", |row| row.per_packet(|receiver| receiver.queueing_ns() / 1e9))
+        .number("delay_s", |row| row.delay()[0])
+        .number("delay_std_s", |row| row.delay()[1])
+        .number("delay_min_s", |row| row.delay()[2])
+        .number("delay_max_s", |row| row.delay()[3])
+        .number("owd_s", |row| row.owd()[0])
+        .number("owd_min_s", |row| row.owd()[1])
+        .number("owd_max_s", |row| row.owd()[2])
+        .number("queueing_delay_s", |row| row.owd()[3])
         .number("fct_s", |row| {
             let (started, completed) = (row.started()?, row.completed?);
             Some(completed.saturating_since(started).as_secs_f64())
@@ -363,7 +442,8 @@ const DROPS: [(&str, DropReason); DropReason::ALL.len()] = [
 
 pub(super) fn nodes(plan: &Plan, trace: &Trace) -> Table {
     let count = |what: Count| move |row: &NodeRecord| row.meter.count(what);
-    Columns::of("nodes", &trace.nodes)
+    let of = |value: fn(&ndn::Counters) -> u64| move |row: &NodeRecord| row.ndn.as_ref().map(value);
+    let table = Columns::of("nodes", &trace.nodes)
         .text("node", |row| plan.blueprint.nodes[row.node.index()].clone())
         .text("role", |row| {
             match row.role {
@@ -381,6 +461,15 @@ pub(super) fn nodes(plan: &Plan, trace: &Trace) -> Table {
         .count("feedback_packets", count(Count::Feedback))
         .count("signals", count(Count::Signals))
         .count("ignored", count(Count::Ignored))
+        .count_of_some("pending", of(|counters| counters.pending))
+        .count_of_some("pending_peak", of(|counters| counters.pending_peak))
+        .count_of_some("stored", of(|counters| counters.stored))
+        .number("hit_ratio", |row| row.ndn.as_ref().and_then(ndn::Counters::hit_ratio));
+    ndn::Tally::ALL
+        .into_iter()
+        .fold(table, |table, what| {
+            table.count_of_some(what.name(), |row| row.ndn.as_ref().map(|counters| counters.count(what)))
+        })
         .done()
 }
 

@@ -1,9 +1,9 @@
 use contract::{Count, DropReason, FlowId, NodeId, PeerId, PortId};
 use sim::{
-    Blueprint, EventRecord, FlowKind, FlowRecord, NodeRecord, NodeRole, PortRecord, PortSpec, ReceiverRecord,
-    SeriesRecord, Subject, Trace,
+    Arrivals, Blueprint, EventRecord, FlowKind, FlowRecord, NodeRecord, NodeRole, PortRecord, PortSpec,
+    ReceiverRecord, SeriesRecord, Subject, Trace,
 };
-use stack::{datagram, stream, tcp};
+use stack::{datagram, ndn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::*;
@@ -253,6 +253,79 @@ fn nodes_that_know_names_have_a_table_and_keys_of_their_own() {
         assert_eq!(report.value(&format!("node.b.{column}")), Some(router));
         assert_eq!(report.value(&format!("node.c.{column}")), Some(resolver));
     }
+}
+
+/// A consumer got 900 Data of 1100 B, 880 of them awaited, in 10 s; four delays are known: 60, 60, 100 and 180 ms. Their mean is 100 ms,
+/// and (40² + 40² + 0 + 80²)/4 = 2400 = 48.99² ms².
+#[test]
+fn a_consumer_is_measured_where_its_data_arrive() {
+    let mut blueprint = plan().blueprint;
+    let mut spec = sim::NdnSpec { nodes: vec![NodeId(0), NodeId(1)], ..sim::NdnSpec::default() };
+    let prefix = spec.names.intern("/films/new");
+    blueprint.ndn = Some(spec);
+    let config = ndn::ConsumerConfig::with_law(prefix, Bytes::new(1024));
+    blueprint.flow("viewer", Some("aimd"), FlowKind::Ndn(config), NodeId(0), &[]);
+    let mut trace = trace();
+    let mut record = FlowRecord {
+        sent_packets: 1000,
+        sent_bytes: 50_000,
+        started_at: Some(Time::ZERO),
+        active: Duration::from_secs(10),
+        ..FlowRecord::default()
+    };
+    record.arrived = Arrivals {
+        packets: 900,
+        bytes: 990_000,
+        delay_sum_ns: 900 * 45_000_000,
+        delay_min: Duration::from_millis(30),
+        delay_max: Duration::from_millis(90),
+    };
+    record.drops[DropReason::QueueFull as usize] = 10;
+    for (what, n) in [(Count::Missing, 3), (Count::Marks, 7), (Count::Refusals, 11), (Count::Suppressed, 2)] {
+        record.meter.counts[what as usize] = n;
+    }
+    record.meter.goodput_bytes = 880 * 1024;
+    let delays_ms: [u128; 4] = [60, 60, 100, 180];
+    record.meter.delay_count = 4;
+    record.meter.delay_sum_ns = 400_000_000;
+    record.meter.delay_square_sum_ns2 = delays_ms.iter().map(|ms| (ms * 1_000_000).pow(2)).sum();
+    record.meter.delay_min = Duration::from_millis(60);
+    record.meter.delay_max = Duration::from_millis(180);
+    trace.flows.push(record);
+    let mut counters = ndn::Counters::default();
+    (counters.pending, counters.pending_peak, counters.stored) = (5, 40, 9);
+    let mut forwarder = nodes().remove(0);
+    (forwarder.role, forwarder.ndn) = (NodeRole::Forwarder, Some(counters));
+    trace.nodes = nodes();
+    trace.nodes.push(forwarder);
+
+    let report = report(&plan_of(blueprint), &trace);
+    let flows = of(&report, "flows");
+    assert_eq!(texts(flows, "transport"), ["tcp", "stream", "ndn"]);
+    assert_eq!(texts(flows, "prefix"), ["", "", "/films/new"]);
+    let value = |key: &str| report.value(&format!("flow.viewer.{key}")).unwrap_or_else(|| panic!("{key}"));
+    assert_eq!((value("receivers"), value("arrived_packets")), (0.0, 900.0));
+    near(value("throughput"), 990_000.0 * 8.0 / 10.0);
+    near(value("throughput_max"), 792_000.0);
+    near(value("goodput"), 880.0 * 1024.0 * 8.0 / 10.0);
+    near(value("rate"), 40_000.0);
+    near(value("loss_ratio"), 0.01);
+    assert_eq!(
+        (value("missing"), value("marks"), value("refusals"), value("suppressed")),
+        (3.0, 7.0, 11.0, 2.0)
+    );
+    near(value("delay"), 0.1);
+    near(value("delay_std"), 2400f64.sqrt() / 1e3);
+    assert_eq!((value("delay_min"), value("delay_max")), (0.06, 0.18));
+    near(value("owd"), 0.045);
+    near(value("queueing_delay"), 0.015);
+    assert_eq!(flows.numbers("arrived_packets")[..2], [Some(980.0), Some(720.0)]);
+    assert_eq!(flows.numbers("delay_s")[..2], [None, None]);
+
+    let nodes = of(&report, "nodes");
+    assert_eq!(nodes.numbers("pending_peak"), [None, None, Some(40.0)]);
+    assert_eq!(nodes.numbers("hits"), [None, None, Some(0.0)]);
+    assert_eq!(nodes.numbers("hit_ratio"), [None, None, None], "nobody asked its store");
 }
 
 #[test]

@@ -5,7 +5,6 @@ use sim::{Change, FlowKind, RouteSpec};
 use units::{Duration, Time};
 
 use super::flows::{Setting, Traffic};
-use super::names::Names;
 use crate::file::{Action, Event, File, Route};
 use crate::read::{At, Field, Notes, shortened, suggestion};
 use crate::topology::{Net, Paths};
@@ -45,9 +44,7 @@ pub(super) fn build(
                 })
                 .map(|spec| vec![Change::Route(spec)])
                 .unwrap_or_default(),
-            [] if event.node.given().is_some() && event.flow.is_missing() => {
-                node(event, net, setting.names, notes)
-            }
+            [] if event.node.given().is_some() && event.flow.is_missing() => node(event, setting, notes),
             [] => {
                 // a subject that is written wrongly is noted already
                 let missing = event.link.is_missing() && event.flow.is_missing();
@@ -177,7 +174,8 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
     }
 }
 
-fn node(event: &At<Event>, net: &Net, names: &Names, notes: &mut Notes) -> Vec<Change> {
+fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Change> {
+    let Setting { net, names, named, .. } = *setting;
     refuse(event, &["node", "action"], "node", notes);
     let node = event.node.given().and_then(|name| net.find_node(name, notes).map(|node| (name, node)));
     let Some(action) = event.action.required("action", "an event of a node", event.span, notes) else {
@@ -190,8 +188,9 @@ fn node(event: &At<Event>, net: &Net, names: &Names, notes: &mut Notes) -> Vec<C
         return Vec::new();
     }
     let Some((name, node)) = node else { return Vec::new() };
-    if !names.knows(node) {
-        let known: Vec<&str> = names.nodes().map(|node| net.nodes[node.index()].as_str()).collect();
+    if !names.knows(node) && !named.knows(node) {
+        let nodes = names.nodes().chain(named.nodes().iter().copied());
+        let known: Vec<&str> = nodes.map(|node| net.nodes[node.index()].as_str()).collect();
         let nobody = "no flow is sent by name: write network = \"icn\" in one".to_owned();
         notes
             .wrong(name.span, format!("`{}` does not route by name", shortened(name)))

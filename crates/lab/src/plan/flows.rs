@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contract::{FlowId, Random, SeriesInfo};
 use sim::{Cast, FlowKind, FlowSpec};
-use stack::{stream, tcp};
+use stack::{ndn, stream, tcp};
 use units::{Bytes, Duration, Time};
 
 use super::Group;
 use super::machines::{Model, churn, model};
+use super::named::Named;
 use super::names::Names;
 use super::places::{check_places, nodes, senders};
 use crate::file::{self, Flow};
+use crate::named::Prefix;
 use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened};
 use crate::topology::{Net, Paths};
@@ -26,6 +28,7 @@ const MOST_RECEIVERS: usize = 1_000_000;
 pub(super) struct Setting<'a> {
     pub(super) net: &'a Net,
     pub(super) names: &'a Names,
+    pub(super) named: &'a Named,
     pub(super) seed: u64,
     pub(super) duration: Duration,
 }
@@ -35,6 +38,8 @@ pub(super) struct Setting<'a> {
 pub(super) struct Traffic {
     pub(super) flows: Vec<FlowSpec>,
     pub(super) groups: Vec<Group>,
+    /// What consumers ask for.
+    pub(super) prefixes: Vec<(FlowId, Prefix)>,
     ids: BTreeMap<String, FlowId>,
 }
 
@@ -69,15 +74,16 @@ impl Traffic {
         self.groups.iter().any(|group| group.name == name)
     }
 
-    /// Series that the engine measures and that these flows offer.
-    pub(super) fn series(&self) -> BTreeSet<&'static str> {
+    /// Series that the engine measures and that these flows, and forwarders, offer.
+    pub(super) fn series(&self, named: &Named) -> BTreeSet<&'static str> {
         let mut known: BTreeSet<&'static str> = sim::SERIES.iter().map(|row| row.0).collect();
         let mut schemes = BTreeSet::new();
         for flow in &self.flows {
             match flow.kind {
                 FlowKind::Tcp(_) => known.extend(tcp::SERIES.iter().map(|row| row.0)),
                 FlowKind::Stream(_) => known.extend(stream::SERIES.iter().map(|row| row.0)),
-                FlowKind::Datagram(_) | FlowKind::Ndn(_) => {}
+                FlowKind::Ndn(_) => known.extend(ndn::CONSUMER_SERIES.iter().map(|row| row.0)),
+                FlowKind::Datagram(_) => {}
             }
             schemes.extend(flow.scheme.as_deref());
         }
@@ -86,6 +92,7 @@ impl Traffic {
             let here = |row: &&SeriesInfo| row.2 != "node" || self.routers_know(scheme);
             known.extend(entry.scheme.series.iter().filter(here).map(|row| row.0));
         }
+        known.extend(of_forwarders(named).map(|row| row.0));
         known
     }
 
@@ -95,11 +102,12 @@ impl Traffic {
     }
 
     /// What a recorded series is about: `flow`, `receiver`, `port`, `node`, or several of them.
-    pub(super) fn subjects(&self, series: &str) -> BTreeSet<&'static str> {
+    pub(super) fn subjects(&self, series: &str, named: &Named) -> BTreeSet<&'static str> {
         let schemes: BTreeSet<&str> = self.flows.iter().filter_map(|flow| flow.scheme.as_deref()).collect();
-        let own = schemes.into_iter().filter_map(schemes::find).map(|entry| entry.scheme.series);
-        let all = [sim::SERIES, tcp::SERIES, stream::SERIES].into_iter().chain(own);
-        all.flatten().filter(|row| row.0 == series).map(|row| row.2).collect()
+        let own = schemes.into_iter().filter_map(schemes::find).flat_map(|entry| entry.scheme.series);
+        let house = [sim::SERIES, tcp::SERIES, stream::SERIES, ndn::CONSUMER_SERIES].into_iter().flatten();
+        let all = house.chain(own).chain(of_forwarders(named));
+        all.filter(|row| row.0 == series).map(|row| row.2).collect()
     }
 
     /// Index of the group of that name, which is made where there is none.
@@ -123,6 +131,14 @@ impl Traffic {
     }
 }
 
+/// Series of nodes that forwarders and their parts offer.
+fn of_forwarders(named: &Named) -> impl Iterator<Item = &'static SeriesInfo> {
+    let spec = named.spec.iter();
+    let parts = spec.clone().flat_map(|spec| [Some(&spec.strategy), spec.link.as_ref()]).flatten();
+    let own = parts.filter_map(|name| schemes::find(name)).flat_map(|entry| entry.scheme.series);
+    spec.flat_map(|_| ndn::SERIES).chain(own.filter(|row| row.2 == "node"))
+}
+
 /// All flows.
 pub(super) fn build(
     tables: &[At<Flow>],
@@ -143,7 +159,7 @@ pub(super) fn build(
             }
             continue;
         }
-        let Some(model) = model(table, Some(setting.net), notes) else {
+        let Some(model) = model(table, Some(setting.net), setting.named, notes) else {
             check_places(table, setting.net, paths, notes);
             continue;
         };
@@ -182,6 +198,10 @@ pub(super) fn build(
             {
                 break;
             }
+            if matches!(model.kind, FlowKind::Ndn(_)) && !setting.named.reach(table, from, setting.net, notes)
+            {
+                break;
+            }
             receivers += to.len();
             if receivers > MOST_RECEIVERS {
                 notes
@@ -215,6 +235,9 @@ pub(super) fn build(
                 churn: table.churn.given().and_then(|at| churn(at)),
                 class: table.class.or(0) as u8,
             };
+            if let (FlowKind::Ndn(_), Some(prefix)) = (&model.kind, &model.prefix) {
+                traffic.prefixes.push((FlowId(traffic.flows.len() as u32), prefix.clone()));
+            }
             traffic.add(spec, group, model.name.span, notes);
         }
     }

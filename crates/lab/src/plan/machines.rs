@@ -1,16 +1,20 @@
 //! The machine of a flow: its transport, its scheme and their settings.
 
-use contract::ParamList;
-use schemes::{Build, Entry};
+use contract::{Family, ParamInfo, ParamList};
+use schemes::{Build, Entry, Resolve};
 use sim::{Cast, Churn, FlowKind};
 use stack::datagram::{self, Pattern, Spell};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Time};
 
+use super::consumers;
+use super::named::Named;
 use crate::file::{self, Flow, NetworkWord, SourceWord};
+use crate::named::Prefix;
 use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened, suggestion};
 use crate::topology::{Net, NetPort, check_name};
+use crate::values::Params;
 
 /// What all copies of an entry have in common.
 pub(super) struct Model<'a> {
@@ -19,10 +23,17 @@ pub(super) struct Model<'a> {
     pub(super) params: ParamList,
     pub(super) kind: FlowKind,
     pub(super) cast: Cast,
+    /// What a consumer asks for.
+    pub(super) prefix: Option<Prefix>,
 }
 
 /// What the entry says apart from places and times; `None` when something is noted. Classes are looked for in `net`.
-pub(super) fn model<'a>(table: &'a At<Flow>, net: Option<&Net>, notes: &mut Notes) -> Option<Model<'a>> {
+pub(super) fn model<'a>(
+    table: &'a At<Flow>,
+    net: Option<&Net>,
+    named: &Named,
+    notes: &mut Notes,
+) -> Option<Model<'a>> {
     let before = notes.count();
     let name = table.name.required("name", "a flow", table.span, notes);
     if let Some(name) = name {
@@ -32,8 +43,10 @@ pub(super) fn model<'a>(table: &'a At<Flow>, net: Option<&Net>, notes: &mut Note
         check_name(group, "a group", notes);
     }
     let listed = table.to.given().is_some_and(|to| to.listed || to.list.iter().any(is_pattern));
-    let cast = match table.network.or(NetworkWord::Ip) {
+    let network = table.network.or(NetworkWord::Ip);
+    let cast = match network {
         NetworkWord::Icn => Cast::Named,
+        NetworkWord::Ndn => Cast::Unicast,
         NetworkWord::Ip if table.multicast.or(listed) => Cast::Multicast,
         NetworkWord::Ip => Cast::Unicast,
     };
@@ -59,6 +72,7 @@ pub(super) fn model<'a>(table: &'a At<Flow>, net: Option<&Net>, notes: &mut Note
     }
     if let Some(receivers) = table.receivers.given()
         && cast == Cast::Unicast
+        && network != NetworkWord::Ndn
     {
         notes.wrong(receivers.span, "`receivers` are the members of a group").hint("write `to` as a list");
     }
@@ -74,17 +88,30 @@ pub(super) fn model<'a>(table: &'a At<Flow>, net: Option<&Net>, notes: &mut Note
         }
     }
 
-    let machine = machine(table, cast, notes);
+    let machine = if network == NetworkWord::Ndn {
+        consumers::machine(table, named, notes)
+    } else {
+        machine(table, cast, notes)
+    };
     if notes.count() > before {
         return None;
     }
     let (scheme, params, kind) = machine?;
-    Some(Model { name: name?, scheme, params, kind, cast })
+    let prefix = table.prefix.given().map(|at| at.value.clone());
+    Some(Model { name: name?, scheme, params, kind, cast, prefix })
 }
 
-type Machine = (Option<String>, ParamList, FlowKind);
+/// Scheme, parameters that are not default, and the machine.
+pub(super) type Machine = (Option<String>, ParamList, FlowKind);
 
 fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
+    for (key, span) in table.written() {
+        if matches!(key, "prefix" | "consumer") && !table.network.is_wrong() {
+            notes
+                .wrong(span, format!("`{key}` goes with network = \"ndn\""))
+                .hint("write it, or leave the key out");
+        }
+    }
     // where it is said that it is sent by name
     let named = table.network.given().filter(|_| cast == Cast::Named).map(|at| at.span);
     if let Some(source) = table.source.given() {
@@ -119,6 +146,13 @@ fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
     let params = params(table, entry, notes);
     let kind = match entry.build {
         Build::Control(_) => {
+            if entry.scheme.families == [Family::Ndn] {
+                let span = table.scheme.given().map_or(table.span, |scheme| scheme.span);
+                notes
+                    .wrong(span, format!("`{scheme}` is a law of consumers of named data"))
+                    .hint("write network = \"ndn\" and the `prefix` that it asks for");
+                return None;
+            }
             if let Some(span) = named {
                 notes
                     .wrong(span, format!("`{scheme}` runs over TCP, which knows no names"))
@@ -156,7 +190,7 @@ fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
 }
 
 /// Notes keys that do not go with the machine.
-fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
+pub(super) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
     for (key, span) in table.written() {
         if keys.contains(&key) {
             notes.wrong(span, format!("`{key}` does not go with {of}")).hint("leave it out");
@@ -165,20 +199,29 @@ fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
 }
 
 /// The parameters that are not default, in the order of the scheme's table.
-fn params(table: &Flow, entry: &Entry, notes: &mut Notes) -> Option<ParamList> {
+pub(super) fn params(table: &Flow, entry: &Entry, notes: &mut Notes) -> Option<ParamList> {
+    resolved(&table.params, entry.scheme.name, &(entry.params)(), entry.resolve, notes)
+}
+
+/// The parameters of `of` that are not default, in the order of its table; `None` when something is noted.
+pub(super) fn resolved(
+    written: &Field<Params>,
+    of: &str,
+    infos: &[ParamInfo],
+    resolve: Resolve,
+    notes: &mut Notes,
+) -> Option<ParamList> {
     let before = notes.count();
-    let infos = (entry.params)();
-    let given = table.params.given().map_or(&[][..], |params| &params.value.0);
     let mut list = Vec::new();
-    for (name, value) in given {
+    for (name, value) in written.given().map_or(&[][..], |params| &params.value.0) {
         if !infos.iter().any(|info| info.name == name.value) {
             notes
-                .wrong(name.span, format!("`{}` has no parameter `{}`", entry.scheme.name, shortened(name)))
+                .wrong(name.span, format!("`{of}` has no parameter `{}`", shortened(name)))
                 .maybe(suggestion(name, infos.iter().map(|info| info.name)));
             continue;
         }
         let one = (name.value.clone(), value.value.clone());
-        if let Err(error) = (entry.resolve)(std::slice::from_ref(&one)) {
+        if let Err(error) = resolve(std::slice::from_ref(&one)) {
             notes.wrong(value.span, error.message).maybe(error.hint);
         }
         list.push(one);
@@ -186,14 +229,14 @@ fn params(table: &Flow, entry: &Entry, notes: &mut Notes) -> Option<ParamList> {
     if notes.count() > before {
         return None;
     }
-    match (entry.resolve)(&list) {
+    match resolve(&list) {
         Ok(all) => Some(
             all.into_iter()
                 .filter(|(name, value)| !infos.iter().any(|info| info.name == name && info.default == *value))
                 .collect(),
         ),
         Err(error) => {
-            let span = table.params.given().map_or(Span::default(), |at| at.span);
+            let span = written.given().map_or(Span::default(), |at| at.span);
             notes.wrong(span, error.to_string()).maybe(error.hint);
             None
         }
@@ -271,6 +314,12 @@ fn stream_config(table: &Flow, entry: &Entry) -> stream::Config {
 fn pattern(source: &At<file::Source>, notes: &mut Notes) -> Option<Pattern> {
     let of = "a source";
     let kind = source.kind.required("kind", of, source.span, notes).map(|at| at.value);
+    if let Some(interests) = source.interests.given() {
+        notes
+            .wrong(interests.span, "`interests` goes with network = \"ndn\"")
+            .hint("write the `rate` of the datagrams");
+        return None;
+    }
     let rate = source.rate.required("rate", of, source.span, notes).map(|at| at.value);
     let (kind, rate) = (kind?, rate?);
     if kind != SourceWord::OnOff {

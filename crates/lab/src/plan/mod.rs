@@ -1,18 +1,21 @@
 //! A checked scenario with every default and every relative unit filled in: what a run is made of.
 
 mod changes;
+mod consumers;
 mod flows;
 mod machines;
+mod named;
 mod names;
 mod places;
 mod print;
+mod print_named;
 mod queues;
 mod results;
 
 use std::path::Path;
 
 use contract::FlowId;
-use sim::{Blueprint, Metric, Record, RouteSpec};
+use sim::{Blueprint, FlowKind, FlowSpec, Metric, Record, RouteSpec};
 use units::Duration;
 
 use crate::Expectation;
@@ -88,7 +91,10 @@ pub(crate) fn build(
             .hint("add a table [topology] with kind = \"dumbbell\" and a bottleneck");
     }
     let mut net = match file.topology.given() {
-        Some(at) => topology::build(at, places::pairs_needed(flow_tables), folder, notes),
+        Some(at) => {
+            let pairs = places::pairs_needed(flow_tables, named::nodes_named(file));
+            topology::build(at, pairs, folder, notes)
+        }
         None => None,
     };
     if file.flows.is_missing() {
@@ -96,10 +102,11 @@ pub(crate) fn build(
             .wrong(whole, "a scenario needs at least one flow")
             .hint("add a table [[flows]] with name and scheme");
     }
+    let named = named::Named::read(file, notes);
     let Some(net) = &mut net else {
         // without a network every name of a node would be unknown; the rest can be checked
         for table in flow_tables {
-            machines::model(table, None, notes);
+            machines::model(table, None, &named, notes);
         }
         results::relations(file, notes);
         return None;
@@ -107,6 +114,7 @@ pub(crate) fn build(
 
     let names = names::build(file, flow_tables, net, notes);
     let net = &*net;
+    let mut named = named.place(file, flow_tables, net, &names, notes);
     let metric = match file.routing.given().and_then(|routing| routing.metric.given()) {
         Some(at) if at.value == MetricWord::Hops => Metric::Hops,
         _ => Metric::Delay,
@@ -115,12 +123,14 @@ pub(crate) fn build(
     let mut paths = Paths::new(net, metric, &routes);
     refuse_circles(file, net, &routes, &mut paths, notes);
 
-    let setting = flows::Setting { net, names: &names, seed, duration };
-    let traffic = flows::build(flow_tables, &setting, &mut paths, notes);
+    let setting = flows::Setting { net, names: &names, named: &named, seed, duration };
+    let mut traffic = flows::build(flow_tables, &setting, &mut paths, notes);
+    named.intern(&mut traffic);
+    let setting = flows::Setting { net, names: &names, named: &named, seed, duration };
     let events = changes::build(file, &setting, &traffic, &paths, notes);
     let record = record(file, &setting, &traffic, notes);
-    let expect = results::expectations(file, net, &names, &traffic, notes);
-    let links = queues::build(net, &traffic.flows, &mut paths, notes);
+    let expect = results::expectations(file, &setting, &traffic, notes);
+    let links = queues::build(net, &traffic.flows, &named, &mut paths, notes);
     if notes.count() > before {
         return None;
     }
@@ -133,7 +143,7 @@ pub(crate) fn build(
         metric,
         routes,
         icn: names.spec,
-        ndn: None,
+        ndn: named.spec,
         flows: traffic.flows,
         events,
         record,
@@ -199,7 +209,7 @@ fn refuse_circles(file: &File, net: &Net, routes: &[RouteSpec], paths: &mut Path
 fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, notes: &mut Notes) -> Record {
     let Some(written) = file.record.given() else { return Record::default() };
     let mut series: Vec<String> = Vec::new();
-    let known = traffic.series();
+    let known = traffic.series(setting.named);
     for name in written.series.given().map_or(&[][..], |list| &list.value) {
         if !known.contains(name.value.as_str()) {
             notes
@@ -211,14 +221,19 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
     }
     let every = written.every.or(if series.is_empty() { Duration::ZERO } else { Duration::from_millis(100) });
     if every > Duration::ZERO {
-        let receivers: usize = traffic.flows.iter().map(|flow| flow.to.len()).sum();
+        // a consumer is what its Data arrive at
+        let arrives = |flow: &FlowSpec| match flow.kind {
+            FlowKind::Ndn(_) => 1,
+            _ => flow.to.len(),
+        };
+        let receivers: usize = traffic.flows.iter().map(arrives).sum();
         let subjects: usize = series
             .iter()
-            .flat_map(|name| traffic.subjects(name))
+            .flat_map(|name| traffic.subjects(name, setting.named))
             .map(|subject| match subject {
                 "port" => 2 * setting.net.links.len(),
                 "flow" => traffic.flows.len(),
-                "node" => setting.names.nodes().count(),
+                "node" => setting.names.nodes().count() + setting.named.nodes().len(),
                 _ => receivers,
             })
             .sum();

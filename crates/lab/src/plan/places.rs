@@ -14,8 +14,9 @@ use crate::read::{At, Field, Notes, shortened};
 use crate::topology::{Net, Paths};
 use crate::values::Instant;
 
-/// Pairs of hosts that the flows of a dumbbell need: one for each copy that does not say its nodes, and all that are named.
-pub(crate) fn pairs_needed(flows: &[At<Flow>]) -> u32 {
+/// Pairs of hosts that a dumbbell needs: one for each copy of a flow that does not say its nodes, and all that are named, by flows or
+/// as `others`.
+pub(crate) fn pairs_needed<'a>(flows: &'a [At<Flow>], others: impl Iterator<Item = &'a At<String>>) -> u32 {
     let unnamed: u64 = flows
         .iter()
         .filter(|flow| flow.from.is_missing() && flow.to.is_missing())
@@ -27,6 +28,7 @@ pub(crate) fn pairs_needed(flows: &[At<Flow>]) -> u32 {
         .filter_map(|flow| flow.from.given())
         .flat_map(|from| &from.0)
         .chain(targets.filter_map(|target| target.node.given()))
+        .chain(others)
         .filter_map(|name| host_number(name))
         .max()
         .unwrap_or(0);
@@ -102,7 +104,9 @@ pub(super) fn nodes(
         let (left, right) = pair(host_number(name).filter(|_| dumbbell)?)?;
         Some(if name.starts_with("left") { right } else { left })
     };
+    let consumes = table.network.or(NetworkWord::Ip) == NetworkWord::Ndn;
     let (from, to) = match (sender, &table.to) {
+        (Some(from), Field::Missing) if consumes => (from, Vec::new()),
         (None, Field::Missing) if dumbbell => {
             let n = *next_pair;
             *next_pair += 1;
@@ -112,12 +116,15 @@ pub(super) fn nodes(
                     .hint("raise topology.pairs or leave it out, or say `from` and `to`");
                 return None;
             };
-            (left, vec![plain(right)])
+            (left, if consumes { Vec::new() } else { vec![plain(right)] })
         }
         (Some(from), Field::Missing) if opposite(from).is_some() => (from, vec![plain(opposite(from)?)]),
         (from, to) => {
             if from.is_none() {
                 table.from.required("from", "a flow", table.span, notes);
+            }
+            if consumes {
+                return None;
             }
             let to = to.required("to", "a flow", table.span, notes);
             let (from, to) = (from?, to?);

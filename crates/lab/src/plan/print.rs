@@ -12,6 +12,7 @@ use toml::{Table, Value};
 use units::{Bytes, Duration, Rate, Time, UnitText};
 
 use super::Plan;
+use super::print_named::{ndn_table, producer_tables, put_consumer};
 
 /// The plan as a tree of TOML.
 pub(super) fn tree(plan: &Plan) -> Table {
@@ -61,6 +62,10 @@ pub(super) fn tree(plan: &Plan) -> Table {
     if let Some(icn) = &blueprint.icn {
         put(&mut root, "icn", icn_table(icn, &node_name));
     }
+    if let Some(ndn) = &blueprint.ndn {
+        put(&mut root, "ndn", ndn_table(ndn, &node_name));
+        put(&mut root, "producers", producer_tables(ndn, &node_name));
+    }
 
     let mut groups = vec![""; blueprint.flows.len()];
     for group in &plan.groups {
@@ -68,7 +73,9 @@ pub(super) fn tree(plan: &Plan) -> Table {
             groups[id.index()] = &group.name;
         }
     }
-    let flows = blueprint.flows.iter().zip(groups).map(|(flow, group)| flow_table(flow, group, &node_name));
+    let prefix = |id| blueprint.ndn.as_ref().map_or_else(String::new, |ndn| ndn.names.text(id));
+    let flows =
+        blueprint.flows.iter().zip(groups).map(|(flow, group)| flow_table(flow, group, &node_name, &prefix));
     let mut flows: Vec<Value> = flows.collect();
     for group in plan.groups.iter().filter(|group| group.flows.is_empty()) {
         let mut table = Table::new();
@@ -170,7 +177,7 @@ fn line(out: &mut String, key: &str, value: &Value) {
     };
 }
 
-fn put(table: &mut Table, key: &str, value: impl Into<Value>) {
+pub(super) fn put(table: &mut Table, key: &str, value: impl Into<Value>) {
     table.insert(key.to_owned(), value.into());
 }
 
@@ -180,15 +187,15 @@ fn exact<T: UnitText + ToString + PartialEq>(value: T, smallest: String) -> Stri
     if T::from_text(&text).is_ok_and(|read| read == value) { text } else { smallest }
 }
 
-fn span(value: Duration) -> String {
+pub(super) fn span(value: Duration) -> String {
     exact(value, format!("{} ns", value.as_nanos()))
 }
 
-fn rate(value: Rate) -> String {
+pub(super) fn rate(value: Rate) -> String {
     exact(value, format!("{} bit/s", value.as_bps()))
 }
 
-fn size(value: Bytes) -> String {
+pub(super) fn size(value: Bytes) -> String {
     exact(value, format!("{} B", value.as_u64()))
 }
 
@@ -246,7 +253,12 @@ fn icn_table(icn: &IcnSpec, node_name: &dyn Fn(contract::NodeId) -> String) -> T
     table
 }
 
-fn flow_table(flow: &FlowSpec, group: &str, node_name: &dyn Fn(contract::NodeId) -> String) -> Value {
+fn flow_table(
+    flow: &FlowSpec,
+    group: &str,
+    node_name: &dyn Fn(contract::NodeId) -> String,
+    prefix: &dyn Fn(contract::NameId) -> String,
+) -> Value {
     let mut table = Table::new();
     put(&mut table, "name", flow.name.clone());
     put(&mut table, "group", group);
@@ -258,14 +270,9 @@ fn flow_table(flow: &FlowSpec, group: &str, node_name: &dyn Fn(contract::NodeId)
         put(&mut table, "params", params);
     }
     put(&mut table, "from", node_name(flow.from));
-    let to: Vec<Value> = flow.to.iter().map(|receiver| receiver_value(receiver, node_name)).collect();
-    match (flow.cast != Cast::Unicast, <[Value; 1]>::try_from(to)) {
-        (false, Ok([only])) => put(&mut table, "to", only),
-        (_, Ok(list)) => put(&mut table, "to", list.to_vec()),
-        (_, Err(list)) => put(&mut table, "to", list),
+    if !matches!(flow.kind, FlowKind::Ndn(_)) {
+        put_receivers(&mut table, flow, node_name);
     }
-    put(&mut table, "multicast", flow.cast != Cast::Unicast);
-    put(&mut table, "network", if flow.cast == Cast::Named { "icn" } else { "ip" });
     put(&mut table, "start", instant(flow.start));
     put(&mut table, "stop", instant(flow.stop));
     if let Some(churn) = &flow.churn {
@@ -290,12 +297,24 @@ fn flow_table(flow: &FlowSpec, group: &str, node_name: &dyn Fn(contract::NodeId)
             put(&mut table, "packet", size(config.packet));
             put(&mut table, "source", source_table(&config.pattern));
         }
-        FlowKind::Ndn(config) => put(&mut table, "packet", size(config.data)),
+        FlowKind::Ndn(config) => put_consumer(&mut table, config, flow.scheme.is_some(), prefix),
     }
     Value::Table(table)
 }
 
-fn param(value: contract::ParamValue) -> Value {
+/// Whom a flow is for, and how its packets find them.
+fn put_receivers(table: &mut Table, flow: &FlowSpec, node_name: &dyn Fn(contract::NodeId) -> String) {
+    let to: Vec<Value> = flow.to.iter().map(|receiver| receiver_value(receiver, node_name)).collect();
+    match (flow.cast != Cast::Unicast, <[Value; 1]>::try_from(to)) {
+        (false, Ok([only])) => put(table, "to", only),
+        (_, Ok(list)) => put(table, "to", list.to_vec()),
+        (_, Err(list)) => put(table, "to", list),
+    }
+    put(table, "multicast", flow.cast != Cast::Unicast);
+    put(table, "network", if flow.cast == Cast::Named { "icn" } else { "ip" });
+}
+
+pub(super) fn param(value: contract::ParamValue) -> Value {
     match value {
         contract::ParamValue::Float(x) => Value::Float(x),
         contract::ParamValue::Int(x) => Value::Integer(x),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use sim::{Cast, FlowKind, FlowSpec, Limit, LinkSpec, PortSpec, QueueSpec};
 use units::{Bytes, Duration};
 
+use super::named::Named;
 use crate::read::Notes;
 use crate::topology::{Net, NetPort, Paths, PortIndex};
 use crate::values::Buffer;
@@ -24,12 +25,13 @@ struct Passing {
 pub(super) fn build(
     net: &Net,
     flows: &[FlowSpec],
+    named: &Named,
     paths: &mut Paths<'_>,
     notes: &mut Notes,
 ) -> Vec<LinkSpec> {
     let relative = |port: &NetPort| matches!(port.buffer, Buffer::Bdp(_));
     let passing = if net.links.iter().any(|link| relative(&link.forward) || relative(&link.backward)) {
-        passing(net, flows, paths)
+        passing(net, flows, named, paths)
     } else {
         BTreeMap::new()
     };
@@ -86,7 +88,12 @@ fn bdp(factor: f64, port: &NetPort, seen: Passing) -> f64 {
 }
 
 /// What passes each port that is passed.
-fn passing(net: &Net, flows: &[FlowSpec], paths: &mut Paths<'_>) -> BTreeMap<PortIndex, Passing> {
+fn passing(
+    net: &Net,
+    flows: &[FlowSpec],
+    named: &Named,
+    paths: &mut Paths<'_>,
+) -> BTreeMap<PortIndex, Passing> {
     debug_assert!(flows.iter().all(|flow| flow.from.index() < net.nodes.len()), "nodes of flows are checked");
     let mut ports: BTreeMap<PortIndex, Passing> = BTreeMap::new();
     for flow in flows {
@@ -96,6 +103,18 @@ fn passing(net: &Net, flows: &[FlowSpec], paths: &mut Paths<'_>) -> BTreeMap<Por
             FlowKind::Datagram(config) => config.packet,
             FlowKind::Ndn(config) => config.data,
         };
+        if let FlowKind::Ndn(config) = &flow.kind {
+            // to the nearest producer and back the same way
+            let mut ways: Vec<Vec<PortIndex>> = Vec::new();
+            ways.extend(named.servers(config.prefix).iter().filter_map(|node| paths.way(flow.from, *node)));
+            let Some(way) = ways.into_iter().min_by_key(|way| paths.length(way)) else { continue };
+            let back: Vec<PortIndex> = way.iter().map(|port| port ^ 1).collect();
+            let seen = Passing { round_trip: paths.length(&way) + paths.length(&back), packet };
+            for port in way.into_iter().chain(back) {
+                let entry = ports.entry(port).or_default();
+                *entry = entry.max(seen);
+            }
+        }
         for receiver in &flow.to {
             let back = paths.way(receiver.node, flow.from);
             let there = if flow.cast != Cast::Unicast {

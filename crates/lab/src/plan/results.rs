@@ -1,12 +1,10 @@
 //! What the author expects of the results: whether there will be such a result, and what it should be.
 
-use super::flows::Traffic;
-use super::names::Names;
+use super::flows::{Setting, Traffic};
 use crate::expect::{Expectation, Sides};
 use crate::file::File;
 use crate::metrics::{METRICS, word};
 use crate::read::{Notes, shortened, suggestion};
-use crate::topology::Net;
 
 /// Words of a key that no column has, by what stands first in the key.
 const OF_A_FLOW: &[&str] = &["throughput_min", "throughput_max", "cov", "convergence"];
@@ -16,13 +14,12 @@ const OF_A_RUN: &[&str] = &["packet_hops", "events_handled", "ended", "measured"
 /// What is expected, its keys and relations checked.
 pub(super) fn expectations(
     file: &File,
-    net: &Net,
-    names: &Names,
+    setting: &Setting<'_>,
     traffic: &Traffic,
     notes: &mut Notes,
 ) -> Vec<Expectation> {
     for (key, _) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
-        if let Err((message, hint)) = check(key, net, names, traffic) {
+        if let Err((message, hint)) = check(key, setting, traffic) {
             notes.wrong(key.span, message).maybe(hint);
         }
     }
@@ -46,7 +43,8 @@ pub(super) fn relations(file: &File, notes: &mut Notes) -> Vec<Expectation> {
 }
 
 /// Whether a result has this key; the error is a message and a hint.
-fn check(key: &str, net: &Net, names: &Names, traffic: &Traffic) -> Result<(), (String, Option<String>)> {
+fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (String, Option<String>)> {
+    let Setting { net, names, named, .. } = *setting;
     let (subject, last) = key.rsplit_once('.').unwrap_or((key, ""));
     let (kind, name) = subject.split_once('.').unwrap_or((subject, ""));
     let nothing = |of: &str, known: Vec<&str>| {
@@ -95,11 +93,14 @@ fn check(key: &str, net: &Net, names: &Names, traffic: &Traffic) -> Result<(), (
             ("receivers", &[][..])
         }
         "node" => {
-            if !net.node(name).is_some_and(|node| names.knows(node)) {
-                return nothing(
-                    "node of the name-based network",
-                    names.nodes().map(|node| net.nodes[node.index()].as_str()).collect(),
-                );
+            if !net.node(name).is_some_and(|node| names.knows(node) || named.knows(node)) {
+                let nodes = names.nodes().chain(named.nodes().iter().copied());
+                let of = if named.nodes().is_empty() {
+                    "node of the name-based network"
+                } else {
+                    "node that forwards by name"
+                };
+                return nothing(of, nodes.map(|node| net.nodes[node.index()].as_str()).collect());
             }
             ("nodes", &[][..])
         }

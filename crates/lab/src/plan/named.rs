@@ -1,0 +1,448 @@
+//! Named data: who forwards, who serves what, and whether consumers can reach it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use contract::{NameId, NodeId, ParamInfo, ParamList, ParamValue};
+use sim::{FlowKind, NameRoute, NdnSpec, ProducerSpec};
+use stack::ndn;
+use units::{Bytes, Duration};
+
+use super::flows::Traffic;
+use super::machines::resolved;
+use super::names::Names;
+use crate::file::{File, Flow, NetworkWord};
+use crate::named::{LinkName, Ndn, NodeStore, PolicyWord, Prefix, Producer};
+use crate::problems::Span;
+use crate::read::{At, Field, Notes, shortened, suggestion};
+use crate::topology::Net;
+use crate::values::Params;
+
+/// Most producers, and most routes of names.
+const MOST: usize = 100_000;
+
+/// What a plan says of named data.
+pub(super) struct Named {
+    /// Forwarders and producers; `None` where there are none, or where something about them is noted.
+    pub(super) spec: Option<NdnSpec>,
+    /// What is served, in the order in which it is written.
+    served: Vec<Served>,
+    /// Defaults of consumers.
+    pub(super) interest: Bytes,
+    pub(super) lifetime: Duration,
+    /// The link part that is written, if any is.
+    pub(super) link: Option<String>,
+    /// Something about it is noted, so that what seems unknown may not be.
+    partial: bool,
+    /// The number of the connected part that each node belongs to, by links between forwarders.
+    parts: Vec<usize>,
+    /// Nodes of the producers of each prefix.
+    producers: BTreeMap<NameId, Vec<NodeId>>,
+    /// The prefixes that are served in each connected part.
+    near: BTreeSet<(usize, NameId)>,
+}
+
+/// What the producers of one entry serve.
+#[derive(Clone)]
+pub(super) struct Served {
+    prefix: Prefix,
+    pub(super) payload: Bytes,
+    pub(super) data: Bytes,
+    delay: Duration,
+    nodes: Vec<At<String>>,
+}
+
+impl Named {
+    /// What the file says apart from places.
+    pub(super) fn read(file: &File, notes: &mut Notes) -> Self {
+        let before = notes.count();
+        let none = Ndn::default();
+        let table = file.ndn.given().map_or(&none, |at| &at.value);
+        let mut served: Vec<Served> = Vec::new();
+        for producer in file.producers.given().map_or(&[][..], |list| &list.value) {
+            let Some(one) = serves(producer, notes) else { continue };
+            let same = served.iter().find(|other| other.prefix == one.prefix);
+            if same.is_some_and(|other| (other.payload, other.data) != (one.payload, one.data)) {
+                notes
+                    .wrong(producer.span, format!("`{}` is served in Data of two sizes", one.prefix.0))
+                    .hint("producers of one prefix serve the same content: give them the same `payload` and `data`");
+            }
+            served.push(one);
+        }
+        let partial = notes.count() > before || file.producers.is_wrong() || file.ndn.is_wrong();
+        Self {
+            spec: None,
+            served,
+            interest: table.interest.or(ndn::INTEREST),
+            lifetime: table.lifetime.or(Duration::from_secs(2)),
+            link: table.link.given().map(|at| at.value.0.clone()),
+            partial,
+            parts: Vec::new(),
+            producers: BTreeMap::new(),
+            near: BTreeSet::new(),
+        }
+    }
+
+    /// Who serves a prefix: the entry with the longest prefix that covers it; noted where there is none.
+    pub(super) fn server(&self, prefix: &At<Prefix>, notes: &mut Notes) -> Option<&Served> {
+        let found = self.covering(&prefix.value);
+        if found.is_none() && !self.partial {
+            let known: BTreeSet<&str> = self.served.iter().map(|served| served.prefix.0.as_str()).collect();
+            let nobody = "write a table [[producers]] with prefix and node".to_owned();
+            notes
+                .wrong(prefix.span, format!("nobody serves `{}`", shortened(&prefix.0)))
+                .maybe(suggestion(&prefix.0, known).or(Some(nobody)));
+        }
+        found
+    }
+
+    fn covering(&self, prefix: &Prefix) -> Option<&Served> {
+        let covers = self.served.iter().filter(|served| served.prefix.covers(prefix));
+        covers.max_by_key(|served| served.prefix.0.len())
+    }
+
+    /// Nodes with a forwarder.
+    pub(super) fn nodes(&self) -> &[NodeId] {
+        self.spec.as_ref().map_or(&[], |spec| &spec.nodes)
+    }
+
+    /// Whether a node has a forwarder, as far as that is known.
+    pub(super) fn knows(&self, node: NodeId) -> bool {
+        self.partial || self.nodes().binary_search(&node).is_ok()
+    }
+
+    /// Places forwarders, producers, stores and routes.
+    pub(super) fn place(
+        mut self,
+        file: &File,
+        flows: &[At<Flow>],
+        net: &Net,
+        names: &Names,
+        notes: &mut Notes,
+    ) -> Self {
+        let before = notes.count();
+        let none = Ndn::default();
+        let asked = flows.iter().find(|flow| flow.network.or(NetworkWord::Ip) == NetworkWord::Ndn);
+        let (table, span) = match (&file.ndn, file.producers.given(), asked) {
+            (Field::Given(at), _, _) => (&at.value, at.span),
+            (Field::Missing, Some(producers), _) => (&none, producers.span),
+            (Field::Missing, None, Some(flow)) => (&none, flow.span),
+            _ => return self,
+        };
+        // entries without flows, as a printed plan has them, need not say how nothing is asked for
+        let some = flows.iter().any(|flow| flow.count.or(1) > 0);
+        if some && flows.iter().all(|flow| flow.network.is_missing()) {
+            notes.wrong(span, "no flow asks for named data").hint(
+                "write network = \"ndn\" and a `prefix` in a flow, or leave [ndn] and [[producers]] out",
+            );
+        }
+        let mut spec = NdnSpec { nodes: nodes(table, net, names, notes), ..NdnSpec::default() };
+        spec.config.interest = self.interest;
+        spec.config.dead_nonces = table.dead_nonces.or(spec.config.dead_nonces);
+        spec.config.data = self.served.iter().map(|served| served.data).max().unwrap_or(spec.config.data);
+        if let Some(store) = table.store.given() {
+            spec.config.store = store_of(&store.policy, &store.size, store.span, notes);
+        }
+        for store in table.stores.given().map_or(&[][..], |list| &list.value) {
+            place_store(store, &mut spec, net, notes);
+        }
+        self.place_producers(&mut spec, net, notes);
+        for route in table.routes.given().map_or(&[][..], |list| &list.value) {
+            place_route(route, &mut spec, net, notes);
+        }
+        parts_in_forwarders(table, &mut spec, notes);
+        self.parts = parts(&spec.nodes, net);
+        for producer in &spec.producers {
+            self.producers.entry(producer.config.prefix).or_default().push(producer.node);
+            self.near.insert((self.parts[producer.node.index()], producer.config.prefix));
+        }
+        self.partial |= notes.count() > before;
+        if !self.partial {
+            self.spec = Some(spec);
+        }
+        self
+    }
+
+    fn place_producers(&self, spec: &mut NdnSpec, net: &Net, notes: &mut Notes) {
+        let mut taken = BTreeSet::new();
+        for served in &self.served {
+            for name in &served.nodes {
+                let wild = name.contains('*');
+                let found =
+                    if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
+                if wild && found.is_empty() {
+                    notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+                }
+                for node in found {
+                    if spec.nodes.binary_search(&node).is_err() {
+                        if !wild {
+                            no_forwarder(name, notes);
+                        }
+                        continue;
+                    }
+                    let prefix = spec.names.intern(&served.prefix.0);
+                    if !taken.insert((node, prefix)) {
+                        if !wild {
+                            let text = &served.prefix.0;
+                            notes.wrong(name.span, format!("`{}` serves `{text}` already", shortened(name)));
+                        }
+                        continue;
+                    }
+                    let Served { payload, data, delay, .. } = *served;
+                    let config = ndn::ProducerConfig { prefix, payload, data, delay };
+                    spec.producers.push(ProducerSpec { node, config });
+                }
+            }
+            if spec.producers.len() > MOST {
+                let span = served.nodes.first().map_or(Span::default(), |at| at.span);
+                notes.wrong(span, "too many producers").hint(format!("at most {MOST}"));
+                return;
+            }
+        }
+    }
+
+    /// Whether a consumer can reach who serves its prefix; noted where it cannot.
+    pub(super) fn reach(&self, table: &At<Flow>, from: NodeId, net: &Net, notes: &mut Notes) -> bool {
+        let (Some(spec), Some(prefix)) = (&self.spec, table.prefix.given()) else { return true };
+        let span = table.from.given().map_or(table.span, |at| at.span);
+        let name = &net.nodes[from.index()];
+        if spec.nodes.binary_search(&from).is_err() {
+            notes
+                .wrong(span, format!("`{name}` does not forward named data"))
+                .hint("a consumer's own node has a forwarder too: list it in ndn.nodes");
+            return false;
+        }
+        let part = self.parts[from.index()];
+        let serves = self.covering(&prefix.value).and_then(|served| spec.names.find(&served.prefix.0));
+        if !serves.is_some_and(|prefix| self.near.contains(&(part, prefix))) {
+            notes
+                .wrong(span, format!("nobody who serves `{}` can be reached from `{name}`", prefix.0))
+                .hint("join them by links between nodes of ndn.nodes");
+            return false;
+        }
+        true
+    }
+
+    /// Gives the prefixes of consumers their numbers.
+    pub(super) fn intern(&mut self, traffic: &mut Traffic) {
+        let Some(spec) = &mut self.spec else { return };
+        for (flow, prefix) in &traffic.prefixes {
+            if let FlowKind::Ndn(config) = &mut traffic.flows[flow.index()].kind {
+                config.prefix = spec.names.intern(&prefix.0);
+            }
+        }
+    }
+
+    /// Nodes that serve what a consumer asks for: those of the longest prefix.
+    pub(super) fn servers(&self, prefix: NameId) -> &[NodeId] {
+        let Some(spec) = &self.spec else { return &[] };
+        let mut above = std::iter::successors(Some(prefix), |at| spec.names.parent(*at));
+        above.find_map(|at| self.producers.get(&at)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Hosts of a dumbbell that producers are at.
+pub(super) fn nodes_named(file: &File) -> impl Iterator<Item = &At<String>> {
+    let producers = file.producers.given().into_iter().flat_map(|list| &list.value);
+    producers.filter_map(|producer| producer.node.given()).flat_map(|node| &node.0)
+}
+
+fn serves(producer: &At<Producer>, notes: &mut Notes) -> Option<Served> {
+    let of = "a producer";
+    let prefix = producer.prefix.required("prefix", of, producer.span, notes);
+    let node = producer.node.required("node", of, producer.span, notes);
+    if let Some(node) = node
+        && node.0.is_empty()
+    {
+        notes.wrong(node.span, "a producer needs a node").hint("name at least one");
+    }
+    let payload = producer.payload.or(Bytes::new(1024));
+    let data = producer.data.or(payload + ndn::OVERHEAD);
+    if data < payload {
+        let span = producer.data.given().map_or(producer.span, |at| at.span);
+        notes
+            .wrong(span, format!("Data of {data} have no room for a payload of {payload}"))
+            .hint("`data` is the size on the wire, name and signature included");
+        return None;
+    }
+    let delay = producer.delay.or(Duration::ZERO);
+    Some(Served { prefix: prefix?.value.clone(), payload, data, delay, nodes: node?.0.clone() })
+}
+
+fn no_forwarder(name: &At<String>, notes: &mut Notes) {
+    notes
+        .wrong(name.span, format!("`{}` does not forward named data", shortened(name)))
+        .hint("list it in ndn.nodes, or leave `nodes` out");
+}
+
+/// Nodes with a forwarder, in ascending order.
+fn nodes(table: &Ndn, net: &Net, names: &Names, notes: &mut Notes) -> Vec<NodeId> {
+    let by_name: BTreeSet<NodeId> = names.nodes().collect();
+    let free = |node: &NodeId| !by_name.contains(node);
+    let mut set = BTreeSet::new();
+    let Some(list) = table.nodes.given() else {
+        return (0..net.nodes.len() as u32).map(NodeId).filter(free).collect();
+    };
+    for name in &list.value {
+        if name.contains('*') {
+            let found = net.matching(name);
+            if found.is_empty() {
+                notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+            }
+            set.extend(found.into_iter().filter(free));
+            continue;
+        }
+        let Some(node) = net.find_node(name, notes) else { continue };
+        if !free(&node) {
+            notes
+                .wrong(name.span, format!("`{}` is a node of [icn]", shortened(name)))
+                .hint("a node routes by name in one way only; leave it out here or there");
+        }
+        set.insert(node);
+    }
+    set.into_iter().collect()
+}
+
+fn store_of(policy: &Field<PolicyWord>, size: &Field<u32>, span: Span, notes: &mut Notes) -> ndn::Store {
+    let policy = policy.or(PolicyWord::Lru).policy();
+    let size = match policy {
+        ndn::Policy::None => size.or(0),
+        _ => size.required("size", "a content store", span, notes).map_or(0, |at| at.value),
+    };
+    ndn::Store { policy, size }
+}
+
+fn place_store(store: &At<NodeStore>, spec: &mut NdnSpec, net: &Net, notes: &mut Notes) {
+    let made = store_of(&store.policy, &store.size, store.span, notes);
+    let Some(name) = store.node.required("node", "a content store", store.span, notes) else { return };
+    let wild = name.contains('*');
+    let found = if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
+    if wild && found.is_empty() {
+        notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+    }
+    for node in found {
+        if spec.nodes.binary_search(&node).is_err() {
+            if !wild {
+                no_forwarder(name, notes);
+            }
+            continue;
+        }
+        // what is written later and names fewer nodes is meant
+        spec.stores.retain(|(other, _)| *other != node);
+        spec.stores.push((node, made));
+    }
+}
+
+fn place_route(route: &At<crate::named::NameRoute>, spec: &mut NdnSpec, net: &Net, notes: &mut Notes) {
+    let of = "a route of a name";
+    let prefix = route.prefix.required("prefix", of, route.span, notes);
+    let mut node = |field: &Field<String>, key: &str| -> Option<(Span, NodeId)> {
+        let name = field.required(key, of, route.span, notes)?;
+        let node = net.find_node(name, notes)?;
+        if spec.nodes.binary_search(&node).is_err() {
+            no_forwarder(name, notes);
+            return None;
+        }
+        Some((name.span, node))
+    };
+    let (at, via) = (node(&route.at, "at"), node(&route.via, "via"));
+    let (Some(prefix), Some((_, at)), Some((span, via))) = (prefix, at, via) else { return };
+    if !net.links.iter().any(|link| link.ends == (at, via) || link.ends == (via, at)) {
+        let name = |id: NodeId| &net.nodes[id.index()];
+        notes
+            .wrong(span, format!("no link joins `{}` and `{}`", name(at), name(via)))
+            .hint("`via` is the next node, not a later one");
+        return;
+    }
+    let prefix = spec.names.intern(&prefix.0);
+    let cost = u64::from(route.cost.or(0));
+    if spec.routes.iter().any(|other| (other.at, other.prefix, other.via) == (at, prefix, via)) {
+        notes.wrong(route.span, "there is such a route already").hint("write one of them");
+        return;
+    }
+    if spec.routes.len() == MOST {
+        notes.wrong(route.span, "too many routes").hint(format!("at most {MOST}"));
+        return;
+    }
+    spec.routes.push(NameRoute { at, prefix, via, cost });
+}
+
+/// Strategy and link part, with their parameters.
+fn parts_in_forwarders(table: &Ndn, spec: &mut NdnSpec, notes: &mut Notes) {
+    if let Some(strategy) = table.strategy.given() {
+        spec.strategy = strategy.value.0.clone();
+    }
+    if let Some(params) = given(&table.strategy_params, PartParams::of_strategy(&spec.strategy), notes) {
+        spec.strategy_params = params;
+    }
+    spec.link = table.link.given().map(|at| at.value.0.clone()).filter(|name| name != LinkName::NONE);
+    match &spec.link {
+        Some(link) => {
+            if let Some(params) = given(&table.link_params, PartParams::of_scheme(link), notes) {
+                spec.link_params = params;
+            }
+        }
+        None => {
+            if let Some(params) = table.link_params.given().filter(|params| !params.0.is_empty()) {
+                notes
+                    .wrong(params.span, "`link_params` without a link part")
+                    .hint("say which under `link`, or leave them out");
+            }
+        }
+    }
+}
+
+/// The parameters of a part in forwarders.
+pub(super) struct PartParams {
+    name: String,
+    pub(super) infos: Vec<ParamInfo>,
+    pub(super) resolve: schemes::Resolve,
+}
+
+impl PartParams {
+    pub(super) fn of_scheme(name: &str) -> Option<Self> {
+        let entry = schemes::find(name)?;
+        Some(Self { name: name.to_owned(), infos: (entry.params)(), resolve: entry.resolve })
+    }
+
+    /// Of a strategy of the house, or of a scheme.
+    pub(super) fn of_strategy(name: &str) -> Option<Self> {
+        match ndn::strategies::find(name) {
+            Some(entry) => {
+                Some(Self { name: name.to_owned(), infos: (entry.params)(), resolve: entry.resolve })
+            }
+            None => Self::of_scheme(name),
+        }
+    }
+
+    /// All of them, those that are given put over the defaults.
+    pub(super) fn all(&self, given: &[(String, ParamValue)]) -> ParamList {
+        (self.resolve)(given).unwrap_or_default()
+    }
+}
+
+/// The parameters that are not default; `None` when something is noted.
+fn given(written: &Field<Params>, part: Option<PartParams>, notes: &mut Notes) -> Option<ParamList> {
+    let part = part?;
+    resolved(written, &part.name, &part.infos, part.resolve, notes)
+}
+
+/// The number of the connected part of each node, by links that join two of `nodes`; nodes without a forwarder are parts of their own.
+fn parts(nodes: &[NodeId], net: &Net) -> Vec<usize> {
+    let mut next: Vec<Vec<usize>> = vec![Vec::new(); net.nodes.len()];
+    let forwards = |node: NodeId| nodes.binary_search(&node).is_ok();
+    for link in net.links.iter().filter(|link| forwards(link.ends.0) && forwards(link.ends.1)) {
+        next[link.ends.0.index()].push(link.ends.1.index());
+        next[link.ends.1.index()].push(link.ends.0.index());
+    }
+    let mut part = vec![usize::MAX; net.nodes.len()];
+    for start in 0..part.len() {
+        let mut stack = if part[start] == usize::MAX { vec![start] } else { Vec::new() };
+        while let Some(node) = stack.pop() {
+            if part[node] == usize::MAX {
+                part[node] = start;
+                stack.extend(&next[node]);
+            }
+        }
+    }
+    part
+}
