@@ -13,6 +13,7 @@ mod ring;
 mod routing;
 mod trace;
 mod tree;
+mod ways;
 mod world;
 
 pub use blueprint::{
