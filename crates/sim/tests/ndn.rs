@@ -1,6 +1,7 @@
 //! Named data in the running network: Interests find producers, Data finds its way back, and every Interest ends.
 
 use contract::{Count, DropReason, FlowId, LinkId, NodeId};
+use proptest::prelude::*;
 use sim::{
     Blueprint, Change, Control, FlowKind, NameRoute, NdnSpec, NodeRole, PortSpec, ProducerSpec, Trace, World,
 };
@@ -281,4 +282,99 @@ fn runs_repeat_themselves_and_a_second_prefix_shifts_nobody() {
     assert_eq!((once.hash, once.packet_hops), (again.hash, again.packet_hops));
     print.seed = 2;
     assert_ne!(run(&print).hash, once.hash);
+}
+
+/// A network drawn at random, its traffic, and what befalls it.
+#[derive(Clone, Debug)]
+struct Drawn {
+    /// Links beyond those of a random tree, and the parent of each node but the first in that tree.
+    parents: Vec<u32>,
+    more: Vec<(u32, u32)>,
+    producers: Vec<u32>,
+    consumers: Vec<(u32, u64)>,
+    strategy: usize,
+    store: u32,
+    loss: f64,
+    /// A link goes down and comes up again at these times.
+    flap: Option<(u32, u64, u64)>,
+    reset: Option<(u32, u64)>,
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    (4u32..9).prop_flat_map(|nodes| {
+        let parents: Vec<_> = (1..nodes).map(|node| 0..node).collect();
+        (
+            (parents, prop::collection::vec((0..nodes, 0..nodes), 0..5)),
+            prop::collection::vec(0..nodes, 1..4),
+            prop::collection::vec((0..nodes, 20u64..200), 1..4),
+            (0..stack::ndn::strategies::ALL.len(), 0u32..40, prop_oneof![Just(0.0), Just(0.05)]),
+            prop::option::of((0..nodes - 1, 100u64..900, 1000u64..1900)),
+            prop::option::of((0..nodes, 100u64..1900)),
+        )
+            .prop_map(
+                |((parents, more), producers, consumers, (strategy, store, loss), flap, reset)| Drawn {
+                    parents,
+                    more,
+                    producers,
+                    consumers,
+                    strategy,
+                    store,
+                    loss,
+                    flap,
+                    reset,
+                },
+            )
+    })
+}
+
+fn build(drawn: &Drawn) -> Blueprint {
+    let nodes: Vec<String> = (0..=drawn.parents.len()).map(|node| format!("n{node}")).collect();
+    let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+    let spec = |delay| PortSpec { loss: drawn.loss, ..PortSpec::new(Rate::from_mbps(1), ms(delay), 20) };
+    let tree = (1u32..).zip(&drawn.parents).map(|(node, &parent)| (parent, node, spec(3 + u64::from(node))));
+    let more = drawn.more.iter().filter(|(a, b)| a != b).map(|&(a, b)| (a, b, spec(7)));
+    let links: Vec<(u32, u32, PortSpec)> = tree.chain(more).collect();
+    let mut print = net(6, &nodes, &links);
+    for (number, link) in print.links.iter_mut().enumerate() {
+        link.name = format!("l{number}");
+    }
+    drawn.producers.iter().for_each(|&node| produce(&mut print, node, "/data"));
+    for &(node, per_second) in &drawn.consumers {
+        let flow = consume(&mut print, node, "/data", per_second);
+        print.flows[flow.index()].stop = at_ms(2000);
+    }
+    let spec = ndn(&mut print);
+    spec.strategy = stack::ndn::strategies::ALL[drawn.strategy].name.to_owned();
+    spec.config.store = Store { policy: Policy::Lru, size: drawn.store };
+    if let Some((link, down, up)) = drawn.flap {
+        print.events.push((at_ms(down), Change::LinkUp(LinkId(link), false)));
+        print.events.push((at_ms(up), Change::LinkUp(LinkId(link), true)));
+    }
+    if let Some((node, at)) = drawn.reset {
+        print.events.push((at_ms(at), Change::Reset(NodeId(node))));
+    }
+    print
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// Whatever the network, the strategy and what befalls them: every Interest is answered, refused or expires, and when traffic has
+    /// stopped nothing is pending anywhere.
+    #[test]
+    fn nothing_stays_pending(drawn in drawn()) {
+        let trace = run(&build(&drawn));
+        prop_assert_eq!(trace.balance.in_flight, 0);
+        for record in &trace.nodes {
+            let counters = record.ndn.as_ref().expect("a forwarder counts");
+            prop_assert_eq!(counters.pending, 0, "{:?}: {:?}", record.node, counters);
+            prop_assert!(counters.stored <= u64::from(drawn.store));
+        }
+        // a consumer hears at most once of each Interest, and of all but what a reset forgot within their lifetime
+        for (flow, &(node, _)) in trace.flows.iter().zip(&drawn.consumers) {
+            let refused = flow.meter.count(Count::Refusals);
+            prop_assert!(flow.meter.delay_count + refused <= flow.sent_packets);
+            let counters = counters(&trace, node);
+            prop_assert!(counters.count(Tally::InterestsIn) >= flow.sent_packets);
+        }
+    }
 }
