@@ -191,6 +191,21 @@ fn of_several_producers_the_nearest_answers_and_another_when_the_way_there_break
 }
 
 #[test]
+fn a_way_that_has_fallen_silent_is_left_by_the_strategy_that_listens() {
+    let arrived = |strategy: &str| {
+        let mut print = diamond(10);
+        ndn(&mut print).strategy = strategy.to_owned();
+        consume(&mut print, 0, "/data", 100);
+        // the link stays up, so routes do not change
+        print.events.push((at_ms(5000), Change::LinkLoss(LinkId(1), 1.0)));
+        run(&print).flows[0].arrived.packets
+    };
+    assert!((495..=500).contains(&arrived("best_route")), "{}", arrived("best_route"));
+    // some 200 ms pass before a face counts as silent
+    assert!((965..=985).contains(&arrived("asf")), "{}", arrived("asf"));
+}
+
+#[test]
 fn a_pinned_next_hop_takes_the_place_of_the_nearest() {
     let mut print = diamond(10);
     consume(&mut print, 0, "/data/film", 100);
