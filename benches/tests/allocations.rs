@@ -22,7 +22,8 @@ fn allocations(name: &str, seconds: u64) -> usize {
 
 #[test]
 fn a_longer_run_allocates_no_more_than_a_short_one() {
-    let workloads = [("w1", 20, 40), ("w3", 2, 10), ("w4", 2, 20), ("w4n", 30, 90), ("n1", 20, 40)];
+    let workloads =
+        [("w1", 20, 40), ("w3", 2, 10), ("w4", 2, 20), ("w4n", 30, 90), ("n1", 20, 40), ("n2", 40, 80)];
     for (name, short, long) in workloads {
         assert_eq!(allocations(name, long), allocations(name, short), "{name}");
     }
