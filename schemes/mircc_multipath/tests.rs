@@ -20,6 +20,7 @@ struct Node {
     random: Random,
     names: Names,
     sent: Vec<FaceId>,
+    sent_at: Vec<Time>,
     refused: Vec<NackReason>,
 }
 
@@ -30,6 +31,7 @@ impl Node {
             random: Random::new(1, "node", ""),
             names: Names::new(),
             sent: Vec::new(),
+            sent_at: Vec::new(),
             refused: Vec::new(),
         }
     }
@@ -98,7 +100,14 @@ impl StrategyCx for Node {
     }
     fn upstream(&self, _pending: Pending, index: usize) -> Option<OutRecord> {
         let face = *self.sent.get(index)?;
-        Some(OutRecord { face, nonce: 0, sent_at: self.now, held: false, again: false, refused: None })
+        Some(OutRecord {
+            face,
+            nonce: 0,
+            sent_at: *self.sent_at.get(index)?,
+            held: false,
+            again: false,
+            refused: None,
+        })
     }
     fn note(&self, _pending: Pending) -> u32 {
         0
@@ -106,6 +115,7 @@ impl StrategyCx for Node {
     fn set_note(&mut self, _pending: Pending, _note: u32) {}
     fn send_interest(&mut self, _pending: Pending, face: FaceId) -> Departure {
         self.sent.push(face);
+        self.sent_at.push(self.now);
         Departure::Sent
     }
     fn probe_interest(&mut self, pending: Pending, face: FaceId) -> Departure {
@@ -300,8 +310,11 @@ fn other_nodes_take_the_cheapest_way_and_what_is_asked_again_another() {
     law.on_interest(&again, &FIB, &mut node);
     assert_eq!(node.sent, [NEAR, FAR]);
     law.on_interest(&again, &FIB, &mut node);
-    assert_eq!(node.sent, [NEAR, FAR], "all were tried");
-    node.sent.clear();
+    assert_eq!(node.sent, [NEAR, FAR], "all have just been tried");
+    node.now = ms(10);
+    law.on_interest(&again, &FIB, &mut node);
+    assert_eq!(node.sent, [NEAR, FAR, NEAR], "the one that was tried longest ago");
+    (node.sent, node.sent_at) = (Vec::new(), Vec::new());
     let only = FibEntry { hops: &HOPS[..1], ..FIB };
     let back = Arrived { from: NEAR, is_new: true, ..again };
     law.on_interest(&back, &only, &mut node);

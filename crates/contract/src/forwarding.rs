@@ -31,7 +31,8 @@ pub trait Strategy {
     /// Already true: its nonce is new, its in-record is written, `fib` has at least one next hop. It may send the Interest to any faces,
     /// refuse it to any downstream, or reject it; if it does nothing, the Interest stays pending until Data comes or it expires.
     /// It is called for every Interest that is not a loop: where `is_new` is false, others wait for the same Data or the same
-    /// downstream asks again, and doing nothing aggregates.
+    /// downstream asks again, and doing nothing aggregates. But every Interest keeps the entry alive: a strategy that never sends again
+    /// what was lost on the way starves whoever asks again in time.
     fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx);
 
     /// Data came for a pending Interest.

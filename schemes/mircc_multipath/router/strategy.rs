@@ -1,7 +1,7 @@
 //! Which path an Interest takes. Only a consumer's own node chooses; further on the cheapest way is taken.
 
 use contract::{Arrived, Departure, FaceId, FibEntry, NackReason, Returned, StrategyCx};
-use units::Time;
+use units::{Duration, Time};
 
 use crate::mircc_multipath::paths::Paths;
 use crate::mircc_multipath::{Params, words};
@@ -13,6 +13,9 @@ pub struct Strategy {
     /// By number of the entry of the FIB.
     flows: Vec<Division>,
 }
+
+/// What is asked again is not sent again sooner over the same path. Our choice: as the strategies of the house begin.
+const AGAIN: Duration = Duration::from_millis(10);
 
 /// How the Interests of one prefix were divided so far.
 #[derive(Clone, Debug, Default)]
@@ -82,11 +85,14 @@ impl contract::Strategy for Strategy {
         let face = if own && interest.is_new && fib.hops.len() > 1 {
             Some(entry(&mut self.flows, fib.index).choose(&self.params, fib, cx.now()))
         } else {
-            // what is asked again takes a way that was not tried
-            fib.hops
-                .iter()
-                .map(|hop| hop.face)
-                .find(|face| others(*face) && cx.sent_to(pending, *face).is_none())
+            // what is asked again takes a way that was not tried, then the one that was tried longest ago
+            let faces = || fib.hops.iter().map(|hop| hop.face).filter(|face| others(*face));
+            let untried = faces().find(|face| cx.sent_to(pending, *face).is_none());
+            untried.or_else(|| {
+                let tried =
+                    faces().filter_map(|face| Some((cx.sent_to(pending, face)?.sent_at + AGAIN, face)));
+                tried.min().filter(|(from, _)| *from <= cx.now()).map(|(_, face)| face)
+            })
         };
         match face {
             Some(face) => {
