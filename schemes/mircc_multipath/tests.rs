@@ -272,7 +272,7 @@ fn a_consumer_asks_at_the_sum_of_its_paths() {
 
 fn arrive(law: &mut super::Strategy, node: &mut Node, from: FaceId, is_new: bool) -> Option<FaceId> {
     let packet = interest(Label::default());
-    node.sent.clear();
+    (node.sent, node.sent_at) = (Vec::new(), Vec::new());
     law.on_interest(&Arrived { packet: &packet, name: name(), from, pending: PENDING, is_new }, &FIB, node);
     node.sent.last().copied()
 }
