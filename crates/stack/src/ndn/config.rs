@@ -8,8 +8,8 @@ use units::{Bytes, Duration, Rate};
 pub struct Config {
     /// What it keeps of the Data that pass.
     pub store: Store,
-    /// How many nonces of ended Interests it remembers, to know a loop that is longer than an Interest stays pending. Our choice: about a
-    /// second of a busy link; the specification leaves it to the forwarder.
+    /// How many nonces of ended Interests it has room for, to know a loop that is longer than an Interest stays pending; at least half as
+    /// many are remembered. Our choice: about a second of a busy link; the specification leaves it to the forwarder.
     pub dead_nonces: u32,
     /// Size of an Interest on the wire, where a consumer does not say otherwise.
     pub interest: Bytes,

@@ -4,56 +4,41 @@ use contract::Name;
 
 use super::table::Table;
 
-/// The latest so many nonces, each with its name. The name and nonce are one number of 64 bits here; two different pairs meet in one
-/// with a probability of 2⁻⁶⁴ each.
+/// The latest nonces, each with its name: at least half as many as there is room for. The name and nonce are one number of 64 bits
+/// here; two different pairs meet in one with a probability of 2⁻⁶⁴ each.
+///
+/// They stand in two halves. When the younger is full, the older is emptied and takes its place: nothing is taken out one by one.
 #[derive(Clone, Debug, Default)]
 pub struct DeadNonces {
-    places: Table,
-    /// In the order of arrival, from `next` on.
-    ring: Vec<u64>,
-    next: usize,
-    size: usize,
+    young: Table,
+    old: Table,
+    half: usize,
 }
 
 impl DeadNonces {
-    /// A list of at most `size`.
+    /// A list with room for `size`; with room for none it knows none.
     pub fn new(size: u32) -> Self {
-        Self { size: size as usize, ..Self::default() }
+        Self { half: (size as usize).div_ceil(2), ..Self::default() }
     }
 
-    /// Adds a nonce; the oldest goes if there are too many.
+    /// Adds a nonce.
     #[inline]
     pub fn add(&mut self, name: Name, nonce: u32) {
-        if self.size == 0 {
+        if self.half == 0 {
             return;
         }
-        let key = mix(name, nonce);
-        if !self.places.get_or_insert_with(key, || 0).1 {
-            return;
+        if self.young.len() == self.half {
+            std::mem::swap(&mut self.young, &mut self.old);
+            self.young.clear();
         }
-        if self.ring.len() < self.size {
-            self.ring.push(key);
-            return;
-        }
-        let oldest = std::mem::replace(&mut self.ring[self.next], key);
-        self.places.remove(oldest);
-        self.next = if self.next + 1 == self.size { 0 } else { self.next + 1 };
+        self.young.get_or_insert_with(mix(name, nonce), || 0);
     }
 
     /// Whether it is among them.
     #[inline]
     pub fn has(&self, name: Name, nonce: u32) -> bool {
-        self.places.get(mix(name, nonce)).is_some()
-    }
-
-    /// How many there are.
-    pub const fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    /// Whether there are none.
-    pub const fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        let key = mix(name, nonce);
+        self.young.get(key).is_some() || self.old.get(key).is_some()
     }
 }
 
@@ -67,8 +52,6 @@ const fn mix(name: Name, nonce: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
-
     use contract::NameId;
     use proptest::prelude::*;
 
@@ -76,23 +59,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_latest_of_a_list(size in 0u32..8, ops in prop::collection::vec((0u64..4, 0u32..5), 1..200)) {
-            let (mut dead, mut model) = (DeadNonces::new(size), VecDeque::new());
+        fn it_knows_the_latest_and_nothing_that_is_long_gone(
+            size in 0u32..12,
+            added in prop::collection::vec((0u64..4, 0u32..6), 1..200),
+        ) {
+            let mut dead = DeadNonces::new(size);
+            let half = size.div_ceil(2) as usize;
             let name = |segment| Name { prefix: NameId(3), segment };
-            for (segment, nonce) in ops {
+            for end in 1..=added.len() {
+                let (segment, nonce) = added[end - 1];
                 dead.add(name(segment), nonce);
-                if !model.contains(&(segment, nonce)) {
-                    model.push_back((segment, nonce));
-                }
-                if model.len() > size as usize {
-                    model.pop_front();
-                }
-                for segment in 0..4 {
-                    for nonce in 0..5 {
-                        prop_assert_eq!(dead.has(name(segment), nonce), model.contains(&(segment, nonce)));
+                // different ones, the latest first
+                let mut latest: Vec<(u64, u32)> = Vec::new();
+                for pair in added[..end].iter().rev().filter(|_| half > 0) {
+                    if !latest.contains(pair) {
+                        latest.push(*pair);
                     }
                 }
-                prop_assert_eq!(dead.len(), model.len());
+                prop_assert!(latest.iter().take(half).all(|&(segment, nonce)| dead.has(name(segment), nonce)));
+                let known = (0..24).filter(|i| dead.has(name(i / 6), (i % 6) as u32)).count();
+                prop_assert!(known <= 2 * half, "{known} of {size}");
             }
         }
     }
