@@ -66,8 +66,8 @@ def scheme_readme(text, scheme):
     )
 
 
-def catalogue(schemes):
-    """The page that lists all schemes."""
+def catalogue(schemes, strategies):
+    """The page that lists all schemes, and the strategies of forwarders that are none."""
     rows = [
         [
             f"[{s['name']}]({s['name']}/README.md)",
@@ -86,7 +86,10 @@ def catalogue(schemes):
         "[CONTRIBUTING](../CONTRIBUTING.md) says how to add one.\n\n"
         f"{table(head, rows)}\n"
         "*Documented* says how far the sources go: `full`, every rule is published; `partial`, some rules are rebuilt, "
-        "each marked and switchable; `reconstruction`, rebuilt from a summary.\n"
+        "each marked and switchable; `reconstruction`, rebuilt from a summary.\n\n"
+        "## Strategies\n\nHow forwarders of named data choose next hops, where no scheme does: `strategy` under `[ndn]`.\n\n"
+        + table(["strategy", "next hops"], [[s["name"], s["title"]] for s in strategies])
+        + "".join(f"\n### {s['name']}\n\n{parameters(s)}" for s in strategies)
     )
 
 
@@ -110,7 +113,8 @@ def metrics_page(answer):
         for s in answer["series"]
     ]
     parts.append(
-        "## Series\n\nWhat `[record]` can name. *Offered by*: any run, the flows of a transport, or those of a scheme.\n\n"
+        "## Series\n\nWhat `[record]` can name. *Offered by*: any run, the flows of a transport, forwarders of named data, "
+        "or the flows or routers of a scheme.\n\n"
         + table(["series", "unit", "subject", "definition", "offered by"], rows)
     )
     return "\n".join(parts)
@@ -160,8 +164,9 @@ def scenario_page(schema):
 
 def pages():
     """Path and text of everything that is written."""
-    schemes = ask("schemes")["schemes"]
-    yield ROOT / "schemes" / "README.md", catalogue(schemes)
+    answer = ask("schemes")
+    schemes = answer["schemes"]
+    yield ROOT / "schemes" / "README.md", catalogue(schemes, answer["strategies"])
     for scheme in schemes:
         path = ROOT / "schemes" / scheme["name"] / "README.md"
         if path.exists():

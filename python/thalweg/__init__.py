@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .errors import Interrupted, Problem, ResultError, ScenarioError
     from .parts import (
         Chain,
+        Consumer,
         Custom,
         Dumbbell,
         Event,
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
         GraphML,
         Icn,
         Link,
+        Ndn,
         ParkingLot,
+        Producer,
         Random,
         Record,
         Routing,
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
 _HOME = {
     "__version__": "_native",
     "Chain": "parts",
+    "Consumer": "parts",
     "Custom": "parts",
     "Dumbbell": "parts",
     "Estimate": "stats",
@@ -53,8 +57,10 @@ _HOME = {
     "Icn": "parts",
     "Interrupted": "errors",
     "Link": "parts",
+    "Ndn": "parts",
     "ParkingLot": "parts",
     "Problem": "errors",
+    "Producer": "parts",
     "Progress": "result",
     "Random": "parts",
     "Record": "parts",
@@ -79,6 +85,7 @@ _HOME = {
 
 __all__ = [
     "Chain",
+    "Consumer",
     "Custom",
     "Dumbbell",
     "Estimate",
@@ -88,8 +95,10 @@ __all__ = [
     "Icn",
     "Interrupted",
     "Link",
+    "Ndn",
     "ParkingLot",
     "Problem",
+    "Producer",
     "Progress",
     "Random",
     "Record",

@@ -13,6 +13,7 @@ __all__ = [
     "schema",
     "schemes",
     "series",
+    "strategies",
 ]
 
 __version__: str
@@ -25,6 +26,9 @@ def metrics() -> str:
 
 def series() -> str:
     """Every series that can be recorded as JSON."""
+
+def strategies() -> str:
+    """The strategies of forwarders that are no schemes, as JSON."""
 
 def schema() -> str:
     """The JSON Schema of a scenario."""

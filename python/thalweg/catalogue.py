@@ -17,6 +17,13 @@ def schemes() -> list[dict[str, Any]]:
 
 
 @cache
+def strategies() -> list[dict[str, Any]]:
+    """How forwarders of named data choose next hops, beside schemes that do: `{name, title, params}`."""
+    rows: list[dict[str, Any]] = json.loads(_native.strategies())
+    return rows
+
+
+@cache
 def metrics() -> list[dict[str, str]]:
     """Every column and key of a result: `{table, name, unit, definition, measured}`."""
     rows: list[dict[str, str]] = json.loads(_native.metrics())

@@ -182,7 +182,8 @@ class Flow(Part):
     """One sender's data for one receiver or group, or `count` of them.
 
     `from_` is the scenario's key `from`, which Python reserves. With `network="icn"` the receivers are a group that is known
-    by name and joined over the network; see `Icn`.
+    by name and joined over the network; see `Icn`. With `network="ndn"` it is a consumer of named data: it asks for segments
+    of `prefix`, as a law (`scheme`) or a `source` says, has no `to`, and its settings are those of a `Consumer`; see `Ndn`.
     """
 
     def __init__(
@@ -198,6 +199,8 @@ class Flow(Part):
         to: str | Sequence[str | Mapping[str, Any]] | None = None,
         multicast: bool | None = None,
         network: str | None = None,
+        prefix: str | None = None,
+        consumer: Mapping[str, Any] | None = None,
         start: str | None = None,
         stop: str | None = None,
         start_spread: str | None = None,
@@ -224,6 +227,8 @@ class Flow(Part):
                 "to": to if to is None or isinstance(to, str) else list(to),
                 "multicast": multicast,
                 "network": network,
+                "prefix": prefix,
+                "consumer": consumer,
                 "start": start,
                 "stop": stop,
                 "start_spread": start_spread,
@@ -244,7 +249,8 @@ class Flow(Part):
 class Event(Part):
     """A change during the run: of a link, of a flow, of a route, or of a node.
 
-    `Event(at="30 s", node="r1", action="reset")` empties the tables of a router that knows names.
+    `Event(at="30 s", node="r1", action="reset")` empties the tables of a router that knows names, or of a forwarder of
+    named data.
     """
 
     def __init__(
@@ -323,6 +329,139 @@ class Icn(Part):
                 "signal": signal,
                 "probe": probe,
                 "probe_packets": probe_packets,
+                **more,
+            }
+        )
+
+
+class Ndn(Part):
+    """Forwarding of named data, for flows with `network="ndn"`.
+
+    Forwarders are on `nodes`, or on all when not given; those of consumers and producers must be among them. `store` is
+    what each keeps of the Data that pass, such as `{"policy": "lru", "size": 1000}`; `stores` are those of single nodes.
+    `strategy` chooses next hops, `link` is a scheme's part at the links, which polices, shapes or stamps. `routes` replace
+    the next hops that the metric gives. `interest` and `lifetime` are those of consumers that do not say their own.
+    """
+
+    def __init__(
+        self,
+        *,
+        nodes: Sequence[str] | None = None,
+        store: Mapping[str, Any] | None = None,
+        stores: Iterable[Mapping[str, Any]] | None = None,
+        strategy: str | None = None,
+        strategy_params: Mapping[str, Any] | None = None,
+        link: str | None = None,
+        link_params: Mapping[str, Any] | None = None,
+        dead_nonces: int | None = None,
+        interest: str | None = None,
+        lifetime: str | None = None,
+        routes: Iterable[Mapping[str, Any]] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(
+            {
+                "nodes": None if nodes is None else list(nodes),
+                "store": store,
+                "stores": None if stores is None else list(stores),
+                "strategy": strategy,
+                "strategy_params": strategy_params,
+                "link": link,
+                "link_params": link_params,
+                "dead_nonces": dead_nonces,
+                "interest": interest,
+                "lifetime": lifetime,
+                "routes": None if routes is None else list(routes),
+                **more,
+            }
+        )
+
+
+class Producer(Part):
+    """Who serves a `prefix` of named data and those below, at `node` or at each of several: then whoever is nearest answers.
+
+    `payload` is what a Data packet carries, `data` its size on the wire, `delay` the time from an Interest to its Data.
+    """
+
+    def __init__(
+        self,
+        prefix: str,
+        *,
+        node: str | Sequence[str],
+        payload: str | None = None,
+        data: str | None = None,
+        delay: str | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(
+            {
+                "prefix": prefix,
+                "node": node if isinstance(node, str) else list(node),
+                "payload": payload,
+                "data": data,
+                "delay": delay,
+                **more,
+            }
+        )
+
+
+class Consumer(Part):
+    """Settings of a consumer of named data: what it asks for, by which clock, and when it asks again.
+
+    `pattern` is `sequential`; `batches` of `batch` segments `every` so often; or `zipf` over a catalogue of so many
+    `contents` of `segments` each. With a `tick` its clock is coarse: Interests wait for the next tick, `tick_phase` after
+    each multiple, and leave back to back. Windows start at `initial_window` Data packets; an `episode` lasts so many
+    windows. A segment is asked for again `retries` times, after timeouts between `min_rto` and `max_rto`, `initial_rto` at
+    first, lengthened by expiries up to `rto_backoff` times, looked at each `rto_scan`.
+    """
+
+    def __init__(
+        self,
+        *,
+        pattern: str | None = None,
+        batch: int | None = None,
+        every: str | None = None,
+        contents: int | None = None,
+        segments: int | None = None,
+        exponent: float | None = None,
+        shift: float | None = None,
+        tick: str | None = None,
+        tick_phase: str | None = None,
+        initial_window: int | None = None,
+        marks: bool | None = None,
+        episode: float | None = None,
+        retries: int | None = None,
+        initial_rto: str | None = None,
+        min_rto: str | None = None,
+        max_rto: str | None = None,
+        rto_backoff: int | None = None,
+        rto_scan: str | None = None,
+        lifetime: str | None = None,
+        interest: str | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(
+            {
+                "pattern": pattern,
+                "batch": batch,
+                "every": every,
+                "contents": contents,
+                "segments": segments,
+                "exponent": exponent,
+                "shift": shift,
+                "tick": tick,
+                "tick_phase": tick_phase,
+                "initial_window": initial_window,
+                "marks": marks,
+                "episode": episode,
+                "retries": retries,
+                "initial_rto": initial_rto,
+                "min_rto": min_rto,
+                "max_rto": max_rto,
+                "rto_backoff": rto_backoff,
+                "rto_scan": rto_scan,
+                "lifetime": lifetime,
+                "interest": interest,
                 **more,
             }
         )

@@ -221,12 +221,13 @@ class Result:
         return self._frames[table]
 
     def _empty(self, table: str) -> polars.DataFrame:
-        """A table without rows: text where nothing is measured, else counts."""
+        """A table without rows: text where nothing is measured, numbers of what is no count, else counts."""
         import polars
 
+        types = {"": polars.String, "s": polars.Float64, "bps": polars.Float64, "1": polars.Float64}
         columns = [row for row in catalogue.metrics() if row["table"] == table]
         return polars.DataFrame(
-            schema={row["name"]: polars.UInt64 if row["unit"] else polars.String for row in columns}
+            schema={row["name"]: types.get(row["unit"], polars.UInt64) for row in columns}
         )
 
     def to_pandas(self, table: str = "flows") -> Any:
@@ -252,7 +253,7 @@ class Result:
 
     @property
     def nodes(self) -> polars.DataFrame:
-        """One row a node that routes by name or resolves names; none where all is routed by address."""
+        """One row a node that routes or forwards by name, or resolves names; none where all is routed by address."""
         return self.frame("nodes")
 
     @property

@@ -150,6 +150,97 @@ def by_name() -> tw.Scenario:
     )
 
 
+DATA = """\
+title = "Two consumers of one prefix"
+duration = "10 s"
+warmup = "1 s"
+
+[topology]
+kind = "dumbbell"
+pairs = 2
+edge = { rate = "100 Mbit/s", delay = "5 ms", buffer = "500 packets" }
+bottleneck = { rate = "5 Mbit/s", delay = "10 ms", buffer = "50 packets" }
+
+[ndn]
+stores = [{ node = "router_left", size = 200 }]
+
+[[producers]]
+prefix = "/films"
+node = ["right1", "right2"]
+
+[[flows]]
+name = "viewer"
+network = "ndn"
+scheme = "aimd"
+from = "left1"
+prefix = "/films/new"
+consumer = { initial_window = 2 }
+
+[[flows]]
+name = "steady"
+network = "ndn"
+from = "left2"
+prefix = "/films/old"
+source = { kind = "constant", interests = 100 }
+consumer = { tick = "100 ms", pattern = "zipf", contents = 100 }
+
+[record]
+every = "500 ms"
+series = ["window", "generated", "goodput", "pit"]
+
+[expect]
+"link.bottleneck.backward.utilisation" = ">= 0.8"
+"flow.steady.missing" = "<= 50"
+"""
+
+
+def of_data() -> tw.Scenario:
+    """The same as DATA, with keyword arguments."""
+    return tw.Scenario(
+        title="Two consumers of one prefix",
+        duration="10 s",
+        warmup="1 s",
+        topology=tw.Dumbbell(
+            pairs=2,
+            edge=tw.Link(rate="100 Mbit/s", delay="5 ms", buffer="500 packets"),
+            bottleneck=tw.Link(rate="5 Mbit/s", delay="10 ms", buffer="50 packets"),
+        ),
+        ndn=tw.Ndn(stores=[{"node": "router_left", "size": 200}]),
+        producers=[tw.Producer("/films", node=("right1", "right2"))],
+        flows=[
+            tw.Flow(
+                "viewer",
+                network="ndn",
+                scheme="aimd",
+                from_="left1",
+                prefix="/films/new",
+                consumer=tw.Consumer(initial_window=2),
+            ),
+            tw.Flow(
+                "steady",
+                network="ndn",
+                from_="left2",
+                prefix="/films/old",
+                source={"kind": "constant", "interests": 100},
+                consumer=tw.Consumer(tick="100 ms", pattern="zipf", contents=100),
+            ),
+        ],
+        record=tw.Record(every="500 ms", series=["window", "generated", "goodput", "pit"]),
+        expect={"link.bottleneck.backward.utilisation": ">= 0.8", "flow.steady.missing": "<= 50"},
+    )
+
+
+@pytest.fixture
+def data_text():
+    return DATA
+
+
+@pytest.fixture(scope="session")
+def data():
+    """A run of named data."""
+    return of_data().run()
+
+
 @pytest.fixture
 def named_text():
     return NAMED

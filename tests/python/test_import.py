@@ -49,9 +49,11 @@ def test_the_catalogue_says_what_there_is():
     schemes = {scheme["name"]: scheme for scheme in tw.schemes()}
     assert schemes["reno"]["transport"] == "tcp"
     assert schemes["mca"]["transport"] == "stream"
+    assert schemes["mircc"]["transport"] == "ndn"
     for scheme in schemes.values():
         assert scheme["sources"]
         assert all(param["doc"] and param["source"] for param in scheme["params"])
     assert {row["name"] for row in tw.series()} >= {"rate", "backlog", "utilisation"}
+    assert {row["offered_by"] for row in tw.series()} >= {"any run", "tcp", "stream", "ndn", "forwarders"}
     assert {row["table"] for row in tw.metrics()} >= {"flows", "links", "summary"}
     assert "flows" in tw.schema()["properties"]

@@ -189,6 +189,19 @@ def test_the_page_of_a_network_by_name_shows_who_knows_names(named: tw.Result, t
     assert drawn.count("<circle") == 4
 
 
+def test_the_page_of_named_data_shows_consumers_and_forwarders(data: tw.Result, tmp_path: Path) -> None:
+    data.save(tmp_path)
+    page = write(tmp_path).read_text(encoding="utf-8")
+    assert "Shaded squares forward named data" in page
+    assert "diamond" not in page
+    for word in ("/films/new", "Interests in", "hits", "Pending Interests", "forwarder"):
+        assert word in page, word
+    drawn = network(data)
+    assert re.findall(r"<title>(\w+) \(receiver\)", drawn) == ["left1", "left2"]
+    assert re.findall(r"<title>(\w+) \(source\)", drawn) == ["right1", "right2"]
+    assert re.findall(r"<title>(\w+) \(router by name\)", drawn) == ["router_left", "router_right"]
+
+
 def test_a_page_says_nothing_of_names_where_there_are_none(small: Path, tmp_path: Path) -> None:
     tw.load(small).run(out=tmp_path / "run")
     page = write(tmp_path / "run").read_text(encoding="utf-8")

@@ -76,6 +76,33 @@ def test_nodes_that_know_names_have_a_table(named, result):
     assert result.nodes.schema == nodes.schema
 
 
+def test_consumers_and_forwarders_have_columns_of_their_own(data, result):
+    flows = {row["flow"]: row for row in data.flows.to_dicts()}
+    viewer, steady = flows["viewer"], flows["steady"]
+    assert (viewer["transport"], viewer["prefix"], viewer["receivers"]) == ("ndn", "/films/new", 0)
+    assert 0.03 < viewer["delay_min_s"] <= viewer["delay_s"] <= viewer["delay_max_s"]
+    assert steady["retransmits"] == 0
+    assert steady["arrived_packets"] > 0
+    assert viewer["goodput_bps"] / viewer["throughput_bps"] == pytest.approx(1024 / 1100, rel=0.01)
+    assert data["node.router_left.hits"] > 50
+    assert 0 < data["node.router_left.hit_ratio"] < 1
+    nodes = data.nodes
+    assert set(nodes["role"]) == {"forwarder"}
+    assert nodes.height == 6
+    generated = data.series.filter(
+        polars.col("series") == "generated", polars.col("subject") == "flow.steady"
+    )
+    assert generated["value"].is_sorted()
+    # those of the warm-up count here; requests for what is under way are not generated
+    assert steady["sent_packets"] < generated["value"][-1] <= 1000 - steady["suppressed"]
+    assert {"flow.viewer", "flow.steady"} <= set(
+        data.series.filter(polars.col("series") == "goodput")["subject"]
+    )
+    assert data.passed
+    assert result.flows["prefix"].to_list() == [""] * 3
+    assert result.flows["delay_s"].null_count() == 3
+
+
 def test_a_folder_of_the_first_format_has_no_nodes(tmp_path, result, named):
     folder = result.save(tmp_path / "old")
     (folder / "nodes.parquet").unlink()

@@ -30,6 +30,22 @@ def test_a_network_by_name_built_in_python_is_the_one_of_the_text(named_text, na
         read.with_({"flows.tcp.network": "icn"})
 
 
+def test_named_data_built_in_python_is_that_of_the_text(data_text, data):
+    read = tw.Scenario.from_toml(data_text)
+    assert read.run().trace_hash == data.trace_hash
+    assert tw.Ndn(nodes=("a", "b"), link="none") == {"nodes": ["a", "b"], "link": "none"}
+    assert tw.Producer("/a", node="p", data="1250 B") == {"prefix": "/a", "node": "p", "data": "1250 B"}
+    assert tw.Consumer(tick="1 s", retries=0, colour="red") == {"tick": "1 s", "retries": 0, "colour": "red"}
+    plan = read.check()
+    assert plan["ndn"]["strategy"] == "best_route"
+    assert [producer["node"] for producer in plan["producers"]] == ["right1", "right2"]
+    assert [flow["network"] for flow in plan["flows"]] == ["ndn", "ndn"]
+    assert plan["flows"][1]["source"] == {"kind": "constant", "rate": "880 kbit/s"}
+    assert plan["flows"][1]["consumer"]["tick"] == "100 ms"
+    with pytest.raises(tw.ScenarioError, match="nobody serves"):
+        read.with_({"flows.viewer.prefix": "/songs"})
+
+
 def test_a_file_is_read_as_its_text_is(tmp_path, text):
     path = tmp_path / "two.toml"
     path.write_text(text)

@@ -1,6 +1,6 @@
 //! What there is to choose from: schemes, metrics, series.
 
-use contract::{ParamInfo, ParamValue, SeriesInfo};
+use contract::{Family, ParamInfo, ParamValue, SeriesInfo};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -13,6 +13,7 @@ pub fn schemes() -> String {
             "title": entry.scheme.title,
             "families": entry.scheme.families.iter().map(|family| family.name()).collect::<Vec<_>>(),
             "transport": match entry.build {
+                ::schemes::Build::Control(_) if entry.scheme.families == [Family::Ndn] => "ndn",
                 ::schemes::Build::Control(_) => "tcp",
                 ::schemes::Build::Stream { .. } => "stream",
                 ::schemes::Build::Forwarder => "ndn",
@@ -21,6 +22,16 @@ pub fn schemes() -> String {
             "sources": entry.scheme.sources.iter().map(|source| json!({"key": source.key, "text": source.text})).collect::<Vec<_>>(),
             "params": (entry.params)().iter().map(param).collect::<Vec<_>>(),
         })
+    });
+    Value::Array(rows.collect()).to_string()
+}
+
+/// The strategies of forwarders that are no schemes, as JSON: a list of `{name, title, params}`.
+#[pyfunction]
+pub fn strategies() -> String {
+    let rows = stack::ndn::strategies::ALL.iter().map(|entry| {
+        let params: Vec<Value> = (entry.params)().iter().map(param).collect();
+        json!({ "name": entry.name, "title": entry.title, "params": params })
     });
     Value::Array(rows.collect()).to_string()
 }
@@ -53,6 +64,8 @@ pub fn series() -> String {
     add("any run", sim::SERIES);
     add("tcp", stack::tcp::SERIES);
     add("stream", stack::stream::SERIES);
+    add("ndn", stack::ndn::CONSUMER_SERIES);
+    add("forwarders", stack::ndn::SERIES);
     for entry in ::schemes::catalogue() {
         add(entry.scheme.name, entry.scheme.series);
     }

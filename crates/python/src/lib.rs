@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::catalogue::{metrics, schema, schemes, series};
+    use crate::catalogue::{metrics, schema, schemes, series, strategies};
     #[pymodule_export]
     use crate::scenario::{Control, Plan, Run, Scenario};
     #[pymodule_export]

@@ -21,11 +21,12 @@ def schemes(name: str | None = None, /, *, json: bool = False) -> int:
         Print one JSON object.
     """
     from ..catalogue import schemes as catalogue
+    from ..catalogue import strategies
 
     listed = catalogue()
     if name is None:
         if json:
-            show_json({"schemes": listed})
+            show_json({"schemes": listed, "strategies": strategies()})
         else:
             _list(listed)
         return 0

@@ -101,8 +101,18 @@ def _measured(row: dict[str, Any]) -> str:
 def network(run: Result) -> str:
     """The network as SVG."""
     places = {node["name"]: (node["x"], node["y"]) for node in run.plan["topology"]["nodes"]}
-    sources, sinks = set(run.flows["from"].to_list()), set(run.receivers["node"].to_list())
-    roles = dict(zip(run.nodes["node"].to_list(), run.nodes["role"].to_list(), strict=True))
+    sources: set[str] = set()
+    sinks: set[str] = set(run.receivers["node"].to_list())
+    for transport, node in zip(run.flows["transport"], run.flows["from"], strict=True):
+        # a consumer is where Data arrive
+        (sinks if transport == "ndn" else sources).add(node)
+    sources |= {producer["node"] for producer in run.plan.get("producers", [])}
+    # hosts of named data forward as well, but that is not what they are there for
+    roles = {
+        node: "router" if role == "forwarder" else role
+        for node, role in zip(run.nodes["node"], run.nodes["role"], strict=True)
+        if role != "forwarder" or node not in sources | sinks
+    }
     return drawing(places, run.links.to_dicts(), sources, sinks, roles)
 
 
@@ -111,8 +121,13 @@ def _network(made: Page, run: Result) -> None:
         "Filled circles send, hollow ones receive, squares are routers. A link is as thick as its rate (logarithmic) and as "
         "dark as its fuller direction is used; its tooltip has the numbers."
     )
-    if not run.nodes.is_empty():
+    roles = set(run.nodes["role"].to_list())
+    if "router" in roles:
         caption += " Shaded squares route by name as well; the diamond is the name resolution system."
+    if "forwarder" in roles:
+        caption += (
+            " Shaded squares forward named data; so do producers, which send, and consumers, which receive."
+        )
     made.add(figure("network", network(run), caption))
 
 

@@ -16,14 +16,18 @@ FLOWS: tuple[Column, ...] = (
     ("flow", "flow", 1.0),
     ("scheme", "scheme", 1.0),
     ("from", "from", 1.0),
+    ("prefix", "prefix", 1.0),
     ("throughput_bps", "throughput (Mbit/s)", 1e-6),
     ("goodput_bps", "goodput (Mbit/s)", 1e-6),
     ("loss_ratio", "loss (%)", 100.0),
     ("rtt_s", "RTT (ms)", 1e3),
+    ("delay_s", "delay (ms)", 1e3),
+    ("delay_std_s", "its deviation (ms)", 1e3),
     ("owd_s", "one-way delay (ms)", 1e3),
     ("queueing_delay_s", "queueing (ms)", 1e3),
     ("retransmits", "resent", 1.0),
     ("timeouts", "timeouts", 1.0),
+    ("refusals", "refusals", 1.0),
     ("feedback_packets", "feedback", 1.0),
     ("feedback_received", "feedback heard", 1.0),
     ("signals", "signals", 1.0),
@@ -65,6 +69,16 @@ NODES: tuple[Column, ...] = (
     ("sent_packets", "sent (packets)", 1.0),
     ("sent_bytes", "sent (kB)", 1e-3),
     ("ignored", "ignored", 1.0),
+    ("interests_in", "Interests in", 1.0),
+    ("interests_out", "Interests out", 1.0),
+    ("data_in", "Data in", 1.0),
+    ("data_out", "Data out", 1.0),
+    ("hit_ratio", "hits (%)", 100.0),
+    ("aggregated", "aggregated", 1.0),
+    ("pending_peak", "pending, at most", 1.0),
+    ("nacks_out", "refusals sent", 1.0),
+    ("policed", "policed", 1.0),
+    ("expired", "expired", 1.0),
 )
 QUIET = {
     "retransmits",
@@ -76,6 +90,15 @@ QUIET = {
     "signals",
     "marked_packets",
     "ignored",
+    "refusals",
+    "groups",
+    "sent_packets",
+    "sent_bytes",
+    "hit_ratio",
+    "aggregated",
+    "nacks_out",
+    "policed",
+    "expired",
 }
 """Columns that are left out when they hold nothing but zeros."""
 
@@ -84,8 +107,9 @@ UNITS = {
     **dict.fromkeys(("rate", "throughput", "goodput", "throughput_total", "goodput_total"), ("Mbit/s", 1e-6)),
     **dict.fromkeys(("throughput_min", "throughput_max"), ("Mbit/s", 1e-6)),
     **dict.fromkeys(("rtt", "rtt_min", "owd", "owd_min", "owd_max", "queueing_delay", "queue"), ("ms", 1e3)),
+    **dict.fromkeys(("delay", "delay_std", "delay_min", "delay_max"), ("ms", 1e3)),
     **dict.fromkeys(("fct", "convergence", "started", "completed", "active"), ("s", 1.0)),
-    **dict.fromkeys(("utilisation", "loss_ratio"), ("%", 100.0)),
+    **dict.fromkeys(("utilisation", "loss_ratio", "hit_ratio"), ("%", 100.0)),
 }
 """Unit and factor with which people see a key of the summary, by its last word."""
 
@@ -113,7 +137,7 @@ def _speaks(frame: polars.DataFrame, name: str) -> bool:
         return False
     if name in QUIET:
         return bool((column != 0).any())
-    return name != "scheme" or bool((column != "").any())
+    return name not in {"scheme", "prefix"} or bool((column != "").any())
 
 
 def _scaled(value: Any, factor: float) -> Any:
