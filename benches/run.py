@@ -32,7 +32,7 @@ TITLES = {
     "w3": "chain of 10 links",
     "w4": "multicast, 64 receivers",
     "w4s": "the same as a stream",
-    "w4n": "that stream's group by name",
+    "w4n": "that stream by name",
 }
 # what ns-2 has as well
 PEERED = {"w1", "w2", "w3", "w4"}
