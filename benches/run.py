@@ -33,7 +33,7 @@ TITLES = {
     "w3": "chain of 10 links",
     "w4": "multicast, 64 receivers",
     "w4s": "the same as a stream",
-    "w4n": "that stream's group by name",
+    "w4n": "that stream by name",
     "n1": "named data, constant rate",
     "n2": "named data, windows",
 }

@@ -312,7 +312,7 @@ impl<L: RouterLaw> Router<L> {
         let group = self.table[id.index()].get_or_insert_with(|| Box::new(Group::new(gumgid)));
         let was_root = matches!(group.standing, Standing::Root { .. });
         group.standing = Standing::Root { until };
-        let old = group.parent.replace(source).filter(|_| !was_root);
+        let old = group.parent.replace(source);
         group.source = Some(source);
         group.incoming = Some(from);
         (group.cost, group.wait) = (0, Duration::ZERO);

@@ -125,7 +125,7 @@ fn the_shortest_gap_of_a_train_tells_the_capacity() {
 fn only_neighbours_of_a_train_count() {
     let (mut bed, mut host) = probing();
     // the second and the last are lost
-    for (index, later_us) in [(0, 5000), (2, 1600), (3, 1000)] {
+    for (index, later_us) in [(0, 5000), (2, 900), (3, 1000)] {
         assert!(!probed(&mut bed, &mut host, index, later_us));
     }
     assert_eq!(run(&mut bed, &mut host, 599), []);
@@ -138,9 +138,9 @@ fn only_neighbours_of_a_train_count() {
 #[test]
 fn after_three_trains_the_capacity_stays_unknown() {
     let (mut bed, mut host) = probing();
-    for (asked_again, wait) in [(600, 1000), (1600, 2000)] {
+    for (index, asked_again, wait) in [(1, 600, 1000), (2, 1600, 2000)] {
         // of each train a single packet arrives
-        probed(&mut bed, &mut host, 3, 5000);
+        probed(&mut bed, &mut host, index, 5000);
         let probe = Signal::Probe { group: G, packets: 5 };
         assert_eq!(run(&mut bed, &mut host, asked_again), [(asked_again, 2, probe)]);
         assert_eq!(host.wake(), at_ms(asked_again + wait));
@@ -203,6 +203,9 @@ fn a_member_hangs_from_the_router_that_accepted_last() {
     // the way is another one now
     assert!(!hear(&mut bed, &mut host, ACCESS, accepted()));
     assert_eq!((host.above(), bed.signals()), (ACCESS, vec![(3, leave())]));
+    hear(&mut bed, &mut host, OTHER, accepted());
     bed.host(|cx| host.stop(cx));
-    assert_eq!(bed.signals(), [(2, leave())]);
+    assert_eq!(bed.signals(), [(2, leave()), (3, leave())]);
+    bed.host(|cx| host.start(false, cx));
+    assert_eq!((host.above(), bed.signals()), (ACCESS, vec![(2, join())]));
 }
