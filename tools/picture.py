@@ -1,7 +1,8 @@
 """Draws the pictures of the docs. `make docs` calls it.
 
 `first-run.svg` is the network and the rates of the README's scenario. `feedback-scaling.svg` is a figure of the reproduced
-SRMCC paper; what `thalweg reproduce srmcc` has measured with this build already is taken from its folder.
+SRMCC paper, `coarse-clocks.svg` of the MIRCC paper; what `thalweg reproduce` has measured with this build already is taken
+from its folder.
 """
 
 import os
@@ -59,8 +60,15 @@ def feedback_scaling():
     framed("feedback-scaling.svg", 700, 390, [part(done.figures["feedback-scaling"].svg, 20, 12, 660, 366)])
 
 
+def coarse_clocks():
+    kept = ROOT / "out" / "mircc" / "measurements"
+    done = papers.reproduce("mircc", figure="explanation", jobs=os.cpu_count() or 1, out=kept)
+    framed("coarse-clocks.svg", 800, 340, [part(done.figures["explanation"].svg, 20, 12, 760, 316)])
+
+
 def main():
     first_run()
+    coarse_clocks()
     feedback_scaling()
     return 0
 

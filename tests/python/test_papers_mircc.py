@@ -46,10 +46,17 @@ def test_a_variant_says_phase_start_and_case():
     tree = scenarios.tree_of(scenarios.GRID, "grid")("500,250 20/100", Scale())
     assert tree["ndn"]["link_params"] == {"interval": "250 ms", "phase": "20 ms", "depth": 200}
     assert [flow["consumer"]["tick"] for flow in tree["flows"]] == ["500 ms", "500 ms"]
+    assert [flow["consumer"]["tick_phase"] for flow in tree["flows"]] == ["0 ms", "0 ms"]
     assert [flow["params"] for flow in tree["flows"]] == [{"start": "1 Mbit/s"}] * 2
     assert [(flow["start"], flow["stop"]) for flow in tree["flows"]] == [("1 s", "10 s"), ("3 s", "8 s")]
     usual = scenarios.tree_of(scenarios.GRID, "grid")("500,250 20/C", Scale())
     assert all("params" not in flow for flow in usual["flows"])
+
+
+def test_a_consumers_clock_starts_with_it():
+    tree = scenarios.dumbbell(scenarios.Case(tick_ms=750), "0/C", "")
+    # 1000 = 750 + 250, 3000 = 4 · 750
+    assert [flow["consumer"]["tick_phase"] for flow in tree["flows"]] == ["250 ms", "0 ms"]
 
 
 def test_a_case_has_eight_runs_and_figures_share_their_first_panel():

@@ -44,11 +44,13 @@ ACCESS_BPS = 10e6
 
 def per_second(result: Any) -> tuple[Any, Any]:
     """Ends of the intervals, and Interests that C1 and C2 generated in each, per second."""
-    times = _read.times(result, "generated")
-    found = _read.series(result, "generated")
+    times = _read.times(result, "goodput")
     rows = np.zeros((2, len(times)))
     for number in (1, 2):
-        total = np.nan_to_num(found.get(f"flow.C{number}", np.zeros(len(times))))
+        total = np.zeros(len(times))
+        # there is no value before the first Interest
+        when, values = _read.one(result, "generated", f"flow.C{number}")
+        total[np.searchsorted(times, when - 1e-9)] = values
         rows[number - 1] = np.diff(total, prepend=0.0) / np.diff(times, prepend=0.0)
     return times, rows
 
@@ -56,13 +58,8 @@ def per_second(result: Any) -> tuple[Any, Any]:
 def received(result: Any, times: Any) -> Any:
     """Data packets that C1 and C2 received in each interval, per second."""
     found = _read.series(result, "goodput")
-    payload_bits = scenarios.PAYLOAD_BITS
-    rows = np.zeros((2, len(times)))
-    for number in (1, 2):
-        values = found.get(f"flow.C{number}")
-        if values is not None:
-            rows[number - 1] = np.nan_to_num(values) / payload_bits
-    return rows
+    nothing = np.zeros(len(times))
+    return np.stack([found.get(f"flow.C{number}", nothing) for number in (1, 2)]) / scenarios.PAYLOAD_BITS
 
 
 def inspection(result: Any, _variant: str, _scale: Scale) -> Sample:
@@ -78,8 +75,13 @@ def inspection(result: Any, _variant: str, _scale: Scale) -> Sample:
     sample["spans"] = np.array([row["started_s"], row["active_s"], other["started_s"], other["active_s"]])
     sample["hits"] = float(sum(node["hits"] or 0 for node in result.nodes.to_dicts()))
     sample["c1_policed"] = float(_read.node(result, "c1")["policed"])
-    sample["c1_generated"] = float(_read.series(result, "generated", ["flow.C1"])["flow.C1"][-1])
-    sample["offered_rate"] = _read.series(result, "offered_rate", ["flow.C1"])["flow.C1"]
+    sample["c1_sent"] = float(row["sent_packets"])
+    sample["r2_R"] = _read.series(result, scenarios.TABLE_1["R"], ["node.r2"])["node.r2"]
+    # there is no value before the first Data
+    when, values = _read.one(result, "offered_rate", "flow.C1")
+    offered = np.full(len(times), np.nan)
+    offered[np.searchsorted(times, when - 1e-9)] = values / scenarios.DATA_BITS
+    sample["offered"] = offered
     return sample
 
 

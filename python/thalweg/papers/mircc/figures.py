@@ -66,7 +66,10 @@ def _four_panels(
         panel = axes[place // 2][place % 2]
         _plot.shade(panel, [(scenarios.SECOND_S, scenarios.LEAVES_S)])
         _curves(panel, sample)
-        _plot.finish(panel, f"({letter}) {words(ms)}", "Interests (packets/s)", top=TOP_PER_S)
+        _plot.finish(
+            panel, f"({letter}) {words(ms)}", "Interests (packets/s)", top=TOP_PER_S, legend=place == 0
+        )
+        panel.set_xlim(0, scenarios.END_S)
         tables[letter] = series_table(
             f"{title}, {words(ms)}",
             sample["times_s"],
@@ -83,8 +86,8 @@ def _four_panels(
 
 def _curves(panel: Any, sample: Sample) -> None:
     """Both consumers' rates and the fair one."""
-    for i in (0, 1):
-        _plot.steps(panel, sample["times_s"], _active(sample, i), f"C{i + 1}", colour=i)
+    for i, width in ((0, 2.0), (1, 1.1)):
+        _plot.steps(panel, sample["times_s"], _active(sample, i), f"C{i + 1}", colour=i, linewidth=width)
     panel.axhline(FAIR_PER_S, color=_plot.COLOURS[2], linewidth=0.7, linestyle=":")
 
 
@@ -110,9 +113,16 @@ def grid(samples: Samples, _scale: Scale) -> Figure:
             panel = axes[i][j]
             _plot.shade(panel, [(scenarios.SECOND_S, scenarios.LEAVES_S)])
             _curves(panel, sample)
-            _plot.finish(panel, f"tick {tick}, T {interval} ms", "packets/s" if j == 0 else "", top=TOP_PER_S)
-            if i < 3:
-                panel.set_xlabel("")
+            first, last = (i, j) == (0, 0), i == len(CLOCKS_MS) - 1
+            _plot.finish(
+                panel,
+                f"tick {tick}, T {interval} ms",
+                "packets/s" if j == 0 else "",
+                x="time (s)" if last else "",
+                top=TOP_PER_S,
+                legend=first,
+            )
+            panel.set_xlim(0, scenarios.END_S)
             rows.append({"tick_ms": tick, "t_ms": interval, **_summary(samples, "grid", case)})
     fails = [
         f"{r['tick_ms']} ms" for r in rows if r["t_ms"] == 100 and r["generated_mean"] > measures.FAILS_ABOVE
@@ -120,8 +130,8 @@ def grid(samples: Samples, _scale: Scale) -> Figure:
     return Figure(
         "Every consumer clock with every router interval: the consumers' clock decides",
         "As Figures 3 and 4; the diagonal is Figure 3 and the first row Figure 4, the other nine panels are new. "
-        f"With T = 100 ms both keep their rate at a consumer clock of {', '.join(fails) or 'no value'}; with a clock of "
-        "100 ms they share at every T.",
+        f"With T = 100 ms both keep their rate at a consumer clock of {', '.join(fails) or 'no value'}: a router that looks "
+        "oftener than bursts come mostly sees none, and offers all again. With a clock of 100 ms they share at each T.",
         _plot.svg(figure, "grid", "Interest rates of both consumers for sixteen pairs of clocks"),
         {"grid": table("Consumer clock and router interval", rows)},
     )

@@ -19,8 +19,8 @@ CHOICES: dict[str, str] = {
     "start": "A consumer starts at the rate of its access link, as the figures do; half of all runs start at 100 packets/s.",
     "phase": "Each case runs with four phases of the routers' ticks (0 to 80 ms), twice: a result must not hang on them.",
     "rtt": "d is smoothed with a gain of 0.1 and is 0.4 s before the first sample; the paper says smoothed.",
-    "ticks": "The consumers' clocks tick at multiples of their interval from the start of the run.",
-    "buffers": "Queues of Data and Interests have no limit; the buckets keep them short.",
+    "ticks": "A consumer's clock starts when the consumer does, as the paper's class calls itself: at 1 s and at 3 s.",
+    "buffers": "Queues hold 10 000 packets, more than ever wait: the buckets keep them short.",
     "bins": "Rates are means over 0.5 s, drawn over 0.1 s.",
 }
 
@@ -29,6 +29,7 @@ CLOCKS_MS = (100, 250, 500, 750)
 
 DATA = {"payload": "1174 B", "data": "1250 B"}
 DATA_BITS = 10_000.0
+BUFFER = "10000 packets"
 INTEREST_BITS = 400.0
 PAYLOAD_BITS = 8.0 * (1250 - 76)
 ACCESS_PER_S, CORE_PER_S = 1000.0, 1200.0
@@ -51,6 +52,8 @@ class Case:
 
     tick_ms: float = 100.0
     """Interval of the consumers' clocks; 0 for an exact one."""
+    tick_phase_ms: float = 0.0
+    """How much later than at each multiple of the interval from their start their clocks tick."""
     interval_ms: float = 100.0
     """Interval T of all forwarders, those of consumers included."""
     core_ms: float = 100.0
@@ -86,16 +89,15 @@ def case_of(variant: str) -> str:
 def dumbbell(case: Case, run: str, title: str) -> Tree:
     """§4.1, Fig. 2: C1, C2 – R1 – R2 – P1, P2."""
     phase_ms, start = run.split("/")
-    access = {"rate": "10 Mbit/s", "delay": "50 ms", "buffer": "unlimited"}
+    access = {"rate": "10 Mbit/s", "delay": "50 ms", "buffer": BUFFER}
     links = [
         link("access1", "c1", "r1", **access),
         link("access2", "c2", "r1", **access),
-        link("core", "r1", "r2", rate="12 Mbit/s", delay=f"{case.core_ms:g} ms", buffer="unlimited"),
+        link("core", "r1", "r2", rate="12 Mbit/s", delay=f"{case.core_ms:g} ms", buffer=BUFFER),
         link("edge1", "r2", "p1", **access),
         link("edge2", "r2", "p2", **access),
     ]
     starts = {} if start == "C" else {"params": {"start": f"{float(start) * DATA_BITS / 1e6:g} Mbit/s"}}
-    consumer = {"tick": f"{case.tick_ms:g} ms", "retries": 0}
     spans = {1: (FIRST_S, END_S + case.longer_s), 2: (SECOND_S, LEAVES_S + case.longer_s)}
     flows = [
         {
@@ -106,7 +108,7 @@ def dumbbell(case: Case, run: str, title: str) -> Tree:
             "prefix": f"/p{number}",
             "start": f"{begin:g} s",
             "stop": f"{end:g} s",
-            "consumer": dict(consumer),
+            "consumer": {**ticks(case, begin), "retries": 0},
             **starts,
         }
         for number, (begin, end) in spans.items()
@@ -122,6 +124,14 @@ def dumbbell(case: Case, run: str, title: str) -> Tree:
         producers=[{"prefix": f"/p{number}", "node": f"p{number}", **DATA} for number in (1, 2)],
         record=recording(f"{case.every_s * 1e3:g} ms", "generated", "goodput", *case.series),
     )
+
+
+def ticks(case: Case, begin_s: float) -> Tree:
+    """The clock of a consumer that starts at a moment."""
+    if case.tick_ms == 0:
+        return {"tick": "0 s"}
+    phase_ms = (1e3 * begin_s + case.tick_phase_ms) % case.tick_ms
+    return {"tick": f"{case.tick_ms:g} ms", "tick_phase": f"{phase_ms:g} ms"}
 
 
 # --- the paper's figures ---------------------------------------------------------------------------------------------
@@ -218,8 +228,8 @@ INSPECTED: dict[str, Case] = {
 INSPECTED_RUNS = ("50/C", "50/100")
 """Ticks in the middle between samples, so that each sample shows one tick."""
 
-DEPARTURES: dict[str, Case] = {"100": Case(series=("rate",), every_s=0.02)}
-"""A coarse clock, looked at five times a tick."""
+DEPARTURES: dict[str, Case] = {"100": Case(tick_phase_ms=10, series=("rate",), every_s=0.02)}
+"""A coarse clock that ticks in the middle between samples, looked at five times a tick."""
 
 
 def tree_of(cases: dict[str, Case], words: str) -> Any:
@@ -234,7 +244,7 @@ def tree_of(cases: dict[str, Case], words: str) -> Any:
 
 def burst(_variant: str, _scale: Scale) -> Tree:
     """250 Interests within a quarter of a millisecond, on an empty bucket."""
-    links = [link("wire", "c", "p", rate="10 Mbit/s", delay="50 ms", buffer="unlimited")]
+    links = [link("wire", "c", "p", rate="10 Mbit/s", delay="50 ms", buffer=BUFFER)]
     flow = {
         "name": "C",
         "network": "ndn",
@@ -262,7 +272,7 @@ SPACINGS = {"10": 1000.0, "5": 2000.0, "3": 10_000.0 / 3.0}
 
 def spacing(variant: str, _scale: Scale) -> Tree:
     """§1: Interests at a line rate, for 3 ms."""
-    links = [link("wire", "c", "p", rate="100 Gbit/s", delay="1 us", buffer="unlimited")]
+    links = [link("wire", "c", "p", rate="100 Gbit/s", delay="1 us", buffer=BUFFER)]
     flow = {
         "name": "C",
         "network": "ndn",
