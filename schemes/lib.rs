@@ -22,6 +22,7 @@ pub mod shared;
 pub mod aimd;
 pub mod asmp;
 pub mod cubic;
+pub mod icp;
 pub mod mca;
 pub mod mircc;
 pub mod mircc_multipath;
@@ -35,6 +36,7 @@ registry! {
     control {
         aimd: Aimd,
         cubic: Cubic,
+        icp: Icp,
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
         reno: Reno,
