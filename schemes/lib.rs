@@ -21,6 +21,7 @@ pub mod shared;
 // registry: begin (written by `make registry` from the folders)
 pub mod aimd;
 pub mod asmp;
+pub mod bic;
 pub mod cubic;
 pub mod icp;
 pub mod mca;
@@ -35,6 +36,7 @@ pub mod tfmcc;
 registry! {
     control {
         aimd: Aimd,
+        bic: Bic,
         cubic: Cubic,
         icp: Icp,
         mircc: Mircc,
