@@ -23,6 +23,7 @@ pub mod aimd;
 pub mod asmp;
 pub mod bic;
 pub mod cubic;
+pub mod hobhis;
 pub mod icp;
 pub mod mca;
 pub mod mircc;
@@ -38,6 +39,7 @@ registry! {
         aimd: Aimd,
         bic: Bic,
         cubic: Cubic,
+        hobhis: Hobhis,
         icp: Icp,
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
@@ -59,6 +61,7 @@ registry! {
         mircc_multipath: MirccMultipath,
     }
     link {
+        hobhis: Hobhis,
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
     }
