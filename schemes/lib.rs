@@ -28,6 +28,7 @@ pub mod icp;
 pub mod mca;
 pub mod mircc;
 pub mod mircc_multipath;
+pub mod nack;
 pub mod perif_ecn;
 pub mod pgmcc;
 pub mod reno;
@@ -43,6 +44,7 @@ registry! {
         icp: Icp,
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
+        nack: Nack,
         reno: Reno,
     }
     stream {
@@ -59,6 +61,7 @@ registry! {
     }
     strategy {
         mircc_multipath: MirccMultipath,
+        nack: Nack,
     }
     link {
         hobhis: Hobhis,
