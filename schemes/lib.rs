@@ -31,6 +31,7 @@ pub mod mircc_multipath;
 pub mod nack;
 pub mod perif_ecn;
 pub mod pgmcc;
+pub mod raaqm;
 pub mod reno;
 pub mod srmcc;
 pub mod tfmcc;
@@ -45,6 +46,7 @@ registry! {
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
         nack: Nack,
+        raaqm: Raaqm,
         reno: Reno,
     }
     stream {
@@ -62,11 +64,13 @@ registry! {
     strategy {
         mircc_multipath: MirccMultipath,
         nack: Nack,
+        raaqm: Raaqm,
     }
     link {
         hobhis: Hobhis,
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
+        raaqm: Raaqm,
     }
     forwarder {}
 }
