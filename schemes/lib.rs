@@ -23,6 +23,7 @@ pub mod aimd;
 pub mod asmp;
 pub mod bic;
 pub mod cubic;
+pub mod his;
 pub mod hobhis;
 pub mod icp;
 pub mod mca;
@@ -41,6 +42,7 @@ registry! {
         aimd: Aimd,
         bic: Bic,
         cubic: Cubic,
+        his: His,
         hobhis: Hobhis,
         icp: Icp,
         mircc: Mircc,
@@ -67,6 +69,7 @@ registry! {
         raaqm: Raaqm,
     }
     link {
+        his: His,
         hobhis: Hobhis,
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
