@@ -21,12 +21,18 @@ pub mod shared;
 // registry: begin (written by `make registry` from the folders)
 pub mod aimd;
 pub mod asmp;
+pub mod bic;
 pub mod cubic;
+pub mod his;
+pub mod hobhis;
+pub mod icp;
 pub mod mca;
 pub mod mircc;
 pub mod mircc_multipath;
+pub mod nack;
 pub mod perif_ecn;
 pub mod pgmcc;
+pub mod raaqm;
 pub mod reno;
 pub mod srmcc;
 pub mod tfmcc;
@@ -34,9 +40,15 @@ pub mod tfmcc;
 registry! {
     control {
         aimd: Aimd,
+        bic: Bic,
         cubic: Cubic,
+        his: His,
+        hobhis: Hobhis,
+        icp: Icp,
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
+        nack: Nack,
+        raaqm: Raaqm,
         reno: Reno,
     }
     stream {
@@ -53,10 +65,15 @@ registry! {
     }
     strategy {
         mircc_multipath: MirccMultipath,
+        nack: Nack,
+        raaqm: Raaqm,
     }
     link {
+        his: His,
+        hobhis: Hobhis,
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
+        raaqm: Raaqm,
     }
     forwarder {}
 }

@@ -115,6 +115,10 @@ macro_rules! registry {
             fn on_access(&mut self, capacity: Rate) {
                 match self { $(Self::$Control(law) => law.on_access(capacity),)* Self::Custom(law) => law.on_access(capacity) }
             }
+            #[inline]
+            fn timeout(&self) -> Option<Duration> {
+                match self { $(Self::$Control(law) => law.timeout(),)* Self::Custom(law) => law.timeout() }
+            }
             fn threshold(&self) -> Bytes {
                 match self { $(Self::$Control(law) => law.threshold(),)* Self::Custom(law) => law.threshold() }
             }

@@ -1,15 +1,22 @@
 //! What several papers share.
 
+mod asking;
 mod classic;
 mod equation;
 mod loss_events;
 mod receive_rate;
+mod recent;
 
+pub use asking::{asks_again, forget_one};
 pub use classic::Classic;
 pub use equation::tcp_friendly_rate;
 pub use loss_events::LossEvents;
 pub use receive_rate::ReceiveRate;
+pub use recent::Recent;
 
+#[cfg(test)]
+#[allow(dead_code, reason = "house tests use the rest of it")]
+pub(crate) mod forwarders;
 #[cfg(test)]
 pub(crate) mod router_testing;
 #[cfg(test)]

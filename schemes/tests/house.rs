@@ -13,6 +13,9 @@ use proptest::prelude::*;
 use schemes::{Build, Entry, catalogue};
 use units::{Bytes, Duration, Rate, Time};
 
+#[path = "house/forwarders.rs"]
+mod forwarders;
+
 // ---- names, parameters, READMEs
 
 #[test]
@@ -145,7 +148,7 @@ fn readmes_have_their_headings_sources_parameters_and_a_scenario() {
 #[derive(Clone, Debug)]
 enum Op {
     Wait(u64),
-    Ack { segments: u8, marked: bool, app_limited: bool, recovering: bool, rtt_us: u32 },
+    Ack { segments: u8, marked: bool, app_limited: bool, recovering: bool, rtt_us: u32, label: [u64; 4] },
     Congestion { cause: u8, first: bool, share: u8 },
     Sent,
     Timer,
@@ -156,11 +159,11 @@ enum Op {
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         2 => (1u64..3_000_000_000).prop_map(Op::Wait),
-        8 => (1u8..4, prop::bool::weighted(0.05), prop::bool::weighted(0.1), prop::bool::weighted(0.1), 10u32..3_000_000)
-            .prop_map(|(segments, marked, app_limited, recovering, rtt_us)| Op::Ack {
-                segments, marked, app_limited, recovering, rtt_us
+        8 => (1u8..4, prop::bool::weighted(0.05), prop::bool::weighted(0.1), prop::bool::weighted(0.1), 10u32..3_000_000, label())
+            .prop_map(|(segments, marked, app_limited, recovering, rtt_us, label)| Op::Ack {
+                segments, marked, app_limited, recovering, rtt_us, label
             }),
-        2 => (0u8..3, prop::bool::weighted(0.7), 0u8..=100).prop_map(|(cause, first, share)| Op::Congestion {
+        2 => (0u8..4, prop::bool::weighted(0.7), 0u8..=100).prop_map(|(cause, first, share)| Op::Congestion {
             cause, first, share
         }),
         1 => Just(Op::Sent),
@@ -168,6 +171,11 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::Spurious),
         1 => Just(Op::Idle),
     ]
+}
+
+/// What the network may have written: nothing, something small, anything.
+fn label() -> impl Strategy<Value = [u64; 4]> {
+    prop_oneof![4 => Just([0; 4]), 3 => (0u64..50_000_000).prop_map(|word| [word, 0, 0, 0]), 1 => any::<[u64; 4]>()]
 }
 
 /// Runs a law through `ops`; returns the windows and rates it allowed.
@@ -179,7 +187,7 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
         let in_flight = if window == Bytes::UNLIMITED { SEGMENT * 100 } else { window };
         match *op {
             Op::Wait(nanos) => world.now += Duration::from_nanos(nanos),
-            Op::Ack { segments, marked, app_limited, recovering, rtt_us } => {
+            Op::Ack { segments, marked, app_limited, recovering, rtt_us, label } => {
                 let rtt = Duration::from_micros(u64::from(rtt_us));
                 let ack = Ack {
                     bytes: SEGMENT * u64::from(segments),
@@ -194,13 +202,13 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
                     recovering,
                     round_ended: segments == 1,
                     from: PeerId(1),
-                    label: Label::default(),
+                    label: Label(label),
                 };
                 law.on_ack(&ack, &mut world.cx());
             }
             Op::Congestion { cause, first, share } => {
                 let event = Congestion {
-                    cause: [Cause::Loss, Cause::Mark, Cause::Timeout][usize::from(cause)],
+                    cause: [Cause::Loss, Cause::Mark, Cause::Timeout, Cause::Refused][usize::from(cause)],
                     bytes: SEGMENT,
                     in_flight: Bytes::new(in_flight.as_u64() / 100 * u64::from(share)),
                     first,
@@ -219,6 +227,7 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
             Op::Idle => law.on_idle(Duration::from_secs(3), &mut world.cx()),
         }
         let (allowance, threshold) = (law.allowance(), law.threshold());
+        assert!(law.timeout() != Some(Duration::ZERO), "no Interest is answered at once, after {op:?}");
         assert!(allowance.window >= SEGMENT, "the window is {} after {op:?}", allowance.window);
         assert!(allowance.rate > Rate::ZERO, "the rate is zero after {op:?}");
         assert!(threshold >= SEGMENT, "the threshold is {threshold} after {op:?}");

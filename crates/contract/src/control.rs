@@ -35,6 +35,11 @@ pub trait CongestionControl {
     /// NDN: the rate at which Data can reach the consumer's node, that of its fastest link. Told once, before anything else.
     fn on_access(&mut self, _capacity: Rate) {}
 
+    /// NDN: how long an Interest waits for its Data before it counts as lost; `None` leaves that to the consumer's own timer.
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
+
     /// Slow-start threshold in bytes, for the trace; unlimited where the law has none.
     fn threshold(&self) -> Bytes {
         Bytes::UNLIMITED

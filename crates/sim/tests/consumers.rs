@@ -99,7 +99,7 @@ fn data(flow: &FlowRecord) -> f64 {
 /// 113 636 of our size, which is a little larger.
 #[test]
 fn window_laws_fill_the_link_and_share_it() {
-    for scheme in ["aimd", "cubic", "reno"] {
+    for scheme in ["aimd", "bic", "cubic", "reno"] {
         let trace = windows(scheme, 100, |config| config);
         let (a, b) = (data(&trace.flows[0]), data(&trace.flows[1]));
         assert!((0.97..=1.0).contains(&((a + b) / 113_636.0)), "{scheme}: {a} + {b}");

@@ -160,6 +160,12 @@ impl<C: CongestionControl> Consumer<C> {
             self.rate = rate;
             cx.probe("allowed_rate", rate.as_bps_f64());
         }
+        if let Some(own) = self.law.timeout()
+            && self.retries > 0
+            && self.timeout.follow(own)
+        {
+            self.aim();
+        }
     }
 
     // ---- Interests

@@ -49,6 +49,8 @@ struct Law {
     window: f64,
     step: f64,
     rate: Rate,
+    /// A timer of its own, half as long after each Data.
+    timer: Option<Duration>,
     told: Vec<Told>,
     sent: Vec<(u64, bool)>,
     app_limited: Vec<bool>,
@@ -60,6 +62,7 @@ impl Law {
             window,
             step: 0.0,
             rate: Rate::UNLIMITED,
+            timer: None,
             told: Vec::new(),
             sent: Vec::new(),
             app_limited: Vec::new(),
@@ -86,6 +89,7 @@ impl CongestionControl for Law {
         if !ack.marked {
             self.window += self.step;
         }
+        self.timer = self.timer.map(|timer| timer / 2);
         let rtt = ack.rtt.map(|rtt| rtt.as_nanos() / 1_000_000);
         let in_flight = ack.in_flight.as_u64() / DATA;
         self.told.push(Told::Ack { rtt, in_flight, marked: ack.marked, ended: ack.round_ended });
@@ -102,6 +106,10 @@ impl CongestionControl for Law {
 
     fn allowance(&self) -> Allowance {
         Allowance { window: Bytes::new((self.window * DATA as f64) as u64), rate: self.rate }
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        self.timer
     }
 
     fn on_sent(&mut self, sent: &Sent, _cx: &mut Cx<'_>) {
@@ -493,6 +501,16 @@ fn exact_timers_expire_to_the_nanosecond() {
         net.consumer.law.episodes(),
         [(Cause::Timeout, true), (Cause::Timeout, false), (Cause::Timeout, false)]
     );
+}
+
+/// 160 ms, halved by each of the two Data that come: the third segment has expired at 40 ms, and is asked for every 40 ms, without a factor.
+#[test]
+fn a_law_with_a_timer_of_its_own_is_obeyed_at_once_and_to_the_nanosecond() {
+    let config = ConsumerConfig { size: Bytes::new(3 * PAYLOAD), ..config() };
+    let law = Law { timer: Some(span(160)), ..Law::window(3.0) };
+    let net = Net::run(&config, law, 1000.0, lost(&[2, 3]));
+    assert_eq!(net.departures(), [(0, 0.0), (1, 0.0), (2, 0.0), (2, 40.0), (2, 80.0)]);
+    assert_eq!(net.bench.meter.delay_max, span(90));
 }
 
 /// Silence is told from loss: nothing has come since the Interest left.

@@ -12,7 +12,7 @@ pub(super) struct Estimator {
     /// k.
     factor: u32,
     timeout: Duration,
-    /// What is not asked for again needs no estimate: it is given up after just so long.
+    /// Nothing is estimated: what is not asked for again is given up after just so long, or the law has a timer of its own.
     fixed: bool,
     config: Timeout,
 }
@@ -46,6 +46,14 @@ impl Estimator {
             return;
         }
         self.timeout = (self.rtt.timeout() * u64::from(self.factor)).min(self.config.most);
+    }
+
+    /// The law has a timer of its own, which expires to the nanosecond. Whether it is shorter than the last.
+    #[inline]
+    pub(super) fn follow(&mut self, own: Duration) -> bool {
+        let shorter = own < self.timeout || self.config.scan > Duration::ZERO;
+        (self.timeout, self.fixed, self.config.scan) = (own, true, Duration::ZERO);
+        shorter
     }
 
     /// The timeout now.

@@ -1,0 +1,45 @@
+//! BIC: after a loss the window searches for the largest that fits, by halving the distance to where the loss was.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+
+mod edge;
+#[cfg(test)]
+mod tests;
+
+pub use edge::{Bic, Silence};
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "bic",
+    title: "BIC: binary search for the window, as NDN consumers have it",
+    families: &[Family::Ip, Family::Ndn],
+    sources: &[
+        Source {
+            key: "XHR04",
+            text: "Xu, Harfoush, Rhee: Binary Increase Congestion Control (BIC) for Fast Long-Distance Networks, IEEE INFOCOM, 2004",
+        },
+        Source { key: "NDNSIM", text: "ndnSIM 2.8, public source of its consumer ConsumerPcon, 2018" },
+    ],
+    documented: Documented::Full,
+    series: &[],
+    reorder: 1,
+};
+
+contract::params! {
+    /// Share of the window kept.
+    beta: f64 = 0.8, within 0.01..=0.99, from "NDNSIM: 0.8; the authors of PCON set 0.5";
+    /// Below so many segments the window grows and is cut as Reno's.
+    low_window: f64 = 14.0, within 1.0..=100000.0, from "NDNSIM: 14; XHR04 §III";
+    /// Most segments added per round trip.
+    max_increment: f64 = 16.0, within 1.0..=100000.0, from "NDNSIM: 16";
+    /// What a timeout does beside the cut: nothing, or one segment is left, as TCP has it.
+    silence: Silence = Silence::Cut, from "NDNSIM: a timeout is a loss; our choice of the other: RFC 5681 §3.1";
+}
+
+/// The whole congestion control.
+pub type Control = Bic;
+
+/// Makes the congestion control of one consumer or connection.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Bic::new(params, setup)
+}

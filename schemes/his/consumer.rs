@@ -1,0 +1,97 @@
+//! Consumers that go with it. Windows are in segments.
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use units::{Bytes, Segments};
+
+use super::Params;
+
+contract::choice! {
+    /// What a consumer does about a refusal.
+    pub enum Answer {
+        /// It halves what is in flight, once per window.
+        Aimd = "aimd",
+        /// It takes off the one segment that was refused, each time.
+        Relentless = "relentless",
+    }
+}
+
+/// A consumer's window, with slow start.
+#[derive(Clone, Debug)]
+pub struct Consumer {
+    segment: Bytes,
+    allowed: Bytes,
+    window: f64,
+    threshold: f64,
+    answer: Answer,
+}
+
+impl Consumer {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        let initial = setup.initial_window.in_segments(setup.segment).0;
+        let mut law = Self {
+            segment: setup.segment,
+            allowed: Bytes::ZERO,
+            window: 1.0,
+            threshold: f64::INFINITY,
+            answer: params.consumer,
+        };
+        law.set(initial);
+        law
+    }
+
+    /// W, in segments.
+    pub const fn window(&self) -> Segments {
+        Segments(self.window)
+    }
+
+    #[inline]
+    fn set(&mut self, window: f64) {
+        self.window = window.clamp(1.0, WIDEST);
+        self.allowed = Segments(self.window).in_bytes_floor(self.segment);
+    }
+}
+
+impl CongestionControl for Consumer {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
+        if ack.app_limited {
+            return;
+        }
+        // +1 with each Data in slow start, +1 with each window of them after it            [CCNEW]
+        let acked = f64::from(ack.packets);
+        self.set(self.window + if self.window < self.threshold { acked } else { acked / self.window });
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        if self.answer == Answer::Relentless && event.cause == Cause::Refused {
+            // cwnd ← cwnd − 1, at least 1; ssthresh = cwnd                                 [CCNEW]
+            self.set(self.window - 1.0);
+            self.threshold = self.window;
+            return;
+        }
+        // differs: the transport says which events are of one episode; the source asks whether the Interest was sent before the last cut
+        if !event.first {
+            return;
+        }
+        // ssthresh = max(2, in_flight/2), cwnd = ssthresh; after a timeout likewise         [CCNEW]
+        self.threshold = (event.in_flight.in_segments(self.segment).0 / 2.0).max(2.0);
+        self.set(self.threshold);
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::window(self.allowed)
+    }
+
+    fn threshold(&self) -> Bytes {
+        if self.threshold == f64::INFINITY {
+            Bytes::UNLIMITED
+        } else {
+            Segments(self.threshold).in_bytes_floor(self.segment)
+        }
+    }
+}
+
+/// Our choice: far above any path, so that one without loss ends.
+const WIDEST: f64 = 1e6;

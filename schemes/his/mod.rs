@@ -1,0 +1,96 @@
+//! HIS, the improved hop-by-hop Interest shaper: Interests leave so that the Data which they bring back, and the Interests and Data of the
+//! other direction, fit into both directions of a link.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+use units::{Bytes, Duration};
+
+mod consumer;
+mod drops;
+mod shaper;
+mod share;
+#[cfg(test)]
+mod tests;
+
+pub use consumer::{Answer, Consumer};
+pub use drops::Queue;
+pub use shaper::Shaper;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "his",
+    title: "HIS: an improved hop-by-hop Interest shaper, for links with Data in both directions",
+    families: &[Family::Ndn],
+    sources: &[
+        Source {
+            key: "WRNOR13",
+            text: "Wang, Rozhnova, Narayanan, Oran, Rhee: An Improved Hop-by-Hop Interest Shaper for Congestion Control in Named Data Networking, ACM SIGCOMM Workshop on Information-Centric Networking, 2013",
+        },
+        Source {
+            key: "CCNEW",
+            text: "wygivan/ndnSIM, branch cc-new, public source by the first author, 2013",
+        },
+        Source {
+            key: "RFC8033",
+            text: "Pan, Natarajan, Baker, White: Proportional Integral Controller Enhanced (PIE), RFC 8033, 2017",
+        },
+        Source {
+            key: "RFC8289",
+            text: "Nichols, Jacobson, McGregor, Iyengar: Controlled Delay Active Queue Management, RFC 8289, 2018",
+        },
+    ],
+    documented: Documented::Full,
+    series: &[
+        ("held", "packets", "node", "Interests that the shaper holds"),
+        ("shaped", "bps", "node", "rate of Interests at the link that one left by last"),
+    ],
+    reorder: 1,
+};
+
+contract::params! {
+    /// Headroom: the share of the rates that is used.
+    headroom: f64 = 0.98, within 0.01..=1.0, from "CCNEW: 0.98, 0.97 in its experiments";
+    /// How often the rate of the Interests that come in is measured.
+    every: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "CCNEW: 0.1 s";
+    /// Gain of the sizes of packets.
+    size_gain: f64 = 0.125, within 0.001..=1.0, from "CCNEW: 1/8";
+    /// Size of an Interest before the first.
+    interest: Bytes = Bytes::new(40), within "1 B"..="10000 B", from "CCNEW: 40 bytes";
+    /// Interests that may wait, at each link.
+    interests: u32 = 100, within 1..=1000000, from "CCNEW: 100";
+    /// How the line of Interests is kept short.
+    queue: Queue = Queue::DropTail, from "CCNEW: all three, drop-tail by default";
+    /// Refused Interests are answered by a NACK; otherwise they are dropped.
+    nacks: bool = true, from "CCNEW: a switch; WRNOR13 proposes NACKs";
+    /// PIE: how often its probability is reckoned.
+    pie_every: Duration = Duration::from_millis(30), within "1 ms"..="10 s", from "CCNEW: 30 ms";
+    /// PIE: gain of the distance to the target, per second.
+    pie_a: f64 = 0.125, within 0.0..=100.0, from "CCNEW: 0.125";
+    /// PIE: gain of the change, per second.
+    pie_b: f64 = 1.25, within 0.0..=100.0, from "CCNEW: 1.25";
+    /// PIE: wait that is aimed for.
+    pie_target: Duration = Duration::from_millis(20), within "1 us"..="10 s", from "CCNEW: 20 ms";
+    /// PIE: time after an empty line in which nothing is refused.
+    pie_burst: Duration = Duration::from_millis(100), within "0 s"..="10 s", from "CCNEW: 0.1 s";
+    /// CoDel: wait that is tolerated.
+    codel_target: Duration = Duration::from_millis(20), within "1 us"..="10 s", from "CCNEW: 20 ms";
+    /// CoDel: for so long.
+    codel_interval: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "CCNEW: 100 ms";
+    /// What a consumer does about a refusal.
+    consumer: Answer = Answer::Aimd, from "CCNEW: both";
+}
+
+/// The part at a consumer.
+pub type Control = Consumer;
+
+/// Makes the congestion control of one consumer.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Consumer::new(params, setup)
+}
+
+/// The part at the links.
+pub type Link = Shaper;
+
+/// Makes the shaper of one node.
+pub fn link(params: &Params, setup: &Setup) -> Link {
+    Shaper::new(params, setup)
+}

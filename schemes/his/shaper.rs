@@ -1,0 +1,223 @@
+//! The shaper. Every node shapes at every link, those of consumers included.
+
+use contract::{
+    Admission, Crossing, FaceId, Header, LaneId, LinkCx, LinkLaw, NackReason, Packet, Return, Setup,
+};
+use units::{Bytes, Duration, Time};
+
+use super::Params;
+use super::drops::{Codel, Pie, Queue};
+use super::share::Both;
+
+/// The shaper of a node. The lane of a link has the number of its face.
+#[derive(Clone, Debug)]
+pub struct Shaper {
+    params: Params,
+    data: f64,
+    /// By face; those of links only.
+    links: Vec<Link>,
+    wake: Time,
+    held: u32,
+}
+
+/// What is known of a link.
+#[derive(Clone, Debug)]
+struct Link {
+    i_out: f64,
+    i_in: f64,
+    d_out: f64,
+    d_in: f64,
+    /// Bytes of Interests that came in since `since`.
+    counted: u64,
+    since: Time,
+    /// Rate of the Interests that came in, in bit/s.
+    observed: f64,
+    /// The next Interest may leave.
+    free_at: Time,
+    /// Some wait.
+    waiting: bool,
+    pie: Pie,
+    codel: Codel,
+}
+
+impl Shaper {
+    /// The part, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        Self {
+            params: params.clone(),
+            data: setup.segment.as_f64().max(1.0),
+            links: Vec::new(),
+            wake: Time::NEVER,
+            held: 0,
+        }
+    }
+
+    fn link(&mut self, face: FaceId) -> &mut Link {
+        if self.links.len() <= face.index() {
+            let interest = self.params.interest.as_f64();
+            let new = Link {
+                i_out: interest,
+                i_in: interest,
+                d_out: self.data,
+                d_in: self.data,
+                counted: 0,
+                since: Time::ZERO,
+                observed: 0.0,
+                free_at: Time::ZERO,
+                waiting: false,
+                pie: Pie::default(),
+                codel: Codel::default(),
+            };
+            self.links.resize(face.index() + 1, new);
+        }
+        &mut self.links[face.index()]
+    }
+
+    /// s at a link, in bit/s of Interests.
+    pub(super) fn rate(&mut self, face: FaceId, cx: &mut dyn LinkCx) -> f64 {
+        let Some(port) = cx.face(face).link else { return f64::INFINITY };
+        let (every, headroom, now) = (self.params.every, self.params.headroom, cx.now());
+        let link = self.link(face);
+        link.observe(now, every);
+        let Link { i_out, i_in, d_out, d_in, observed, .. } = *link;
+        let both =
+            Both { c1: port.rate.as_bps_f64(), c2: port.rate_in.as_bps_f64(), i_out, i_in, d_out, d_in };
+        both.rate(observed, headroom)
+    }
+
+    /// An Interest of `size` leaves: the next may follow after a gap.
+    fn charge(&mut self, face: FaceId, size: Bytes, cx: &mut dyn LinkCx) {
+        let gain = self.params.size_gain;
+        let link = self.link(face);
+        link.i_out += gain * (size.as_f64() - link.i_out);
+        let shaped = self.params.headroom * self.rate(face, cx);
+        cx.probe("shaped", shaped);
+        // gap = size·8/(h·s)                                                              [CCNEW]
+        let gap_s = size.as_f64() * 8.0 / shaped;
+        self.link(face).free_at = cx.now() + Duration::from_secs_f64(gap_s.min(LONGEST_S));
+    }
+
+    /// Lets go what may go.
+    fn serve(&mut self, face: FaceId, cx: &mut dyn LinkCx) {
+        let (lane, now) = (LaneId(face.0), cx.now());
+        while self.links[face.index()].free_at <= now {
+            let view = cx.lane(lane);
+            if self.params.queue == Queue::Codel && view.packets > 0 {
+                let params = &self.params;
+                if self.links[face.index()].codel.refuses(&view, now, params) {
+                    cx.refuse(lane, NackReason::Congestion);
+                    continue;
+                }
+            }
+            let Some(size) = cx.release(lane) else {
+                self.links[face.index()].waiting = false;
+                return;
+            };
+            self.charge(face, size, cx);
+        }
+        self.links[face.index()].waiting = cx.lane(lane).packets > 0;
+    }
+
+    fn count_held(&mut self, cx: &mut dyn LinkCx) {
+        let held = (0..self.links.len() as u32).map(|face| cx.lane(LaneId(face)).packets).sum();
+        if held != self.held {
+            self.held = held;
+            cx.probe("held", f64::from(held));
+        }
+    }
+}
+
+impl Link {
+    /// Measures the rate of the Interests that came in, if an interval is over.
+    fn observe(&mut self, now: Time, every: Duration) {
+        let span = now.saturating_since(self.since);
+        if span >= every {
+            // differs: it is measured when it is asked for too, so that the rate of a side which has fallen silent falls
+            self.observed = self.counted as f64 * 8.0 / span.as_secs_f64();
+            (self.counted, self.since) = (0, now);
+        }
+    }
+}
+
+impl LinkLaw for Shaper {
+    fn on_start(&mut self, cx: &mut dyn LinkCx) {
+        let now = cx.now();
+        for face in 0..cx.faces() {
+            if cx.face(FaceId(face)).link.is_some() {
+                self.link(FaceId(face)).since = now;
+            }
+        }
+    }
+
+    fn on_interest_in(&mut self, interest: &Packet, from: FaceId, cx: &mut dyn LinkCx) {
+        let (gain, every, now) = (self.params.size_gain, self.params.every, cx.now());
+        let link = self.link(from);
+        link.i_in += gain * (interest.size().as_f64() - link.i_in);
+        // the Interest that ends an interval counts in it; the release forgets it         [CCNEW]
+        link.counted += interest.size().as_u64();
+        link.observe(now, every);
+    }
+
+    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+        let (face, now, size) = (way.to, cx.now(), interest.size());
+        let lane = cx.lane(LaneId(face.0));
+        let link = self.link(face);
+        if !link.waiting && link.free_at <= now {
+            self.charge(face, size, cx);
+            return Admission::Pass;
+        }
+        let refused = lane.packets >= self.params.interests
+            || (self.params.queue == Queue::Pie
+                && self.links[face.index()].pie.refuses(&lane, now, &self.params, cx.random()));
+        if refused {
+            return if self.params.nacks {
+                Admission::Refuse(NackReason::Congestion)
+            } else {
+                Admission::Drop
+            };
+        }
+        let link = &mut self.links[face.index()];
+        link.waiting = true;
+        self.wake = self.wake.min(link.free_at);
+        cx.probe("held", f64::from(self.held + 1));
+        self.held += 1;
+        Admission::Hold(LaneId(face.0))
+    }
+
+    fn on_data_in(&mut self, data: &mut Packet, way: &Return, _cx: &mut dyn LinkCx) {
+        if let Header::Data(_) = data.header {
+            let gain = self.params.size_gain;
+            let link = self.link(way.from);
+            link.d_in += gain * (data.size().as_f64() - link.d_in);
+        }
+    }
+
+    fn on_data_out(&mut self, data: &mut Packet, way: &Crossing, _cx: &mut dyn LinkCx) {
+        if let Header::Data(_) = data.header {
+            let gain = self.params.size_gain;
+            let link = self.link(way.to);
+            link.d_out += gain * (data.size().as_f64() - link.d_out);
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut dyn LinkCx) {
+        let now = cx.now();
+        self.wake = Time::NEVER;
+        for face in 0..self.links.len() {
+            if self.links[face].waiting && self.links[face].free_at <= now {
+                self.serve(FaceId(face as u32), cx);
+            }
+            if self.links[face].waiting {
+                self.wake = self.wake.min(self.links[face].free_at);
+            }
+        }
+        self.count_held(cx);
+    }
+
+    fn wake(&self) -> Time {
+        self.wake
+    }
+}
+
+/// Our choice: so that a link next to nothing does not stop for good.
+const LONGEST_S: f64 = 10.0;

@@ -1,0 +1,48 @@
+//! A client that sends at the rate which the routers of its path permit. Reconstructed [RF14].
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx};
+use units::Rate;
+
+use super::Params;
+
+/// Sends at the rate that the last Data brought.
+#[derive(Clone, Debug)]
+pub struct Client {
+    rate: Rate,
+    start: Rate,
+    least: Rate,
+    follows: bool,
+}
+
+impl Client {
+    /// The law, with its parameters.
+    pub const fn new(params: &Params) -> Self {
+        Self { rate: params.start, start: params.start, least: params.least, follows: params.client }
+    }
+}
+
+impl CongestionControl for Client {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
+        // the least of the path's shaping rates; zero where nobody wrote one                 [RF14]
+        let written = ack.label.0[0];
+        if self.follows && written != 0 {
+            self.rate = Rate::from_bps(written.min(MOST)).max(self.least);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        // our choice: who hears nothing any more begins again
+        if self.follows && event.cause == Cause::Timeout && event.first {
+            self.rate = self.rate.min(self.start);
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(self.rate)
+    }
+}
+
+/// No link is faster, in bit/s.
+const MOST: u64 = 1 << 42;

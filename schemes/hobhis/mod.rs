@@ -1,0 +1,84 @@
+//! HoBHIS: each router shapes Interests so that the Data which they bring back settle at a target in its own queue.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+use units::{Duration, Rate};
+
+mod client;
+mod queue;
+mod router;
+#[cfg(test)]
+mod tests;
+
+pub use client::Client;
+pub use router::{Full, Line, Shaper};
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "hobhis",
+    title: "HoBHIS: hop-by-hop Interest shaping towards a target in the queue of Data",
+    families: &[Family::Ndn],
+    sources: &[
+        Source {
+            key: "RF12",
+            text: "Rozhnova, Fdida: An Effective Hop-by-Hop Interest Shaping Mechanism for CCN Communications, IEEE INFOCOM Workshops, 2012",
+        },
+        Source {
+            key: "RF14",
+            text: "Rozhnova, Fdida: An Extended Hop-by-Hop Interest Shaping Mechanism for Content-Centric Networking, IEEE GLOBECOM, 2014",
+        },
+        Source { key: "HOBHIS", text: "HoBHIS for ndnSIM, public source by the authors, 2014" },
+    ],
+    documented: Documented::Partial,
+    series: &[
+        ("held", "packets", "node", "Interests that the shaper holds"),
+        ("shaping_rate", "bps", "node", "rate of Data that the latest Interest was shaped for"),
+    ],
+    reorder: 1,
+};
+
+contract::params! {
+    /// How fast the queue is led to its target: h.
+    h: f64 = 0.7, within 0.001..=2.0, from "HOBHIS: 0.1, 0.7 in its examples; RF12 proves convergence";
+    /// Data that a conversation's queue is led to: r, in packets, shared by the conversations in the queue.
+    target: f64 = 60.0, within 0.0..=100000.0, from "HOBHIS: 50, 60 in its examples with queues of 100";
+    /// Interests that may wait, in each line.
+    interests: u32 = 100, within 1..=1000000, from "HOBHIS: 100, 10000 in its examples";
+    /// Gain of the delay from Interest to Data, on the new sample.
+    delay_gain: f64 = 0.8, within 0.001..=1.0, from "HOBHIS: 0.8 on the new sample";
+    /// Gain of the sizes of packets.
+    size_gain: f64 = 0.125, within 0.001..=1.0, from "HOBHIS: 1/8";
+    /// When the rate is negative, it is looked at again after this time.
+    retry: Duration = Duration::from_micros(100), within "1 us"..="1 s", from "HOBHIS: 0.1 ms";
+    /// Longest gap before an Interest.
+    longest_gap: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: the source has no limit, and a rate next to zero would stop a conversation for good";
+    /// Where Interests wait: in one line a link, or in one a conversation, each of which then gets its part of the downstream link.
+    line: Line = Line::Link, from "HOBHIS: one a link; our choice of the other: RF12 shapes conversations, and several whole links' worth would never settle";
+    /// What becomes of an Interest that finds its line full.
+    full: Full = Full::Drop, from "HOBHIS: dropped, as its refusals are off; our choice of the other: a NACK lets the consumer know";
+    /// Routers write the rate that they permit into Data, and clients follow it.
+    client: bool = true, from "RF14; our choice: how it travels is not published, so this part is a reconstruction";
+    /// h in the rate that is written into Data.
+    client_h: f64 = 0.05, within 0.0..=2.0, from "our choice: a client answers a round trip later than the router itself, and overshoots with the router's h";
+    /// A conversation without an Interest for so long takes no part of the rate that is written into Data.
+    active: Duration = Duration::from_millis(500), within "1 ms"..="100 s", from "our choice: some round trips";
+    /// Rate of a client before it has heard of one, and always where `client` is off.
+    start: Rate = Rate::from_mbps(1), within "1 bit/s"..="1000 Gbit/s", from "our choice: the source's clients send at a rate that the scenario gives";
+    /// Least rate of a client.
+    least: Rate = Rate::from_kbps(20), within "1 bit/s"..="1000 Gbit/s", from "our choice: a client that is silent hears nothing";
+}
+
+/// The part at a client.
+pub type Control = Client;
+
+/// Makes the congestion control of one client.
+pub const fn control(params: &Params, _setup: &Setup) -> Control {
+    Client::new(params)
+}
+
+/// The part in a router.
+pub type Link = Shaper;
+
+/// Makes the shaper of one node.
+pub fn link(params: &Params, setup: &Setup) -> Link {
+    Shaper::new(params, setup)
+}

@@ -1,0 +1,91 @@
+//! What waits in the queue of a link, by content: a forwarder's ports tell how much waits, not of what.
+
+use std::collections::VecDeque;
+
+use contract::{Backlog, PortView};
+use units::Bytes;
+
+/// A mirror of a queue that is first in, first out, and refuses at its tail. Of another queue it is an estimate, whose length is right.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    /// What waits, in order: the number of the content, plus one; 0 for what is not Data.
+    line: VecDeque<u32>,
+    /// Data that wait, by content.
+    data: Vec<u32>,
+    /// All Data that wait.
+    total: u32,
+}
+
+impl Queue {
+    /// A packet is about to be offered: `tag` is what the mirror keeps of it.
+    pub(super) fn offer(&mut self, tag: u32, size: Bytes, port: &PortView) {
+        self.look(&port.backlog);
+        let Backlog { packets, bytes } = port.backlog;
+        if packets >= port.limit.packets || bytes + size > port.limit.bytes {
+            return;
+        }
+        self.line.push_back(tag);
+        if tag > 0 {
+            let content = tag as usize - 1;
+            if self.data.len() <= content {
+                self.data.resize(content + 1, 0);
+            }
+            self.data[content] += 1;
+            self.total += 1;
+        }
+    }
+
+    /// Lets go of what has left: so much waits now.
+    pub(super) fn look(&mut self, backlog: &Backlog) {
+        while self.line.len() > backlog.packets as usize {
+            let tag = self.line.pop_front().expect("it is longer than what waits");
+            if tag > 0 {
+                self.data[tag as usize - 1] -= 1;
+                self.total -= 1;
+            }
+        }
+    }
+
+    /// Data of a content that wait, and of all contents.
+    pub(super) fn data(&self, content: u32) -> (u32, u32) {
+        (self.data.get(content as usize).copied().unwrap_or(0), self.total)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::{NodeId, PortId};
+    use units::Rate;
+
+    use super::*;
+
+    #[test]
+    fn it_counts_what_waits_by_content() {
+        let mut queue = Queue::default();
+        let rate = Rate::from_mbps(10);
+        let mut port = PortView {
+            port: PortId(0),
+            to: NodeId(1),
+            rate,
+            rate_in: rate,
+            backlog: Backlog::default(),
+            busy: false,
+            limit: Backlog { packets: 3, bytes: Bytes::UNLIMITED },
+        };
+        let waits = |packets| Backlog { packets, bytes: Bytes::new(1000) * u64::from(packets) };
+        // the first goes on at once, and waits no more when the second comes
+        for (tag, packets) in [(1, 0), (1, 0), (2, 1), (0, 2)] {
+            port.backlog = waits(packets);
+            queue.offer(tag, Bytes::new(1000), &port);
+        }
+        queue.look(&waits(3));
+        assert_eq!((queue.data(0), queue.data(1), queue.data(2)), ((1, 2), (1, 2), (0, 2)));
+        // a fourth finds the queue full
+        port.backlog = waits(3);
+        queue.offer(3, Bytes::new(1000), &port);
+        queue.look(&waits(3));
+        assert_eq!(queue.data(2), (0, 2));
+        queue.look(&waits(1));
+        assert_eq!((queue.data(0), queue.data(1)), ((0, 0), (0, 0)));
+    }
+}

@@ -1,0 +1,412 @@
+//! The shaper. Only routers shape: an Interest of an endpoint on the node goes as it comes.
+
+use std::collections::VecDeque;
+
+use contract::{
+    Admission, Crossing, FaceId, Header, LaneId, LinkCx, LinkLaw, NackReason, NameId, Packet, Passing,
+    PortView, Return, Setup,
+};
+use units::{Duration, Time};
+
+use super::Params;
+use super::queue::Queue;
+
+contract::choice! {
+    /// Where Interests wait.
+    pub enum Line {
+        /// In one line a link, whose head waits as its conversation has to.
+        Link = "link",
+        /// In one a conversation.
+        Conversation = "conversation",
+    }
+}
+
+contract::choice! {
+    /// What becomes of an Interest that finds its line full.
+    pub enum Full {
+        /// It is dropped without a word.
+        Drop = "drop",
+        /// It is refused.
+        Refuse = "refuse",
+    }
+}
+
+/// The shaper of a node.
+#[derive(Debug)]
+pub struct Shaper {
+    params: Params,
+    /// Sizes before the first packet of each kind, in bytes.
+    data_bytes: f64,
+    /// Contents, by first component of their names, in order; each with its number.
+    contents: Vec<(NameId, u32)>,
+    /// Number of the content, plus one, by prefix; 0 where it has not been asked for.
+    content_of: Vec<u32>,
+    /// By face; those of links only.
+    links: Vec<Link>,
+    /// By the number in the entries of pending Interests, which is one more.
+    conversations: Vec<Conversation>,
+    /// By [`LaneId`].
+    lines: Vec<Waiting>,
+    wake: Time,
+    held: u32,
+}
+
+/// What is known of a link.
+#[derive(Debug, Default)]
+struct Link {
+    queue: Queue,
+    /// Smoothed size of the Interests that go out, in bytes; 0 before the first.
+    interest: f64,
+    /// Smoothed size of the Data that come in, in bytes; 0 before the first.
+    data: f64,
+    /// Its conversations by content: one more than their number; 0 for none.
+    conversations: Vec<u32>,
+    /// Its line, plus one, where there is one a link; 0 before it is made.
+    line: u32,
+    /// Conversations whose Data leave by this link and that were asked for lately.
+    active: u32,
+    counted_at: Time,
+}
+
+/// A content that is asked for by a link.
+#[derive(Clone, Copy, Debug)]
+struct Conversation {
+    content: u32,
+    /// The link by which its Interests go.
+    up: FaceId,
+    /// The link by which they came last, and its Data go.
+    down: FaceId,
+    /// A, in seconds; zero before the first Data.
+    delay_s: f64,
+    asked_at: Time,
+    line: u32,
+}
+
+/// A line of Interests.
+#[derive(Debug)]
+struct Waiting {
+    /// The link by which they go.
+    up: FaceId,
+    /// Their conversations.
+    line: VecDeque<u32>,
+    /// What comes next, and when; never where nothing waits.
+    at: Time,
+    /// Then the rate is looked at again; otherwise the first goes.
+    looks: bool,
+}
+
+/// What the rate says of the next Interest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Gap {
+    /// It goes at once.
+    None,
+    /// After this time.
+    Of(Duration),
+    /// Not now.
+    Closed,
+}
+
+impl Shaper {
+    /// The part, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        Self {
+            params: params.clone(),
+            data_bytes: setup.segment.as_f64(),
+            contents: Vec::new(),
+            content_of: Vec::new(),
+            links: Vec::new(),
+            conversations: Vec::new(),
+            lines: Vec::new(),
+            wake: Time::NEVER,
+            held: 0,
+        }
+    }
+
+    fn link(&mut self, face: FaceId) -> &mut Link {
+        if self.links.len() <= face.index() {
+            self.links.resize_with(face.index() + 1, Link::default);
+        }
+        &mut self.links[face.index()]
+    }
+
+    /// The content of a prefix, which is named by its first component          [HOBHIS]
+    fn content(&mut self, prefix: NameId, cx: &dyn LinkCx) -> u32 {
+        if let Some(known) = self.content_of.get(prefix.index()).filter(|known| **known > 0) {
+            return known - 1;
+        }
+        let first = cx.names().first(prefix);
+        let content = match self.contents.binary_search_by_key(&first, |known| known.0) {
+            Ok(at) => self.contents[at].1,
+            Err(at) => {
+                let content = self.contents.len() as u32;
+                self.contents.insert(at, (first, content));
+                content
+            }
+        };
+        if self.content_of.len() <= prefix.index() {
+            self.content_of.resize(prefix.index() + 1, 0);
+        }
+        self.content_of[prefix.index()] = content + 1;
+        content
+    }
+
+    /// The conversation of a content by the link `up`; it is made where there is none.
+    fn conversation(&mut self, content: u32, up: FaceId, down: FaceId) -> u32 {
+        let next = self.conversations.len() as u32;
+        let by_link = self.params.line == Line::Link;
+        let lines = self.lines.len() as u32;
+        let link = self.link(up);
+        if link.conversations.len() <= content as usize {
+            link.conversations.resize(content as usize + 1, 0);
+        }
+        let known = &mut link.conversations[content as usize];
+        if *known > 0 {
+            return *known - 1;
+        }
+        *known = next + 1;
+        if link.line == 0 || !by_link {
+            link.line = lines + 1;
+            self.lines.push(Waiting { up, line: VecDeque::new(), at: Time::NEVER, looks: false });
+        }
+        let line = self.links[up.index()].line - 1;
+        self.conversations.push(Conversation { content, up, down, delay_s: 0.0, asked_at: Time::ZERO, line });
+        next
+    }
+
+    /// How many conversations have Data to come by the link `down`, counted at most once a millisecond.
+    fn active(&mut self, down: FaceId, now: Time) -> u32 {
+        let counted_at = self.link(down).counted_at;
+        if counted_at == Time::ZERO || now.saturating_since(counted_at) >= RECOUNT {
+            let since = |talk: &&Conversation| now.saturating_since(talk.asked_at) <= self.params.active;
+            let active = self.conversations.iter().filter(|talk| talk.down == down).filter(since).count();
+            let link = self.link(down);
+            (link.active, link.counted_at) = (active as u32, now);
+        }
+        self.links[down.index()].active.max(1)
+    }
+
+    /// γ in Interests per second, and the rate at which they can leave; infinite where there is no Data yet or no such link. `parts` is how
+    /// many conversations part the downstream link and the target evenly; without it they share the target as they share the queue.
+    pub(super) fn rate(&mut self, talk: u32, h: f64, parts: Option<u32>, cx: &mut dyn LinkCx) -> (f64, f64) {
+        let Conversation { content, up, down, delay_s, .. } = self.conversations[talk as usize];
+        let (Some(upwards), Some(downwards)) = (cx.face(up).link, cx.face(down).link) else {
+            return (f64::INFINITY, 0.0);
+        };
+        let interest = if self.link(up).interest > 0.0 { self.links[up.index()].interest } else { INTEREST };
+        let leaving = upwards.rate.as_bps_f64() / (8.0 * interest);
+        let c = downwards.rate.as_bps_f64();
+        if delay_s == 0.0 {
+            // before the first Data: c/(8·size of an Interest)                              [HOBHIS]
+            return (c / (8.0 * interest), leaving);
+        }
+        let data =
+            if self.links[up.index()].data > 0.0 { self.links[up.index()].data } else { self.data_bytes };
+        let link = self.link(down);
+        link.queue.look(&downwards.backlog);
+        let (mine, all) = link.queue.data(content);
+        // share = e_k/e, 1 if either is 0                                                   [HOBHIS]
+        let of_queue = if mine == 0 || all == 0 { 1.0 } else { f64::from(mine) / f64::from(all) };
+        let (of_target, of_link) =
+            parts.map_or((of_queue, 1.0), |parts| (1.0 / f64::from(parts), 1.0 / f64::from(parts)));
+        // γ = c/(8·S) + h·(r·share − e_k)/A                                                 [RF12, HOBHIS]
+        let lead = h * (self.params.target * of_target - f64::from(mine)) / delay_s;
+        (c / (8.0 * data) * of_link + lead, leaving)
+    }
+
+    /// The gap before the first Interest of a line.
+    fn gap(&mut self, line: u32, cx: &mut dyn LinkCx) -> Gap {
+        let Some(talk) = self.lines[line as usize].line.front().copied() else { return Gap::None };
+        let parts = match self.params.line {
+            Line::Link => None,
+            Line::Conversation => Some(self.active(self.conversations[talk as usize].down, cx.now())),
+        };
+        let (rate, leaving) = self.rate(talk, self.params.h, parts, cx);
+        cx.probe(
+            "shaping_rate",
+            if rate.is_finite() { (rate * 8.0 * self.data_bytes).max(0.0) } else { 0.0 },
+        );
+        gap(rate, leaving, self.params.longest_gap)
+    }
+
+    /// Says when the line comes next; true where its first Interest goes at once.
+    fn plan(&mut self, line: u32, cx: &mut dyn LinkCx) -> bool {
+        let now = cx.now();
+        let gap = self.gap(line, cx);
+        let retry = self.params.retry;
+        let waiting = &mut self.lines[line as usize];
+        (waiting.at, waiting.looks) = match gap {
+            Gap::None => (now, false),
+            Gap::Of(span) => (now + span, false),
+            Gap::Closed => (now + retry, true),
+        };
+        if waiting.at > now {
+            self.wake = self.wake.min(waiting.at);
+        }
+        waiting.at == now
+    }
+
+    /// The deadline of a line has come.
+    fn serve(&mut self, line: u32, cx: &mut dyn LinkCx) {
+        let lane = LaneId(line);
+        loop {
+            let waiting = &mut self.lines[line as usize];
+            if !waiting.looks {
+                let released = cx.release(lane);
+                // those that have been answered or have expired went with it
+                let left = cx.lane(lane).packets as usize;
+                while waiting.line.len() > left {
+                    waiting.line.pop_front();
+                }
+                if let Some(size) = released {
+                    self.note_interest(line, size.as_f64());
+                }
+            }
+            let waiting = &mut self.lines[line as usize];
+            waiting.looks = false;
+            if waiting.line.is_empty() {
+                waiting.at = Time::NEVER;
+                return;
+            }
+            if !self.plan(line, cx) {
+                return;
+            }
+        }
+    }
+
+    fn note_interest(&mut self, line: u32, size: f64) {
+        let gain = self.params.size_gain;
+        let up = self.lines[line as usize].up;
+        smooth(&mut self.links[up.index()].interest, size, gain);
+    }
+
+    /// What is held, all lines together.
+    fn count_held(&mut self, cx: &mut dyn LinkCx) {
+        let held = self.lines.iter().map(|waiting| waiting.line.len() as u32).sum();
+        if held != self.held {
+            self.held = held;
+            cx.probe("held", f64::from(held));
+        }
+    }
+}
+
+/// The gap at a rate, both in Interests per second; `leaving` is what the link takes.
+pub(super) fn gap(rate: f64, leaving: f64, longest: Duration) -> Gap {
+    // gap = 0 if γ is no less than the link's own rate, else 1/γ; a negative γ: look again soon       [HOBHIS]
+    if rate >= leaving {
+        Gap::None
+    } else if rate > 0.0 {
+        Gap::Of(Duration::from_secs_f64((1.0 / rate).min(longest.as_secs_f64())).max(Duration::from_nanos(1)))
+    } else {
+        Gap::Closed
+    }
+}
+
+/// Takes a sample into a mean; the first is taken as it is.
+fn smooth(mean: &mut f64, sample: f64, gain: f64) {
+    *mean = if *mean == 0.0 { sample } else { *mean + gain * (sample - *mean) };
+}
+
+impl LinkLaw for Shaper {
+    fn on_interest(&mut self, interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+        let Header::Interest(asked) = interest.header else { return Admission::Pass };
+        // routers shape, clients do not                                                     [HOBHIS]
+        if cx.face(way.from).link.is_none() {
+            return Admission::Pass;
+        }
+        let content = self.content(asked.name.prefix, cx);
+        let talk = self.conversation(content, way.to, way.from);
+        let known = &mut self.conversations[talk as usize];
+        (known.down, known.asked_at) = (way.from, cx.now());
+        let line = known.line;
+        way.note = talk + 1;
+        let waits = cx.lane(LaneId(line)).packets;
+        if waits >= self.params.interests {
+            return match self.params.full {
+                Full::Drop => Admission::Drop,
+                Full::Refuse => Admission::Refuse(NackReason::Congestion),
+            };
+        }
+        self.lines[line as usize].line.push_back(talk);
+        if self.lines[line as usize].at == Time::NEVER && self.plan(line, cx) {
+            let waiting = &mut self.lines[line as usize];
+            waiting.line.clear();
+            (waiting.at, waiting.looks) = (Time::NEVER, false);
+            self.note_interest(line, interest.size().as_f64());
+            return Admission::Pass;
+        }
+        self.count_held(cx);
+        Admission::Hold(LaneId(line))
+    }
+
+    fn on_data_in(&mut self, data: &mut Packet, way: &Return, cx: &mut dyn LinkCx) {
+        let Header::Data(answer) = data.header else { return };
+        self.content(answer.name.prefix, cx);
+        let gain = self.params.size_gain;
+        smooth(&mut self.link(way.from).data, data.size().as_f64(), gain);
+        let Some(talk) = way.note.checked_sub(1).filter(|talk| (*talk as usize) < self.conversations.len())
+        else {
+            return;
+        };
+        let known = &mut self.conversations[talk as usize];
+        if known.up != way.from {
+            return;
+        }
+        if let Some(rtt) = way.rtt {
+            // A = 0.8·sample + 0.2·A                                                        [HOBHIS]
+            smooth(&mut known.delay_s, rtt.as_secs_f64().max(SHORTEST_S), self.params.delay_gain);
+        }
+        if self.params.client {
+            // our choice: the rate of conversations that part the downstream link evenly, as a rate of Data
+            let parts = self.active(self.conversations[talk as usize].down, cx.now());
+            let rate = self.rate(talk, self.params.client_h, Some(parts), cx).0;
+            if rate.is_finite() {
+                let bps = (rate * 8.0 * data.size().as_f64()).max(1.0) as u64;
+                let written = &mut data.label.0[0];
+                // the least of the path                                                    [RF14]
+                *written = if *written == 0 { bps } else { bps.min(*written) };
+            }
+        }
+    }
+
+    fn on_data_out(&mut self, data: &mut Packet, _way: &Crossing, cx: &mut dyn LinkCx) {
+        if let Header::Data(answer) = data.header {
+            self.content(answer.name.prefix, cx);
+        }
+    }
+
+    fn watches(&self) -> bool {
+        true
+    }
+
+    fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, port: &PortView, _at: &mut Passing<'_>) {
+        let tag = match packet.header {
+            Header::Data(data) => self.content_of.get(data.name.prefix.index()).copied().unwrap_or(0),
+            _ => 0,
+        };
+        let size = packet.size();
+        self.link(to).queue.offer(tag, size, port);
+    }
+
+    fn on_timer(&mut self, cx: &mut dyn LinkCx) {
+        let now = cx.now();
+        self.wake = Time::NEVER;
+        for line in 0..self.lines.len() {
+            if self.lines[line].at <= now {
+                self.serve(line as u32, cx);
+            }
+            self.wake = self.wake.min(self.lines[line].at);
+        }
+        self.count_held(cx);
+    }
+
+    fn wake(&self) -> Time {
+        self.wake
+    }
+}
+
+/// Size of an Interest before the first, in bytes [HOBHIS].
+const INTEREST: f64 = 40.0;
+/// Our choice: a delay of nothing would be divided by.
+const SHORTEST_S: f64 = 1e-6;
+/// Our choice: how often active conversations are counted.
+const RECOUNT: Duration = Duration::from_millis(1);

@@ -1,0 +1,107 @@
+//! ICP's law. Windows are whole segments.
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use units::{Bytes, Duration, Time};
+
+use super::Params;
+use crate::shared::Recent;
+
+/// Interest control with a variable timer.
+#[derive(Clone, Debug)]
+pub struct Icp {
+    segment: Bytes,
+    /// W.
+    window: u64,
+    /// Data since the window last changed.
+    good: u64,
+    recent: Recent,
+    /// τ.
+    timer: Duration,
+    decreased_at: Time,
+    eta: u64,
+    beta: f64,
+    delta: f64,
+}
+
+impl Icp {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        Self {
+            segment: setup.segment,
+            window: (setup.initial_window.as_u64() / setup.segment.as_u64()).max(1),
+            good: 0,
+            recent: Recent::new(params.samples),
+            timer: params.initial_timer,
+            decreased_at: Time::ZERO,
+            eta: u64::from(params.eta),
+            beta: params.beta,
+            delta: params.delta,
+        }
+    }
+
+    /// W, in segments.
+    pub const fn window(&self) -> u64 {
+        self.window
+    }
+
+    #[inline]
+    fn measure(&mut self, rtt: Duration) {
+        self.recent.push(rtt);
+        if self.recent.is_full() {
+            // τ = RTTmin + δ·(RTTmax − RTTmin)                                          [ICP12, CCNPL]
+            let range = self.recent.greatest() - self.recent.least();
+            self.timer = self.recent.least() + range.scaled(self.delta);
+        }
+    }
+}
+
+impl CongestionControl for Icp {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
+        let late = cx.now().saturating_since(ack.sent_at) > self.timer;
+        if let Some(rtt) = ack.rtt {
+            self.measure(rtt);
+        }
+        // Data after their timer are delivered and make nothing grow                         [CCNPL]
+        // differs: neither do Data for which the window was not filled
+        if late || ack.app_limited {
+            return;
+        }
+        // W ← W + η with the W-th Data                                                       [ICP12, CCNPL]
+        self.good += u64::from(ack.packets);
+        if self.good >= self.window {
+            self.window = (self.window + self.eta).min(WIDEST);
+            self.good = 0;
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
+        // our choice: a refusal is heard as a timer is; a mark is not heard, since no source knows it
+        if event.cause == Cause::Mark {
+            return;
+        }
+        // W ← ⌊W/2⌋, if that leaves one, at most once per τ, and not before there are 30 samples     [CCNPL]
+        let kept = (self.window as f64 * self.beta) as u64;
+        let again = cx.now().saturating_since(self.decreased_at) > self.timer;
+        if kept >= 1 && again && self.recent.is_full() {
+            self.window = kept;
+            self.good = 0;
+            self.decreased_at = cx.now();
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::window(self.segment * self.window)
+    }
+
+    #[inline]
+    fn timeout(&self) -> Option<Duration> {
+        Some(self.timer + MOMENT)
+    }
+}
+
+/// Our choice: what takes just as long as the timer is not late, as on a path whose round-trip time never changes.
+const MOMENT: Duration = Duration::from_nanos(1);
+/// Our choice: far above any path, so that a path without loss does not overflow.
+const WIDEST: u64 = 1 << 24;

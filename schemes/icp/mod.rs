@@ -1,0 +1,51 @@
+//! ICP: a window at the receiver, halved when a timer within the range of the recent round-trip times expires.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+use units::Duration;
+
+mod edge;
+#[cfg(test)]
+mod tests;
+
+pub use edge::Icp;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "icp",
+    title: "ICP: a receiver's window with a timer that follows the range of round-trip times",
+    families: &[Family::Ndn],
+    sources: &[
+        Source {
+            key: "ICP12",
+            text: "Carofiglio, Gallo, Muscariello: ICP: Design and Evaluation of an Interest Control Protocol for Content-Centric Networking, IEEE INFOCOM Workshops, 2012",
+        },
+        Source {
+            key: "CCNPL",
+            text: "ccnpl-sim, the simulator of the authors' group, public source of ICP, 2012",
+        },
+    ],
+    documented: Documented::Full,
+    series: &[],
+    reorder: 1,
+};
+
+contract::params! {
+    /// How many round-trip times the timer looks back on.
+    samples: u32 = 30, within 1..=10000, from "CCNPL: 30";
+    /// Where the timer stands between the least (0) and the greatest (1) of them.
+    delta: f64 = 0.8, within 0.0..=1.0, from "CCNPL: 0.8; ICP12 is remembered with 0.5";
+    /// The timer before there are so many; no cut is made before either.
+    initial_timer: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: CCNPL leaves it to the scenario; the lifetime of an Interest must be longer";
+    /// Segments added per window of Data.
+    eta: u32 = 1, within 1..=1000, from "CCNPL: 1";
+    /// Share of the window kept.
+    beta: f64 = 0.5, within 0.01..=0.99, from "CCNPL: a half, rounded down";
+}
+
+/// The whole congestion control.
+pub type Control = Icp;
+
+/// Makes the congestion control of one consumer.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Icp::new(params, setup)
+}

@@ -1,0 +1,92 @@
+//! Consumers that go with it. Windows are in segments.
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use units::{Bytes, Segments};
+
+use super::Params;
+
+contract::choice! {
+    /// How a consumer's window moves.
+    pub enum Window {
+        /// One segment more per window of Data, half of it after a NACK or a loss, once per window.
+        Aimd = "aimd",
+        /// One segment more with every Data; only a loss takes it back to where it began. The network does the limiting.
+        Additive = "additive",
+        /// One segment more with every Data, one less with every NACK, back to the beginning after a loss.
+        Counting = "counting",
+    }
+}
+
+/// A consumer's window.
+#[derive(Clone, Debug)]
+pub struct Consumer {
+    segment: Bytes,
+    allowed: Bytes,
+    initial: f64,
+    window: f64,
+    most: f64,
+    law: Window,
+}
+
+impl Consumer {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        let initial = setup.initial_window.in_segments(setup.segment).max(Segments(1.0)).0;
+        let mut law = Self {
+            segment: setup.segment,
+            allowed: Bytes::ZERO,
+            initial,
+            window: initial,
+            most: f64::from(params.most),
+            law: params.consumer,
+        };
+        law.set(initial);
+        law
+    }
+
+    /// W, in segments.
+    pub const fn window(&self) -> Segments {
+        Segments(self.window)
+    }
+
+    #[inline]
+    fn set(&mut self, window: f64) {
+        // differs: a window of nothing, which is asked for again twice a second, is one of one segment
+        self.window = window.min(self.most).max(1.0);
+        self.allowed = Segments(self.window).in_bytes_floor(self.segment);
+    }
+}
+
+impl CongestionControl for Consumer {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
+        if ack.app_limited {
+            return;
+        }
+        let acked = f64::from(ack.packets);
+        self.set(match self.law {
+            // W ← W + 1/W                                                                [YIC]
+            Window::Aimd => self.window + acked / self.window,
+            // W ← W + 1                                                                  [CAWKA, YIC]
+            Window::Additive | Window::Counting => self.window + acked,
+        });
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        let kept = match (self.law, event.cause) {
+            // our choice: half, once per window; a mark as well
+            (Window::Aimd, _) if event.first => self.window / 2.0,
+            // W ← W − 1 with each NACK                                                   [YIC]
+            (Window::Counting, Cause::Refused) => self.window - 1.0,
+            // a timeout takes the window back to the initial one                         [CAWKA, YIC]
+            (Window::Additive | Window::Counting, Cause::Loss | Cause::Timeout) => self.initial,
+            _ => return,
+        };
+        self.set(kept);
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::window(self.allowed)
+    }
+}

@@ -1,0 +1,79 @@
+//! Stateful forwarding with NACKs: routers know how much each face can take, refuse the rest, and learn from refusals which faces work.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+use units::{Bytes, Duration};
+
+mod consumer;
+mod early;
+mod limits;
+mod strategy;
+#[cfg(test)]
+mod tests;
+
+pub use consumer::{Consumer, Window};
+pub use limits::Form;
+pub use strategy::{Status, Strategy};
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "nack",
+    title: "Stateful forwarding: limits on faces, and NACKs where they are reached",
+    families: &[Family::Ndn],
+    sources: &[
+        Source {
+            key: "YAMWZZ13",
+            text: "Yi, Afanasyev, Moiseenko, Wang, B. Zhang, L. Zhang: A Case for Stateful Forwarding Plane, Computer Communications 36(7), 2013",
+        },
+        Source {
+            key: "YIC",
+            text: "yic/ndnSIM, branch congestion, public source by an author: limits of faces and their adaptation, 2013",
+        },
+        Source {
+            key: "CAWKA",
+            text: "cawka/ndnSIM-comcom-stateful-fw, public source by an author: the paper's scenarios, 2013",
+        },
+    ],
+    documented: Documented::Partial,
+    series: &[("limit", "packets", "node", "limit of the face that was heard last")],
+    reorder: 1,
+};
+
+contract::params! {
+    /// What limits a face: how many Interests are out, how fast they leave, or nothing.
+    limit: Form = Form::Window, from "YIC: window or rate; CAWKA runs both";
+    /// The round-trip time that a face is reckoned with: its limit is capacity times this, in packets.
+    rtt: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "CAWKA: 0.1 s in the congestion scenarios";
+    /// What a packet of Data costs beside its own size: its Interest.
+    interest: Bytes = Bytes::new(40), within "0 B"..="10000 B", from "CAWKA: 40 bytes";
+    /// Limits follow the Data and the refusals of their face.
+    adapt: bool = false, from "YIC: the branch congestion";
+    /// With `adapt`: the greatest limit is capacity times so many measured round-trip times.
+    rtts: f64 = 1.0, within 0.01..=100.0, from "YIC: 1";
+    /// Interests are refused early and at random when the queue of their Data grows.
+    early: bool = false, from "YIC: the branch congestion";
+    /// With `early`: mean queue below which nothing is refused, in packets.
+    early_least: f64 = 5.0, within 0.0..=100000.0, from "YIC: 5";
+    /// With `early`: mean queue from which on everything is refused, in packets.
+    early_most: f64 = 15.0, within 0.0..=100000.0, from "YIC: 15";
+    /// With `early`: probability of a refusal just below that.
+    early_share: f64 = 0.02, within 0.0..=1.0, from "YIC: 0.02";
+    /// With `early`: gain of the mean, for each Interest.
+    early_gain: f64 = 0.002, within 0.000001..=1.0, from "YIC: 0.002, for each packet that the queue takes";
+    /// Greatest window of a consumer, in segments.
+    most: u32 = 1000, within 1..=1000000, from "our choice: windows that only grow have no bound in CAWKA, whose downloads end after 2000 Data";
+    /// The law of a consumer.
+    consumer: Window = Window::Aimd, from "our choice: the literature describes consumers as AIMD on Data and NACKs; CAWKA and YIC are the others";
+}
+
+/// The part at a consumer.
+pub type Control = Consumer;
+
+/// Makes the congestion control of one consumer.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Consumer::new(params, setup)
+}
+
+/// Makes the strategy of one node.
+pub fn strategy(params: &Params, setup: &Setup) -> Strategy {
+    Strategy::new(params, setup)
+}

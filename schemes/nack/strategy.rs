@@ -1,0 +1,200 @@
+//! Next hops by status and cost, within the limits of their faces.
+
+use contract::{
+    Arrived, Departure, FaceId, FibEntry, NackReason, Name, Pending, Refused, Returned, Setup, StrategyCx,
+};
+
+use super::Params;
+use super::early::Early;
+use super::limits::{Limit, Rules};
+use crate::shared::{asks_again, forget_one};
+
+/// What is known of a next hop. The third colour of the paper, red, is for faces that are down, which a forwarder here does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// It may work.
+    #[default]
+    Yellow,
+    /// It brought Data, and has neither refused nor been silent since.
+    Green,
+}
+
+/// Stateful forwarding, of a node.
+#[derive(Clone, Debug)]
+pub struct Strategy {
+    params: Params,
+    rules: Rules,
+    /// By face: `None` where it was not looked at yet, and for endpoints.
+    limits: Vec<Option<Limit>>,
+    early: Vec<Early>,
+    /// By number of the FIB entry: the green faces.
+    green: Vec<Vec<FaceId>>,
+}
+
+/// What came of looking for a face.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// One took the Interest.
+    Face,
+    /// All that could be asked were at their limits, or said no.
+    Full,
+    /// There was none to ask.
+    None,
+}
+
+impl Strategy {
+    /// The part, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        Self {
+            params: params.clone(),
+            rules: Rules::new(params, setup),
+            limits: Vec::new(),
+            early: Vec::new(),
+            green: Vec::new(),
+        }
+    }
+
+    /// The status of a next hop.
+    pub fn status(&self, fib: &FibEntry<'_>, face: FaceId) -> Status {
+        let green = self.green.get(fib.index as usize).is_some_and(|green| green.contains(&face));
+        if green { Status::Green } else { Status::Yellow }
+    }
+
+    fn set(&mut self, fib: &FibEntry<'_>, face: FaceId, status: Status) {
+        let index = fib.index as usize;
+        if self.green.len() <= index {
+            self.green.resize_with(index + 1, Vec::new);
+        }
+        let green = &mut self.green[index];
+        match (green.iter().position(|known| *known == face), status) {
+            (None, Status::Green) => green.push(face),
+            (Some(at), Status::Yellow) => {
+                green.swap_remove(at);
+            }
+            _ => {}
+        }
+    }
+
+    /// The limit of a face; `None` for an endpoint.
+    fn limit(&mut self, face: FaceId, cx: &mut dyn StrategyCx) -> Option<&mut Limit> {
+        if self.limits.len() <= face.index() {
+            self.limits.resize(face.index() + 1, None);
+        }
+        let limit = &mut self.limits[face.index()];
+        if limit.is_none() {
+            let link = cx.face(face).link?;
+            *limit = Some(Limit::new(link.rate_in, &self.rules));
+        }
+        limit.as_mut()
+    }
+
+    /// Sends the Interest to the best face that `may` lets and that can take it.
+    fn forward(
+        &mut self,
+        pending: Pending,
+        fib: &FibEntry<'_>,
+        cx: &mut dyn StrategyCx,
+        may: impl Fn(FaceId, &dyn StrategyCx) -> bool,
+    ) -> Found {
+        let mut found = Found::None;
+        // in the order of status, then of cost                                            [YAMWZZ13, CAWKA]
+        for status in [Status::Green, Status::Yellow] {
+            for hop in fib.hops {
+                if self.status(fib, hop.face) != status || !may(hop.face, cx) {
+                    continue;
+                }
+                found = Found::Full;
+                let (out, now) = (cx.face(hop.face).pending, cx.now());
+                let rules = self.rules;
+                if self.limit(hop.face, cx).is_some_and(|limit| !limit.borrow(out, now, &rules)) {
+                    continue;
+                }
+                match cx.send_interest(pending, hop.face) {
+                    Departure::Sent | Departure::Held | Departure::Dropped => return Found::Face,
+                    Departure::Refused(_) | Departure::Gone => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether somebody may still answer.
+    fn waits(pending: Pending, cx: &dyn StrategyCx) -> bool {
+        (0..).map_while(|index| cx.upstream(pending, index)).any(|record| record.refused.is_none())
+    }
+}
+
+impl contract::Strategy for Strategy {
+    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        let Arrived { pending, from, .. } = *interest;
+        let again = asks_again(interest, cx);
+        if self.params.early && self.is_early(from, cx) {
+            cx.send_nack(pending, from, NackReason::Congestion);
+            forget_one(pending, cx);
+            return;
+        }
+        // who asks beside others waits with them; who asks again has it sent again       [CAWKA]
+        if !interest.is_new && !again {
+            return;
+        }
+        let found = self.forward(pending, fib, cx, |face, cx| cx.awaited_by(pending, face).is_none());
+        // differs: that no face is left is said as congestion, or as no route where there was none; the paper has a code of its own
+        let reason = if found == Found::Full { NackReason::Congestion } else { NackReason::NoRoute };
+        if found != Found::Face && !Self::waits(pending, cx) {
+            cx.send_nacks(pending, reason);
+        }
+    }
+
+    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        self.set(fib, data.from, Status::Green);
+        let rules = self.rules;
+        if let Some(limit) = self.limit(data.from, cx) {
+            limit.on_data(data.rtt.map(|rtt| rtt.as_secs_f64()), &rules);
+            let value = limit.limit;
+            cx.probe("limit", value);
+        }
+    }
+
+    fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        // a duplicate says nothing of the face
+        if nack.reason != NackReason::Duplicate {
+            self.set(fib, nack.from, Status::Yellow);
+        }
+        let rules = self.rules;
+        if let Some(limit) = self.limit(nack.from, cx) {
+            limit.on_nack(&rules);
+            let value = limit.limit;
+            cx.probe("limit", value);
+        }
+        // all that were asked said no: those that were not asked, or the end              [YAMWZZ13, CAWKA]
+        let Some(reason) = cx.all_refused(nack.pending) else { return };
+        let pending = nack.pending;
+        let found = self.forward(pending, fib, cx, |face, cx| {
+            cx.sent_to(pending, face).is_none() && cx.awaited_by(pending, face).is_none()
+        });
+        match found {
+            Found::Face => {}
+            Found::Full => cx.send_nacks(pending, NackReason::Congestion),
+            Found::None => cx.send_nacks(pending, reason),
+        }
+    }
+
+    fn on_expiry(&mut self, pending: Pending, _name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        for index in 0.. {
+            let Some(record) = cx.upstream(pending, index) else { break };
+            if record.refused.is_none() {
+                self.set(fib, record.face, Status::Yellow);
+            }
+        }
+    }
+}
+
+impl Strategy {
+    fn is_early(&mut self, from: FaceId, cx: &mut dyn StrategyCx) -> bool {
+        let Some(link) = cx.face(from).link else { return false };
+        if self.early.len() <= from.index() {
+            self.early.resize(from.index() + 1, Early::default());
+        }
+        self.early[from.index()].refuses(link.backlog.packets, &self.params, cx.random())
+    }
+}

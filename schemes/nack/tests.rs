@@ -1,0 +1,245 @@
+//! One test per claim about stateful forwarding. Links have 10 Mbit/s; with Data of 1100 bytes a face brings back 10⁷/8/1140 = 1096.49 packets
+//! per second, and its limit is 109.6.
+
+use contract::{
+    Cause, Congestion, CongestionControl, FaceId, FibEntry, NackReason, NameId, Pending, Random, Setup,
+};
+use units::{Bytes, Duration, Rate};
+
+use super::early::Early;
+use super::limits::{Limit, Rules};
+use super::{Consumer, Form, Params, Status, Strategy, Window, control, strategy};
+use crate::shared::forwarders::{Crossroads, Deed, faces};
+use crate::shared::testing::{Bench, setup};
+
+const SETUP: Setup = Setup { segment: Bytes::new(1100), initial_window: Bytes::ZERO };
+const NEAR: FaceId = FaceId(0);
+const FAR: FaceId = FaceId(1);
+const CONSUMER: FaceId = FaceId(2);
+const OTHER: FaceId = FaceId(3);
+
+/// Two ways to the producers and two endpoints.
+fn node(params: &Params) -> (Crossroads, Strategy) {
+    (Crossroads::new(faces(2, Rate::from_mbps(10), 2), &[10, 20]), strategy(params, &SETUP))
+}
+
+fn status(node: &Crossroads, law: &Strategy, face: FaceId) -> Status {
+    law.status(&FibEntry { prefix: NameId(1), index: 0, hops: &node.hops }, face)
+}
+
+/// Asks for so many segments, from number `first` on.
+fn ask(node: &mut Crossroads, law: &mut Strategy, first: u64, count: u64) -> Vec<Pending> {
+    (first..first + count).map(|segment| node.interest(law, segment, CONSUMER)).collect()
+}
+
+/// [CAWKA]: 109 Interests fit under a limit of 109.6. The next go by the other face, and the 219th is refused.
+#[test]
+fn a_face_takes_its_limit_and_then_the_next_face_does() {
+    let (mut node, mut law) = node(&Params::default());
+    ask(&mut node, &mut law, 0, 218);
+    let sent = |node: &Crossroads, face| {
+        node.deeds.iter().filter(|deed| matches!(deed, Deed::Sent(_, to) if *to == face)).count()
+    };
+    assert_eq!((sent(&node, NEAR), sent(&node, FAR)), (109, 109));
+    node.done();
+    ask(&mut node, &mut law, 218, 1);
+    assert_eq!(node.done(), [Deed::Nacked(218, CONSUMER, NackReason::Congestion)]);
+}
+
+/// [CAWKA]: Data return what was borrowed.
+#[test]
+fn data_make_room() {
+    let (mut node, mut law) = node(&Params::default());
+    let pending = ask(&mut node, &mut law, 0, 218);
+    node.done();
+    node.data(&mut law, pending[0], NEAR);
+    ask(&mut node, &mut law, 300, 2);
+    assert_eq!(node.done(), [Deed::Sent(300, NEAR), Deed::Nacked(301, CONSUMER, NackReason::Congestion)]);
+}
+
+/// [YAMWZZ13]: Data make a face green, a refusal or silence yellow; green ones come first.
+#[test]
+fn faces_are_taken_by_status_and_then_by_cost() {
+    let (mut node, mut law) = node(&Params::default());
+    assert_eq!(status(&node, &law, NEAR), Status::Yellow);
+    let pending = ask(&mut node, &mut law, 0, 2);
+    node.nack(&mut law, pending[0], NEAR, NackReason::Congestion);
+    node.data(&mut law, pending[0], FAR);
+    assert_eq!((status(&node, &law, NEAR), status(&node, &law, FAR)), (Status::Yellow, Status::Green));
+    ask(&mut node, &mut law, 2, 1);
+    node.data(&mut law, pending[1], NEAR);
+    let third = ask(&mut node, &mut law, 3, 1);
+    node.expire(&mut law, third[0]);
+    assert_eq!(status(&node, &law, NEAR), Status::Yellow);
+    ask(&mut node, &mut law, 4, 1);
+    let expected = [(0, NEAR), (1, NEAR), (0, FAR), (2, FAR), (3, NEAR), (4, FAR)];
+    assert_eq!(node.done(), expected.map(|(segment, face)| Deed::Sent(segment, face)));
+}
+
+/// [YAMWZZ13]: a refused Interest goes to the faces that were not tried; when all have refused, so does the node.
+#[test]
+fn a_node_refuses_when_all_its_faces_did() {
+    let (mut node, mut law) = node(&Params::default());
+    let pending = ask(&mut node, &mut law, 0, 1)[0];
+    node.interest(&mut law, 0, OTHER);
+    assert_eq!(node.done(), [Deed::Sent(0, NEAR)]);
+    node.nack(&mut law, pending, NEAR, NackReason::Congestion);
+    assert_eq!(node.done(), [Deed::Sent(0, FAR)]);
+    node.nack(&mut law, pending, FAR, NackReason::NoRoute);
+    let refused = [CONSUMER, OTHER].map(|to| Deed::Nacked(0, to, NackReason::Congestion));
+    assert_eq!(node.done(), refused);
+}
+
+/// A duplicate is no word about the face.
+#[test]
+fn a_duplicate_changes_no_status() {
+    let (mut node, mut law) = node(&Params::default());
+    let pending = ask(&mut node, &mut law, 0, 2);
+    node.data(&mut law, pending[0], NEAR);
+    node.nack(&mut law, pending[1], NEAR, NackReason::Duplicate);
+    assert_eq!(status(&node, &law, NEAR), Status::Green);
+}
+
+/// [CAWKA]: a second consumer waits with the first; who asks again has his Interest sent again.
+#[test]
+fn who_joins_waits_and_who_asks_again_is_heard() {
+    let (mut node, mut law) = node(&Params::default());
+    for from in [CONSUMER, OTHER, CONSUMER] {
+        node.interest(&mut law, 5, from);
+    }
+    assert_eq!(node.done(), [Deed::Sent(5, NEAR), Deed::Sent(5, NEAR)]);
+}
+
+#[test]
+fn without_another_next_hop_there_is_no_route() {
+    let mut node = Crossroads::new(faces(2, Rate::from_mbps(10), 0), &[10]);
+    let mut law = strategy(&Params::default(), &SETUP);
+    node.interest(&mut law, 0, NEAR);
+    assert_eq!(node.done(), [Deed::Nacked(0, NEAR, NackReason::NoRoute)]);
+}
+
+/// [YIC]: a bucket of 109.6 drains at 1096.49 a second: 109 at once, and after 9 ms 10.47 of room, which 10 fill.
+#[test]
+fn as_a_rate_the_limit_is_a_leaky_bucket() {
+    let (mut node, mut law) = node(&Params { limit: Form::Rate, ..Params::default() });
+    node.hops.truncate(1);
+    let passed = |node: &mut Crossroads, law: &mut Strategy, first| {
+        ask(node, law, first, 200);
+        node.done().iter().filter(|deed| matches!(deed, Deed::Sent(..))).count()
+    };
+    assert_eq!(passed(&mut node, &mut law, 0), 109);
+    node.now += Duration::from_millis(9);
+    assert_eq!(passed(&mut node, &mut law, 1000), 10);
+}
+
+#[test]
+fn without_a_limit_nothing_is_refused() {
+    let (mut node, mut law) = node(&Params { limit: Form::None, ..Params::default() });
+    ask(&mut node, &mut law, 0, 500);
+    assert!(node.done().iter().all(|deed| matches!(deed, Deed::Sent(_, to) if *to == NEAR)));
+}
+
+/// [YIC]: L ← L + 1 with Data, up to C·RTT with the measured RTT: 1096.49·0.02 = 21.93; L ← L − 1 with a refusal, down to 1.
+#[test]
+fn limits_follow_data_and_refusals() {
+    let params = Params { adapt: true, ..Params::default() };
+    let rules = Rules::new(&params, &SETUP);
+    let mut limit = Limit::new(Rate::from_mbps(10), &rules);
+    assert!((limit.limit - 109.649_122_807).abs() < 1e-6);
+    limit.on_data(Some(0.02), &rules);
+    assert!((limit.limit - 21.929_824_561).abs() < 1e-6);
+    for _ in 0..5 {
+        limit.on_nack(&rules);
+    }
+    assert!((limit.limit - 16.929_824_561).abs() < 1e-6);
+    limit.on_data(None, &rules);
+    assert!((limit.limit - 17.929_824_561).abs() < 1e-6);
+    for _ in 0..100 {
+        limit.on_nack(&rules);
+    }
+    assert_eq!(limit.limit, 1.0);
+
+    let rules = Rules::new(&Params::default(), &SETUP);
+    let mut fixed = Limit::new(Rate::from_mbps(10), &rules);
+    let before = fixed;
+    fixed.on_nack(&rules);
+    fixed.on_data(Some(0.02), &rules);
+    assert_eq!(fixed, before);
+}
+
+/// [YIC]: with w = 1 the mean is the queue. Below 5: never. At 15: always. At 10: p = 0.02·5/10 = 0.01, which p/(1 − count·p) spreads evenly
+/// over the next 100 Interests, so that about one in 50 is refused.
+#[test]
+fn early_refusals_follow_the_mean_queue() {
+    let params = Params { early: true, early_gain: 1.0, ..Params::default() };
+    let mut random = Random::new(1, "early", "");
+    let mut early = Early::default();
+    let mut refused = |early: &mut Early, waiting, count: u32| {
+        (0..count).filter(|_| early.refuses(waiting, &params, &mut random)).count()
+    };
+    assert_eq!(refused(&mut early, 4, 1000), 0);
+    assert_eq!(refused(&mut early, 15, 1000), 1000);
+    let some = refused(&mut early, 10, 10_000);
+    assert!((180..=220).contains(&some), "{some}");
+    // w = 0.002 from nothing: after n Interests at 15 the mean is 15·(1 − 0.998ⁿ); 5 after 203
+    let params = Params { early: true, ..Params::default() };
+    let mut early = Early::default();
+    let mut slow = 0;
+    while early.mean < 5.0 {
+        early.refuses(15, &params, &mut random);
+        slow += 1;
+    }
+    assert_eq!(slow, 203);
+}
+
+#[test]
+fn an_early_refusal_goes_to_who_asked() {
+    let params = Params { early: true, early_gain: 1.0, ..Params::default() };
+    let mut node = Crossroads::new(faces(3, Rate::from_mbps(10), 1), &[10]);
+    let mut law = strategy(&params, &SETUP);
+    let queue = |node: &mut Crossroads, packets| {
+        node.faces[2].link.as_mut().expect("a link").backlog.packets = packets;
+    };
+    node.interest(&mut law, 0, FaceId(3));
+    queue(&mut node, 20);
+    node.interest(&mut law, 0, FaceId(2));
+    node.interest(&mut law, 1, FaceId(2));
+    queue(&mut node, 0);
+    node.interest(&mut law, 2, FaceId(2));
+    let refused = |segment| Deed::Nacked(segment, FaceId(2), NackReason::Congestion);
+    assert_eq!(node.done(), [Deed::Sent(0, NEAR), refused(0), refused(1), Deed::Sent(2, NEAR)]);
+}
+
+fn consumer(window: Window, initial: u64) -> (Bench, Consumer) {
+    (Bench::new(), control(&Params { consumer: window, ..Params::default() }, &setup(initial)))
+}
+
+/// AIMD from 10: 10.1, 10.1 + 1/10.1; half after a NACK, the first of its episode alone.
+#[test]
+fn a_consumer_adds_a_segment_a_window_and_halves_it() {
+    let (mut bench, mut law) = consumer(Window::Aimd, 10);
+    bench.ack(&mut law);
+    bench.ack(&mut law);
+    assert!((law.window().0 - (10.1 + 1.0 / 10.1)).abs() < 1e-12);
+    let before = law.window().0;
+    bench.congestion(&mut law, Cause::Refused);
+    assert_eq!(law.window().0, before / 2.0);
+    let more =
+        Congestion { cause: Cause::Refused, bytes: Bytes::new(1000), in_flight: Bytes::ZERO, first: false };
+    law.on_congestion(&more, &mut bench.cx());
+    assert_eq!(law.window().0, before / 2.0);
+}
+
+/// [CAWKA, YIC]: from 4: two Data 6; a NACK leaves 6 or 5; a loss 4.
+#[test]
+fn other_consumers_count_data_and_nacks() {
+    for (window, refused) in [(Window::Additive, 6.0), (Window::Counting, 5.0)] {
+        let (mut bench, mut law) = consumer(window, 4);
+        bench.ack(&mut law);
+        bench.ack(&mut law);
+        bench.congestion(&mut law, Cause::Refused);
+        assert_eq!(law.window().0, refused);
+        bench.congestion(&mut law, Cause::Loss);
+        assert_eq!(law.window().0, 4.0);
+    }
+}

@@ -1,0 +1,150 @@
+//! The consumer's law. Windows are in segments.
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use units::{Bytes, Duration, Segments, Time};
+
+use super::Params;
+use crate::shared::Recent;
+
+contract::choice! {
+    /// What an Interest that was lost or refused does to the window.
+    pub enum Decrease {
+        /// Each cuts it.
+        Each = "each",
+        /// The first of an episode cuts it.
+        Episode = "episode",
+        /// Nothing.
+        None = "none",
+    }
+}
+
+/// Remote adaptive active queue management.
+#[derive(Clone, Debug)]
+pub struct Raaqm {
+    params: Params,
+    segment: Bytes,
+    /// W.
+    window: f64,
+    allowed: Bytes,
+    /// In the order of their labels.
+    paths: Vec<Path>,
+}
+
+/// What is known of a path.
+#[derive(Clone, Debug)]
+struct Path {
+    label: u64,
+    recent: Recent,
+    heard_at: Time,
+}
+
+impl Raaqm {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        let mut law = Self {
+            params: params.clone(),
+            segment: setup.segment,
+            window: 1.0,
+            allowed: Bytes::ZERO,
+            paths: Vec::new(),
+        };
+        law.set(setup.initial_window.in_segments(setup.segment).0);
+        law
+    }
+
+    /// W, in segments.
+    pub const fn window(&self) -> Segments {
+        Segments(self.window)
+    }
+
+    /// How many paths it knows.
+    pub const fn paths(&self) -> usize {
+        self.paths.len()
+    }
+
+    #[inline]
+    fn set(&mut self, window: f64) {
+        self.window = window.min(f64::from(self.params.most)).max(1.0);
+        self.allowed = Segments(self.window).in_bytes_floor(self.segment);
+    }
+
+    /// The place of the path of a label; it is made where there is none.
+    fn path(&mut self, label: u64) -> usize {
+        match self.paths.binary_search_by_key(&label, |path| path.label) {
+            Ok(at) => at,
+            Err(mut at) => {
+                if self.paths.len() >= self.params.paths as usize {
+                    let silent = (0..self.paths.len()).min_by_key(|at| self.paths[*at].heard_at);
+                    let silent = silent.expect("there is room for one path at least");
+                    self.paths.remove(silent);
+                    at -= usize::from(silent < at);
+                }
+                let recent = Recent::new(self.params.samples);
+                self.paths.insert(at, Path { label, recent, heard_at: Time::ZERO });
+                at
+            }
+        }
+    }
+
+    /// W ← (1 − b)·W, if that stays above 1                                             [HICN, CCNPL]
+    fn cut(&mut self) {
+        let kept = self.window * self.params.keep;
+        if kept > 1.0 {
+            self.set(kept);
+        }
+    }
+}
+
+/// The probability of a cut at a round-trip time.
+pub(super) fn probability(rtt: Duration, recent: &Recent, params: &Params) -> f64 {
+    if !recent.is_full() {
+        return 0.0;
+    }
+    let (least, greatest) = (recent.least(), recent.greatest());
+    if greatest == least {
+        return params.least_share;
+    }
+    // p = p_min + Δp·(m − min_r)/(max_r − min_r)                                        [CGMPW13, HICN, CCNPL]
+    let above = rtt.saturating_sub(least).as_secs_f64() / (greatest - least).as_secs_f64();
+    params.least_share + params.share * above
+}
+
+impl CongestionControl for Raaqm {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        // our choice: Data for which the window was not filled make nothing grow
+        if !ack.app_limited {
+            // W ← W + η/W                                                              [HICN, CCNPL]
+            self.set(self.window + self.params.eta * f64::from(ack.packets) / self.window);
+        }
+        let Some(rtt) = ack.rtt else { return };
+        let at = self.path(ack.label.0[0]);
+        let path = &mut self.paths[at];
+        path.heard_at = now;
+        path.recent.push(rtt);
+        let p = probability(rtt, &path.recent, &self.params);
+        cx.probe("decrease", p);
+        if p > 0.0 && cx.random().chance(p) {
+            self.cut();
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        // our choice: a refusal is heard as a timeout; a mark is not heard, since no source knows it
+        let heard = event.cause != Cause::Mark;
+        let cuts = match self.params.losses {
+            Decrease::Each => heard,
+            Decrease::Episode => heard && event.first,
+            Decrease::None => false,
+        };
+        if cuts {
+            self.cut();
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::window(self.allowed)
+    }
+}

@@ -1,0 +1,82 @@
+//! RAAQM: a consumer that thins its window at random as round-trip times rise, path by path, and forwarders that spread Interests by what
+//! is pending.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+
+mod edge;
+mod link;
+mod strategy;
+#[cfg(test)]
+mod tests;
+
+pub use edge::{Decrease, Raaqm};
+pub use link::Labels;
+pub use strategy::Balance;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "raaqm",
+    title: "RAAQM: remote adaptive active queue management, over several paths",
+    families: &[Family::Ndn],
+    sources: &[
+        Source {
+            key: "CGMPW13",
+            text: "Carofiglio, Gallo, Muscariello, Papalini, Wang: Optimal Multipath Congestion Control and Request Forwarding in Information-Centric Networks, IEEE ICNP, 2013",
+        },
+        Source { key: "HICN", text: "FDio/hicn, public source of its transport protocol RAAQM, 2020" },
+        Source {
+            key: "CCNPL",
+            text: "ccnpl-sim, the simulator of the authors' group, public source of RAQM and of load balancing, 2013",
+        },
+    ],
+    documented: Documented::Full,
+    series: &[("decrease", "1", "flow", "probability that the latest Data cut the window")],
+    reorder: 1,
+};
+
+contract::params! {
+    /// Segments added per window of Data.
+    eta: f64 = 1.0, within 0.001..=1000.0, from "HICN, CCNPL: 1";
+    /// Share of the window kept.
+    keep: f64 = 0.8, within 0.01..=0.99, from "HICN: 0.8; CCNPL: 0.5, in its examples 0.8 and 0.99";
+    /// Probability of a cut where the round-trip time is the least of its path.
+    least_share: f64 = 0.00001, within 0.0..=1.0, from "HICN, CCNPL: 10⁻⁵";
+    /// What is added where it is the greatest of its path.
+    share: f64 = 0.2, within 0.0..=1.0, from "HICN: 0.2; CCNPL: 0.5, in its examples 0.2 and 0.02";
+    /// How many round-trip times of a path are remembered; before there are so many it cuts nothing.
+    samples: u32 = 30, within 1..=10000, from "HICN, CCNPL: 30";
+    /// Greatest window, in segments.
+    most: u32 = 512, within 1..=1000000, from "HICN: 512";
+    /// What an Interest that was lost or refused does to the window.
+    losses: Decrease = Decrease::Each, from "HICN: a cut each; CCNPL: nothing; our choice of the third: a burst of losses is one event";
+    /// How many paths are told apart; of more, that which was silent longest is forgotten.
+    paths: u32 = 64, within 1..=100000, from "our choice: the sources have no bound";
+    /// Forwarders: gain of the mean number of pending Interests.
+    gain: f64 = 0.1, within 0.001..=1.0, from "CCNPL: 0.1";
+    /// Forwarders: least mean.
+    floor: f64 = 0.1, within 0.0001..=1000.0, from "CCNPL: 0.1";
+}
+
+/// The part at a consumer.
+pub type Control = Raaqm;
+
+/// Makes the congestion control of one consumer.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Raaqm::new(params, setup)
+}
+
+/// The part that chooses next hops.
+pub type Strategy = Balance;
+
+/// Makes the strategy of one node.
+pub const fn strategy(params: &Params, _setup: &Setup) -> Strategy {
+    Balance::new(params)
+}
+
+/// The part at the links.
+pub type Link = Labels;
+
+/// Makes the part at the links of one node.
+pub const fn link(_params: &Params, _setup: &Setup) -> Link {
+    Labels
+}

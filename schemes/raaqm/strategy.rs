@@ -1,0 +1,180 @@
+//! Next hops at random, the likelier the fewer Interests of the prefix are pending there.
+
+use contract::{
+    Arrived, Departure, FaceId, FibEntry, NackReason, Name, Pending, Refused, Returned, Strategy, StrategyCx,
+};
+
+use super::Params;
+use crate::shared::asks_again;
+
+/// Request forwarding of a node.
+#[derive(Clone, Debug)]
+pub struct Balance {
+    gain: f64,
+    floor: f64,
+    /// By number of the FIB entry.
+    prefixes: Vec<Vec<Hop>>,
+}
+
+/// What is known of a next hop for a prefix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Hop {
+    pub face: FaceId,
+    /// n: Interests that are out.
+    pub pending: u32,
+    /// a: its mean over changes.
+    pub mean: f64,
+}
+
+impl Balance {
+    /// The part, with its parameters.
+    pub const fn new(params: &Params) -> Self {
+        Self { gain: params.gain, floor: params.floor, prefixes: Vec::new() }
+    }
+
+    pub(super) fn hop(&mut self, fib: &FibEntry<'_>, face: FaceId) -> &mut Hop {
+        let index = fib.index as usize;
+        if self.prefixes.len() <= index {
+            self.prefixes.resize_with(index + 1, Vec::new);
+        }
+        let hops = &mut self.prefixes[index];
+        let at = hops.iter().position(|hop| hop.face == face).unwrap_or_else(|| {
+            // a = 1 at first                                                           [CCNPL]
+            hops.push(Hop { face, pending: 0, mean: 1.0 });
+            hops.len() - 1
+        });
+        &mut hops[at]
+    }
+
+    /// One Interest more or less is out.
+    fn change(&mut self, fib: &FibEntry<'_>, face: FaceId, more: bool) {
+        let (gain, floor) = (self.gain, self.floor);
+        let hop = self.hop(fib, face);
+        hop.pending = if more { hop.pending + 1 } else { hop.pending.saturating_sub(1) };
+        // a ← 0.9·a + 0.1·n, at least 0.1                                              [CGMPW13, CCNPL]
+        hop.mean = ((1.0 - gain) * hop.mean + gain * f64::from(hop.pending)).max(floor);
+    }
+
+    /// The entry ends: nothing is out for it any longer.
+    fn settle(&mut self, pending: Pending, fib: &FibEntry<'_>, cx: &dyn StrategyCx) {
+        for index in 0.. {
+            let Some(record) = cx.upstream(pending, index) else { break };
+            if record.refused.is_none() {
+                self.change(fib, record.face, false);
+            }
+        }
+    }
+
+    /// A next hop with a probability that is its share of the weights 1/a; by its place in the FIB entry. Those in `not` are left out, and
+    /// whoever waits for the Data.
+    fn draw(
+        &mut self,
+        pending: Pending,
+        fib: &FibEntry<'_>,
+        not: u64,
+        cx: &mut dyn StrategyCx,
+    ) -> Option<usize> {
+        let may = |place: usize, cx: &dyn StrategyCx| {
+            not & bit(place) == 0 && cx.awaited_by(pending, fib.hops[place].face).is_none()
+        };
+        // weight = 1/a                                                                 [CGMPW13, CCNPL]
+        let (mut total, mut count, mut last) = (0.0, 0, None);
+        for place in 0..fib.hops.len() {
+            if may(place, cx) {
+                total += 1.0 / self.hop(fib, fib.hops[place].face).mean;
+                (count, last) = (count + 1, Some(place));
+            }
+        }
+        if count < 2 {
+            return last;
+        }
+        let mut left = cx.random().uniform(0.0, total);
+        for place in 0..fib.hops.len() {
+            if may(place, cx) {
+                left -= 1.0 / self.hop(fib, fib.hops[place].face).mean;
+                if left < 0.0 {
+                    return Some(place);
+                }
+            }
+        }
+        last
+    }
+
+    /// Sends the Interest to a next hop that takes it; why not, where none does.
+    fn forward(
+        &mut self,
+        pending: Pending,
+        fib: &FibEntry<'_>,
+        tried: u64,
+        cx: &mut dyn StrategyCx,
+    ) -> Option<NackReason> {
+        let mut not = tried;
+        let mut reason = NackReason::NoRoute;
+        while let Some(place) = self.draw(pending, fib, not, cx) {
+            let face = fib.hops[place].face;
+            let out = cx.sent_to(pending, face).is_some_and(|record| record.refused.is_none());
+            match cx.send_interest(pending, face) {
+                Departure::Sent | Departure::Held => {
+                    if !out {
+                        self.change(fib, face, true);
+                    }
+                    return None;
+                }
+                Departure::Dropped => return None,
+                Departure::Refused(why) => reason = reason.min(why),
+                Departure::Gone => {}
+            }
+            if place >= 64 {
+                break;
+            }
+            not |= bit(place);
+        }
+        Some(reason)
+    }
+}
+
+/// The place as one bit of 64; none beyond.
+const fn bit(place: usize) -> u64 {
+    if place < 64 { 1 << place } else { 0 }
+}
+
+impl Strategy for Balance {
+    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        let again = asks_again(interest, cx);
+        if !interest.is_new && !again {
+            return;
+        }
+        let pending = interest.pending;
+        let refused = self.forward(pending, fib, 0, cx);
+        let waits =
+            (0..).map_while(|index| cx.upstream(pending, index)).any(|record| record.refused.is_none());
+        if let Some(reason) = refused
+            && !waits
+        {
+            cx.send_nacks(pending, reason);
+        }
+    }
+
+    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        self.settle(data.pending, fib, cx);
+    }
+
+    fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        self.change(fib, nack.from, false);
+        let Some(reason) = cx.all_refused(nack.pending) else { return };
+        // our choice: as stateful forwarding does, another face is tried before the answer is no
+        let mut tried = 0;
+        for (place, hop) in fib.hops.iter().enumerate() {
+            if cx.sent_to(nack.pending, hop.face).is_some() {
+                tried |= bit(place);
+            }
+        }
+        if fib.hops.len() > 64 || self.forward(nack.pending, fib, tried, cx).is_some() {
+            cx.send_nacks(nack.pending, reason);
+        }
+    }
+
+    fn on_expiry(&mut self, pending: Pending, _name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        self.settle(pending, fib, cx);
+    }
+}

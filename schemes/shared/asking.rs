@@ -1,0 +1,64 @@
+//! Whether an Interest that meets a pending one comes from somebody new, or again.
+
+use contract::{Arrived, Pending, StrategyCx};
+
+/// Whether the downstream of this Interest waits for the Data already: it asks again. Of every arriving Interest this is asked once: the
+/// number of downstreams stands in the entry's note.
+pub fn asks_again(interest: &Arrived<'_>, cx: &mut dyn StrategyCx) -> bool {
+    let waiting = downstreams(interest.pending, cx);
+    let before = cx.note(interest.pending);
+    cx.set_note(interest.pending, waiting);
+    !interest.is_new && waiting <= before
+}
+
+/// One downstream waits no longer.
+pub fn forget_one(pending: Pending, cx: &mut dyn StrategyCx) {
+    let waiting = downstreams(pending, cx);
+    cx.set_note(pending, waiting);
+}
+
+fn downstreams(pending: Pending, cx: &dyn StrategyCx) -> u32 {
+    (0..).take_while(|index| cx.downstream(pending, *index).is_some()).count() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::{FaceId, FibEntry, NackReason, Strategy};
+    use units::Rate;
+
+    use super::*;
+    use crate::shared::forwarders::{Crossroads, faces};
+
+    /// Remembers what it was told, and refuses on request.
+    #[derive(Default)]
+    struct Listener {
+        again: Vec<bool>,
+        refuse: bool,
+    }
+
+    impl Strategy for Listener {
+        fn on_interest(&mut self, interest: &Arrived<'_>, _fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+            self.again.push(asks_again(interest, cx));
+            if self.refuse {
+                cx.send_nack(interest.pending, interest.from, NackReason::Congestion);
+                forget_one(interest.pending, cx);
+            }
+        }
+    }
+
+    #[test]
+    fn who_joins_and_who_asks_again_are_told_apart() {
+        let mut node = Crossroads::new(faces(1, Rate::from_mbps(10), 3), &[1]);
+        let mut law = Listener::default();
+        for from in [1, 1, 2, 2, 1] {
+            node.interest(&mut law, 7, FaceId(from));
+        }
+        law.refuse = true;
+        node.interest(&mut law, 7, FaceId(2));
+        law.refuse = false;
+        for from in [1, 3, 3, 2] {
+            node.interest(&mut law, 7, FaceId(from));
+        }
+        assert_eq!(law.again, [false, true, false, true, true, true, true, false, true, false]);
+    }
+}

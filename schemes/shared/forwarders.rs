@@ -1,0 +1,512 @@
+//! Forwarders that exist on paper only: contexts for strategies and link parts under test. They keep the least that the contract promises,
+//! and remember what was done.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use contract::{
+    Admission, Arrived, Backlog, Crossing, Data, Departure, Ecn, FaceId, FaceView, FibEntry, FlowId, Header,
+    InRecord, Interest, Label, LaneId, LaneView, LinkCx, LinkLaw, Nack, NackReason, Name, NameId, Names,
+    NextHop, NodeId, OutRecord, Packet, Passing, Pending, PortId, PortView, Random, Refused, Return,
+    Returned, Strategy, StrategyCx,
+};
+use units::{Bytes, Duration, Rate, Time};
+
+/// Size of an Interest.
+pub const INTEREST: Bytes = Bytes::new(50);
+/// Size of a Data packet.
+pub const DATA: Bytes = Bytes::new(1000);
+
+/// Faces of links at `rate`, both ways, with room for 100 packets; behind them `locals` faces of endpoints.
+pub fn faces(links: u32, rate: Rate, locals: u32) -> Vec<FaceView> {
+    let link = |index| PortView {
+        port: PortId(index),
+        to: NodeId(100 + index),
+        rate,
+        rate_in: rate,
+        backlog: Backlog::default(),
+        busy: false,
+        limit: Backlog { packets: 100, bytes: Bytes::UNLIMITED },
+    };
+    (0..links + locals)
+        .map(|index| FaceView { face: FaceId(index), link: (index < links).then(|| link(index)), pending: 0 })
+        .collect()
+}
+
+/// An Interest for a segment.
+pub fn interest(name: Name, nonce: u32) -> Packet {
+    packet(INTEREST, Header::Interest(Interest { name, nonce, lifetime_ms: 2000 }))
+}
+
+/// The Data of a segment.
+pub fn data(name: Name) -> Packet {
+    packet(DATA, Header::Data(Data { name, payload_bytes: 924 }))
+}
+
+/// A refusal of a segment.
+pub fn nack(name: Name, nonce: u32, reason: NackReason) -> Packet {
+    packet(INTEREST, Header::Nack(Nack { name, nonce, reason }))
+}
+
+fn packet(size: Bytes, header: Header) -> Packet {
+    Packet {
+        flow: FlowId(0),
+        size_bytes: size.as_u64() as u32,
+        source: Default::default(),
+        to: contract::Destination::own_node(),
+        sent_at: Time::ZERO,
+        label: Label::default(),
+        header,
+        ecn: Ecn::Capable,
+        hops: 0,
+    }
+}
+
+/// `/`, `/a`, `/a/x`, `/b`: numbers 0 to 3.
+fn names() -> Names {
+    let mut names = Names::new();
+    for text in ["/a/x", "/b"] {
+        names.intern(text);
+    }
+    names
+}
+
+/// What a strategy did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// It sent the Interest to a face.
+    Sent(u64, FaceId),
+    /// It probed a face.
+    Probed(u64, FaceId),
+    /// It refused the Interest to a downstream.
+    Nacked(u64, FaceId, NackReason),
+    /// It ended the entry without a word.
+    Rejected(u64),
+}
+
+/// A node for a strategy, with one FIB entry.
+pub struct Crossroads {
+    /// The present instant.
+    pub now: Time,
+    /// The faces; pending Interests are counted here.
+    pub faces: Vec<FaceView>,
+    /// The next hops of all names.
+    pub hops: Vec<NextHop>,
+    /// Number of the FIB entry.
+    pub index: u32,
+    /// What was done.
+    pub deeds: Vec<Deed>,
+    /// What becomes of the next Interests that are sent; afterwards they are sent.
+    pub departures: VecDeque<Departure>,
+    entries: Vec<Entry>,
+    random: Random,
+    names: Names,
+    nonces: u32,
+}
+
+struct Entry {
+    name: Name,
+    ins: Vec<InRecord>,
+    outs: Vec<OutRecord>,
+    note: u32,
+    ended: bool,
+}
+
+impl Crossroads {
+    /// With next hops by the first faces, at these costs.
+    pub fn new(faces: Vec<FaceView>, costs: &[u64]) -> Self {
+        let hop = |(index, cost): (usize, &u64)| NextHop { face: FaceId(index as u32), cost: *cost };
+        let mut hops: Vec<NextHop> = costs.iter().enumerate().map(hop).collect();
+        hops.sort_by_key(|hop| (hop.cost, hop.face));
+        Self {
+            now: Time::ZERO + Duration::from_secs(1),
+            faces,
+            hops,
+            index: 0,
+            deeds: Vec::new(),
+            departures: VecDeque::new(),
+            entries: Vec::new(),
+            random: Random::new(1, "crossroads", ""),
+            names: names(),
+            nonces: 0,
+        }
+    }
+
+    /// Calls the strategy with what it may know.
+    fn with(&mut self, call: impl FnOnce(&FibEntry<'_>, &mut Self)) {
+        let hops = self.hops.clone();
+        call(&FibEntry { prefix: NameId(1), index: self.index, hops: &hops }, self);
+    }
+
+    /// An Interest for segment `segment` of `/a` comes in by a face, with a new nonce.
+    pub fn interest(&mut self, law: &mut impl Strategy, segment: u64, from: FaceId) -> Pending {
+        self.nonces += 1;
+        let name = Name { prefix: NameId(1), segment };
+        let known = self.entries.iter().position(|entry| !entry.ended && entry.name == name);
+        let slot = known.unwrap_or(self.entries.len());
+        if known.is_none() {
+            self.entries.push(Entry { name, ins: Vec::new(), outs: Vec::new(), note: 0, ended: false });
+        }
+        let record = InRecord { face: from, nonce: self.nonces, expires: self.now + Duration::from_secs(2) };
+        let ins = &mut self.entries[slot].ins;
+        match ins.iter_mut().find(|record| record.face == from) {
+            Some(old) => *old = record,
+            None => ins.push(record),
+        }
+        let (packet, pending) = (interest(name, self.nonces), Pending { slot: slot as u32, generation: 0 });
+        self.with(|fib, cx| {
+            let arrived = Arrived { packet: &packet, name, from, pending, is_new: known.is_none() };
+            law.on_interest(&arrived, fib, cx);
+        });
+        pending
+    }
+
+    /// Data comes in by a face and ends the entry.
+    pub fn data(&mut self, law: &mut impl Strategy, pending: Pending, from: FaceId) {
+        let Some(name) = self.entry(pending).map(|entry| entry.name) else { return };
+        let sent = self.sent_to(pending, from).filter(|record| !record.again && record.refused.is_none());
+        let rtt = sent.map(|record| self.now - record.sent_at);
+        let packet = data(name);
+        self.with(|fib, cx| {
+            law.on_data(&Returned { packet: &packet, name, from, pending, rtt }, fib, cx);
+        });
+        self.end(pending);
+    }
+
+    /// A refusal comes in by a face that the Interest was sent to.
+    pub fn nack(&mut self, law: &mut impl Strategy, pending: Pending, from: FaceId, reason: NackReason) {
+        let Some(entry) = self.entries.get_mut(pending.slot as usize).filter(|entry| !entry.ended) else {
+            return;
+        };
+        let waits = |record: &&mut OutRecord| record.face == from && record.refused.is_none();
+        let Some(record) = entry.outs.iter_mut().find(waits) else { return };
+        record.refused = Some(reason);
+        self.faces[from.index()].pending -= 1;
+        let (name, nonce) = (entry.name, record.nonce);
+        let packet = nack(name, nonce, reason);
+        self.with(|fib, cx| {
+            law.on_nack(&Refused { packet: Some(&packet), name, from, pending, reason }, fib, cx);
+        });
+    }
+
+    /// A pending Interest expires.
+    pub fn expire(&mut self, law: &mut impl Strategy, pending: Pending) {
+        let Some(name) = self.entry(pending).map(|entry| entry.name) else { return };
+        self.with(|fib, cx| law.on_expiry(pending, name, fib, cx));
+        self.end(pending);
+    }
+
+    /// The deadline has come.
+    pub fn timer(&mut self, law: &mut impl Strategy) {
+        law.on_timer(self);
+    }
+
+    /// What was done since this was last asked.
+    pub fn done(&mut self) -> Vec<Deed> {
+        std::mem::take(&mut self.deeds)
+    }
+
+    fn entry(&self, pending: Pending) -> Option<&Entry> {
+        self.entries.get(pending.slot as usize).filter(|entry| !entry.ended)
+    }
+
+    fn end(&mut self, pending: Pending) {
+        let Some(entry) = self.entries.get_mut(pending.slot as usize).filter(|entry| !entry.ended) else {
+            return;
+        };
+        entry.ended = true;
+        for record in &entry.outs {
+            if record.refused.is_none() {
+                self.faces[record.face.index()].pending -= 1;
+            }
+        }
+    }
+
+    fn send(&mut self, pending: Pending, face: FaceId, probe: bool) -> Departure {
+        let (now, nonces) = (self.now, self.nonces);
+        let entry = self.entries.get_mut(pending.slot as usize).filter(|entry| !entry.ended);
+        let (Some(entry), true) = (entry, face.index() < self.faces.len()) else { return Departure::Gone };
+        let segment = entry.name.segment;
+        let departure = self.departures.pop_front().unwrap_or(Departure::Sent);
+        if matches!(departure, Departure::Sent | Departure::Held) {
+            let held = departure == Departure::Held;
+            match entry.outs.iter_mut().find(|record| record.face == face) {
+                Some(record) => {
+                    if record.refused.take().is_some() {
+                        self.faces[face.index()].pending += 1;
+                    }
+                    *record = OutRecord { sent_at: now, nonce: nonces, again: true, held, ..*record };
+                }
+                None => {
+                    let (sent_at, nonce) = (now, nonces);
+                    entry.outs.push(OutRecord { face, nonce, sent_at, held, again: false, refused: None });
+                    self.faces[face.index()].pending += 1;
+                }
+            }
+            self.deeds.push(if probe { Deed::Probed(segment, face) } else { Deed::Sent(segment, face) });
+        }
+        departure
+    }
+}
+
+impl StrategyCx for Crossroads {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn random(&mut self) -> &mut Random {
+        &mut self.random
+    }
+
+    fn names(&self) -> &Names {
+        &self.names
+    }
+
+    fn faces(&self) -> u32 {
+        self.faces.len() as u32
+    }
+
+    fn face(&mut self, face: FaceId) -> FaceView {
+        self.faces[face.index()]
+    }
+
+    fn downstream(&self, pending: Pending, index: usize) -> Option<InRecord> {
+        self.entry(pending)?.ins.get(index).copied()
+    }
+
+    fn upstream(&self, pending: Pending, index: usize) -> Option<OutRecord> {
+        self.entry(pending)?.outs.get(index).copied()
+    }
+
+    fn note(&self, pending: Pending) -> u32 {
+        self.entry(pending).map_or(0, |entry| entry.note)
+    }
+
+    fn set_note(&mut self, pending: Pending, note: u32) {
+        if let Some(entry) = self.entries.get_mut(pending.slot as usize) {
+            entry.note = note;
+        }
+    }
+
+    fn send_interest(&mut self, pending: Pending, face: FaceId) -> Departure {
+        self.send(pending, face, false)
+    }
+
+    fn probe_interest(&mut self, pending: Pending, face: FaceId) -> Departure {
+        self.send(pending, face, true)
+    }
+
+    fn send_nack(&mut self, pending: Pending, downstream: FaceId, reason: NackReason) {
+        let entry = self.entries.get_mut(pending.slot as usize).filter(|entry| !entry.ended);
+        let Some(entry) = entry else { return };
+        let Some(at) = entry.ins.iter().position(|record| record.face == downstream) else { return };
+        entry.ins.remove(at);
+        self.deeds.push(Deed::Nacked(entry.name.segment, downstream, reason));
+        if entry.ins.is_empty() {
+            self.end(pending);
+        }
+    }
+
+    fn send_nacks(&mut self, pending: Pending, reason: NackReason) {
+        while let Some(record) = self.downstream(pending, 0) {
+            self.send_nack(pending, record.face, reason);
+        }
+    }
+
+    fn reject(&mut self, pending: Pending) {
+        if let Some(segment) = self.entry(pending).map(|entry| entry.name.segment) {
+            self.deeds.push(Deed::Rejected(segment));
+            self.end(pending);
+        }
+    }
+
+    fn probe(&mut self, _series: &'static str, value: f64) {
+        assert!(value.is_finite(), "a value to record");
+    }
+}
+
+/// What a link part did with an Interest that it had held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It let it go.
+    Released(Time, Name),
+    /// It refused it.
+    Refused(Time, Name, NackReason),
+}
+
+/// A node for a link part.
+pub struct Gate {
+    /// The present instant.
+    pub now: Time,
+    /// The faces. Backlogs are what a test makes them; pending Interests are not counted.
+    pub faces: Vec<FaceView>,
+    /// What became of held Interests.
+    pub outcomes: Vec<Outcome>,
+    /// When an Interest left by a face, and what the part noted.
+    sent: BTreeMap<u64, (FaceId, Option<Time>, u32)>,
+    lanes: Vec<VecDeque<Held>>,
+    random: Random,
+    names: Names,
+    timer: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Held {
+    name: Name,
+    size: Bytes,
+    since: Time,
+}
+
+impl Gate {
+    /// With these faces.
+    pub fn new(faces: Vec<FaceView>) -> Self {
+        Self {
+            now: Time::ZERO + Duration::from_secs(1),
+            faces,
+            outcomes: Vec::new(),
+            sent: BTreeMap::new(),
+            lanes: Vec::new(),
+            random: Random::new(1, "gate", ""),
+            names: names(),
+            timer: false,
+        }
+    }
+
+    /// The queue of a link, to be filled by a test.
+    pub fn link(&mut self, face: FaceId) -> &mut PortView {
+        self.faces[face.index()].link.as_mut().expect("the face of a link")
+    }
+
+    /// An Interest comes in from a link, if `from` is one, and the strategy sends it to the link `to`.
+    pub fn interest(&mut self, law: &mut impl LinkLaw, name: Name, from: FaceId, to: FaceId) -> Admission {
+        let mut packet = interest(name, 1);
+        if self.faces[from.index()].link.is_some() {
+            law.on_interest_in(&packet, from, self);
+        }
+        let note = self.sent.get(&name.key()).map_or(0, |sent| sent.2);
+        let mut way = Crossing { from, to, note };
+        let admission = law.on_interest(&mut packet, &mut way, self);
+        let size = packet.size();
+        match admission {
+            Admission::Pass => {
+                self.sent.insert(name.key(), (to, Some(self.now), way.note));
+                self.enqueue(law, &mut packet, to);
+            }
+            Admission::Hold(lane) => {
+                self.sent.insert(name.key(), (to, None, way.note));
+                if self.lanes.len() <= lane.index() {
+                    self.lanes.resize_with(lane.index() + 1, VecDeque::new);
+                }
+                self.lanes[lane.index()].push_back(Held { name, size, since: self.now });
+            }
+            Admission::Refuse(_) | Admission::Drop => {}
+        }
+        admission
+    }
+
+    /// Data comes in by the link `from` and goes out by the link `to`. As it leaves.
+    pub fn data(&mut self, law: &mut impl LinkLaw, name: Name, from: FaceId, to: FaceId) -> Packet {
+        let sent = self.sent.remove(&name.key()).filter(|sent| sent.0 == from);
+        let rtt = sent.and_then(|sent| sent.1).map(|at| self.now - at);
+        let note = sent.map_or(0, |sent| sent.2);
+        let mut packet = data(name);
+        law.on_data_in(&mut packet, &Return { from, rtt, note }, self);
+        if self.faces[to.index()].link.is_some() {
+            law.on_data_out(&mut packet, &Crossing { from, to, note }, self);
+            self.enqueue(law, &mut packet, to);
+        }
+        packet
+    }
+
+    /// A refusal comes in.
+    pub fn nack(&mut self, law: &mut impl LinkLaw, name: Name, from: FaceId) {
+        law.on_nack_in(&mut nack(name, 1, NackReason::Congestion), from, self);
+    }
+
+    /// A packet is about to be offered to a queue; the test says what is in it.
+    pub fn enqueue(&mut self, law: &mut impl LinkLaw, packet: &mut Packet, to: FaceId) {
+        if !law.watches() {
+            return;
+        }
+        let port = *self.link(to);
+        let mut at = Passing { now: self.now, port: port.port, random: &mut self.random };
+        law.on_enqueue(packet, to, &port, &mut at);
+    }
+
+    /// The deadline has come.
+    pub fn timer(&mut self, law: &mut impl LinkLaw) {
+        self.timer = true;
+        law.on_timer(self);
+        self.timer = false;
+    }
+
+    /// Lets time pass until `end`, deadline by deadline.
+    pub fn run(&mut self, law: &mut impl LinkLaw, end: Time) {
+        while law.wake() <= end {
+            self.now = self.now.max(law.wake());
+            self.timer(law);
+            assert!(law.wake() > self.now, "a deadline that has passed stays");
+        }
+        self.now = end;
+    }
+
+    /// Interests that wait in lanes.
+    pub fn held(&self) -> usize {
+        self.lanes.iter().map(VecDeque::len).sum()
+    }
+
+    fn pop(&mut self, lane: LaneId) -> Option<Held> {
+        assert!(self.timer, "lanes are released in `on_timer`");
+        self.lanes.get_mut(lane.index())?.pop_front()
+    }
+}
+
+impl LinkCx for Gate {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn random(&mut self) -> &mut Random {
+        &mut self.random
+    }
+
+    fn names(&self) -> &Names {
+        &self.names
+    }
+
+    fn faces(&self) -> u32 {
+        self.faces.len() as u32
+    }
+
+    fn face(&mut self, face: FaceId) -> FaceView {
+        self.faces[face.index()]
+    }
+
+    fn lane(&self, lane: LaneId) -> LaneView {
+        let Some(waiting) = self.lanes.get(lane.index()) else { return LaneView::default() };
+        LaneView {
+            packets: waiting.len() as u32,
+            bytes: Bytes::new(waiting.iter().map(|held| held.size.as_u64()).sum()),
+            since: waiting.front().map(|held| held.since),
+            first: waiting.front().map_or(Bytes::ZERO, |held| held.size),
+        }
+    }
+
+    fn release(&mut self, lane: LaneId) -> Option<Bytes> {
+        let held = self.pop(lane)?;
+        if let Some(sent) = self.sent.get_mut(&held.name.key()) {
+            sent.1 = Some(self.now);
+        }
+        self.outcomes.push(Outcome::Released(self.now, held.name));
+        Some(held.size)
+    }
+
+    fn refuse(&mut self, lane: LaneId, reason: NackReason) -> Option<Bytes> {
+        let held = self.pop(lane)?;
+        self.outcomes.push(Outcome::Refused(self.now, held.name, reason));
+        Some(held.size)
+    }
+
+    fn probe(&mut self, _series: &'static str, value: f64) {
+        assert!(value.is_finite(), "a value to record");
+    }
+}

@@ -1,0 +1,77 @@
+//! The least and the greatest of the last samples of a round-trip time.
+
+use std::collections::VecDeque;
+
+use units::Duration;
+
+/// The last samples, at most so many, and their extremes.
+#[derive(Clone, Debug)]
+pub struct Recent {
+    samples: VecDeque<Duration>,
+    room: usize,
+    least: Duration,
+    greatest: Duration,
+}
+
+impl Recent {
+    /// None yet; room for `room`, at least one.
+    pub fn new(room: u32) -> Self {
+        let room = room.max(1) as usize;
+        Self { samples: VecDeque::with_capacity(room), room, least: Duration::MAX, greatest: Duration::ZERO }
+    }
+
+    /// Takes a sample; when there is no room, the oldest goes.
+    #[inline]
+    pub fn push(&mut self, sample: Duration) {
+        let gone = if self.samples.len() == self.room { self.samples.pop_front() } else { None };
+        self.samples.push_back(sample);
+        self.least = self.least.min(sample);
+        self.greatest = self.greatest.max(sample);
+        // only the loss of an extreme makes another one
+        if let Some(gone) = gone
+            && (gone == self.least || gone == self.greatest)
+        {
+            self.least = self.samples.iter().copied().min().unwrap_or(Duration::MAX);
+            self.greatest = self.samples.iter().copied().max().unwrap_or(Duration::ZERO);
+        }
+    }
+
+    /// Whether there are as many as there is room for.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.samples.len() == self.room
+    }
+
+    /// The least; [`Duration::MAX`] before the first.
+    #[inline]
+    pub const fn least(&self) -> Duration {
+        self.least
+    }
+
+    /// The greatest; zero before the first.
+    #[inline]
+    pub const fn greatest(&self) -> Duration {
+        self.greatest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extremes_are_those_of_the_last_samples_alone() {
+        let millis = |sample: u64| Duration::from_millis(sample);
+        let mut recent = Recent::new(3);
+        assert_eq!((recent.least(), recent.is_full()), (Duration::MAX, false));
+        let seen: Vec<(u64, u64)> = [50, 20, 90, 30, 40, 40]
+            .iter()
+            .map(|sample| {
+                recent.push(millis(*sample));
+                (recent.least().as_nanos() / 1_000_000, recent.greatest().as_nanos() / 1_000_000)
+            })
+            .collect();
+        assert_eq!(seen, [(50, 50), (20, 50), (20, 90), (20, 90), (30, 90), (30, 40)]);
+        assert!(recent.is_full());
+    }
+}

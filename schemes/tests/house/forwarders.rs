@@ -1,0 +1,231 @@
+//! House tests of the parts that schemes have in NDN forwarders.
+
+use contract::{Admission, Departure, FaceId, Label, LinkLaw, NackReason, Name, NameId};
+use proptest::prelude::*;
+use schemes::catalogue;
+use units::{Duration, Rate, Time};
+
+use super::{STREAM, some_params};
+use fakes::{Crossroads, Deed, Gate, Outcome, faces};
+
+#[allow(dead_code, reason = "unit tests use more of it")]
+#[path = "../../shared/forwarders.rs"]
+mod fakes;
+
+// ---- strategies
+
+/// What can happen to a strategy.
+#[derive(Clone, Debug)]
+enum Turn {
+    Wait(u64),
+    Interest {
+        segment: u64,
+        from: u32,
+    },
+    Data {
+        entry: usize,
+        from: u32,
+    },
+    Nack {
+        entry: usize,
+        from: u32,
+        reason: u8,
+    },
+    Expire {
+        entry: usize,
+    },
+    /// What becomes of the next Interest that is sent.
+    Departure(u8),
+    /// What waits in the queue of a link.
+    Backlog {
+        face: u32,
+        packets: u32,
+    },
+    Timer,
+}
+
+fn turn() -> impl Strategy<Value = Turn> {
+    prop_oneof![
+        2 => (1u64..300_000_000).prop_map(Turn::Wait),
+        8 => (0u64..8, 0u32..6).prop_map(|(segment, from)| Turn::Interest { segment, from }),
+        6 => (0usize..64, 0u32..3).prop_map(|(entry, from)| Turn::Data { entry, from }),
+        3 => (0usize..64, 0u32..3, 0u8..3).prop_map(|(entry, from, reason)| Turn::Nack { entry, from, reason }),
+        1 => (0usize..64).prop_map(|entry| Turn::Expire { entry }),
+        1 => (0u8..4).prop_map(Turn::Departure),
+        1 => (0u32..5, 0u32..=100).prop_map(|(face, packets)| Turn::Backlog { face, packets }),
+        1 => Just(Turn::Timer),
+    ]
+}
+
+/// Three ways to the producers, two links and an endpoint to consumers.
+fn cross(law: &mut impl contract::Strategy, turns: &[Turn]) -> Vec<Deed> {
+    let mut node = Crossroads::new(faces(5, Rate::from_mbps(10), 1), &[10, 10, 20]);
+    let mut entries = Vec::new();
+    let mut deeds = Vec::new();
+    law.on_start(&mut node);
+    for turn in turns {
+        let mut asked = None;
+        match *turn {
+            Turn::Wait(nanos) => node.now += Duration::from_nanos(nanos),
+            Turn::Interest { segment, from } => {
+                asked = Some(FaceId(from));
+                entries.push(node.interest(law, segment, FaceId(from)));
+            }
+            Turn::Data { entry, from } if !entries.is_empty() => {
+                node.data(law, entries[entry % entries.len()], FaceId(from));
+            }
+            Turn::Nack { entry, from, reason } if !entries.is_empty() => {
+                let reason = NackReason::ALL[usize::from(reason)];
+                node.nack(law, entries[entry % entries.len()], FaceId(from), reason);
+            }
+            Turn::Expire { entry } if !entries.is_empty() => {
+                node.expire(law, entries[entry % entries.len()]);
+            }
+            Turn::Departure(which) => node.departures.push_back(
+                [
+                    Departure::Sent,
+                    Departure::Held,
+                    Departure::Refused(NackReason::Congestion),
+                    Departure::Dropped,
+                ][usize::from(which)],
+            ),
+            Turn::Backlog { face, packets } => {
+                let link = node.faces[face as usize].link.as_mut().expect("the face of a link");
+                link.backlog.packets = packets;
+            }
+            Turn::Timer => {
+                if law.wake() != Time::NEVER {
+                    node.now = node.now.max(law.wake());
+                }
+                node.timer(law);
+                assert!(law.wake() > node.now, "a deadline that has passed stays");
+            }
+            Turn::Data { .. } | Turn::Nack { .. } | Turn::Expire { .. } => {}
+        }
+        for deed in node.done() {
+            if let Deed::Sent(_, face) | Deed::Probed(_, face) = deed {
+                assert!(face.0 < 3, "{deed:?} leads to nobody");
+                assert!(asked != Some(face), "{deed:?} is where it came from");
+            }
+            deeds.push(deed);
+        }
+    }
+    deeds
+}
+
+proptest! {
+    #[test]
+    fn strategies_send_by_next_hops_alone_and_repeat_themselves(
+        turns in prop::collection::vec(turn(), 1..200),
+        pick in any::<u64>(),
+    ) {
+        for entry in catalogue() {
+            let Some(make) = entry.strategy else { continue };
+            for params in [Vec::new(), some_params(&entry, pick)] {
+                let run = || cross(&mut make(&params, &STREAM).expect("allowed parameters"), &turns);
+                prop_assert_eq!(run(), run(), "{}: the same list gives the same deeds", entry.scheme.name);
+            }
+        }
+    }
+}
+
+// ---- link parts
+
+/// What can happen to a link part.
+#[derive(Clone, Debug)]
+enum Passage {
+    Wait(u64),
+    Interest { name: Name, from: u32, to: u32 },
+    Data { name: Name, from: u32, to: u32 },
+    Nack { name: Name, from: u32 },
+    Backlog { face: u32, packets: u32 },
+    Timer,
+}
+
+fn passage() -> impl Strategy<Value = Passage> {
+    let name = || (1u32..4, 0u64..12).prop_map(|(prefix, segment)| Name { prefix: NameId(prefix), segment });
+    prop_oneof![
+        3 => (1u64..30_000_000).prop_map(Passage::Wait),
+        8 => (name(), 0u32..5, 0u32..3).prop_map(|(name, from, to)| Passage::Interest { name, from, to }),
+        8 => (name(), 0u32..3, 0u32..5).prop_map(|(name, from, to)| Passage::Data { name, from, to }),
+        1 => (name(), 0u32..3).prop_map(|(name, from)| Passage::Nack { name, from }),
+        2 => (0u32..3, 0u32..=100).prop_map(|(face, packets)| Passage::Backlog { face, packets }),
+        3 => Just(Passage::Timer),
+    ]
+}
+
+/// What a link part admitted, made of what it held, and wrote into Data.
+type Passed = (Vec<Admission>, Vec<Outcome>, Vec<(Label, contract::Ecn)>);
+
+/// Three links and two endpoints. In the end the queues are empty, nobody asks any more, and all that is held must go.
+fn pass(law: &mut impl LinkLaw, passages: &[Passage]) -> Passed {
+    let mut node = Gate::new(faces(3, Rate::from_mbps(10), 2));
+    let (mut admissions, mut stamps) = (Vec::new(), Vec::new());
+    let mut lanes: Vec<Option<u32>> = Vec::new();
+    law.on_start(&mut node);
+    for passage in passages {
+        match *passage {
+            Passage::Wait(nanos) => {
+                let end = node.now + Duration::from_nanos(nanos);
+                node.run(law, end);
+            }
+            Passage::Interest { name, from, to } if from != to => {
+                let admission = node.interest(law, name, FaceId(from), FaceId(to));
+                if let Admission::Hold(lane) = admission {
+                    if lanes.len() <= lane.index() {
+                        lanes.resize(lane.index() + 1, None);
+                    }
+                    assert_eq!(*lanes[lane.index()].get_or_insert(to), to, "a lane is for one link");
+                    assert!(law.wake() != Time::NEVER, "what is held is thought of");
+                }
+                admissions.push(admission);
+            }
+            Passage::Data { name, from, to } if from != to => {
+                let packet = node.data(law, name, FaceId(from), FaceId(to));
+                stamps.push((packet.label, packet.ecn));
+            }
+            Passage::Nack { name, from } => node.nack(law, name, FaceId(from)),
+            Passage::Backlog { face, packets } => {
+                let link = node.link(FaceId(face));
+                link.backlog.packets = packets;
+                link.backlog.bytes = fakes::DATA * u64::from(packets);
+                link.busy = packets > 0;
+            }
+            Passage::Timer => {
+                if law.wake() != Time::NEVER {
+                    node.now = node.now.max(law.wake());
+                }
+                node.timer(law);
+                assert!(law.wake() > node.now, "a deadline that has passed stays");
+            }
+            Passage::Interest { .. } | Passage::Data { .. } => {}
+        }
+    }
+    for face in 0..3 {
+        node.link(FaceId(face)).backlog = Default::default();
+    }
+    // nothing in the queues, all the time in the world: whatever is held must go
+    let end = node.now + Duration::from_secs(600);
+    while node.held() > 0 && law.wake() <= end {
+        node.now = node.now.max(law.wake());
+        node.timer(law);
+    }
+    assert_eq!(node.held(), 0, "Interests are held for ever");
+    (admissions, node.outcomes, stamps)
+}
+
+proptest! {
+    #[test]
+    fn link_parts_let_go_of_what_they_hold_and_repeat_themselves(
+        passages in prop::collection::vec(passage(), 1..200),
+        pick in any::<u64>(),
+    ) {
+        for entry in catalogue() {
+            let Some(make) = entry.link else { continue };
+            for params in [Vec::new(), some_params(&entry, pick)] {
+                let run = || pass(&mut make(&params, &STREAM).expect("allowed parameters"), &passages);
+                prop_assert_eq!(run(), run(), "{}: the same list gives the same", entry.scheme.name);
+            }
+        }
+    }
+}
