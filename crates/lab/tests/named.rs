@@ -321,6 +321,11 @@ fn every_way_to_be_wrong_is_told_once() {
     ] {
         assert_eq!(wrong(&producers(text)), messages, "{text}");
     }
+    let zipf = law("count = 60\nconsumer = { pattern = \"zipf\", contents = 1000000 }");
+    assert_eq!(
+        wrong(&producers(&format!("{FILMS}{zipf}")).replacen(&law(""), "", 1)),
+        ["the catalogues of all consumers have 51000000 contents"]
+    );
     let long = format!("/{}", ["a"; 33].join("/"));
     assert_eq!(
         wrong(&law("").replace("/films/new", &long).replace("[[flows]]", &format!("{NET}{FILMS}[[flows]]")))

@@ -21,6 +21,8 @@ use crate::values::Instant;
 
 /// Most flows of a plan, copies and arrivals counted.
 pub(super) const MOST_FLOWS: usize = 100_000;
+/// Most contents in the catalogues of all consumers together; each takes eight bytes.
+const MOST_CONTENTS: u64 = 50_000_000;
 /// Most receivers of a plan.
 const MOST_RECEIVERS: usize = 1_000_000;
 
@@ -149,6 +151,7 @@ pub(super) fn build(
     let mut traffic = Traffic::default();
     let mut next_pair = 1;
     let mut receivers = 0;
+    let mut contents = 0;
     let mut names = BTreeSet::new();
     for table in tables {
         let none = table.count.given().is_some_and(|count| count.value == 0);
@@ -201,6 +204,18 @@ pub(super) fn build(
             if matches!(model.kind, FlowKind::Ndn(_)) && !setting.named.reach(table, from, setting.net, notes)
             {
                 break;
+            }
+            if let FlowKind::Ndn(config) = &model.kind
+                && let ndn::Pattern::Zipf { contents: more, .. } = config.pattern
+            {
+                contents += u64::from(more);
+                if contents > MOST_CONTENTS {
+                    let span = table.consumer.given().map_or(table.span, |at| at.span);
+                    notes
+                        .wrong(span, format!("the catalogues of all consumers have {contents} contents"))
+                        .hint(format!("at most {MOST_CONTENTS}: take fewer contents of more segments"));
+                    return traffic;
+                }
             }
             receivers += to.len();
             if receivers > MOST_RECEIVERS {
