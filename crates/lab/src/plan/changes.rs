@@ -104,7 +104,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
     refuse(event, &["flow", "action", "mode", "node"], "flow", notes);
     let Some(name) = event.flow.given() else { return Vec::new() };
     let flows = traffic.find(name);
-    if flows.is_none() {
+    if flows.is_none() && !traffic.refused(name) {
         let mut known: Vec<&str> = traffic.names().collect();
         known.dedup();
         notes
@@ -190,7 +190,7 @@ fn node(event: &At<Event>, net: &Net, names: &Names, notes: &mut Notes) -> Vec<C
         return Vec::new();
     }
     let Some((name, node)) = node else { return Vec::new() };
-    if !names.knows(node) {
+    if !names.knows(Some(node)) {
         let known: Vec<&str> = names.nodes().map(|node| net.nodes[node.index()].as_str()).collect();
         let nobody = "no flow is sent by name: write network = \"icn\" in one".to_owned();
         notes

@@ -61,7 +61,7 @@ fn check(key: &str, net: &Net, names: &Names, traffic: &Traffic) -> Result<(), (
             ("links", &[][..])
         }
         "flow" => {
-            if !traffic.has_flow(name) {
+            if !traffic.has_flow(name) && !traffic.refused(name) {
                 if traffic.has_group(name) {
                     let message = format!("`{}` is a group of flows", shortened(name));
                     return Err((
@@ -74,7 +74,7 @@ fn check(key: &str, net: &Net, names: &Names, traffic: &Traffic) -> Result<(), (
             ("flows", OF_A_FLOW)
         }
         "flows" => {
-            if !name.is_empty() && !traffic.has_group(name) {
+            if !name.is_empty() && !traffic.has_group(name) && !traffic.refused(name) {
                 return nothing(
                     "group of flows",
                     traffic.groups.iter().map(|group| group.name.as_str()).collect(),
@@ -88,14 +88,15 @@ fn check(key: &str, net: &Net, names: &Names, traffic: &Traffic) -> Result<(), (
                 let (flow, node) = (traffic.flow(flow)?, net.node(node)?);
                 flow.to.iter().find(|receiver| receiver.node == node)
             };
-            if known().is_none() {
+            let refused = name.split_once('@').is_some_and(|(flow, _)| traffic.refused(flow));
+            if known().is_none() && !refused {
                 let hint = "write receiver.FLOW@NODE and a column of the table of receivers";
                 return Err((format!("no receiver is called `{}`", shortened(name)), Some(hint.to_owned())));
             }
             ("receivers", &[][..])
         }
         "node" => {
-            if !net.node(name).is_some_and(|node| names.knows(node)) {
+            if !names.knows(net.node(name)) {
                 return nothing(
                     "node of the name-based network",
                     names.nodes().map(|node| net.nodes[node.index()].as_str()).collect(),
