@@ -247,11 +247,15 @@ def grid(
     *,
     size: tuple[float, float] = (8.2, 2.6),
 ) -> Figure:
-    """A metric over the first key of a grid, a line for each combination of the others; `rows` hold `(mean, ci95)`."""
+    """A metric over the first key of a grid, a line for each combination of the others; `rows` hold `(mean, ci95)`.
+
+    Words have no order, so that no line joins them; their points stand side by side.
+    """
     import matplotlib.pyplot as plt
     from matplotlib import rc_context
 
     across = list(dict.fromkeys(row[keys[0]] for row in rows))
+    words_across = any(isinstance(value, str) and not value[:1].isdigit() for value in across)
     lines: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
         if metric in row and row[metric][0] is not None:
@@ -260,12 +264,14 @@ def grid(
         figure, axes = plt.subplots(figsize=size)
         for index, (rest, part) in enumerate(lines.items()):
             words = [f"{key.rsplit('.', 1)[-1]} {value}" for key, value in zip(keys[1:], rest, strict=True)]
+            aside = min(0.12, 0.6 / len(lines)) * (index - (len(lines) - 1) / 2) if words_across else 0.0
             axes.errorbar(
-                [across.index(row[keys[0]]) for row in part],
+                [across.index(row[keys[0]]) + aside for row in part],
                 [row[metric][0] for row in part],
                 [row[metric][1] or 0.0 for row in part],
                 color=COLOURS[index % len(COLOURS)],
                 marker=MARKERS[index % len(MARKERS)],
+                linestyle="none" if words_across else "-",
                 capsize=3,
                 label=", ".join(words) or None,
             )

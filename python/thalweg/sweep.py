@@ -283,4 +283,10 @@ def _cells(values: Sequence[Any]) -> Callable[[Any], Any]:
     for kinds in ({str}, {bool}, {int, float}):
         if {type(value) for value in values} <= kinds:
             return lambda value: value
-    return lambda value: value if isinstance(value, str) else repr(value)
+    return _text
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_text, value))}]"
+    return value if isinstance(value, str) else repr(value)

@@ -33,7 +33,12 @@ pub const SCHEME: Scheme = Scheme {
         ("t_adapt", "s", "flow", "time between two adaptations of the rate"),
         ("occupancy", "1", "node", "greatest average occupancy of the queues towards a group's children"),
         ("flows_seen", "flows", "node", "groups and unicast flows that come in by a group's incoming link"),
-        ("fair_rate", "bps", "node", "rate of that link divided by their number"),
+        (
+            "fair_rate",
+            "bps",
+            "node",
+            "rate of the link above, divided by the groups and flows that come in by it",
+        ),
     ],
     reorder: 1,
 };

@@ -76,7 +76,7 @@ def call(words: Sequence[str]) -> int:
         problems = [vars(problem) for problem in error.problems]
         return refuse(error.picture, problems=problems, json=json, framed=True)
     except Refusal as error:
-        return refuse(error.message, hint=error.hint, json=json)
+        return refuse(error.message, hint=error.hint, json=json, code=error.code)
     except ResultError as error:
         return refuse(str(error), json=json)
     except BrokenPipeError:

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 class Refusal(Exception):
     """What was asked for cannot be done; the user can mend it."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, *, code: int = 2) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.code = code
 
 
 def console(*, error: bool = False) -> Console:

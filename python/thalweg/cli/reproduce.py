@@ -76,6 +76,8 @@ def reproduce(
             )
         except KeyError as error:
             raise Refusal(str(error.args[0])) from error
+        except KeyboardInterrupt:
+            raise Refusal("interrupted", "the same call again runs only what is missing", code=130) from None
 
     from ..report import save_reproduction, write
 
@@ -89,6 +91,17 @@ def reproduce(
 
 
 def _print(done: Any, page: Path, seconds: float) -> None:
+    screen = console()
+    if done.claims:
+        _print_claims(done)
+    else:
+        screen.print(done.title, style="bold", soft_wrap=True)
+    for note in done.notes:
+        screen.print(f"note: {note}", style="yellow" if done.quick else "dim")
+    screen.print(f"{len(done.runs)} runs in {seconds:.0f} s. Report: {page}")
+
+
+def _print_claims(done: Any) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -121,9 +134,6 @@ def _print(done: Any, page: Path, seconds: float) -> None:
         _verdict(verdict).append(f" {count}") for verdict, count in counts.items() if count
     )
     screen.print(line)
-    for note in done.notes:
-        screen.print(f"note: {note}", style="yellow" if done.quick else "dim")
-    screen.print(f"{len(done.runs)} runs in {seconds:.0f} s. Report: {page}")
 
 
 def _measured(claim: dict[str, Any]) -> Text:

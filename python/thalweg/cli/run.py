@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LINKS_SHOWN = 12
 FLOWS_SHOWN = 40
+NODES_SHOWN = 12
 
 
 def run(
@@ -129,7 +130,7 @@ def summary_of(result: Result) -> dict[str, Any]:
 
 
 def _print(result: Result, folder: Path) -> None:
-    from ..report.columns import FLOWS, LINKS, rows_of
+    from ..report.columns import FLOWS, LINKS, NODES, rows_of
 
     screen = console()
     columns, rows = rows_of(result.flows, FLOWS)
@@ -137,6 +138,9 @@ def _print(result: Result, folder: Path) -> None:
     busy = result.links.filter(result.links["sent_packets"] > 0)
     columns, rows = rows_of(busy.sort("utilisation", descending=True, nulls_last=True), LINKS)
     print_table("Links, the fullest first", columns, rows, most=LINKS_SHOWN)
+    if not result.nodes.is_empty():
+        columns, rows = rows_of(result.nodes, NODES)
+        print_table("Nodes that know names", columns, rows, most=NODES_SHOWN)
     _print_expectations(result)
     record = result.record
     speed = f", {speed_of(record['ended_s'], record['wall_s'])}" if record["wall_s"] > 0 else ""
@@ -236,14 +240,20 @@ def _print_points(done: SweepResult) -> None:
     rows = points(done.summary.to_dicts(), done.keys, metrics)
     shown = [metric for metric in metrics if any(metric in row for row in rows)]
     columns = [
-        *((key, key) for key in done.keys),
-        *((metric, heading(metric)) for metric in shown),
+        *((key, _two_lines(key)) for key in done.keys),
+        *((metric, _two_lines(heading(metric))) for metric in shown),
         ("n", "runs"),
     ]
     listed = [
         {**row, **{metric: mean_text(row[metric]) for metric in shown if metric in row}} for row in rows
     ]
     print_table("Mean ± 95 % confidence interval", columns, listed)
+
+
+def _two_lines(key: str) -> str:
+    """A heading, broken before its last word, so that it is not broken within one."""
+    subject, dot, word = key.rpartition(".")
+    return f"{subject}{dot}\n{word}" if subject else key
 
 
 def in_unit(key: str, value: float | None) -> str:

@@ -189,6 +189,8 @@ class Reproduction:
     notes: list[str]
     quick: bool
     seed: int
+    figure: str | None = None
+    """The one figure or table that was wanted; None: all."""
 
     def counts(self) -> dict[str, int]:
         """Claims by verdict."""
@@ -201,6 +203,7 @@ class Reproduction:
             "title": self.title,
             "quick": self.quick,
             "seed": self.seed,
+            "figure": self.figure,
             "counts": self.counts(),
             "notes": self.notes,
             "choices": self.choices,

@@ -102,6 +102,7 @@ def carry_out(
         notes=_notes(scale, figure),
         quick=quick,
         seed=seed,
+        figure=None if figure is None else plates[0].id,
     )
 
 

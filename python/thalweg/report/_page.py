@@ -197,9 +197,10 @@ def slug(text: str) -> str:
 
 
 def _heading(text: str) -> str:
-    """`rate (Mbit/s)`: the unit in small."""
+    """`rate (Mbit/s)`: the unit in small. A dotted key may be broken after its dots."""
     name, _, unit = text.partition(" (")
-    return f"{escape(name)} <small>({escape(unit)}</small>" if unit else escape(name)
+    shown = escape(name).replace(".", ".<wbr>")
+    return f"{shown} <small>({escape(unit)}</small>" if unit else shown
 
 
 def _raised(exponent: int) -> str:

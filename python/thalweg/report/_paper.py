@@ -50,13 +50,17 @@ def page(folder: Path) -> Page:
         f"{len(record['claims'])} claims of the paper, each with what it says, what we measured, and the verdict. "
         f"{counts.get('reproduced', 0)} of the {decided} that can be tested are reproduced."
     )
+    if not record["claims"]:
+        lead = "Figures of the paper, or beside it; no claim rests on what was run."
     page.add(head("Paper, reproduced", record["title"], lead))
-    page.section("Verdicts")
-    page.add(verdict_bar(counts))
+    if record["claims"]:
+        page.section("Verdicts")
+        page.add(verdict_bar(counts))
     for note in record["notes"]:
         page.add(f'<p class="{"warn" if record["quick"] else "note"}">{escape(note)}</p>')
-    page.section("Claims")
-    _claims(page, record["claims"])
+    if record["claims"]:
+        page.section("Claims")
+        _claims(page, record["claims"])
     if record["figures"]:
         page.section("Figures")
     for entry in record["figures"]:
@@ -190,6 +194,7 @@ def _method(page: Page, record: dict[str, Any]) -> None:
         page.add(folded(f"All {len(runs)} runs with their trace hashes", table(columns, runs)))
     page.add(
         f"<p>Again: <code>thalweg reproduce {escape(record['paper'])} --seed {record['seed']}"
+        f"{' --figure ' + escape(record['figure']) if record.get('figure') else ''}"
         f"{' --quick' if record['quick'] else ''}</code></p>"
     )
 

@@ -172,18 +172,30 @@ def _nodes(made: Page, run: Result) -> None:
     made.add(content if len(rows) <= 20 else folded(f"All {len(rows)} nodes", content))
 
 
+def _meaning(name: str, subjects: list[str]) -> str:
+    """What a series says of these subjects; one word may mean something of flows and something else of nodes."""
+    kinds = {subject.split(".", 1)[0].replace("link", "port") for subject in subjects}
+    rows = [row for row in known_series() if row["name"] == name and row["subject"] in kinds]
+    meanings: dict[str, str] = {}
+    for row in rows:
+        meanings.setdefault(row["subject"], row["definition"])
+    if len(set(meanings.values())) <= 1:
+        return next(iter(meanings.values()), "")
+    return "; ".join(f"of a {kind}: {text}" for kind, text in meanings.items())
+
+
 def _series(made: Page, run: Result) -> None:
-    meanings = {row["name"]: row["definition"] for row in known_series()}
     for name in sorted(run.series["series"].unique()):
         chart = plots.series(run.series, name)
         title = plots.title_of(name)
-        subjects = run.series.filter(run.series["series"] == name)["subject"].n_unique()
+        there = run.series.filter(run.series["series"] == name)["subject"].unique().to_list()
+        subjects = len(there)
         made.add(
             figure(
                 f"series-{name}",
                 plots.svg(chart, name),
                 f"<strong>{escape(title)}</strong>, {subjects} subject{'s' * (subjects != 1)}. "
-                f"{escape(meanings.get(name, ''))}",
+                f"{escape(_meaning(name, there))}",
                 [(f"series.parquet ({name})", "series.parquet")],
             )
         )

@@ -22,7 +22,7 @@ SHOWN = (
     "flows.throughput_total",
     "flows.goodput_total",
     "flows.fairness",
-    r"flows\.[^.]+\.(throughput|goodput|fairness|rtt|queueing_delay|loss_ratio|retransmits|timeouts|feedback_packets|fct)",
+    r"flows\.[^.]+\.(throughput|goodput|fairness|rtt|queueing_delay|loss_ratio|retransmits|timeouts|feedback_packets|feedback_received|signals|fct)",
     r"link\.(.+)\.(utilisation|queue_packets|queue|loss_ratio|drops)",
 )
 """Keys of the summary that a comparison shows; of the links, those that are at least half full in one of the runs."""
@@ -101,8 +101,10 @@ def _change(values: Sequence[float | None]) -> str | None:
 def _changed(one: Any, other: Any, key: str = "") -> Iterator[str]:
     """Dotted keys whose values differ; seeds do not count."""
     if isinstance(one, dict) and isinstance(other, dict):
+        # schemes have parameters of their own: with another scheme, that these differ says nothing
+        skipped = {"params"} if one.get("scheme") != other.get("scheme") else set()
         for word in dict.fromkeys([*one, *other]):
-            if key or word != "seed":
+            if (key or word != "seed") and word not in skipped:
                 yield from _changed(one.get(word), other.get(word), f"{key}.{word}".lstrip("."))
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for number, (left, right) in enumerate(zip(one, other, strict=True)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     from ..result import Result
     from ..sweep import SweepResult
+
+MOST_GROUPS = 3
+"""Flows of that many names have columns of their own."""
 
 FILE = "sweep.json"
 """What a folder of a sweep holds beside `summary.parquet` and the folders of its runs."""
@@ -36,6 +40,7 @@ def save(done: SweepResult, title: str, folder: Path) -> None:
         "keys": done.keys,
         "metrics": telling(done.runs[0].result) if done.runs else [],
         "planned": done.planned,
+        "expected": any(not run.result.expect.is_empty() for run in done.runs),
         "runs": [
             {
                 "values": run.values,
@@ -51,9 +56,14 @@ def save(done: SweepResult, title: str, folder: Path) -> None:
 
 
 def telling(result: Result) -> list[str]:
-    """Metrics that are worth a column: what is expected, the throughput, the fairness, the fullest link."""
+    """Metrics that are worth a column: what is expected, throughput and fairness, the fullest link, feedback of groups."""
     expected: list[str] = result.expect["key"].to_list()
-    return list(dict.fromkeys([*expected, "flows.throughput_total", "flows.fairness", *_fullest(result)]))
+    groups = [key.split(".")[1] for key in result.values if re.fullmatch(r"flows\.[^.]+\.throughput", key)]
+    each = groups if 2 <= len(groups) <= MOST_GROUPS else []
+    throughput = [f"flows.{group}.throughput" for group in each] or ["flows.throughput_total"]
+    heard = [f"flows.{group}.feedback_received" for group in groups[:MOST_GROUPS]]
+    feedback = [key for key in heard if result.values.get(key)]
+    return list(dict.fromkeys([*expected, *throughput, "flows.fairness", *_fullest(result), *feedback]))
 
 
 def points(summary: Iterable[Row], keys: list[str], metrics: list[str]) -> list[Row]:
@@ -103,7 +113,8 @@ def page(folder: Path) -> Page:
             ]
         )
     )
-    made.add(f"<p>{badge('holds' if not failed else 'fails')} {_verdict(len(runs), failed)}</p>")
+    if record.get("expected", True):
+        made.add(f"<p>{badge('holds' if not failed else 'fails')} {_verdict(len(runs), failed)}</p>")
     made.section("Means over seeds")
     made.add(_table(rows, keys, metrics))
     made.add("<p>± is the half width of the 95 % confidence interval of the mean (Student t over seeds).</p>")
@@ -134,7 +145,8 @@ def _table(rows: list[Row], keys: list[str], metrics: list[str]) -> str:
     listed = [
         {
             **{key: row[key] for key in keys},
-            **{metric: mean_text(row[metric]) for metric in metrics if metric in row},
+            # one line each, however many columns there are
+            **{metric: mean_text(row[metric]).replace(" ", "\u00a0") for metric in metrics if metric in row},
             "n": row["n"],
         }
         for row in rows

@@ -101,7 +101,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
     refuse(event, &["flow", "action", "mode", "node"], "flow", notes);
     let Some(name) = event.flow.given() else { return Vec::new() };
     let flows = traffic.find(name);
-    if flows.is_none() {
+    if flows.is_none() && !traffic.refused(name) {
         let mut known: Vec<&str> = traffic.names().collect();
         known.dedup();
         notes
@@ -188,7 +188,7 @@ fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Chan
         return Vec::new();
     }
     let Some((name, node)) = node else { return Vec::new() };
-    if !names.knows(node) && !named.knows(node) {
+    if !names.knows(Some(node)) && !named.knows(node) {
         let nodes = names.nodes().chain(named.nodes().iter().copied());
         let known: Vec<&str> = nodes.map(|node| net.nodes[node.index()].as_str()).collect();
         let nobody = "no flow is sent by name: write network = \"icn\" in one".to_owned();

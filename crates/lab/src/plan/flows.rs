@@ -43,6 +43,8 @@ pub(super) struct Traffic {
     /// What consumers ask for.
     pub(super) prefixes: Vec<(FlowId, Prefix)>,
     ids: BTreeMap<String, FlowId>,
+    /// Names of entries, and of their groups, that were to make flows and did not, because something about them is noted.
+    refused: BTreeSet<String>,
 }
 
 impl Traffic {
@@ -74,6 +76,32 @@ impl Traffic {
 
     pub(super) fn has_group(&self, name: &str) -> bool {
         self.groups.iter().any(|group| group.name == name)
+    }
+
+    /// Whether a flow or group of that name is written and was refused: that it is not here needs no second message.
+    pub(super) fn refused(&self, name: &str) -> bool {
+        let entry = name.rsplit_once('.').filter(|(_, copy)| copy.parse::<u32>().is_ok());
+        self.refused.contains(name) || entry.is_some_and(|(entry, _)| self.refused.contains(entry))
+    }
+
+    /// Whether a flow that was refused may offer that series.
+    pub(super) fn may_offer(&self, series: &str) -> bool {
+        let own = [tcp::SERIES, stream::SERIES].into_iter().flatten().any(|row| row.0 == series);
+        !self.refused.is_empty() && (own || !offerers(series).is_empty())
+    }
+
+    /// Who offers a series that these flows do not, for people.
+    pub(super) fn offered_by(&self, series: &str) -> Option<String> {
+        let schemes = offerers(series);
+        // a scheme that is here and offers it nonetheless offers it in routers
+        let here = |scheme: &&str| self.flows.iter().any(|flow| flow.scheme.as_deref() == Some(*scheme));
+        if let Some(scheme) = schemes.iter().copied().find(here) {
+            return Some(format!(
+                "`{scheme}` offers it in routers by name: write network = \"icn\" in its flow"
+            ));
+        }
+        let names: Vec<String> = schemes.iter().map(|scheme| format!("`{scheme}`")).collect();
+        (!names.is_empty()).then(|| format!("{} would offer it", names.join(", ")))
     }
 
     /// Series that the engine measures and that these flows, and forwarders, offer.
@@ -141,6 +169,12 @@ fn of_forwarders(named: &Named) -> impl Iterator<Item = &'static SeriesInfo> {
     spec.flat_map(|_| ndn::SERIES).chain(own.filter(|row| row.2 == "node"))
 }
 
+/// Schemes that have a series of their own of that name.
+fn offerers(series: &str) -> Vec<&'static str> {
+    let offers = |entry: &schemes::Entry| entry.scheme.series.iter().any(|row| row.0 == series);
+    schemes::catalogue().into_iter().filter(offers).map(|entry| entry.scheme.name).collect()
+}
+
 /// All flows.
 pub(super) fn build(
     tables: &[At<Flow>],
@@ -148,6 +182,22 @@ pub(super) fn build(
     paths: &mut Paths<'_>,
     notes: &mut Notes,
 ) -> Traffic {
+    let before = notes.count();
+    let mut traffic = made(tables, setting, paths, notes);
+    if notes.count() > before {
+        for name in tables.iter().filter_map(|table| table.name.given()) {
+            if traffic.find(name).is_none_or(|flows| flows.is_empty()) {
+                traffic.refused.insert(name.value.clone());
+            }
+        }
+        let groups = tables.iter().filter_map(|table| table.group.given());
+        traffic.refused.extend(groups.map(|group| group.value.clone()));
+    }
+    traffic
+}
+
+/// Those that can be made; the others are noted.
+fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes: &mut Notes) -> Traffic {
     let mut traffic = Traffic::default();
     let mut next_pair = 1;
     let mut receivers = 0;

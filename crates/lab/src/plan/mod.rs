@@ -212,9 +212,12 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
     let known = traffic.series(setting.named);
     for name in written.series.given().map_or(&[][..], |list| &list.value) {
         if !known.contains(name.value.as_str()) {
+            if traffic.may_offer(name) {
+                continue;
+            }
             notes
                 .wrong(name.span, format!("nothing here offers the series `{}`", shortened(name)))
-                .maybe(suggestion(name, known.iter().copied()));
+                .maybe(traffic.offered_by(name).or_else(|| suggestion(name, known.iter().copied())));
         } else if !series.contains(&name.value) {
             series.push(name.value.clone());
         }

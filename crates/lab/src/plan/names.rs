@@ -29,9 +29,9 @@ impl Names {
         self.spec.iter().flat_map(|spec| spec.routers.iter().copied().chain([spec.resolver]))
     }
 
-    /// Whether a node does more than forward, as far as that is known.
-    pub(super) fn knows(&self, node: NodeId) -> bool {
-        self.partial || self.nodes().any(|known| known == node)
+    /// Whether a node does more than forward, as far as that is known; `None` is a node that is not there.
+    pub(super) fn knows(&self, node: Option<NodeId>) -> bool {
+        self.partial || self.nodes().any(|known| Some(known) == node)
     }
 
     /// Whether source and members of a group can speak to name routers; noted where they cannot.

@@ -59,7 +59,7 @@ fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (Str
             ("links", &[][..])
         }
         "flow" => {
-            if !traffic.has_flow(name) {
+            if !traffic.has_flow(name) && !traffic.refused(name) {
                 if traffic.has_group(name) {
                     let message = format!("`{}` is a group of flows", shortened(name));
                     return Err((
@@ -72,7 +72,7 @@ fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (Str
             ("flows", OF_A_FLOW)
         }
         "flows" => {
-            if !name.is_empty() && !traffic.has_group(name) {
+            if !name.is_empty() && !traffic.has_group(name) && !traffic.refused(name) {
                 return nothing(
                     "group of flows",
                     traffic.groups.iter().map(|group| group.name.as_str()).collect(),
@@ -86,14 +86,16 @@ fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (Str
                 let (flow, node) = (traffic.flow(flow)?, net.node(node)?);
                 flow.to.iter().find(|receiver| receiver.node == node)
             };
-            if known().is_none() {
+            let refused = name.split_once('@').is_some_and(|(flow, _)| traffic.refused(flow));
+            if known().is_none() && !refused {
                 let hint = "write receiver.FLOW@NODE and a column of the table of receivers";
                 return Err((format!("no receiver is called `{}`", shortened(name)), Some(hint.to_owned())));
             }
             ("receivers", &[][..])
         }
         "node" => {
-            if !net.node(name).is_some_and(|node| names.knows(node) || named.knows(node)) {
+            let node = net.node(name);
+            if !names.knows(node) && !node.is_some_and(|node| named.knows(node)) {
                 let nodes = names.nodes().chain(named.nodes().iter().copied());
                 let of = if named.nodes().is_empty() {
                     "node of the name-based network"
