@@ -53,7 +53,9 @@ def folders(schemes):
 
 def block(kinds):
     """The block's text."""
-    modules = "".join(f"pub mod {name};\n" for name in sorted(kinds["control"] + kinds["stream"] + kinds["forwarder"]))
+    modules = "".join(
+        f"pub mod {name};\n" for name in sorted(kinds["control"] + kinds["stream"] + kinds["forwarder"])
+    )
     rows = []
     for kind, names in kinds.items():
         if names and kind == "forwarder":

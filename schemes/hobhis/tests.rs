@@ -44,8 +44,8 @@ fn greet(node: &mut Gate, law: &mut Shaper, content: usize) {
 
 /// Data of these contents wait in the queue down.
 fn fill(node: &mut Gate, law: &mut Shaper, counts: [u32; 2]) {
-    for content in 0..2 {
-        for segment in 0..counts[content] {
+    for (content, count) in counts.into_iter().enumerate() {
+        for segment in 0..count {
             node.data(law, name(content, 2000 + u64::from(segment)), UP, DOWN);
             let backlog = &mut node.link(DOWN).backlog;
             backlog.packets += 1;
