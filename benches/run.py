@@ -37,9 +37,9 @@ TITLES = {
     "n1": "named data, constant rate",
     "n2": "named data, windows",
 }
-# ndnSIM 2.8 on n1 and n2 (AIMD), 100 simulated seconds: packet-hops per CPU second as released, and with its timer leak
+# ndnSIM 2.8 on n1 and n2 (BIC), 100 simulated seconds: packet-hops per CPU second as released, and with its timer leak
 # removed. Quoted: it takes half an hour of CPU to build. Measured on two shared cores, spread 25 % and more.
-NDNSIM = {"n1": (52e3, 78e3), "n2": (50e3, 104e3)}
+NDNSIM = {"n1": (52e3, 78e3), "n2": (41e3, 99e3)}
 # what ns-2 has as well
 PEERED = {"w1", "w2", "w3", "w4"}
 ALLOWED_GROWTH = 0.02

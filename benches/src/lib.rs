@@ -17,7 +17,7 @@ pub fn workload(name: &str, seconds: Option<u64>) -> Option<Blueprint> {
         "w4s" => Some(stream_star(64, Cast::Multicast, run(400))),
         "w4n" => Some(stream_star(64, Cast::Named, run(400))),
         "n1" => Some(named(None, run(100))),
-        "n2" => Some(named(Some("aimd"), run(100))),
+        "n2" => Some(named(Some("bic"), run(100))),
         _ => None,
     }
 }
