@@ -321,6 +321,16 @@ macro_rules! registry {
                     Self::Custom(law) => law.on_enqueue(packet, to, port, at),
                 }
             }
+            fn watches_departures(&self) -> bool {
+                match self { $(Self::$Link(law) => law.watches_departures(),)* Self::Custom(law) => law.watches_departures() }
+            }
+            #[inline]
+            fn on_dequeue(&mut self, packet: &mut Packet, to: FaceId, port: &PortView, waited: Duration, at: &mut Passing<'_>) {
+                match self {
+                    $(Self::$Link(law) => law.on_dequeue(packet, to, port, waited, at),)*
+                    Self::Custom(law) => law.on_dequeue(packet, to, port, waited, at),
+                }
+            }
             fn on_timer(&mut self, cx: &mut dyn LinkCx) {
                 match self { $(Self::$Link(law) => law.on_timer(cx),)* Self::Custom(law) => law.on_timer(cx) }
             }

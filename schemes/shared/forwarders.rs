@@ -432,6 +432,16 @@ impl Gate {
         law.on_enqueue(packet, to, &port, &mut at);
     }
 
+    /// A packet leaves a queue, where it stood for `waited`; the test says what is in it afterwards.
+    pub fn dequeue(&mut self, law: &mut impl LinkLaw, packet: &mut Packet, to: FaceId, waited: Duration) {
+        if !law.watches_departures() {
+            return;
+        }
+        let port = *self.link(to);
+        let mut at = Passing { now: self.now, port: port.port, random: &mut self.random };
+        law.on_dequeue(packet, to, &port, waited, &mut at);
+    }
+
     /// The deadline has come.
     pub fn timer(&mut self, law: &mut impl LinkLaw) {
         self.timer = true;

@@ -294,6 +294,24 @@ pub trait LinkLaw {
     /// A packet, whosever it is, is about to be offered to the queue of a link. It may be marked or stamped.
     fn on_enqueue(&mut self, _packet: &mut Packet, _to: FaceId, _port: &PortView, _at: &mut Passing<'_>) {}
 
+    /// Whether [`LinkLaw::on_dequeue`] is wanted; asked once, when the node is made. It costs an event for every packet that waits.
+    fn watches_departures(&self) -> bool {
+        false
+    }
+
+    /// A packet, whosever it is, leaves the queue of a link: its transmission begins. It may be marked or stamped.
+    ///
+    /// It is not in the backlog of `port` any more; `waited` is the time since it was offered, zero where the link was idle.
+    fn on_dequeue(
+        &mut self,
+        _packet: &mut Packet,
+        _to: FaceId,
+        _port: &PortView,
+        _waited: Duration,
+        _at: &mut Passing<'_>,
+    ) {
+    }
+
     /// The deadline may have passed. The place to release what is held.
     fn on_timer(&mut self, _cx: &mut dyn LinkCx) {}
 

@@ -2,10 +2,10 @@
 //!
 //! A router that has one is seen by the driver in three ways: packets for the node itself go to [`Router::handle`], every packet
 //! that arrives is shown to [`Router::on_arrival`], every packet that is about to join a queue of the node to
-//! [`Router::on_enqueue`]. The latter two only look (and may mark): what they make the router want to say it says when its
-//! [`Router::wake`] comes, which may be at once.
+//! [`Router::on_enqueue`], every packet that leaves one to [`Router::on_dequeue`]. All but the first only look (and may mark): what
+//! they make the router want to say it says when its [`Router::wake`] comes, which may be at once.
 
-use units::{Rate, Time};
+use units::{Duration, Rate, Time};
 
 use crate::{Address, Backlog, Cx, DropReason, GroupId, Label, NodeId, Packet, PeerId, PortId, Random};
 
@@ -24,6 +24,16 @@ pub trait Router {
 
     /// A packet, whosever it is, is about to be offered to the queue `port`.
     fn on_enqueue(&mut self, _packet: &mut Packet, _port: &PortView, _at: &mut Passing<'_>) {}
+
+    /// A packet, whosever it is, leaves the queue `port`, where it stood for `waited`: its transmission begins.
+    fn on_dequeue(
+        &mut self,
+        _packet: &mut Packet,
+        _port: &PortView,
+        _waited: Duration,
+        _at: &mut Passing<'_>,
+    ) {
+    }
 
     /// The earliest deadline of the router and its parts; a pure function of its state.
     fn wake(&self) -> Time {

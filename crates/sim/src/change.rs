@@ -46,6 +46,7 @@ impl World {
                 for port in both(link.0) {
                     let offers = self.ports[port.index()].set_rate(self.now, rate);
                     self.schedule_all(port, &offers);
+                    self.show_departures(port);
                 }
             }
             Change::LinkDelay(link, delay) => {

@@ -4,6 +4,7 @@ mod agenda;
 mod blueprint;
 mod build;
 mod change;
+mod departures;
 mod ndn;
 mod node;
 mod peer;

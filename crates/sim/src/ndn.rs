@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract::{Address, NameId, NextHop, NodeId, ParamError, PeerId, PortId, Random, Setup};
+use contract::{Address, LinkLaw, NameId, NextHop, NodeId, ParamError, PeerId, PortId, Random, Setup};
+use schemes::AnyLink;
 use stack::ndn;
 use units::Bytes;
 
@@ -63,6 +64,16 @@ impl World {
             let routes = routes_of(spec, node, forwarder.faces(), &served[node.index()], &origins, &ways);
             forwarder.set_routes(&routes);
         }
+    }
+
+    /// Puts a part at the links of the forwarder at `node` that is not of the house. Call before the run; nothing happens where there
+    /// is no forwarder.
+    pub fn custom_link(&mut self, node: NodeId, law: Box<dyn LinkLaw + Send>) {
+        let Some(index) = self.nodes.at(node) else { return };
+        let AnyNode::Forwarder(forwarder) = &mut self.nodes.all[index].machine else { return };
+        forwarder.set_law(Some(AnyLink::Custom(law)));
+        self.watch_ports();
+        self.start_node(index);
     }
 
     /// A forwarder loses its memory: what was pending, its store, what its parts have learnt.

@@ -14,7 +14,7 @@ use contract::{
 use schemes::{AnyLink, AnyRouter, AnyStrategy, Build};
 use stack::icn::{self, Attachment, GroupPart, Resolver};
 use stack::ndn;
-use units::Time;
+use units::{Duration, Time};
 
 use crate::agenda::{Kind, What};
 use crate::blueprint::Metric;
@@ -42,6 +42,11 @@ impl AnyNode {
             Self::Resolver(_) => false,
             Self::Forwarder(forwarder) => forwarder.watches(),
         }
+    }
+
+    /// Whether it looks at what leaves a queue.
+    fn looks_at_departures(&self) -> bool {
+        matches!(self, Self::Forwarder(forwarder) if forwarder.watches_departures())
     }
 
     fn groups(&self) -> usize {
@@ -95,6 +100,15 @@ impl Router for AnyNode {
     }
 
     #[inline]
+    fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut Passing<'_>) {
+        match self {
+            Self::Router(machine) => machine.on_dequeue(packet, port, waited, at),
+            Self::Resolver(machine) => machine.on_dequeue(packet, port, waited, at),
+            Self::Forwarder(machine) => machine.on_dequeue(packet, port, waited, at),
+        }
+    }
+
+    #[inline]
     fn wake(&self) -> Time {
         match self {
             Self::Router(machine) => machine.wake(),
@@ -112,7 +126,7 @@ pub(crate) struct NodeState {
     /// speaks at once, packet by packet, leaves the router's own deadline where it is.
     armed: Time,
     later: Time,
-    random: Random,
+    pub random: Random,
     meter: Meter,
     sent: Sent,
     /// Counters at the end of the warm-up.
@@ -262,11 +276,17 @@ impl World {
         if let Some(spec) = &blueprint.ndn {
             self.place_forwarders(blueprint, spec)?;
         }
+        self.watch_ports();
+        Ok(())
+    }
+
+    /// Tells every port what its ends are.
+    pub(crate) fn watch_ports(&mut self) {
         for (port, edge) in self.edges.iter().enumerate() {
-            let looks = self.nodes.at(edge.from).is_some_and(|index| self.nodes.all[index].machine.looks());
+            let from = self.nodes.at(edge.from).map(|index| &self.nodes.all[index].machine);
+            let looks = from.map_or([false; 2], |machine| [machine.looks(), machine.looks_at_departures()]);
             self.ports[port].watch(looks, self.nodes.at(edge.to).is_some());
         }
-        Ok(())
     }
 
     fn place_routers(&mut self, blueprint: &Blueprint, spec: &IcnSpec) -> Result<(), ParamError> {
@@ -485,7 +505,7 @@ impl World {
     }
 
     #[inline]
-    fn rearm_node(&mut self, index: usize) {
+    pub(crate) fn rearm_node(&mut self, index: usize) {
         let state = &mut self.nodes.all[index];
         let wake = state.machine.wake().max(self.now);
         if wake < state.armed {

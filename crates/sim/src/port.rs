@@ -8,6 +8,7 @@ use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDis
 use stack::queue::RoundRobin;
 use units::{Bytes, Carry, Duration, Rate, Time};
 
+use crate::departures::Shown;
 use crate::ring::{Ring, Slot};
 use crate::trace::PortRecord;
 use crate::{Limit, PortSpec};
@@ -40,7 +41,7 @@ pub(crate) struct Discipline {
 /// A port. Laid out by cache lines: what an arrival touches, what an offer touches besides, the rest.
 #[repr(C, align(64))]
 pub(crate) struct Port {
-    ring: Ring,
+    pub ring: Ring,
     /// The node at the other end.
     pub to: NodeId,
     /// Arrivals take the longer way: the wire loses packets at random, or it leads to a node with a machine.
@@ -83,6 +84,8 @@ pub(crate) struct Cold {
     leads_to_machine: bool,
     /// It is a port of a node whose machine looks at every packet that is offered.
     pub looked_at: bool,
+    /// It is a port of a node whose machine looks at every packet that leaves the queue.
+    pub departures: Option<Shown>,
     drops: [u64; DropReason::ALL.len()],
     marked_packets: u64,
     /// Counts at the end of the warm-up, taken off every reading.
@@ -134,6 +137,7 @@ impl Port {
                 loss_random,
                 leads_to_machine: false,
                 looked_at: false,
+                departures: None,
                 drops: Default::default(),
                 marked_packets: 0,
                 base: PortRecord::default(),
@@ -150,11 +154,17 @@ impl Port {
         self.cold.loss > 0.0 && self.cold.loss_random.chance(self.cold.loss)
     }
 
-    /// What its ends are: whether the node it is a port of looks on, whether the node it leads to has a machine.
-    pub(crate) fn watch(&mut self, from: bool, to: bool) {
-        (self.cold.looked_at, self.cold.leads_to_machine) = (from, to);
+    /// What its ends are: whether the node it is a port of looks at what is offered and at what leaves, whether the node it leads to
+    /// has a machine.
+    pub(crate) fn watch(&mut self, [offers, departures]: [bool; 2], to: bool) {
+        (self.cold.looked_at, self.cold.leads_to_machine) = (offers, to);
+        self.cold.departures = departures.then(Shown::default);
         self.watched = to || self.cold.loss > 0.0;
-        self.plain = self.plain && !from;
+        self.plain = self.plain && !self.is_looked_at();
+    }
+
+    fn is_looked_at(&self) -> bool {
+        self.cold.looked_at || self.cold.departures.is_some()
     }
 
     /// The port as its router sees it.
@@ -407,7 +417,7 @@ impl Port {
     pub(crate) fn set_up(&mut self, now: Time, up: bool) -> Vec<PacketId> {
         self.settle_capacity(now);
         self.up = up;
-        self.plain = up && self.discipline.is_none() && !self.cold.looked_at;
+        self.plain = up && self.discipline.is_none() && !self.is_looked_at();
         if up {
             return Vec::new();
         }

@@ -49,6 +49,8 @@ pub struct World {
     pub(crate) nodes: Nodes,
     /// Packets between endpoints and the machine of one node, to be handed over before time goes on.
     pub(crate) local: VecDeque<HandOver>,
+    /// When packets were offered to the queues that they stand in, by packet: of queues whose departures somebody looks at.
+    pub(crate) offered_at: Vec<Time>,
     /// Producers of named data.
     pub(crate) producers: Vec<PeerId>,
     pub(crate) flows: Vec<build::FlowState>,
@@ -89,6 +91,7 @@ impl World {
             edges: Vec::new(),
             nodes: Nodes::default(),
             local: VecDeque::new(),
+            offered_at: Vec::new(),
             producers: Vec::new(),
             flows: Vec::new(),
             receivers: Vec::new(),
@@ -307,12 +310,19 @@ impl World {
         if self.ports[port.index()].cold.looked_at {
             self.show_enqueue(port, id);
         }
+        let departures = self.ports[port.index()].cold.departures.is_some();
+        if departures {
+            self.note_offer(id);
+        }
         let queue = &mut self.ports[port.index()];
         if queue.up && queue.discipline.is_none() {
             // the router has looked: for this packet the port is as any other. One body of `offer` is all that stays inline.
             queue.plain = true;
             self.offer(port, id);
             self.ports[port.index()].plain = false;
+            if departures {
+                self.show_departures(port);
+            }
             return;
         }
         queue.count_offer();
@@ -343,11 +353,17 @@ impl World {
             let size = self.out.arena.get(id).size_bytes;
             let depart = self.ports[port.index()].serve(self.now, id, size);
             self.agenda.push(depart, What::new(Kind::Depart, port.0));
+            if self.ports[port.index()].cold.departures.is_some() {
+                self.show_dequeue(port, id);
+            }
         }
     }
 
     fn on_depart(&mut self, what: What) {
         let port = PortId(what.index() as u32);
+        if self.ports[port.index()].discipline.is_none() {
+            return self.on_shown_departure(what);
+        }
         let Some(offer) = self.ports[port.index()].finish_serving(self.now) else { return };
         self.digest(what);
         self.hops += 1;

@@ -11,7 +11,7 @@ use contract::{
     NackReason, NameId, Names, NextHop, NodeCx, Packet, Passing, Pending, PortView, Random, Refused, Return,
     Returned, Router, RouterInput, SeriesInfo, Strategy,
 };
-use units::Time;
+use units::{Duration, Time};
 
 use super::acting::{Core, Deciding, Shaping, round_trip};
 use super::counters::{Counters, Tally};
@@ -86,6 +86,11 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         self.law.as_ref().is_some_and(L::watches)
     }
 
+    /// Whether its link part wants to see what leaves a queue.
+    pub fn watches_departures(&self) -> bool {
+        self.law.as_ref().is_some_and(L::watches_departures)
+    }
+
     /// Its strategy.
     pub const fn strategy(&self) -> &S {
         &self.strategy
@@ -94,6 +99,11 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
     /// Its part at the links.
     pub const fn law_mut(&mut self) -> Option<&mut L> {
         self.law.as_mut()
+    }
+
+    /// Puts another part at the links. Call before the first packet.
+    pub fn set_law(&mut self, law: Option<L>) {
+        self.law = law;
     }
 
     /// What it counted.
@@ -406,6 +416,12 @@ impl<S: Strategy, L: LinkLaw> Router for Forwarder<S, L> {
     fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
         if let (Some(law), Some(face)) = (self.law.as_mut(), self.core.faces.of_port(port.port)) {
             law.on_enqueue(packet, face, port, at);
+        }
+    }
+
+    fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut Passing<'_>) {
+        if let (Some(law), Some(face)) = (self.law.as_mut(), self.core.faces.of_port(port.port)) {
+            law.on_dequeue(packet, face, port, waited, at);
         }
     }
 

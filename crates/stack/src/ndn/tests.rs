@@ -505,6 +505,19 @@ impl LinkLaw for Law {
     fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, _port: &PortView, _at: &mut Passing<'_>) {
         self.seen.push(format!("queue {} {}", segment_of(packet), to.0));
     }
+    fn watches_departures(&self) -> bool {
+        true
+    }
+    fn on_dequeue(
+        &mut self,
+        packet: &mut Packet,
+        to: FaceId,
+        _port: &PortView,
+        waited: Duration,
+        _at: &mut Passing<'_>,
+    ) {
+        self.seen.push(format!("left {} {} {}", segment_of(packet), to.0, waited.as_nanos() / 1_000_000));
+    }
     fn wake(&self) -> Time {
         self.release_at.unwrap_or(Time::NEVER)
     }
@@ -536,7 +549,9 @@ fn a_link_part_sees_what_crosses_links_and_stamps_it() {
     let mut random = Random::new(1, "", "");
     let mut at = Passing { now: node.now, port: PortId(20), random: &mut random };
     node.machine.on_enqueue(&mut data(4), &view, &mut at);
-    assert_eq!(seen(&mut node), ["queue 4 1"]);
+    assert!(node.machine.watches_departures());
+    node.machine.on_dequeue(&mut data(4), &view, Duration::from_millis(7), &mut at);
+    assert_eq!(seen(&mut node), ["queue 4 1", "left 4 1 7"]);
 }
 
 #[test]
