@@ -6,8 +6,8 @@
 //! `strategy(&Params, &Setup)` and `Link` with `link(&Params, &Setup)`; a folder may have them beside `Control`, or alone.
 
 use contract::{
-    Ack, Admission, Allowance, Arrival, Arrived, Congestion, CongestionControl, Crossing, Cx, FaceId,
-    Feedback, FibEntry, Gap, Label, LinkCx, LinkLaw, Name, Packet, ParamError, ParamInfo, ParamList,
+    Ack, Admission, Allowance, Arrival, Arrived, Congestion, CongestionControl, Crossing, Cx, Delivery,
+    FaceId, Feedback, FibEntry, Gap, Label, LinkCx, LinkLaw, Name, Packet, ParamError, ParamInfo, ParamList,
     ParamTable, ParamValue, Passing, Pending, PortView, ReceiverCx, ReceiverLaw, Refused, Report, Return,
     Returned, RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup, Strategy, StrategyCx,
 };

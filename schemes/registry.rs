@@ -94,6 +94,15 @@ macro_rules! registry {
             fn allowance(&self) -> Allowance {
                 match self { $(Self::$Control(law) => law.allowance(),)* Self::Custom(law) => law.allowance() }
             }
+            fn samples_delivery(&self) -> bool {
+                match self { $(Self::$Control(law) => law.samples_delivery(),)* Self::Custom(law) => law.samples_delivery() }
+            }
+            fn on_delivery(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
+                match self {
+                    $(Self::$Control(law) => law.on_delivery(delivery, cx),)*
+                    Self::Custom(law) => law.on_delivery(delivery, cx),
+                }
+            }
             #[inline]
             fn on_sent(&mut self, sent: &Sent, cx: &mut Cx<'_>) {
                 match self { $(Self::$Control(law) => law.on_sent(sent, cx),)* Self::Custom(law) => law.on_sent(sent, cx) }

@@ -82,7 +82,7 @@ const DATA: Bytes = Bytes::new(1250);
 const ACCESS: Rate = Rate::from_mbps(10);
 const CORE: Rate = Rate::from_mbps(12);
 const UP: FaceId = FaceId(0);
-const SETUP: Setup = Setup { segment: DATA, initial_window: DATA };
+const SETUP: Setup = Setup { segment: DATA, header: Bytes::ZERO, initial_window: DATA };
 
 fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)

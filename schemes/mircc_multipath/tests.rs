@@ -132,7 +132,7 @@ impl StrategyCx for Node {
 }
 
 const DATA: Bytes = Bytes::new(1250);
-const SETUP: Setup = Setup { segment: DATA, initial_window: DATA };
+const SETUP: Setup = Setup { segment: DATA, header: Bytes::ZERO, initial_window: DATA };
 const NEAR: FaceId = FaceId(0);
 const FAR: FaceId = FaceId(1);
 const CONSUMER: FaceId = FaceId(2);

@@ -12,7 +12,7 @@ use super::{Consumer, Form, Params, Status, Strategy, Window, control, strategy}
 use crate::shared::forwarders::{Crossroads, Deed, faces};
 use crate::shared::testing::{Bench, setup};
 
-const SETUP: Setup = Setup { segment: Bytes::new(1100), initial_window: Bytes::ZERO };
+const SETUP: Setup = Setup { segment: Bytes::new(1100), header: Bytes::ZERO, initial_window: Bytes::ZERO };
 const NEAR: FaceId = FaceId(0);
 const FAR: FaceId = FaceId(1);
 const CONSUMER: FaceId = FaceId(2);

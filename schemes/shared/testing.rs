@@ -39,6 +39,7 @@ impl Bench {
             marked: false,
             in_flight: law.allowance().window,
             sent_at: self.now - self.rtt,
+            answered_at: self.now - self.rtt / 2,
             rtt: Some(self.rtt),
             rtt_smoothed: self.rtt,
             rtt_min: self.rtt,
@@ -88,5 +89,5 @@ pub(crate) const SEGMENT: Bytes = Bytes::new(1000);
 
 /// Segments of 1000 bytes and an initial window of `initial` of them.
 pub(crate) fn setup(initial: u64) -> Setup {
-    Setup { segment: SEGMENT, initial_window: SEGMENT * initial }
+    Setup { segment: SEGMENT, header: Bytes::ZERO, initial_window: SEGMENT * initial }
 }

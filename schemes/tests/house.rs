@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use contract::{
-    Ack, Address, Around, Arrival, Backlog, Branch, Cause, Congestion, CongestionControl, Cx, Destination,
-    Ecn, Entry as Forwarding, Feedback, FlowId, Gap, GroupId, Header, Label, Meter, NodeCx, NodeId, Outputs,
-    Packet, ParamInfo, ParamKind, ParamList, ParamValue, Passing, PeerId, PortId, PortView, Random,
-    ReceiverCx, ReceiverLaw, Report, RouterCx, RouterLaw, SenderLaw, Sending, Sent, Setup, StreamHeader,
-    TcpHeader, Word,
+    Ack, Address, Around, Arrival, Backlog, Branch, Cause, Congestion, CongestionControl, Cx, Delivery,
+    Destination, Ecn, Entry as Forwarding, Feedback, FlowId, Gap, GroupId, Header, Label, Meter, NodeCx,
+    NodeId, Outputs, Packet, ParamInfo, ParamKind, ParamList, ParamValue, Passing, PeerId, PortId, PortView,
+    Random, ReceiverCx, ReceiverLaw, Report, RouterCx, RouterLaw, SenderLaw, Sending, Sent, Setup,
+    StreamHeader, TcpHeader, Word,
 };
 use proptest::prelude::*;
 use schemes::{Build, Entry, catalogue};
@@ -148,9 +148,30 @@ fn readmes_have_their_headings_sources_parameters_and_a_scenario() {
 #[derive(Clone, Debug)]
 enum Op {
     Wait(u64),
-    Ack { segments: u8, marked: bool, app_limited: bool, recovering: bool, rtt_us: u32, label: [u64; 4] },
-    Congestion { cause: u8, first: bool, share: u8 },
-    Sent,
+    Ack {
+        segments: u8,
+        marked: bool,
+        app_limited: bool,
+        recovering: bool,
+        rtt_us: u32,
+        label: [u64; 4],
+    },
+    Congestion {
+        cause: u8,
+        first: bool,
+        share: u8,
+    },
+    Delivery {
+        segments: u8,
+        waits: u8,
+        kbps: Option<u32>,
+        app_limited: bool,
+        recovering: bool,
+        rtt_us: Option<u32>,
+    },
+    Sent {
+        app_limited: bool,
+    },
     Timer,
     Spurious,
     Idle,
@@ -166,7 +187,11 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (0u8..4, prop::bool::weighted(0.7), 0u8..=100).prop_map(|(cause, first, share)| Op::Congestion {
             cause, first, share
         }),
-        1 => Just(Op::Sent),
+        4 => (1u8..4, any::<u8>(), prop::option::weighted(0.9, 0u32..100_000_000), prop::bool::weighted(0.1), prop::bool::weighted(0.1), prop::option::weighted(0.9, 10u32..3_000_000))
+            .prop_map(|(segments, waits, kbps, app_limited, recovering, rtt_us)| Op::Delivery {
+                segments, waits, kbps, app_limited, recovering, rtt_us
+            }),
+        1 => any::<bool>().prop_map(|app_limited| Op::Sent { app_limited }),
         1 => Just(Op::Timer),
         1 => Just(Op::Spurious),
         1 => Just(Op::Idle),
@@ -182,6 +207,7 @@ fn label() -> impl Strategy<Value = [u64; 4]> {
 fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
     let mut world = World::new();
     let mut allowed = Vec::new();
+    let mut total = Bytes::ZERO;
     for op in ops {
         let window = law.allowance().window;
         let in_flight = if window == Bytes::UNLIMITED { SEGMENT * 100 } else { window };
@@ -195,6 +221,7 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
                     marked,
                     in_flight,
                     sent_at: world.now - rtt,
+                    answered_at: world.now - rtt / 2,
                     rtt: Some(rtt),
                     rtt_smoothed: rtt,
                     rtt_min: rtt,
@@ -215,7 +242,26 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
                 };
                 law.on_congestion(&event, &mut world.cx());
             }
-            Op::Sent => law.on_sent(&Sent { bytes: SEGMENT, in_flight, again: false }, &mut world.cx()),
+            Op::Delivery { .. } if !law.samples_delivery() => {}
+            Op::Delivery { segments, waits, kbps, app_limited, recovering, rtt_us } => {
+                total += SEGMENT * u64::from(segments);
+                let delivery = Delivery {
+                    bytes: SEGMENT * u64::from(segments),
+                    total,
+                    total_when_sent: total.saturating_sub(SEGMENT * u64::from(waits)),
+                    rate: kbps.map(|kbps| Rate::from_kbps(u64::from(kbps))),
+                    app_limited,
+                    rtt: rtt_us.map(|micros| Duration::from_micros(u64::from(micros))),
+                    in_flight_before: in_flight,
+                    in_flight: Bytes::new(in_flight.as_u64() / 256 * u64::from(waits)),
+                    recovering,
+                };
+                law.on_delivery(&delivery, &mut world.cx());
+            }
+            Op::Sent { app_limited } => {
+                let sent = Sent { bytes: SEGMENT, in_flight, again: false, app_limited };
+                law.on_sent(&sent, &mut world.cx());
+            }
             Op::Timer => {
                 if law.wake() != Time::NEVER {
                     world.now = world.now.max(law.wake());
@@ -790,8 +836,8 @@ fn wrong_values(info: &ParamInfo) -> Vec<ParamValue> {
 
 const SEGMENT: Bytes = Bytes::new(1000);
 const PACKET: Bytes = Bytes::new(1000);
-const SETUP: Setup = Setup { segment: SEGMENT, initial_window: Bytes::new(10_000) };
-const STREAM: Setup = Setup { segment: PACKET, initial_window: Bytes::ZERO };
+const SETUP: Setup = Setup { segment: SEGMENT, header: Bytes::ZERO, initial_window: Bytes::new(10_000) };
+const STREAM: Setup = Setup { segment: PACKET, header: Bytes::ZERO, initial_window: Bytes::ZERO };
 const HEADINGS: [&str; 8] = [
     "Idea",
     "Sources",

@@ -15,6 +15,16 @@ pub trait CongestionControl {
     /// What is permitted now.
     fn allowance(&self) -> Allowance;
 
+    /// Whether the transport is to measure how fast it delivers and tell [`CongestionControl::on_delivery`]. Asked once; where the
+    /// answer is no, nothing is measured. Only TCP does.
+    fn samples_delivery(&self) -> bool {
+        false
+    }
+
+    /// An acknowledgement told of deliveries, cumulative or selective. After `on_ack`, and after the losses that it showed; laws that
+    /// answer no to [`CongestionControl::samples_delivery`] are never called.
+    fn on_delivery(&mut self, _delivery: &Delivery, _cx: &mut Cx<'_>) {}
+
     /// A packet left.
     fn on_sent(&mut self, _sent: &Sent, _cx: &mut Cx<'_>) {}
 
@@ -82,6 +92,8 @@ pub struct Ack {
     pub in_flight: Bytes,
     /// When the newest packet it covers was sent.
     pub sent_at: Time,
+    /// When its receiver sent it, by the receiver's clock; [`Time::NEVER`] where the transport does not carry that.
+    pub answered_at: Time,
     /// A valid round-trip sample, if it gives one.
     pub rtt: Option<Duration>,
     /// Smoothed round-trip time; the initial value before the first sample.
@@ -98,6 +110,42 @@ pub struct Ack {
     pub from: PeerId,
     /// The scheme's own words.
     pub label: Label,
+}
+
+impl Ack {
+    /// One-way delay of the segment whose timestamp is echoed, in nanoseconds: the receiver's clock when it answered, less the sender's
+    /// when the segment left [RFC7323 §3]. `None` where the transport does not carry both.
+    ///
+    /// The clocks are those of two machines, so the value may be anything, below zero too: only its changes mean something. What a
+    /// delayed acknowledgement waited is in it.
+    #[inline]
+    pub fn delay(&self) -> Option<i64> {
+        let difference = self.answered_at.as_nanos().wrapping_sub(self.sent_at.as_nanos()) as i64;
+        (self.answered_at != Time::NEVER).then_some(difference)
+    }
+}
+
+/// Facts about what one acknowledgement delivered.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery {
+    /// Payload newly known delivered, acknowledged cumulatively or selectively.
+    pub bytes: Bytes,
+    /// Payload delivered in this connection so far, this included.
+    pub total: Bytes,
+    /// What had been delivered when the newest of these packets left.
+    pub total_when_sent: Bytes,
+    /// Payload delivered over the time it took, from then to now; `None` where that is shorter than any round trip.
+    pub rate: Option<Rate>,
+    /// The sender had too little to send when the newest of these packets left, so that `rate` says little of the network.
+    pub app_limited: bool,
+    /// Round-trip time of the newest of these packets; `None` if that was sent more than once.
+    pub rtt: Option<Duration>,
+    /// Payload in flight before this acknowledgement.
+    pub in_flight_before: Bytes,
+    /// Payload in flight after it, what it showed to be lost left out.
+    pub in_flight: Bytes,
+    /// The transport is repairing losses, after a timeout too.
+    pub recovering: bool,
 }
 
 /// Facts about one congestion event.
@@ -135,6 +183,8 @@ pub struct Sent {
     pub in_flight: Bytes,
     /// It was sent before.
     pub again: bool,
+    /// The sender had less to send than it was allowed, at some time since the last acknowledgement.
+    pub app_limited: bool,
 }
 
 /// The window and rate now permitted. Always both; `UNLIMITED` is a value of each.
@@ -164,6 +214,8 @@ pub struct Setup {
     /// TCP: payload of a full segment. Streams: bytes of a data packet on the wire. NDN: bytes of a Data packet on the wire, for
     /// consumers and for the parts of forwarders.
     pub segment: Bytes,
+    /// TCP: bytes of header on every packet. Zero elsewhere: the segment is given with it.
+    pub header: Bytes,
     /// TCP: the initial window.
     pub initial_window: Bytes,
 }

@@ -19,7 +19,9 @@ mod signal;
 mod stream;
 
 pub use arena::Arena;
-pub use control::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Sent, Setup, WindowLaw};
+pub use control::{
+    Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Delivery, Sent, Setup, WindowLaw,
+};
 pub use cx::{Count, Cx, Meter, Note, Notes, Outputs};
 pub use endpoint::{Endpoint, Input, Request};
 pub use forwarding::{

@@ -116,7 +116,7 @@ fn make_forwarder(
     faces: ndn::Faces,
     names: Arc<contract::Names>,
 ) -> Result<Forwarder, ParamError> {
-    let setup = Setup { segment: spec.config.data, initial_window: Bytes::UNLIMITED };
+    let setup = Setup { segment: spec.config.data, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED };
     let strategy = match (ndn::strategies::find(&spec.strategy), schemes::find(&spec.strategy)) {
         (Some(entry), _) => entry.make(&spec.strategy_params)?,
         (None, Some(schemes::Entry { strategy: Some(make), .. })) => {

@@ -167,6 +167,7 @@ pub(crate) fn make_sender(
         FlowKind::Tcp(config) => {
             let setup = Setup {
                 segment: config.segment,
+                header: config.header,
                 initial_window: config.segment * u64::from(config.initial_window),
             };
             let Build::Control(build) = scheme(flow)? else { return Err(wrong_kind(flow, "a stream")) };
@@ -236,12 +237,16 @@ pub(crate) fn make_receiver(
 }
 
 pub(crate) fn stream_setup(config: &stream::Config) -> Setup {
-    Setup { segment: config.packet, initial_window: Bytes::UNLIMITED }
+    Setup { segment: config.packet, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
 }
 
 /// What a consumer's law is told: it counts in Data packets on the wire.
 fn consumer_setup(config: &ndn::ConsumerConfig) -> Setup {
-    Setup { segment: config.data, initial_window: config.data * u64::from(config.initial_window) }
+    Setup {
+        segment: config.data,
+        header: Bytes::ZERO,
+        initial_window: config.data * u64::from(config.initial_window),
+    }
 }
 
 /// Rate of the fastest link inwards to a node, as it is at the start of the run; `None` for a node without links.

@@ -9,6 +9,7 @@
 //! a mark's effect on the retransmission timer at a window of one segment [RFC3168 §6.1.2].
 
 mod config;
+mod delivery;
 mod receiver;
 mod recovery;
 mod sack;

@@ -9,14 +9,17 @@ use super::sender::Sender;
 impl<C: CongestionControl> Sender<C> {
     /// Reads the blocks of an acknowledgement. Returns how many bytes are newly known to have arrived.
     #[cold]
-    pub(super) fn read_blocks(&mut self, header: &TcpHeader) -> u64 {
+    pub(super) fn read_blocks(&mut self, header: &TcpHeader, now: Time) -> u64 {
         let Some(board) = &mut self.board else { return 0 };
         board.advance(self.una);
         let mut news = 0;
         for (start, end) in header.sack.0 {
-            let end = header.ack + u64::from(end);
+            let (start, end) = (header.ack + u64::from(start), header.ack + u64::from(end));
             if end <= self.high {
-                news += board.arrived(header.ack + u64::from(start), end);
+                if let Some(sampler) = &mut self.sampler {
+                    board.each_missing(start, end, |low, high| sampler.on_arrival(low, high, now));
+                }
+                news += board.arrived(start, end);
             }
         }
         self.by_pipe = self.recovering || !board.is_clear();
@@ -47,7 +50,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Whether what is lost may be sent again: in a recovery, and after a timeout until all of it has arrived.
-    fn repairing(&self) -> bool {
+    pub(super) fn repairing(&self) -> bool {
         self.recovering || self.una < self.recover
     }
 

@@ -48,6 +48,18 @@ impl Scoreboard {
         self.sacked.insert(start, end)
     }
 
+    /// Calls `with` for each stretch of `[start, end)` that is not known to have arrived.
+    pub(super) fn each_missing(&self, start: u64, end: u64, mut with: impl FnMut(u64, u64)) {
+        let mut at = start.max(self.una);
+        while at < end {
+            let (low, high) = self.sacked.gap_from(at);
+            if low < end {
+                with(low, high.min(end));
+            }
+            at = high;
+        }
+    }
+
     /// Everything below `una` is acknowledged.
     pub(super) fn advance(&mut self, una: u64) {
         if una >= self.resent_end {

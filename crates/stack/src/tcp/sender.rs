@@ -4,11 +4,12 @@
 //! and marks.
 
 use contract::{
-    Ack, Address, CongestionControl, Count, Cx, Ecn, Endpoint, Header, Input, Label, Packet, PeerId, Sent,
-    TcpFlags, TcpHeader,
+    Ack, Address, CongestionControl, Count, Cx, Ecn, Endpoint, Header, Input, Label, Packet, Sent, TcpFlags,
+    TcpHeader,
 };
 use units::{Bytes, Rate, Time};
 
+use super::delivery::Sampler;
 use super::scoreboard::Scoreboard;
 use super::supply::Supply;
 use super::{Config, RecoveryTimer};
@@ -63,6 +64,8 @@ pub struct Sender<C> {
     to: Address,
     /// With SACK only.
     pub(super) board: Option<Box<Scoreboard>>,
+    /// For laws that ask for it only.
+    pub(super) sampler: Option<Box<Sampler>>,
     pub(super) law: C,
 }
 
@@ -128,6 +131,7 @@ impl<C: CongestionControl> Sender<C> {
             pacer: Pacer::default(),
             to,
             board: config.sack.then(Box::default),
+            sampler: law.samples_delivery().then(|| Box::new(Sampler::new())),
             law,
         }
     }
@@ -156,7 +160,7 @@ impl<C: CongestionControl> Sender<C> {
     // ---- acknowledgements
 
     #[inline]
-    fn on_packet(&mut self, header: &TcpHeader, from: PeerId, cx: &mut Cx<'_>) {
+    fn on_packet(&mut self, header: &TcpHeader, packet: &Packet, cx: &mut Cx<'_>) {
         if self.phase != Phase::Open {
             return self.on_answer(header, cx);
         }
@@ -171,15 +175,18 @@ impl<C: CongestionControl> Sender<C> {
         if header.flags.ece {
             self.on_echo(cx);
         }
-        let news = if header.sack.0[0].1 > 0 { self.read_blocks(header) } else { 0 };
+        let news = if header.sack.0[0].1 > 0 { self.read_blocks(header, cx.now()) } else { 0 };
         let duplicate = header.ack == self.una && self.high > self.una;
         if header.ack > self.una {
-            self.on_new_data(header, from, cx);
+            self.on_new_data(header, packet, cx);
         } else if duplicate && self.board.is_none() {
             self.on_duplicate(cx);
         }
         if news > 0 {
             self.on_arrivals(duplicate, cx);
+        }
+        if self.sampler.is_some() {
+            self.tell_delivery(cx);
         }
         self.transmit(cx);
         if cx.probing() {
@@ -188,7 +195,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     #[inline]
-    fn on_new_data(&mut self, header: &TcpHeader, from: PeerId, cx: &mut Cx<'_>) {
+    fn on_new_data(&mut self, header: &TcpHeader, packet: &Packet, cx: &mut Cx<'_>) {
         let in_flight = self.flight();
         let bytes = header.ack - self.una;
         // the echo says which transmission is answered, so the sample is never ambiguous  [RFC6298 §3, RFC7323 §4]
@@ -225,13 +232,14 @@ impl<C: CongestionControl> Sender<C> {
             marked: header.flags.ece,
             in_flight: Bytes::new(in_flight),
             sent_at: header.echo,
+            answered_at: packet.sent_at,
             rtt: Some(rtt),
             rtt_smoothed: self.rtt.smoothed(),
             rtt_min: self.rtt.least(),
             app_limited: self.app_limited,
             recovering,
             round_ended,
-            from,
+            from: packet.source.peer,
             label: Label::default(),
         };
         self.app_limited = false;
@@ -307,6 +315,10 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     pub(super) fn note_shortage(&mut self) {
         self.app_limited = true;
+        let in_flight = self.flight();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.limit(in_flight);
+        }
         if self.supply.ready == self.next {
             self.send_at = self.supply.more_at;
         }
@@ -354,7 +366,12 @@ impl<C: CongestionControl> Sender<C> {
             self.timeout_at = now + self.rtt.timeout();
         }
         self.sent_last_at = now;
-        self.law.on_sent(&Sent { bytes: Bytes::new(len), in_flight: Bytes::new(self.flight()), again }, cx);
+        let in_flight = self.flight();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_sent(seq, seq + len, in_flight, now);
+        }
+        let (bytes, in_flight) = (Bytes::new(len), Bytes::new(in_flight));
+        self.law.on_sent(&Sent { bytes, in_flight, again, app_limited: self.app_limited }, cx);
     }
 
     /// Nothing is in flight. If there is something to send after a silence of one timeout, the window says nothing of the
@@ -460,8 +477,8 @@ impl<C: CongestionControl> Endpoint for Sender<C> {
     #[inline]
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
         match input {
-            Input::Packet(Packet { header: Header::Tcp(header), source, .. }) => {
-                self.on_packet(header, source.peer, cx);
+            Input::Packet(packet @ Packet { header: Header::Tcp(header), .. }) => {
+                self.on_packet(header, packet, cx);
             }
             Input::Packet(_) | Input::Mode(_) => {}
             Input::Start => self.start(cx),

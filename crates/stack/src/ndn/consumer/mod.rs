@@ -289,7 +289,13 @@ impl<C: CongestionControl> Consumer<C> {
         if self.timeout_at == Time::NEVER {
             self.timeout_at = self.timeout.looks_at(now);
         }
-        self.law.on_sent(&Sent { bytes: Bytes::new(self.data), in_flight: self.flight(), again }, cx);
+        let sent = Sent {
+            bytes: Bytes::new(self.data),
+            in_flight: self.flight(),
+            again,
+            app_limited: self.app_limited,
+        };
+        self.law.on_sent(&sent, cx);
     }
 
     /// At a tick all that is held leaves, in its order.
@@ -373,6 +379,7 @@ impl<C: CongestionControl> Consumer<C> {
             marked,
             in_flight,
             sent_at: segment.sent_at,
+            answered_at: Time::NEVER,
             rtt,
             rtt_smoothed: self.timeout.smoothed(),
             rtt_min: self.timeout.least(),

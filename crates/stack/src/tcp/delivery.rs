@@ -1,0 +1,270 @@
+//! How fast data is delivered: a sample for each acknowledgement, as draft-cheng-iccrg-delivery-rate-estimation has it (DRE).
+//!
+//! A sample is the payload delivered since the newest of the acknowledged segments left, over the longer of the time in which that was
+//! sent and the time in which it was acknowledged. A sender has this only for a law that asks; it holds a record for each segment
+//! that is out.
+
+use std::collections::VecDeque;
+
+use contract::{CongestionControl, Cx, Delivery};
+use units::{Bytes, Duration, Rate, Time};
+
+use super::sender::Sender;
+
+/// The sampler of one connection.
+#[derive(Clone, Debug)]
+pub(super) struct Sampler {
+    /// Segments that are not yet acknowledged cumulatively, in the order of their bytes.
+    out: VecDeque<Record>,
+    /// Payload delivered so far [DRE §3.1.1: C.delivered].
+    delivered: u64,
+    /// When it last grew [DRE §3.1.1: C.delivered_time].
+    delivered_at: Time,
+    /// When the segment left that was acknowledged last [DRE §3.1.1: C.first_sent_time].
+    first_sent_at: Time,
+    /// Until more than this is delivered, segments are sent by a sender that lacks data [DRE §3.1.1: C.app_limited].
+    limited_until: Option<u64>,
+    /// What was in flight when it was last looked at.
+    in_flight: u64,
+    /// The newest segment of the acknowledgement that is being read.
+    newest: Option<Record>,
+    /// Payload that this acknowledgement delivers.
+    news: u64,
+}
+
+/// What is kept of a segment that left [DRE §3.1.2].
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    start: u64,
+    end: u64,
+    sent_at: Time,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    app_limited: bool,
+    again: bool,
+    /// Acknowledged selectively.
+    arrived: bool,
+}
+
+impl Sampler {
+    pub(super) fn new() -> Self {
+        Self {
+            out: VecDeque::new(),
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            first_sent_at: Time::ZERO,
+            limited_until: None,
+            in_flight: 0,
+            newest: None,
+            news: 0,
+        }
+    }
+
+    /// The bytes from `start` to `end` leave, for the first time or again; then `in_flight` are [DRE §3.2].
+    pub(super) fn on_sent(&mut self, start: u64, end: u64, in_flight: u64, now: Time) {
+        self.in_flight = in_flight;
+        if self.out.is_empty() {
+            (self.first_sent_at, self.delivered_at) = (now, now);
+        }
+        let record = Record {
+            start,
+            end,
+            sent_at: now,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            app_limited: self.limited_until.is_some(),
+            again: false,
+            arrived: false,
+        };
+        let known = self.out.back().map_or(start, |last| last.end);
+        if start < known {
+            let first = self.out.partition_point(|old| old.end <= start);
+            for old in self.out.range_mut(first..).take_while(|old| old.start < end) {
+                if !old.arrived {
+                    *old = Record { start: old.start, end: old.end, again: true, ..record };
+                }
+            }
+        }
+        if end > known {
+            self.out.push_back(Record { start: known.max(start), ..record });
+        }
+    }
+
+    /// The bytes from `start` to `end` are acknowledged selectively; it was not known that they had arrived.
+    pub(super) fn on_arrival(&mut self, start: u64, end: u64, now: Time) {
+        let first = self.out.partition_point(|old| old.start < start);
+        for at in first..self.out.len() {
+            let record = self.out[at];
+            if record.end > end {
+                break;
+            }
+            if !record.arrived {
+                self.out[at].arrived = true;
+                self.take(record, now);
+            }
+        }
+    }
+
+    /// Everything below `una` is acknowledged.
+    fn on_progress(&mut self, una: u64, now: Time) {
+        while let Some(&record) = self.out.front()
+            && record.end <= una
+        {
+            self.out.pop_front();
+            if !record.arrived {
+                self.take(record, now);
+            }
+        }
+    }
+
+    /// A segment is delivered [DRE §3.3: UpdateRateSample].
+    fn take(&mut self, record: Record, now: Time) {
+        let bytes = record.end - record.start;
+        self.news += bytes;
+        self.delivered += bytes;
+        self.delivered_at = now;
+        let sent = |record: &Record| (record.sent_at, record.end);
+        if self.newest.as_ref().is_none_or(|newest| sent(&record) > sent(newest)) {
+            self.newest = Some(record);
+        }
+    }
+
+    /// The sender has no more to send, with `in_flight` under way: what leaves until these are delivered says little [DRE §3.4].
+    pub(super) fn limit(&mut self, in_flight: u64) {
+        self.limited_until = Some(self.delivered + in_flight);
+    }
+
+    /// What the acknowledgement now read delivered; `None` if nothing [DRE §3.3: GenerateRateSample].
+    fn sample(
+        &mut self,
+        in_flight: u64,
+        least_rtt: Duration,
+        recovering: bool,
+        now: Time,
+    ) -> Option<Delivery> {
+        let newest = self.newest.take()?;
+        // the bubble is gone
+        if self.limited_until.is_some_and(|until| self.delivered > until) {
+            self.limited_until = None;
+        }
+        self.first_sent_at = newest.sent_at;
+        let sending = newest.sent_at.saturating_since(newest.first_sent_at);
+        let interval = sending.max(now.saturating_since(newest.delivered_at));
+        // quicker than a round trip is not to be believed
+        let valid = interval >= least_rtt && interval > Duration::ZERO;
+        let delivery = Delivery {
+            bytes: Bytes::new(std::mem::take(&mut self.news)),
+            total: Bytes::new(self.delivered),
+            total_when_sent: Bytes::new(newest.delivered),
+            // delivery_rate = delivered/interval
+            rate: valid.then(|| rate_of(self.delivered - newest.delivered, interval)),
+            app_limited: newest.app_limited,
+            rtt: (!newest.again).then(|| now.saturating_since(newest.sent_at)),
+            in_flight_before: Bytes::new(self.in_flight),
+            in_flight: Bytes::new(in_flight),
+            recovering,
+        };
+        self.in_flight = in_flight;
+        Some(delivery)
+    }
+}
+
+impl<C: CongestionControl> Sender<C> {
+    /// Tells the law what the acknowledgement that was just read delivered.
+    #[cold]
+    pub(super) fn tell_delivery(&mut self, cx: &mut Cx<'_>) {
+        let (now, in_flight, recovering) = (cx.now(), self.flight(), self.repairing());
+        let (una, least_rtt) = (self.una, self.rtt.least());
+        let Some(sampler) = &mut self.sampler else { return };
+        sampler.on_progress(una, now);
+        if let Some(delivery) = sampler.sample(in_flight, least_rtt, recovering, now) {
+            self.law.on_delivery(&delivery, cx);
+            self.read_allowance();
+        }
+    }
+}
+
+/// `bytes` in `span`, which is not zero (floor).
+fn rate_of(bytes: u64, span: Duration) -> Rate {
+    let bps = u128::from(bytes) * 8_000_000_000 / u128::from(span.as_nanos());
+    Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: u64 = 1000;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    fn kbps(delivery: &Delivery) -> u64 {
+        delivery.rate.expect("a sample").as_bps() / 1000
+    }
+
+    /// DRE §3.3: acknowledgements that were held back and come in a burst do not make the network faster, since the time of sending
+    /// counts as well. Ten segments leave 10 ms apart and are acknowledged together: 9000 bytes after the first in 90 ms.
+    #[test]
+    fn a_burst_of_acknowledgements_is_no_faster_than_the_sending_was() {
+        let mut sampler = Sampler::new();
+        sampler.on_sent(0, S, S, at(0));
+        sampler.on_progress(S, at(100));
+        let first = sampler.sample(0, Duration::from_millis(50), false, at(100)).expect("a delivery");
+        // 1000 bytes in 100 ms
+        assert_eq!((kbps(&first), first.rtt), (80, Some(Duration::from_millis(100))));
+        for i in 1..=10 {
+            sampler.on_sent(i * S, (i + 1) * S, i * S, at(100 + 10 * i));
+        }
+        // nothing was out at 110 ms, so the count begins there
+        for i in 1..=10 {
+            sampler.on_progress((i + 1) * S, at(250));
+            let delivery = sampler.sample(0, Duration::from_millis(50), false, at(250)).expect("a delivery");
+            // 140 ms since 110, whatever was sent in them
+            assert_eq!(kbps(&delivery), i * 8_000 / 140);
+        }
+        for i in 11..=20 {
+            sampler.on_sent(i * S, (i + 1) * S, 10 * S, at(250 + 10 * (i - 11)));
+        }
+        sampler.on_progress(12 * S, at(350));
+        sampler.sample(9 * S, Duration::from_millis(50), false, at(350)).expect("a delivery");
+        // the rest comes in a burst 5 ms later: 95 ms by the clock of acknowledgements since 250, and 90 of sending
+        sampler.on_progress(21 * S, at(355));
+        let burst = sampler.sample(0, Duration::from_millis(50), false, at(355)).expect("a delivery");
+        assert_eq!((burst.bytes, kbps(&burst)), (Bytes::new(9 * S), 10 * 8_000 / 105));
+    }
+
+    /// DRE §3.3: an interval shorter than the least round trip is refused.
+    #[test]
+    fn what_is_quicker_than_a_round_trip_is_no_sample() {
+        let mut sampler = Sampler::new();
+        sampler.on_sent(0, S, S, at(0));
+        sampler.on_progress(S, at(40));
+        let delivery = sampler.sample(0, Duration::from_millis(50), false, at(40)).expect("a delivery");
+        assert_eq!((delivery.rate, delivery.bytes), (None, Bytes::new(S)));
+        assert!(sampler.sample(0, Duration::from_millis(50), false, at(41)).is_none());
+    }
+
+    /// A copy that is cut differently: its bytes are known as sent again, what is new among them is not.
+    #[test]
+    fn a_copy_that_reaches_beyond_what_was_sent_is_partly_new() {
+        let mut sampler = Sampler::new();
+        sampler.on_sent(0, S, S, at(0));
+        sampler.on_sent(S, S + 500, S + 500, at(0));
+        sampler.on_sent(S, 2 * S, 2 * S, at(60));
+        let records: Vec<_> = sampler.out.iter().map(|r| (r.start, r.end, r.again, r.sent_at)).collect();
+        let expected = [(0, S, false, at(0)), (S, S + 500, true, at(60)), (S + 500, 2 * S, false, at(60))];
+        assert_eq!(records, expected);
+        // a selective acknowledgement of half a record waits for the rest
+        sampler.on_arrival(S, S + 400, at(100));
+        assert!(sampler.newest.is_none());
+        sampler.on_arrival(S, S + 500, at(100));
+        sampler.on_arrival(S, S + 500, at(101));
+        assert_eq!(sampler.delivered, 500);
+        sampler.on_progress(2 * S, at(110));
+        assert_eq!((sampler.delivered, sampler.out.len()), (2 * S, 0));
+    }
+}

@@ -1,0 +1,210 @@
+//! How fast data is delivered: what a law that asks is told, and what all laws learn of the one-way delay.
+
+mod net;
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Sent};
+use net::{Bottleneck, Fate, Fixed, Net, SEGMENT, ms, plain};
+use stack::tcp::{Config, Demand};
+use units::{Bytes, Duration, Rate, Time};
+
+/// A window that never changes, and what the law was told of deliveries, with when.
+#[derive(Clone, Debug)]
+struct Asking {
+    allowance: Allowance,
+    told: Vec<(Time, Delivery)>,
+    sent: Vec<Sent>,
+    losses: usize,
+}
+
+impl Asking {
+    fn window(segments: u64) -> Self {
+        Self::allowed(Allowance::window(Bytes::new(segments * SEGMENT)))
+    }
+
+    fn allowed(allowance: Allowance) -> Self {
+        Self { allowance, told: Vec::new(), sent: Vec::new(), losses: 0 }
+    }
+}
+
+impl CongestionControl for Asking {
+    fn on_ack(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
+    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        self.losses += usize::from(event.cause == Cause::Loss);
+    }
+    fn allowance(&self) -> Allowance {
+        self.allowance
+    }
+    fn samples_delivery(&self) -> bool {
+        true
+    }
+    fn on_delivery(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
+        self.told.push((cx.now(), *delivery));
+    }
+    fn on_sent(&mut self, sent: &Sent, _cx: &mut Cx<'_>) {
+        self.sent.push(*sent);
+    }
+}
+
+fn sacked() -> Config {
+    Config { sack: true, ..plain() }
+}
+
+/// It takes 1040 bytes, a segment and its header, each millisecond.
+fn bottleneck(limit: usize) -> Option<Bottleneck> {
+    Some(Bottleneck::new(Rate::from_kbps(8320), limit))
+}
+
+fn mbps(delivery: &Delivery) -> f64 {
+    delivery.rate.expect("a sample").as_bps_f64() / 1e6
+}
+
+/// Windows of 5 segments each 100 ms are 400 kbit/s: what the path delivers, not what the sender's burst was.
+#[test]
+fn a_window_that_does_not_fill_the_path_is_delivered_once_a_round_trip() {
+    let mut net = Net::one(&sacked(), Asking::window(5));
+    net.run_ms(1050);
+    let told = &net.flows[0].sender.law().told;
+    // ten rounds of five
+    assert_eq!(told.len(), 50);
+    for (at, delivery) in told {
+        assert_eq!((delivery.bytes, delivery.rtt), (Bytes::new(SEGMENT), Some(Duration::from_millis(100))));
+        assert!(!delivery.app_limited && !delivery.recovering, "{at}");
+    }
+    // the first round has no earlier delivery to count from: its k-th acknowledgement says k segments
+    let first: Vec<f64> = told[..5].iter().map(|(_, delivery)| mbps(delivery)).collect();
+    assert_eq!(first, [0.08, 0.16, 0.24, 0.32, 0.4]);
+    assert!(told[9..].iter().skip(4).step_by(5).all(|(_, delivery)| mbps(delivery) == 0.4));
+    let (_, last) = told[49];
+    assert_eq!(last.total, Bytes::new(50 * SEGMENT));
+}
+
+/// 1040 bytes each millisecond at 8.32 Mbit/s are 8 Mbit/s of payload; the queue does not change that.
+#[test]
+fn a_path_that_is_full_is_measured_at_the_rate_of_its_bottleneck() {
+    let mut net = Net::one(&sacked(), Asking::window(150));
+    net.bottleneck = bottleneck(1000);
+    net.run_ms(3000);
+    let told = &net.flows[0].sender.law().told;
+    for (at, delivery) in told.iter().filter(|(at, _)| *at > ms(500)) {
+        assert!((mbps(delivery) - 8.0).abs() < 1e-9, "{} at {at}", mbps(delivery));
+        // 150 segments at 8 Mbit/s
+        assert_eq!(delivery.rtt, Some(Duration::from_millis(150)), "{at}");
+    }
+}
+
+/// Sent at half the rate of the bottleneck, data is delivered at half of it.
+#[test]
+fn what_the_pacer_lets_go_is_what_is_measured() {
+    let paced = Allowance { window: Bytes::new(1000 * SEGMENT), rate: Rate::from_kbps(4160) };
+    let mut net = Net::one(&sacked(), Asking::allowed(paced));
+    net.bottleneck = bottleneck(100);
+    net.run_ms(2000);
+    let told = &net.flows[0].sender.law().told;
+    assert!(told.len() > 900);
+    for (at, delivery) in told.iter().filter(|(at, _)| *at > ms(500)) {
+        assert!((mbps(delivery) - 4.0).abs() < 1e-9, "{} at {at}", mbps(delivery));
+    }
+}
+
+/// Ten segments a second, and a window for many more.
+#[test]
+fn samples_of_a_sender_that_lacks_data_say_so_and_so_do_departures() {
+    let config = Config { demand: Demand::Limited(Rate::from_kbps(80)), ..sacked() };
+    let mut net = Net::one(&config, Asking::window(100));
+    net.run_ms(2050);
+    let law = net.flows[0].sender.law();
+    assert!(law.told.len() > 15 && law.told.iter().all(|(_, delivery)| delivery.app_limited));
+    assert!(law.sent.iter().all(|sent| sent.app_limited));
+}
+
+/// Data runs short once, in between: what left until that was delivered is marked, and nothing after it.
+#[test]
+fn the_mark_goes_when_the_bubble_is_delivered() {
+    let config = Config { demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..sacked() };
+    let mut net = Net::one(&config, Asking::window(10));
+    net.run_ms(150);
+    // the second window is out and was filled: 20 segments of 20
+    net.run_ms(350);
+    net.give(0, true, contract::Input::App(contract::Request::Send(Bytes::new(30 * SEGMENT))));
+    net.run_ms(2000);
+    let limited: Vec<bool> =
+        net.flows[0].sender.law().told.iter().map(|(_, delivery)| delivery.app_limited).collect();
+    assert_eq!(limited.len(), 50);
+    // the window of ten that leaves after the silence is marked, for until it arrives nothing is known; the rest is not
+    let marked: Vec<usize> = (0..50).filter(|&i| limited[i]).collect();
+    assert_eq!(marked, (20..30).collect::<Vec<_>>());
+}
+
+/// One of twenty is lost. What is selectively acknowledged counts as it arrives, once, and the copy has no round-trip time.
+#[test]
+fn selective_acknowledgements_are_deliveries_and_nothing_counts_twice() {
+    let config = Config { demand: Demand::Finite(Bytes::new(20 * SEGMENT)), ..sacked() };
+    let mut net = Net::one(&config, Asking::window(20));
+    net.script = Box::new(|sent| if sent.segment == 4 && sent.nth == 0 { Fate::Drop } else { Fate::Pass });
+    net.run_ms(1000);
+    let law = net.flows[0].sender.law();
+    assert_eq!(law.losses, 1);
+    assert!(law.told.iter().all(|(_, delivery)| delivery.bytes == Bytes::new(SEGMENT)));
+    let totals: Vec<u64> = law.told.iter().map(|(_, delivery)| delivery.total.as_u64() / SEGMENT).collect();
+    assert_eq!(totals, (1..=20).collect::<Vec<_>>());
+    let (at, last) = law.told[19];
+    // sent again when three later ones had arrived, at 100 ms; acknowledged at 200
+    assert_eq!((at, last.rtt, last.recovering), (ms(200), None, false));
+    // sixteen more had been delivered by then, and the third of them let it go
+    assert_eq!(last.total_when_sent, Bytes::new(7 * SEGMENT));
+    assert!(law.told[7..19].iter().all(|(_, delivery)| delivery.recovering));
+    // before the last, only the copy is out; before that one more
+    assert_eq!(law.told[18].1.in_flight, Bytes::new(SEGMENT));
+    assert_eq!(law.told[18].1.in_flight_before, Bytes::new(2 * SEGMENT));
+}
+
+/// A cumulative acknowledgement over what had been acknowledged selectively brings one segment, not all.
+#[test]
+fn an_acknowledgement_that_closes_a_gap_delivers_what_was_missing() {
+    let config = Config { demand: Demand::Finite(Bytes::new(6 * SEGMENT)), ..sacked() };
+    let mut net = Net::one(&config, Asking::window(6));
+    // the first arrives last, too late for three duplicates to wait for it
+    net.script = Box::new(|sent| {
+        if sent.segment == 0 && sent.nth == 0 { Fate::Late(Duration::from_millis(1)) } else { Fate::Pass }
+    });
+    net.run_ms(101);
+    let law = net.flows[0].sender.law();
+    let bytes: Vec<u64> = law.told.iter().map(|(_, delivery)| delivery.bytes.as_u64() / SEGMENT).collect();
+    assert_eq!(bytes, [1, 1, 1, 1, 1, 1]);
+    assert_eq!(law.told[5].1.total, Bytes::new(6 * SEGMENT));
+}
+
+/// A law that does not ask is told nothing, and sends the same.
+#[test]
+fn asking_changes_nothing_that_is_sent() {
+    let lossy =
+        |sent: &net::Sent| if sent.segment % 37 == 5 && sent.nth == 0 { Fate::Drop } else { Fate::Pass };
+    let mut asking = Net::one(&sacked(), Asking::window(20));
+    asking.script = Box::new(lossy);
+    asking.run_ms(5000);
+    let mut plain = Net::one(&sacked(), Fixed::window(20));
+    plain.script = Box::new(lossy);
+    plain.run_ms(5000);
+    let log = |data: &[net::Sent]| data.iter().map(|sent| (sent.at, sent.segment)).collect::<Vec<_>>();
+    assert_eq!(log(&asking.data), log(&plain.data));
+    assert!(plain.data.len() > 500);
+}
+
+/// 50 ms each way, and clocks that agree: half of the round trip.
+#[test]
+fn the_one_way_delay_is_the_receivers_clock_less_the_senders() {
+    let mut net = Net::one(&plain(), Fixed::window(3));
+    net.run_ms(450);
+    let acks = &net.flows[0].sender.law().acks;
+    assert!(acks.len() >= 9 && acks.iter().all(|ack| ack.delay() == Some(50_000_000)), "{acks:?}");
+}
+
+/// A segment each 20 ms: the first of two waits 20 ms for the second, and it is the first whose timestamp is echoed.
+#[test]
+fn what_an_acknowledgement_waited_is_in_the_delay() {
+    let config = Config { delayed_ack: true, demand: Demand::Limited(Rate::from_kbps(400)), ..plain() };
+    let mut net = Net::one(&config, Fixed::window(20));
+    net.run_ms(1000);
+    let acks = &net.flows[0].sender.law().acks;
+    assert!(acks.len() > 20 && acks.iter().all(|ack| ack.delay() == Some(70_000_000)), "{acks:?}");
+}
