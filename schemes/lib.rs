@@ -36,6 +36,7 @@ pub mod raaqm;
 pub mod reno;
 pub mod srmcc;
 pub mod tfmcc;
+pub mod tfrc;
 
 registry! {
     control {
@@ -58,6 +59,7 @@ registry! {
         pgmcc: Pgmcc,
         srmcc: Srmcc,
         tfmcc: Tfmcc,
+        tfrc: Tfrc,
     }
     router {
         perif_ecn: PerifEcn,

@@ -158,6 +158,9 @@ macro_rules! registry {
             fn stamp(&mut self, sending: &Sending, cx: &mut Cx<'_>) -> Label {
                 match self { $(Self::$Stream(law) => law.stamp(sending, cx),)* Self::Custom(law) => law.stamp(sending, cx) }
             }
+            fn on_idle(&mut self, cx: &mut Cx<'_>) {
+                match self { $(Self::$Stream(law) => law.on_idle(cx),)* Self::Custom(law) => law.on_idle(cx) }
+            }
             fn on_timer(&mut self, cx: &mut Cx<'_>) {
                 match self { $(Self::$Stream(law) => law.on_timer(cx),)* Self::Custom(law) => law.on_timer(cx) }
             }

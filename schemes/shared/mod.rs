@@ -9,7 +9,7 @@ mod recent;
 
 pub use asking::{asks_again, forget_one};
 pub use classic::Classic;
-pub use equation::tcp_friendly_rate;
+pub use equation::{loss_event_rate_of, tcp_friendly_rate};
 pub use loss_events::LossEvents;
 pub use receive_rate::ReceiveRate;
 pub use recent::Recent;

@@ -62,6 +62,28 @@ impl ReceiveRate {
         Some(bits / (self.last.at - start.at).as_secs_f64())
     }
 
+    /// Rate in bit/s of what arrived within the last `window` before the latest arrival, as standards count it: a window that
+    /// begins in a silence is divided by its whole length, one that begins between packets by the time they took. Zero
+    /// before the first arrival.
+    pub fn within(&self, window: Duration) -> f64 {
+        if self.count == 0 || window == Duration::ZERO {
+            return 0.0;
+        }
+        let until = self.last.at - window;
+        let oldest = self.count.saturating_sub(KEPT);
+        let kept = |index: usize| self.kept[index % KEPT];
+        let start = (oldest..self.count).rev().find(|&index| kept(index).at <= until);
+        let bits = |bytes: u64| bytes as f64 * 8.0;
+        let Some(start) = start.filter(|_| self.last.at.as_nanos() >= window.as_nanos()) else {
+            return bits(self.last.bytes - if oldest > 0 { kept(oldest).bytes } else { 0 })
+                / window.as_secs_f64();
+        };
+        let (before, after) = (kept(start), if start + 1 < self.count { kept(start + 1) } else { self.last });
+        let silent = after.at - before.at > window;
+        let span = if silent { window } else { self.last.at - before.at };
+        bits(self.last.bytes - before.bytes) / span.as_secs_f64()
+    }
+
     fn newest(&self) -> Mark {
         self.kept[(self.count + KEPT - 1) % KEPT]
     }
@@ -130,5 +152,29 @@ mod tests {
         let rate = |packets| meter.over(window, packets).expect("five arrivals");
         assert!((rate(1) - 8_000.0 / 0.06).abs() < 1e-6);
         assert!((rate(4) - 4.0 * 8_000.0 / 0.15).abs() < 1e-6);
+    }
+
+    #[test]
+    fn within_a_window_evenly_spaced_packets_give_their_exact_rate() {
+        let window = Duration::from_millis(50);
+        for gap_us in [80, 1_000, 8_000, 50_000] {
+            let meter = arrivals((0..2000).map(|i| 1 + i * gap_us), window);
+            let rate = meter.within(window);
+            assert!((rate * gap_us as f64 / 8e9 - 1.0).abs() < 1e-12, "{gap_us}: {rate}");
+        }
+    }
+
+    /// Three packets in 2 ms after a silence of a second, in a window of 100 ms: 24 kbit in 100 ms. A packet each 200 ms: one in the
+    /// window. The first packets of all: those that there are.
+    #[test]
+    fn after_a_silence_the_whole_window_counts() {
+        let window = Duration::from_millis(100);
+        let burst = arrivals([5_000_000, 6_000_000, 6_001_000, 6_002_000].into_iter(), window);
+        assert!((burst.within(window) - 24_000.0 / 0.1).abs() < 1e-6, "{}", burst.within(window));
+        let sparse = arrivals((1..20).map(|i| i * 200_000), window);
+        assert!((sparse.within(window) - 8_000.0 / 0.1).abs() < 1e-6, "{}", sparse.within(window));
+        let first = arrivals([5_000_000, 5_010_000].into_iter(), window);
+        assert!((first.within(window) - 16_000.0 / 0.1).abs() < 1e-6, "{}", first.within(window));
+        assert_eq!(ReceiveRate::new().within(window), 0.0);
     }
 }

@@ -20,6 +20,10 @@ pub trait SenderLaw {
         Label::default()
     }
 
+    /// The packet that just left took the last of the data: until the next one is stamped, the application limits the stream and
+    /// not the law. Never told where the application always has data.
+    fn on_idle(&mut self, _cx: &mut Cx<'_>) {}
+
     /// The deadline may have passed.
     fn on_timer(&mut self, _cx: &mut Cx<'_>) {}
 

@@ -1,0 +1,13 @@
+//! What TFRC adds to the two ends of a stream.
+
+mod limited;
+mod receive_rates;
+mod receiver;
+mod source;
+mod words;
+
+pub use receiver::Receiver;
+pub use source::Sender;
+
+#[cfg(test)]
+pub(super) use words::{Header, Report};

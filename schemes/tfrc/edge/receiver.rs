@@ -1,0 +1,160 @@
+//! TFRC at the receiver: how often packets are lost, how fast they arrive, and when to say so.
+
+use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
+use units::{Bytes, Duration, Time};
+
+use super::words::{Header, Report};
+use crate::shared::{LossEvents, ReceiveRate, loss_event_rate_of};
+use crate::tfrc::Params;
+
+/// The receiver's law [RFC5348 §5, §6].
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    params: Box<Params>,
+    packet: Bytes,
+    /// What the newest packet said, and when it arrived.
+    heard: Option<Heard>,
+    losses: LossEvents,
+    arriving: ReceiveRate,
+    /// Greatest X_recv so far, in bit/s.
+    fastest: f64,
+    /// When the feedback timer expires, or did.
+    due: Time,
+    /// Data arrived since the last report.
+    fresh: bool,
+    /// p rose since the last report: it goes at once.
+    urgent: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    seq: u64,
+    at: Time,
+    header: Header,
+}
+
+impl Receiver {
+    /// A receiver of packets of size `packet`.
+    pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
+        let discount = params.discounting.then_some(params.discount_threshold);
+        Self {
+            packet,
+            heard: None,
+            losses: LossEvents::new(params.intervals as usize, discount),
+            arriving: ReceiveRate::new(),
+            fastest: 0.0,
+            due: Time::ZERO,
+            fresh: false,
+            urgent: false,
+            params: Box::new(params.clone()),
+        }
+    }
+
+    /// p.
+    #[cfg(test)]
+    pub(crate) fn loss_event_rate(&self) -> f64 {
+        self.losses.rate()
+    }
+
+    /// R_m: what the newest packet said, `said` if that is newer.
+    fn rtt(&self, said: Option<Header>) -> Option<Duration> {
+        said.or(self.heard.map(|heard| heard.header)).and_then(|header| header.rtt)
+    }
+
+    /// How long the time before the first loss event is taken to have been, in packets.
+    fn first_interval(&self, rtt: Duration) -> f64 {
+        // the rate that is right is half of what was sent before the loss; in slow start the receive rate is that
+        // X_target = max X_recv; first interval = 1/p with equation(p) = X_target within 5 %    [RFC5348 §6.3.1]
+        let rtt_s = rtt.as_secs_f64();
+        // our choice: at least a packet per round trip, for a first packet that is lost leaves no receive rate
+        let target = self.fastest.max(self.arriving.within(rtt)).max(self.packet.as_f64() * 8.0 / rtt_s);
+        1.0 / loss_event_rate_of(self.packet, rtt_s, target, self.params.tolerance)
+    }
+
+    /// Takes losses or a mark into the history by `take`, which is given the round-trip time and the first interval.
+    fn lose(
+        &mut self,
+        said: Option<Header>,
+        cx: &mut ReceiverCx<'_, '_>,
+        take: impl FnOnce(&mut LossEvents, Duration, f64),
+    ) {
+        let rtt = self.rtt(said).unwrap_or(self.params.initial_rtt);
+        let before = self.losses.rate();
+        let first = if self.losses.any() { 1.0 } else { self.first_interval(rtt) };
+        take(&mut self.losses, rtt, first);
+        let after = self.losses.rate();
+        if after > before {
+            // p > p_prev: the feedback timer expires                                [RFC5348 §6.1]
+            self.urgent = true;
+            cx.event("loss_event", after);
+        }
+    }
+
+    fn report(&mut self, cx: &mut ReceiverCx<'_, '_>) {
+        let now = cx.now();
+        let Some(heard) = self.heard else { return };
+        let rtt = heard.header.rtt;
+        // X_recv over the previous R_m, unknown before there is one                [RFC5348 §6.2, §6.3]
+        let received = rtt.map_or(0.0, |rtt| self.arriving.within(rtt));
+        self.fastest = self.fastest.max(received);
+        let report = Report {
+            sent_at: heard.header.sent_at,
+            held: now.saturating_since(heard.at),
+            received_bps: (received + 0.5) as u64,
+            loss: self.losses.rate(),
+        };
+        cx.feedback(report.encode());
+        // without a round-trip time each packet is answered                        [RFC5348 §6.3]
+        self.due = rtt.map_or(now, |rtt| now + rtt);
+        (self.fresh, self.urgent) = (false, false);
+        if cx.probing() {
+            cx.probe("loss_event_rate", report.loss);
+            cx.probe("receive_rate", received);
+        }
+    }
+}
+
+impl ReceiverLaw for Receiver {
+    fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        let now = cx.now();
+        self.losses.arrived(data.seq, now);
+        let Some(header) = Header::decode(data.label) else {
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        let window = self.rtt(Some(header)).unwrap_or(self.params.initial_rtt);
+        self.arriving.record(now, data.size, window);
+        if self.heard.is_none_or(|heard| heard.seq < data.seq) {
+            self.heard = Some(Heard { seq: data.seq, at: now, header });
+        }
+        if data.marked {
+            // a mark counts as a loss                                              [RFC5348 §5.1]
+            self.lose(Some(header), cx, |losses, rtt, first| {
+                losses.marked(data.seq, now, rtt, || first);
+            });
+        }
+        self.fresh = true;
+        // once per round-trip time, at once when p rose, and at once when the timer found nothing to say    [RFC5348 §6.1, §6.2]
+        if self.urgent || self.due <= now {
+            self.report(cx);
+        }
+    }
+
+    fn on_loss(&mut self, gap: &Gap, cx: &mut ReceiverCx<'_, '_>) {
+        let (run, shown) = ((gap.first_missing, gap.packets), (gap.before.seq, cx.now()));
+        self.lose(Header::decode(gap.before.label), cx, |losses, rtt, first| {
+            losses.lost(run, shown, rtt, || first);
+        });
+    }
+
+    fn on_timer(&mut self, cx: &mut ReceiverCx<'_, '_>) {
+        if self.wake() <= cx.now() {
+            self.report(cx);
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        if self.fresh { self.due } else { Time::NEVER }
+    }
+}

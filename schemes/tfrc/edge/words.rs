@@ -1,0 +1,124 @@
+//! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused.
+//!
+//! The RFC gives fields, not formats; these are ours. Instants are the sender's own, in nanoseconds, and only the sender
+//! compares them, so the two clocks may differ by any amount.
+
+use contract::Label;
+use units::{Duration, Time};
+
+/// What every data packet carries beside its number [RFC5348 §3.2.1].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// ts: when it was sent, by the sender's clock.
+    pub(crate) sent_at: Time,
+    /// R: the sender's round-trip time; `None` before the first sample.
+    pub(crate) rtt: Option<Duration>,
+}
+
+/// A receiver's report [RFC5348 §3.2.2].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Report {
+    /// t_recvdata: when the newest data packet was sent, by the sender's clock.
+    pub(crate) sent_at: Time,
+    /// t_delay: for how long the receiver has had it.
+    pub(crate) held: Duration,
+    /// X_recv in bit/s: how fast data arrived over the last round-trip time.
+    pub(crate) received_bps: u64,
+    /// p: loss event rate, within 0 and 1.
+    pub(crate) loss: f64,
+}
+
+impl Header {
+    /// As a label.
+    #[inline]
+    pub(crate) fn encode(&self) -> Label {
+        Label([self.sent_at.as_nanos(), self.rtt.map_or(0, Duration::as_nanos), 0, DATA])
+    }
+
+    /// From a data packet's label; `None` when no source would write it.
+    #[inline]
+    pub(crate) fn decode(label: Label) -> Option<Self> {
+        let [sent_at, rtt, 0, DATA] = label.0 else { return None };
+        if sent_at == u64::MAX || rtt > LONGEST {
+            return None;
+        }
+        let rtt = (rtt > 0).then(|| Duration::from_nanos(rtt));
+        Some(Self { sent_at: Time::from_nanos(sent_at), rtt })
+    }
+}
+
+impl Report {
+    /// As a label.
+    pub(crate) fn encode(&self) -> Label {
+        // p is within 0 and 1, so its sign bit is free to tell a report from data
+        let loss = self.loss.to_bits() | REPORT;
+        Label([self.sent_at.as_nanos(), self.held.as_nanos(), self.received_bps, loss])
+    }
+
+    /// From a feedback packet's label; `None` when no receiver would write it.
+    pub(crate) fn decode(label: Label) -> Option<Self> {
+        let [sent_at, held, received_bps, loss] = label.0;
+        let p = f64::from_bits(loss & !REPORT);
+        if loss & REPORT == 0 || !(0.0..=1.0).contains(&p) || sent_at == u64::MAX || held > LONGEST {
+            return None;
+        }
+        let (sent_at, held) = (Time::from_nanos(sent_at), Duration::from_nanos(held));
+        Some(Self { sent_at, held, received_bps, loss: p })
+    }
+}
+
+const DATA: u64 = 0x7466_7263;
+const REPORT: u64 = 1 << 63;
+/// Longest time that is believed: 292 years, so that sums do not overflow.
+const LONGEST: u64 = u64::MAX / 2;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn labels_have_the_fields_where_they_are_said_to_be() {
+        let header = Header { sent_at: Time::from_nanos(7), rtt: Some(Duration::from_nanos(9)) };
+        assert_eq!(header.encode(), Label([7, 9, 0, 0x7466_7263]));
+        let report = Report {
+            sent_at: Time::from_nanos(7),
+            held: Duration::from_nanos(3),
+            received_bps: 80_000,
+            loss: 1.0,
+        };
+        assert_eq!(report.encode(), Label([7, 3, 80_000, 0xbff0_0000_0000_0000]));
+        assert_eq!(Header::decode(report.encode()), None);
+        assert_eq!(Report::decode(header.encode()), None);
+    }
+
+    #[test]
+    fn a_loss_rate_that_is_no_probability_is_refused() {
+        for p in [-0.5, 1.000_001, f64::NAN, f64::INFINITY] {
+            assert_eq!(
+                Report::decode(Label([7, 3, 80_000, p.to_bits() | REPORT])).map(|it| it.loss),
+                match p {
+                    // the sign is the mark of a report
+                    -0.5 => Some(0.5),
+                    _ => None,
+                }
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_what_would_be_written(words in any::<[u64; 4]>(), p in 0.0f64..=1.0) {
+            let (report, data) = ([words[0], words[1], words[2], p.to_bits() | REPORT], [words[0], words[1], 0, DATA]);
+            for label in [Label(words), Label(report), Label(data)] {
+                if let Some(header) = Header::decode(label) {
+                    prop_assert_eq!(header.encode(), label);
+                }
+                if let Some(report) = Report::decode(label) {
+                    prop_assert_eq!(report.encode(), label);
+                }
+            }
+        }
+    }
+}

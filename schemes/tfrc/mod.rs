@@ -1,0 +1,74 @@
+//! TFRC: a smooth rate, that of a TCP connection which sees the same losses.
+
+use contract::{Documented, Family, Scheme, Setup, Source, params};
+use units::{Bytes, Duration};
+
+mod edge;
+#[cfg(test)]
+mod tests;
+
+pub use edge::{Receiver, Sender};
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "tfrc",
+    title: "TCP-friendly rate control",
+    families: &[Family::Ip],
+    sources: &[Source {
+        key: "RFC5348",
+        text: "S. Floyd, M. Handley, J. Padhye, J. Widmer: TCP Friendly Rate Control (TFRC): Protocol Specification, RFC 5348, 2008",
+    }],
+    documented: Documented::Full,
+    series: &[
+        ("srtt", "s", "flow", "smoothed round-trip time"),
+        ("equation_rate", "bps", "flow", "rate that the throughput equation gives"),
+        ("receive_limit", "bps", "flow", "greatest rate that the last receive rates permit"),
+        ("loss_event_rate", "1", "receiver", "loss events per packet, over the last intervals"),
+        (
+            "receive_rate",
+            "bps",
+            "receiver",
+            "rate at which data arrived over the last round-trip time, as reported",
+        ),
+    ],
+    reorder: 3,
+};
+
+params! {
+    /// q: share of the smoothed round-trip time that a sample leaves.
+    q: f64 = 0.9, within 0.0..=0.999, from "RFC5348 §4.3";
+    /// The first nofeedback timer expires after so long.
+    first_timer: Duration = Duration::from_secs(2), within "1 ms"..="60 s", from "RFC5348 §4.2";
+    /// The first rate is min(4 packets, max(2 packets, so many bytes)) in a round-trip time.
+    initial_window: Bytes = Bytes::new(4380), within "1 B"..="1 MB", from "RFC5348 §4.2";
+    /// The nofeedback timer is so many round-trip times, or the time of two packets if that is longer.
+    timer_rtts: f64 = 4.0, within 1.0..=1000.0, from "RFC5348 §4.3";
+    /// t_mbi: greatest time between packets, which is the least rate.
+    longest_gap: Duration = Duration::from_secs(64), within "1 ms"..="1000 s", from "RFC5348 §4.3";
+    /// Share of the reported receive rate that counts after a loss while the application limits the stream.
+    limited_keep: f64 = 0.85, within 0.01..=1.0, from "RFC5348 §4.3";
+    /// Whether the rate follows each sample of the round-trip time against their mean, which damps oscillations in queues.
+    damping: bool = false, from "RFC5348 §4.5; our choice: off, since the RFC leaves it optional";
+    /// q2: share of the mean square root of the round-trip time that a sample leaves, for the damping.
+    q2: f64 = 0.9, within 0.0..=0.999, from "RFC5348 §4.5";
+    /// n: closed intervals between loss events that count.
+    intervals: u32 = 8, within 1..=64, from "RFC5348 §5.4";
+    /// Old intervals count less while no loss comes for long; optional in the RFC.
+    discounting: bool = false, from "RFC5348 §5.5; our choice: off, since the RFC leaves it optional";
+    /// Least share of its weight that an old interval keeps when it is discounted.
+    discount_threshold: f64 = 0.25, within 0.0..=1.0, from "RFC5348 §5.5";
+    /// How near the loss event rate of the time before the first loss comes to the rate that it stands for.
+    tolerance: f64 = 0.05, within 0.000001..=0.5, from "RFC5348 §6.3.1";
+    /// Round-trip time with which a receiver reckons while packets do not say one.
+    initial_rtt: Duration = Duration::from_secs(1), within "1 ms"..="60 s", from "our choice: until a round trip is known a packet leaves each second (RFC5348 §4.2), so that each lost one is an event";
+}
+
+/// The part at the source.
+pub fn sender(params: &Params, setup: &Setup) -> Sender {
+    Sender::new(params, setup.segment)
+}
+
+/// The part at the receiver.
+pub fn receiver(params: &Params, setup: &Setup) -> Receiver {
+    Receiver::new(params, setup.segment)
+}
