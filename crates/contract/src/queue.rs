@@ -14,6 +14,9 @@ pub trait QueueDiscipline {
 
     /// What waits. The packet being transmitted is not counted.
     fn backlog(&self) -> Backlog;
+
+    /// Gives back all that it holds, as it is: the link has failed.
+    fn drain(&mut self) -> Vec<PacketId>;
 }
 
 /// What a queue may ask of the world.
@@ -26,6 +29,8 @@ pub struct PacketCx<'a> {
     pub arena: &'a mut Arena,
     /// Packets that the queue drops from inside, each with its reason.
     pub dropped: &'a mut Vec<(PacketId, DropReason)>,
+    /// How many packets the queue marked itself, beside those of [`Verdict::Mark`].
+    pub marked: u64,
 }
 
 /// What waits in a queue.

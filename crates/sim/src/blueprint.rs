@@ -2,6 +2,7 @@
 
 use contract::{FlowId, LinkId, NameId, Names, NodeId, ParamList};
 use stack::datagram::Spell;
+use stack::queue::CodelConfig;
 use stack::{datagram, icn, ndn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
@@ -147,6 +148,8 @@ pub struct QueueSpec {
     pub mark_above: Option<u32>,
     /// Weights of the classes served by deficit round robin, each with `limit` of its own; empty for one FIFO.
     pub class_weights: Vec<u32>,
+    /// One FIFO that drops or marks by the time that packets wait. Not with `mark_above`, and not with classes.
+    pub codel: Option<CodelConfig>,
 }
 
 /// How much may wait in a queue.
@@ -354,7 +357,12 @@ impl Blueprint {
 impl PortSpec {
     /// A lossless wire behind a drop-tail queue of so many packets.
     pub const fn new(rate: Rate, delay: Duration, packets: u32) -> Self {
-        let queue = QueueSpec { limit: Limit::Packets(packets), mark_above: None, class_weights: Vec::new() };
+        let queue = QueueSpec {
+            limit: Limit::Packets(packets),
+            mark_above: None,
+            class_weights: Vec::new(),
+            codel: None,
+        };
         Self { rate, delay, loss: 0.0, queue }
     }
 }

@@ -2,7 +2,7 @@
 
 use contract::{Address, FlowId, GroupId, NameId, NodeId, ParamError, PeerId, Random};
 use stack::ndn;
-use stack::queue::{ClassLimit, RoundRobin};
+use stack::queue::{self, ClassLimit, Codel, CodelLimit, RoundRobin};
 use units::{Bytes, Duration, Time};
 
 use crate::agenda::{Kind, MAX_INDEX, What};
@@ -13,7 +13,7 @@ use crate::record::Recorder;
 use crate::routing::{Edge, Routes};
 use crate::tree::Tree;
 use crate::world::World;
-use crate::{Blueprint, Cast, FlowKind, FlowSpec, Limit, PortSpec};
+use crate::{Blueprint, Cast, FlowKind, FlowSpec, Limit, PortSpec, QueueSpec};
 
 /// A flow's endpoints.
 pub(crate) struct FlowState {
@@ -85,16 +85,23 @@ pub(crate) fn routes(blueprint: &Blueprint, edges: &[Edge]) -> Routes {
 }
 
 fn discipline(spec: &PortSpec, seed: u64, path: &str, class_of_flow: &[u8]) -> Option<Box<Discipline>> {
-    if spec.queue.class_weights.is_empty() {
+    if spec.queue.class_weights.is_empty() && spec.queue.codel.is_none() {
         return None;
     }
     let (packets, bytes) = match spec.queue.limit {
         Limit::Packets(packets) => (packets, Bytes::UNLIMITED),
         Limit::Bytes(bytes) => (u32::MAX, bytes),
     };
-    let limit = ClassLimit { packets, bytes, mark_above: spec.queue.mark_above.unwrap_or(u32::MAX) };
+    let queue = match spec.queue.codel {
+        Some(config) => queue::Any::Codel(Codel::new(config, CodelLimit { packets, bytes })),
+        None => {
+            let limit = ClassLimit { packets, bytes, mark_above: spec.queue.mark_above.unwrap_or(u32::MAX) };
+            let weights = &spec.queue.class_weights;
+            queue::Any::RoundRobin(RoundRobin::new(weights, class_of_flow.to_vec(), limit))
+        }
+    };
     Some(Box::new(Discipline {
-        queue: RoundRobin::new(&spec.queue.class_weights, class_of_flow.to_vec(), limit),
+        queue,
         random: Random::new(seed, path, "queue"),
         dropped: Vec::new(),
         serving: None,
@@ -288,6 +295,12 @@ fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     for link in &blueprint.links {
         if !known(link.ends.0) || !known(link.ends.1) || link.ends.0 == link.ends.1 {
             return refuse(&link.name, "a link joins two nodes that exist");
+        }
+        for QueueSpec { codel, mark_above, class_weights, .. } in [&link.forward.queue, &link.backward.queue]
+        {
+            if codel.is_some() && (mark_above.is_some() || !class_weights.is_empty()) {
+                return refuse(&link.name, "CoDel has no classes and marks by its own rule");
+            }
         }
     }
     for flow in &blueprint.flows {

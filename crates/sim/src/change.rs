@@ -228,13 +228,7 @@ impl World {
     /// Empties the queue of a port with a discipline.
     fn flush(&mut self, port: PortId) -> Vec<contract::PacketId> {
         let Some(discipline) = self.ports[port.index()].discipline.as_mut() else { return Vec::new() };
-        let mut cx = contract::PacketCx {
-            now: self.now,
-            random: &mut discipline.random,
-            arena: &mut self.out.arena,
-            dropped: &mut discipline.dropped,
-        };
-        std::iter::from_fn(|| discipline.queue.dequeue(&mut cx)).collect()
+        discipline.queue.drain()
     }
 
     fn schedule_all(&mut self, port: PortId, offers: &[Offer]) {

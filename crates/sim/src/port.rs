@@ -5,7 +5,6 @@
 //! Ports with a queue discipline ([`Discipline`]) decide at each departure, so they have a departure event as well.
 
 use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, Random, Verdict};
-use stack::queue::RoundRobin;
 use units::{Bytes, Carry, Duration, Rate, Time};
 
 use crate::departures::Shown;
@@ -28,7 +27,7 @@ pub(crate) enum Offer {
 
 /// Any queue that is not a plain FIFO.
 pub(crate) struct Discipline {
-    pub queue: RoundRobin,
+    pub queue: stack::queue::Any,
     pub random: Random,
     /// Drops from inside the queue, drained by the engine.
     pub dropped: Vec<(PacketId, DropReason)>,
@@ -262,7 +261,11 @@ impl Port {
     }
 
     pub(crate) fn count_mark(&mut self) {
-        self.cold.marked_packets += 1;
+        self.count_marks(1);
+    }
+
+    pub(crate) fn count_marks(&mut self, packets: u64) {
+        self.cold.marked_packets += packets;
     }
 
     /// Moves the cursor past packets whose transmission has started.

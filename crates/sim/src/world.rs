@@ -376,7 +376,7 @@ impl World {
     fn with_discipline<T>(
         &mut self,
         port: PortId,
-        act: impl FnOnce(&mut stack::queue::RoundRobin, &mut PacketCx<'_>) -> T,
+        act: impl FnOnce(&mut stack::queue::Any, &mut PacketCx<'_>) -> T,
     ) -> T {
         let discipline = self.ports[port.index()].discipline.as_mut().expect("the port has a discipline");
         let mut cx = PacketCx {
@@ -384,9 +384,12 @@ impl World {
             random: &mut discipline.random,
             arena: &mut self.out.arena,
             dropped: &mut discipline.dropped,
+            marked: 0,
         };
         let result = act(&mut discipline.queue, &mut cx);
-        for (id, why) in std::mem::take(&mut discipline.dropped) {
+        let (marked, dropped) = (cx.marked, std::mem::take(&mut discipline.dropped));
+        self.ports[port.index()].count_marks(marked);
+        for (id, why) in dropped {
             self.ports[port.index()].count_drop(why);
             self.drop(id, why);
         }

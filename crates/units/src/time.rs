@@ -123,6 +123,12 @@ impl Duration {
         Self((self.0 as f64 * factor + 0.5) as u64)
     }
 
+    /// The span divided by the square root of `n`, rounded down; the span itself for 0. In integers, thus the same everywhere.
+    pub fn over_sqrt(self, n: u32) -> Self {
+        let square = u128::from(self.0) * u128::from(self.0) / u128::from(n.max(1));
+        Self(square.isqrt() as u64)
+    }
+
     /// `self - other`, or zero.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
@@ -213,6 +219,14 @@ mod tests {
         ] {
             assert_eq!(Duration::from_nanos(nanos).to_string(), text);
         }
+    }
+
+    #[test]
+    fn a_span_over_a_root_is_exact_to_the_nanosecond_below() {
+        let interval = Duration::from_millis(100);
+        let over: Vec<u64> = (0..6).map(|n| interval.over_sqrt(n).as_nanos()).collect();
+        assert_eq!(over, [100_000_000, 100_000_000, 70_710_678, 57_735_026, 50_000_000, 44_721_359]);
+        assert_eq!(Duration::from_secs(1_000_000_000).over_sqrt(4), Duration::from_secs(500_000_000));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Queues that are not one FIFO. The plain FIFO is the port's own, in `sim`.
+//! Classes served in turn.
 
 use std::collections::VecDeque;
 
@@ -109,6 +109,16 @@ impl QueueDiscipline for RoundRobin {
     fn backlog(&self) -> Backlog {
         self.backlog
     }
+
+    fn drain(&mut self) -> Vec<PacketId> {
+        self.backlog = Backlog::default();
+        let mut held = Vec::new();
+        for class in &mut self.classes {
+            held.extend(class.packets.drain(..).map(|(packet, _)| packet));
+            (class.bytes, class.deficit, class.visited) = (0, 0, false);
+        }
+        held
+    }
 }
 
 impl RoundRobin {
@@ -144,8 +154,13 @@ mod tests {
         let limit = ClassLimit { packets: 10_000, bytes: Bytes::UNLIMITED, mark_above: u32::MAX };
         let mut queue = RoundRobin::new(&[1, 3], vec![0, 1], limit);
         let (mut arena, mut random, mut dropped) = (Arena::new(), Random::new(1, "", ""), Vec::new());
-        let mut cx =
-            PacketCx { now: Time::ZERO, random: &mut random, arena: &mut arena, dropped: &mut dropped };
+        let mut cx = PacketCx {
+            now: Time::ZERO,
+            random: &mut random,
+            arena: &mut arena,
+            dropped: &mut dropped,
+            marked: 0,
+        };
         for _ in 0..6000 {
             for (flow, size) in [(0, 1000), (1, 400)] {
                 let id = cx.arena.insert(packet(flow, size));
@@ -166,8 +181,13 @@ mod tests {
         let limit = ClassLimit { packets: 2, bytes: Bytes::UNLIMITED, mark_above: u32::MAX };
         let mut queue = RoundRobin::new(&[1, 1], vec![0, 1], limit);
         let (mut arena, mut random, mut dropped) = (Arena::new(), Random::new(1, "", ""), Vec::new());
-        let mut cx =
-            PacketCx { now: Time::ZERO, random: &mut random, arena: &mut arena, dropped: &mut dropped };
+        let mut cx = PacketCx {
+            now: Time::ZERO,
+            random: &mut random,
+            arena: &mut arena,
+            dropped: &mut dropped,
+            marked: 0,
+        };
         let mut offer = |flow| {
             let id = cx.arena.insert(packet(flow, 1000));
             queue.enqueue(id, &mut cx)

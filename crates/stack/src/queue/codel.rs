@@ -1,0 +1,193 @@
+//! CoDel: a FIFO that drops, or marks, packets that have waited too long for too long [RFC 8289].
+//!
+//! A queue is good as long as some packet of every `interval` waited less than `target`: then it takes up bursts. Otherwise it stands, and packets
+//! are dropped as they leave, ever faster, until one has waited less. The size of the queue does not matter, nor does the rate of the link.
+
+use std::collections::VecDeque;
+
+use contract::{Backlog, DropReason, Ecn, PacketCx, PacketId, QueueDiscipline, Verdict};
+use units::{Bytes, Duration, Time};
+
+/// Settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodelConfig {
+    /// The time that packets may wait for as long as they like [RFC 8289 §4.4: 5 ms].
+    pub target: Duration,
+    /// How long it may be exceeded: about the longest usual round-trip time [RFC 8289 §4.3: 100 ms].
+    pub interval: Duration,
+    /// Packets that understand marks are marked instead of dropped.
+    pub mark: bool,
+}
+
+impl Default for CodelConfig {
+    fn default() -> Self {
+        Self { target: Duration::from_millis(5), interval: Duration::from_millis(100), mark: true }
+    }
+}
+
+/// How much it may hold. What does not fit is dropped as it comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodelLimit {
+    /// Packets.
+    pub packets: u32,
+    /// Bytes.
+    pub bytes: Bytes,
+}
+
+/// The queue.
+#[derive(Debug)]
+pub struct Codel {
+    config: CodelConfig,
+    limit: CodelLimit,
+    packets: VecDeque<Waiting>,
+    bytes: u64,
+    /// The largest packet so far: what counts as one packet's worth.
+    largest: u64,
+    law: Law,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    packet: PacketId,
+    size_bytes: u32,
+    since: Time,
+}
+
+/// What it remembers of waits and drops.
+#[derive(Clone, Debug)]
+struct Law {
+    /// When packets will have waited too long for a whole interval; never while they do not.
+    late_at: Time,
+    /// It drops.
+    dropping: bool,
+    /// When it drops the next one.
+    next: Time,
+    /// Drops since it began to drop, and what it began with.
+    count: u32,
+    count_at_start: u32,
+}
+
+impl Codel {
+    /// An empty queue.
+    pub fn new(config: CodelConfig, limit: CodelLimit) -> Self {
+        let law =
+            Law { late_at: Time::NEVER, dropping: false, next: Time::ZERO, count: 0, count_at_start: 0 };
+        Self { config, limit, packets: VecDeque::new(), bytes: 0, largest: 0, law }
+    }
+
+    /// Takes the first packet, and says whether it may be dropped: packets have waited too long for an interval.
+    #[inline]
+    fn take(&mut self, now: Time) -> Option<(Waiting, bool)> {
+        let Some(first) = self.packets.pop_front() else {
+            self.law.late_at = Time::NEVER;
+            return None;
+        };
+        self.bytes -= u64::from(first.size_bytes);
+        // below the target, or no more than one packet is left                           [RFC 8289 §5, dodequeue]
+        // our choice: "one packet" is the largest that came so far, since links have no largest of their own
+        if now - first.since < self.config.target || self.bytes <= self.largest {
+            self.law.late_at = Time::NEVER;
+            return Some((first, false));
+        }
+        if self.law.late_at == Time::NEVER {
+            self.law.late_at = now + self.config.interval;
+            return Some((first, false));
+        }
+        Some((first, now >= self.law.late_at))
+    }
+
+    /// When the next drop follows one at `from`.
+    fn after(&self, from: Time, count: u32) -> Time {
+        // t + INTERVAL / √count                                                          [RFC 8289 §5, control_law]
+        from + self.config.interval.over_sqrt(count)
+    }
+
+    /// Drops the packet and takes the next one, or marks it and keeps it.
+    fn punish(&mut self, first: Waiting, cx: &mut PacketCx<'_>) -> Option<(Waiting, bool)> {
+        let ecn = &mut cx.arena.get_mut(first.packet).ecn;
+        if self.config.mark && *ecn != Ecn::NotCapable {
+            // our choice: a packet that carries a mark already carries this one too
+            cx.marked += u64::from(*ecn == Ecn::Capable);
+            *ecn = Ecn::Marked;
+            return Some((first, true));
+        }
+        cx.dropped.push((first.packet, DropReason::Early));
+        self.take(cx.now)
+    }
+}
+
+impl QueueDiscipline for Codel {
+    #[inline]
+    fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
+        let size_bytes = cx.arena.get(packet).size_bytes;
+        let size = u64::from(size_bytes);
+        if self.packets.len() >= self.limit.packets as usize || self.bytes + size > self.limit.bytes.as_u64()
+        {
+            return Verdict::Drop(DropReason::QueueFull);
+        }
+        self.packets.push_back(Waiting { packet, size_bytes, since: cx.now });
+        self.bytes += size;
+        self.largest = self.largest.max(size);
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut PacketCx<'_>) -> Option<PacketId> {
+        let now = cx.now;
+        let Some((mut first, mut late)) = self.take(now) else {
+            // an empty queue is a good one
+            self.law.dropping = false;
+            return None;
+        };
+        if self.law.dropping {
+            self.law.dropping = late;
+            // a long queue may be due for several drops at once                           [RFC 8289 §5, deque]
+            while self.law.dropping && now >= self.law.next {
+                let taken = self.punish(first, cx);
+                // what was marked leaves, and the next mark is for another one
+                let marked = taken.is_some_and(|(next, _)| next.packet == first.packet);
+                late = taken.is_some_and(|(_, late)| late);
+                if late {
+                    self.law.count += 1;
+                    self.law.next = self.after(self.law.next, self.law.count);
+                }
+                self.law.dropping = late;
+                first = taken?.0;
+                if marked {
+                    break;
+                }
+            }
+        } else if late {
+            let taken = self.punish(first, cx);
+            self.law.dropping = true;
+            // soon after the last time it goes on where it was, not from the beginning    [RFC 8289 §5, deque]
+            let before = self.law.count.wrapping_sub(self.law.count_at_start);
+            let soon = now < self.law.next + sixteen(self.config.interval);
+            self.law.count = if before > 1 && soon { before } else { 1 };
+            self.law.next = self.after(now, self.law.count);
+            self.law.count_at_start = self.law.count;
+            first = taken?.0;
+        }
+        Some(first.packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u32, bytes: Bytes::new(self.bytes) }
+    }
+
+    fn drain(&mut self) -> Vec<PacketId> {
+        self.bytes = 0;
+        self.law.late_at = Time::NEVER;
+        self.law.dropping = false;
+        self.packets.drain(..).map(|waiting| waiting.packet).collect()
+    }
+}
+
+/// How long a rate of drops is remembered [RFC 8289 §5].
+fn sixteen(interval: Duration) -> Duration {
+    Duration::from_nanos(interval.as_nanos().saturating_mul(16))
+}
+
+#[cfg(test)]
+#[path = "codel_tests.rs"]
+mod tests;
