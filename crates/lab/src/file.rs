@@ -6,7 +6,7 @@ use units::{Bytes, Duration, Rate, UnitText};
 use crate::named::{Consumer, Ndn, Prefix, Producer};
 use crate::read::{At, tables, words};
 use crate::values::{
-    Buffer, Ends, Expect, Instant, MarkAbove, Nodes, Params, SchemeName, Senders, Sweep, Targets,
+    Buffer, Ends, Expect, Instant, MarkAbove, Nodes, Params, Queue, SchemeName, Senders, Sweep, Targets,
 };
 
 tables! {
@@ -96,6 +96,8 @@ tables! {
         loss: f64 where share_of(0.0, 1.0),
         /// How much may wait: packets, bytes, or multiples of the bandwidth-delay product; 100 packets when not given.
         buffer: Buffer,
+        /// How it is managed: `"fifo"`, when not given, or `"codel"`, or a table with CoDel's settings.
+        queue: Queue,
         /// Packets that understand marks are marked when, on arrival, at least so many packets wait.
         mark_above: u32,
         /// Weights of classes served in turn, each with a buffer of its own.
@@ -114,10 +116,24 @@ tables! {
         loss: f64 where share_of(0.0, 1.0),
         /// How much may wait.
         buffer: Buffer,
+        /// How it is managed.
+        queue: Queue,
         /// Packets that understand marks are marked when, on arrival, at least so many packets wait; `false` for never.
         mark_above: MarkAbove,
         /// Weights of classes served in turn; an empty list for none.
         classes: Vec<At<u32>>,
+    }
+
+    /// A managed queue.
+    pub(crate) struct QueueTable = "a queue" {
+        /// How it is managed.
+        kind: QueueWord,
+        /// codel: packets may wait so long for as long as they like; 5 ms when not given.
+        target: Duration where within("1 ns", "1000 s"),
+        /// codel: how long they may wait longer, about the longest usual round-trip time; 100 ms when not given.
+        interval: Duration where within("1 ns", "1000 s"),
+        /// codel: packets that understand marks are marked instead of dropped; they are when not given.
+        mark: bool,
     }
 
     /// A node and where it is drawn.
@@ -388,6 +404,14 @@ words! {
         Graphml = "graphml",
         /// As listed.
         Custom = "custom",
+    }
+
+    /// How queues are managed.
+    pub(crate) enum QueueWord = "a kind of queue" {
+        /// First in, first out; what does not fit is dropped.
+        Fifo = "fifo",
+        /// The same, and packets are dropped or marked that waited too long for too long (RFC 8289).
+        Codel = "codel",
     }
 
     /// What a shortest path minimises.

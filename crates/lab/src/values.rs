@@ -2,11 +2,12 @@
 
 use contract::ParamValue;
 use schemars::{Schema, SchemaGenerator, json_schema};
+use stack::queue::CodelConfig;
 use toml::Spanned;
 use toml::de::DeValue;
 use units::{Bytes, Duration, Time, UnitText};
 
-use crate::file::{NodeTable, TargetTable, within};
+use crate::file::{NodeTable, QueueTable, QueueWord, TargetTable, within};
 use crate::read::{
     At, Field, MOST, Notes, Read, integer, kind_of, mismatch, nearest, number, shortened, span_of, suggestion,
 };
@@ -79,6 +80,48 @@ fn buffer(text: &str) -> Result<Buffer, String> {
             }
             Err(error) => Err(error.message.replace("a size", "a buffer")),
         },
+    }
+}
+
+/// How a queue is managed: a word, or a table; CoDel's settings where it is that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Queue(pub(crate) Option<CodelConfig>);
+
+impl Read for Queue {
+    fn what() -> String {
+        "a kind of queue or a table".to_owned()
+    }
+    fn example() -> String {
+        "\"codel\"".to_owned()
+    }
+    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+        match value.get_ref() {
+            DeValue::String(_) => {
+                Some(Self((QueueWord::read(value, notes)? == QueueWord::Codel).then(CodelConfig::default)))
+            }
+            DeValue::Table(_) => {
+                let before = notes.count();
+                let table = QueueTable::read(value, notes)?;
+                let kind = table.kind.required("kind", "a queue", span_of(value), notes)?.value;
+                if kind == QueueWord::Fifo {
+                    for (key, span) in table.written().into_iter().filter(|(key, _)| *key != "kind") {
+                        notes.wrong(span, format!("a FIFO has no `{key}`")).hint("kind = \"codel\" has");
+                    }
+                }
+                let usual = CodelConfig::default();
+                let config = CodelConfig {
+                    target: table.target.or(usual.target),
+                    interval: table.interval.or(usual.interval),
+                    mark: table.mark.or(usual.mark),
+                };
+                (notes.count() == before).then_some(Self((kind == QueueWord::Codel).then_some(config)))
+            }
+            _ => mismatch(value, notes),
+        }
+    }
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let (word, table) = (QueueWord::schema(generator), QueueTable::schema(generator));
+        json_schema!({ "anyOf": [word, table] })
     }
 }
 

@@ -63,6 +63,30 @@ fn a_printed_plan_loads_to_the_same_plan() {
     assert_eq!(first, second, "{printed}");
 }
 
+#[test]
+fn a_managed_queue_is_a_word_or_a_table() {
+    let written = CUSTOM.replace(
+        r#"buffer = "200 packets" },"#,
+        r#"queue = "codel", backward = { queue = "fifo", mark_above = 30 } },
+  { name = "same", like = "access", ends = ["d", "e"] },
+  { name = "slow", ends = ["e", "f"], rate = "1 Mbit/s", delay = "9 ms", mark_above = 9, backward = { mark_above = false,
+    queue = { kind = "codel", target = "20 ms", mark = false } } },"#,
+    );
+    let plan = plan(&written);
+    let codel = |link: usize| {
+        let link = &plan.blueprint.links[link];
+        (link.forward.queue.codel, link.backward.queue.codel)
+    };
+    let usual = stack::queue::CodelConfig::default();
+    assert_eq!((usual.target, usual.interval), (Duration::from_millis(5), Duration::from_millis(100)));
+    assert_eq!(codel(0), (Some(usual), None));
+    assert_eq!(codel(1), codel(0), "a link is like another in this, too");
+    let slow = stack::queue::CodelConfig { target: Duration::from_millis(20), mark: false, ..usual };
+    assert_eq!(codel(2), (None, Some(slow)));
+    let printed = plan.to_toml();
+    assert_eq!(self::plan(&printed), plan, "{printed}");
+}
+
 const SHORT: &str = r#"
 duration = "200 s"
 [topology]

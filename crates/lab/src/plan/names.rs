@@ -193,6 +193,7 @@ const fn resolver_port(span: Span) -> NetPort {
         delay: Duration::from_millis(1),
         loss: 0.0,
         buffer: Buffer::Packets(1000),
+        codel: None,
         mark_above: None,
         classes: Vec::new(),
         span,

@@ -7,6 +7,7 @@ use sim::{
     RouteSpec,
 };
 use stack::datagram::{Pattern, Spell};
+use stack::queue::CodelConfig;
 use stack::{stream, tcp};
 use toml::{Table, Value};
 use units::{Bytes, Duration, Rate, Time, UnitText};
@@ -226,6 +227,11 @@ fn put_port(table: &mut Table, port: &PortSpec, over: Option<&PortSpec>) {
         Limit::Bytes(bytes) => size(bytes),
     };
     put(table, "buffer", buffer);
+    match port.queue.codel {
+        Some(codel) => put(table, "queue", Value::Table(codel_table(codel))),
+        None if over.is_some_and(|other| other.queue.codel.is_some()) => put(table, "queue", "fifo"),
+        None => {}
+    }
     match port.queue.mark_above {
         Some(n) => put(table, "mark_above", i64::from(n)),
         None if over.is_some_and(|other| other.queue.mark_above.is_some()) => put(table, "mark_above", false),
@@ -237,6 +243,15 @@ fn put_port(table: &mut Table, port: &PortSpec, over: Option<&PortSpec>) {
             port.queue.class_weights.iter().map(|n| Value::from(i64::from(*n))).collect();
         put(table, "classes", weights);
     }
+}
+
+fn codel_table(codel: CodelConfig) -> Table {
+    let mut table = Table::new();
+    put(&mut table, "kind", "codel");
+    put(&mut table, "target", span(codel.target));
+    put(&mut table, "interval", span(codel.interval));
+    put(&mut table, "mark", codel.mark);
+    table
 }
 
 fn icn_table(icn: &IcnSpec, node_name: &dyn Fn(contract::NodeId) -> String) -> Table {

@@ -57,7 +57,12 @@ pub(super) fn build(
             rate: port.rate,
             delay: port.delay,
             loss: port.loss,
-            queue: QueueSpec { limit, mark_above: port.mark_above, class_weights: port.classes.clone() },
+            queue: QueueSpec {
+                limit,
+                codel: port.codel,
+                mark_above: port.mark_above,
+                class_weights: port.classes.clone(),
+            },
         }
     };
     net.links

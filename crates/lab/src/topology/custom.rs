@@ -100,6 +100,7 @@ fn completed(link: &Link, all: &[At<Link>]) -> Link {
         fill(&mut whole.delay, &found.delay);
         fill(&mut whole.loss, &found.loss);
         fill(&mut whole.buffer, &found.buffer);
+        fill(&mut whole.queue, &found.queue);
         fill(&mut whole.mark_above, &found.mark_above);
         fill(&mut whole.classes, &found.classes);
         fill(&mut whole.backward, &found.backward);

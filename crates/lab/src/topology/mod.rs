@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use contract::{LinkId, NodeId};
+use stack::queue::CodelConfig;
 use units::{Duration, Rate};
 
 use crate::file::{Kind, Link, Port, Topology};
 use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened, suggestion};
-use crate::values::Buffer;
+use crate::values::{Buffer, Queue};
 
 pub(crate) use paths::{Paths, PortIndex};
 
@@ -47,6 +48,7 @@ pub(crate) struct NetPort {
     pub(crate) delay: Duration,
     pub(crate) loss: f64,
     pub(crate) buffer: Buffer,
+    pub(crate) codel: Option<CodelConfig>,
     pub(crate) mark_above: Option<u32>,
     pub(crate) classes: Vec<u32>,
     /// Where its buffer is written, or the link.
@@ -241,30 +243,53 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> Option<(NetPort,
     let rate = known(&link.rate, defaults.rate, "rate", "10 Mbit/s", link.span, notes);
     let delay = known(&link.delay, defaults.delay, "delay", "10 ms", link.span, notes);
     let (rate, delay) = (rate?, delay?);
-    let span = |buffer: &Field<Buffer>| buffer.given().map(|at| at.span);
     let forward = NetPort {
         rate,
         delay,
         loss: link.loss.or(0.0),
         buffer: link.buffer.or(defaults.buffer.unwrap_or(Buffer::Packets(100))),
+        codel: link.queue.or(Queue(None)).0,
         mark_above: link.mark_above.given().map(|at| at.value),
         classes: classes(&link.classes, notes),
-        span: span(&link.buffer).unwrap_or(link.span),
+        span: span_of(&link.buffer).unwrap_or(link.span),
     };
     let backward = NetPort {
         rate: back.rate.or(rate),
         delay: back.delay.or(delay),
         loss: back.loss.or(forward.loss),
         buffer: back.buffer.or(forward.buffer),
+        codel: back.queue.or(Queue(forward.codel)).0,
         mark_above: back.mark_above.given().map_or(forward.mark_above, |at| at.value.0),
         classes: if back.classes.is_missing() {
             forward.classes.clone()
         } else {
             classes(&back.classes, notes)
         },
-        span: span(&back.buffer).unwrap_or(forward.span),
+        span: span_of(&back.buffer).unwrap_or(forward.span),
     };
+    one_rule(&forward, &link.queue, [span_of(&link.mark_above), span_of(&link.classes)], notes);
+    one_rule(&backward, &back.queue, [span_of(&back.mark_above), span_of(&back.classes)], notes);
     Some((forward, backward))
+}
+
+/// Notes where CoDel meets another rule, at what is written of the two in this direction; what it takes from the other is noted there.
+fn one_rule(port: &NetPort, queue: &Field<Queue>, written: [Option<Span>; 2], notes: &mut Notes) {
+    if port.codel.is_none() {
+        return;
+    }
+    let rules =
+        [("mark_above", port.mark_above.is_some(), "false"), ("classes", !port.classes.is_empty(), "[]")];
+    for ((key, there, none), span) in rules.into_iter().zip(written) {
+        if let Some(span) = queue.given().map(|at| at.span).or(span).filter(|_| there) {
+            notes.wrong(span, format!("a queue with CoDel has no `{key}`")).hint(format!(
+                "leave one of them away; `backward` takes both from its link, but for {key} = {none}"
+            ));
+        }
+    }
+}
+
+fn span_of<T>(field: &Field<T>) -> Option<Span> {
+    field.given().map(|at| at.span)
 }
 
 /// The value of a key that every link needs, noted where it is missing.
