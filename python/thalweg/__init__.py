@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .errors import Interrupted, Problem, ResultError, ScenarioError
     from .parts import (
         Chain,
+        Clock,
         Consumer,
         Custom,
         Dumbbell,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 _HOME = {
     "__version__": "_native",
     "Chain": "parts",
+    "Clock": "parts",
     "Consumer": "parts",
     "Custom": "parts",
     "Dumbbell": "parts",
@@ -85,6 +87,7 @@ _HOME = {
 
 __all__ = [
     "Chain",
+    "Clock",
     "Consumer",
     "Custom",
     "Dumbbell",

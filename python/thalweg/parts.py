@@ -469,6 +469,24 @@ class Consumer(Part):
         )
 
 
+class Clock(Part):
+    """The clock of a node, or of all nodes that match a pattern such as `"s*"`.
+
+    `offset` is how far it is ahead when the run starts, or behind, such as `"-1 h"`; `drift` how much too fast it runs, such as
+    `"100 ppm"`.
+    """
+
+    def __init__(
+        self,
+        node: str,
+        *,
+        offset: str | None = None,
+        drift: str | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__({"node": node, "offset": offset, "drift": drift, **more})
+
+
 class Record(Part):
     """What is recorded beside the counters."""
 

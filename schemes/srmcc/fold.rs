@@ -1,6 +1,6 @@
 //! What several messages say together.
 
-use units::{Duration, Rate, Time};
+use units::{Rate, Time};
 
 use super::words::{Mcc, rounds_between};
 
@@ -10,8 +10,9 @@ pub(super) struct Fold {
     pub(super) max: f64,
     pub(super) min: f64,
     pub(super) fair: Rate,
-    /// Longest time from a source to a member and back to here.
-    pub(super) age: Duration,
+    /// Longest time from a source to a member and back to here, in nanoseconds; none before anybody spoke. At a router it is off by what
+    /// the two clocks are apart, which is the same for all members and gone when the source reads it.
+    pub(super) age_ns: Option<i64>,
     /// Newest round.
     pub(super) round: Option<u32>,
 }
@@ -19,13 +20,13 @@ pub(super) struct Fold {
 impl Fold {
     /// Nothing folded yet; what a receiver says as long as nobody measured.
     pub(super) const NOTHING: Self =
-        Self { max: 0.0, min: 1.0, fair: Rate::UNLIMITED, age: Duration::ZERO, round: None };
+        Self { max: 0.0, min: 1.0, fair: Rate::UNLIMITED, age_ns: None, round: None };
 
     /// Takes a message that arrived now.
     pub(super) fn add(&mut self, mcc: &Mcc, now: Time) {
         self.measured(mcc.max_qocc, mcc.min_qocc, mcc.min_fair);
         // the slowest member, whenever it spoke: held time does not count
-        self.age = self.age.max(now - mcc.t_echo);
+        self.age_ns = self.age_ns.max(Some(now.as_nanos().wrapping_sub(mcc.t_echo.as_nanos()) as i64));
         self.round = match self.round {
             Some(round) if rounds_between(round, mcc.round) <= 0 => Some(round),
             _ => Some(mcc.round),

@@ -24,7 +24,7 @@ pub(crate) struct Mcc {
     pub(crate) min_qocc: f64,
     /// The newest round that was seen in data.
     pub(crate) round: u32,
-    /// When the newest data packet was sent, plus how long its news was held on the way back.
+    /// When the newest data packet was sent, by the source's clock, plus how long its news was held on the way back.
     pub(crate) t_echo: Time,
     /// Length of an adaptation cycle, in whole microseconds.
     pub(crate) t_adapt: Duration,
@@ -59,8 +59,8 @@ impl Mcc {
         ])
     }
 
-    /// From a feedback packet's label that is read at `now`; `None` when nobody would write it.
-    pub(crate) fn decode(label: Label, now: Time) -> Option<Self> {
+    /// From a feedback packet's label; `None` when nobody would write it. Whether it is from the past only the source can tell.
+    pub(crate) fn decode(label: Label) -> Option<Self> {
         let [round_and_micros, bps, occupancies, t_echo] = label.0;
         let occupancy = |bits: u64| {
             let x = f64::from(f32::from_bits(bits as u32));
@@ -75,7 +75,7 @@ impl Mcc {
             t_echo: Time::from_nanos(t_echo),
             t_adapt,
         };
-        (bps > 0 && t_adapt == cycle(t_adapt) && mcc.t_echo <= now).then_some(mcc)
+        (bps > 0 && t_adapt == cycle(t_adapt)).then_some(mcc)
     }
 }
 

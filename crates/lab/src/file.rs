@@ -1,7 +1,7 @@
 //! The tables of a scenario file, key by key. What they mean together is the business of [`crate::plan`].
 
 use stack::tcp::RecoveryTimer;
-use units::{Bytes, Duration, Rate, UnitText};
+use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
 
 use crate::named::{Consumer, Ndn, Prefix, Producer};
 use crate::read::{At, tables, words};
@@ -32,6 +32,8 @@ tables! {
         ndn: Ndn,
         /// Who serves named data.
         producers: Vec<At<Producer>>,
+        /// Clocks of nodes that are not right.
+        clocks: Vec<At<Clock>>,
         /// Senders and their receivers.
         flows: Vec<At<Flow>>,
         /// What changes during the run.
@@ -185,6 +187,17 @@ tables! {
         probe: Bytes where within("1 B", "65535 B"),
         /// How many of them, back to back; nothing is measured with less than 2, 5 when not given.
         probe_packets: u32 where count(0, 255),
+    }
+
+    /// The clock of a node, or of several alike. Who runs there sees what it shows: time stamps, measured delays and timers are its own;
+    /// tables and series stay in true time.
+    pub(crate) struct Clock = "a clock" {
+        /// The node, or a pattern such as "s*".
+        node: String,
+        /// How far it is ahead when the run starts, or behind where it is negative; "0 s" when not given.
+        offset: Offset where within("-1000000000 s", "1000000000 s"),
+        /// How much too fast it runs, or too slow where it is negative; "0 ppm" when not given.
+        drift: Drift,
     }
 
     /// One sender and its receivers, or several alike.

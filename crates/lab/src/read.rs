@@ -6,7 +6,7 @@ use std::ops::Deref;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use units::{Bytes, Duration, Rate, UnitText};
+use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
 
 use crate::problems::{Problem, Span};
 
@@ -353,6 +353,8 @@ macro_rules! quantities {
 quantities! {
     Rate => ["50 Mbit/s", "1 Gbit/s", "900 kbit/s"];
     Duration => ["60 s", "20 ms", "500 us"];
+    Offset => ["20 ms", "-1 h"];
+    Drift => ["100 ppm", "-50 ppb"];
     Bytes => ["1500 B", "64 kB", "10 MB"];
 }
 

@@ -15,6 +15,7 @@ const REQUIRED: &[(&str, &[&str])] = &[
     ("TargetTable", &["node"]),
     ("NodeTable", &["name"]),
     ("Route", &["at", "to", "via"]),
+    ("Clock", &["node"]),
     ("Churn", &["on", "off"]),
     ("Arrivals", &["rate", "size"]),
     ("Source", &["kind"]),

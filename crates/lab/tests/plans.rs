@@ -87,6 +87,20 @@ fn a_managed_queue_is_a_word_or_a_table() {
     assert_eq!(self::plan(&printed), plan, "{printed}");
 }
 
+#[test]
+fn clocks_are_planned_node_by_node_and_printed() {
+    let text = format!(
+        "{CUSTOM}\n[[clocks]]\nnode = \"d\"\noffset = \"-1 h\"\n[[clocks]]\nnode = \"*s*\"\noffset = \"1.5 ms\"\ndrift = \"-0.5 ppm\"\n"
+    );
+    let plan = plan(&text);
+    let clocks: Vec<_> =
+        plan.blueprint.clocks.iter().map(|it| (it.node.0, it.offset.as_nanos(), it.drift.as_ppb())).collect();
+    assert_eq!(clocks, [(0, 1_500_000, -500), (2, -3_600_000_000_000, 0)]);
+    let printed = plan.to_toml();
+    assert!(printed.contains("offset = \"-3600 s\""), "{printed}");
+    assert_eq!(self::plan(&printed), plan);
+}
+
 const SHORT: &str = r#"
 duration = "200 s"
 [topology]

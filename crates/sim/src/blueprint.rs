@@ -4,7 +4,7 @@ use contract::{FlowId, LinkId, NameId, Names, NodeId, ParamList};
 use stack::datagram::Spell;
 use stack::queue::CodelConfig;
 use stack::{datagram, icn, ndn, stream, tcp};
-use units::{Bytes, Duration, Rate, Time};
+use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
 /// A whole run, before it runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub struct Blueprint {
     pub warmup: Duration,
     /// Names of nodes; a [`NodeId`] is an index here.
     pub nodes: Vec<String>,
+    /// Clocks of nodes that are not right, each node at most once.
+    pub clocks: Vec<ClockSpec>,
     /// Links; a [`LinkId`] is an index here.
     pub links: Vec<LinkSpec>,
     /// What a shortest path minimises.
@@ -111,6 +113,18 @@ pub struct NameRoute {
     pub via: NodeId,
     /// What this way costs.
     pub cost: u64,
+}
+
+/// The clock of a node. Endpoints and routers there see only what it shows: their instants, deadlines and time stamps are its own.
+/// What is recorded stays in true time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockSpec {
+    /// Where.
+    pub node: NodeId,
+    /// How far it is off when the run starts.
+    pub offset: Offset,
+    /// How much too fast it runs.
+    pub drift: Drift,
 }
 
 /// A wire between two nodes.
@@ -303,6 +317,7 @@ impl Blueprint {
             duration,
             warmup: Duration::ZERO,
             nodes: Vec::new(),
+            clocks: Vec::new(),
             links: Vec::new(),
             metric: Metric::Delay,
             routes: Vec::new(),

@@ -13,7 +13,7 @@ use crate::record::Recorder;
 use crate::routing::{Edge, Routes};
 use crate::tree::Tree;
 use crate::world::World;
-use crate::{Blueprint, Cast, FlowKind, FlowSpec, Limit, PortSpec, QueueSpec};
+use crate::{Blueprint, Cast, ClockSpec, FlowKind, FlowSpec, Limit, PortSpec, QueueSpec};
 
 /// A flow's endpoints.
 pub(crate) struct FlowState {
@@ -118,14 +118,14 @@ fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result
     let random = |path: &str, purpose| Random::new(seed, path, purpose);
     let attachment = world.attachment(id, flow.from, true);
     let endpoint = make_sender(flow, id, first_receiver, attachment, &world.blueprint.links)?;
-    world.peers.push(Peer::new(endpoint, sender, id, random(&path, "sender")));
+    world.add_peer(Peer::new(endpoint, sender, id, random(&path, "sender")));
     let begin = world.receivers.len();
     for (number, receiver) in flow.to.iter().enumerate() {
         let peer = PeerId(world.peers.len() as u32);
         let path = format!("{path}.{}", world.blueprint.nodes[receiver.node.index()]);
         let address = Address { node: receiver.node, peer };
         let endpoint = make_receiver(flow, sender, world.attachment(id, receiver.node, false))?;
-        world.peers.push(Peer::new(endpoint, address, id, random(&path, "receiver")));
+        world.add_peer(Peer::new(endpoint, address, id, random(&path, "receiver")));
         let churn_random = random(&path, "churn");
         world.receivers.push(ReceiverState { flow: id, number, peer, churn_random });
     }
@@ -156,7 +156,7 @@ fn add_producers(world: &mut World, blueprint: &Blueprint) {
         let node = &blueprint.nodes[producer.node.index()];
         let path = format!("producer.{node}{}", spec.names.text(producer.config.prefix));
         let random = Random::new(blueprint.seed, &path, "producer");
-        world.peers.push(Peer::new(endpoint, address, NO_FLOW, random));
+        world.add_peer(Peer::new(endpoint, address, NO_FLOW, random));
         world.producers.push(peer);
     }
 }
@@ -313,6 +313,12 @@ fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
         if !known(flow.from) || flow.to.iter().any(|to| !known(to.node) || to.node == flow.from) {
             return refuse(&flow.name, "sender and receiver are at different nodes that exist");
         }
+    }
+    let mut clocked = vec![false; nodes];
+    let wrong =
+        |clock: &ClockSpec| !known(clock.node) || std::mem::replace(&mut clocked[clock.node.index()], true);
+    if blueprint.clocks.iter().any(wrong) {
+        return refuse("clocks", "clocks are those of nodes that exist, each at most once");
     }
     check_names(blueprint, known)?;
     check_named_data(blueprint, known)?;

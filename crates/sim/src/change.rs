@@ -97,9 +97,9 @@ impl World {
         if self.peers[sender].started_at.is_some() {
             self.remake_sender(flow);
             // a new sender numbers its packets anew, so its receivers begin anew as well
-            self.peers[sender].epoch = self.now;
+            self.begin_epoch(sender);
             for receiver in self.flows[flow.index()].receivers.clone() {
-                self.peers[self.receivers[receiver].peer.index()].epoch = self.now;
+                self.begin_epoch(self.receivers[receiver].peer.index());
                 if self.peers[self.receivers[receiver].peer.index()].active {
                     self.remake_receiver(receiver);
                     self.tell(self.receivers[receiver].peer.index(), Input::Start);
@@ -107,6 +107,14 @@ impl World {
             }
         }
         self.activate(sender);
+    }
+
+    /// Packets to this endpoint that were sent before now are of an earlier connection.
+    fn begin_epoch(&mut self, peer: usize) {
+        let now = self.now;
+        let peer = &mut self.peers[peer];
+        peer.epoch = now;
+        peer.screen = peer.screen.max(now);
     }
 
     fn stop_flow(&mut self, flow: FlowId) {
@@ -138,6 +146,7 @@ impl World {
     /// Makes the sender's machine anew. The parameters were accepted when the world was built.
     fn remake_sender(&mut self, flow: FlowId) {
         let (spec, state) = (&self.blueprint.flows[flow.index()], &self.flows[flow.index()]);
+        let from = spec.from;
         let receiver = self.receivers.get(state.receivers.clone()).and_then(<[_]>::first);
         let receiver =
             receiver.map_or(Address::default(), |receiver| self.peers[receiver.peer.index()].address);
@@ -149,7 +158,8 @@ impl World {
                     .expect("the same parameters were accepted before")
             }
         };
-        self.peers[state.sender.index()].endpoint = endpoint;
+        let sender = state.sender.index();
+        self.peers[sender].endpoint = self.clocked(from, endpoint);
     }
 
     /// Makes a receiver's machine anew.
@@ -163,7 +173,7 @@ impl World {
             None => make_receiver(spec, sender, self.attachment(flow, at, false))
                 .expect("the same parameters were accepted before"),
         };
-        self.peers[peer.index()].endpoint = endpoint;
+        self.peers[peer.index()].endpoint = self.clocked(at, endpoint);
     }
 
     /// Lets a flow be sent by an endpoint that is not of the house. Call before the run.

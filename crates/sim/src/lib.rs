@@ -4,6 +4,7 @@ mod agenda;
 mod blueprint;
 mod build;
 mod change;
+mod clocks;
 mod departures;
 mod ndn;
 mod node;
@@ -18,8 +19,8 @@ mod ways;
 mod world;
 
 pub use blueprint::{
-    Blueprint, Cast, Change, Churn, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec, Metric, NameRoute, NdnSpec,
-    PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, RouteSpec,
+    Blueprint, Cast, Change, Churn, ClockSpec, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec, Metric,
+    NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, RouteSpec,
 };
 pub use peer::Factory;
 pub use trace::{

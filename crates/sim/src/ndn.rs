@@ -43,7 +43,12 @@ impl World {
             let machine = AnyNode::Forwarder(Box::new(machine));
             let name = &blueprint.nodes[node.index()];
             self.nodes.at[node.index()] = (first + index) as u32;
-            self.nodes.all.push(NodeState::new(machine, address(index), blueprint.seed, name));
+            self.nodes.all.push(NodeState::new(
+                self.clocked(node, machine),
+                address(index),
+                blueprint.seed,
+                name,
+            ));
         }
         self.route_names();
         Ok(())
@@ -60,7 +65,7 @@ impl World {
         }
         for &node in &spec.nodes {
             let index = self.nodes.at(node).expect("it was placed");
-            let AnyNode::Forwarder(forwarder) = &mut self.nodes.all[index].machine else { continue };
+            let AnyNode::Forwarder(forwarder) = self.nodes.all[index].machine.plain_mut() else { continue };
             let routes = routes_of(spec, node, forwarder.faces(), &served[node.index()], &origins, &ways);
             forwarder.set_routes(&routes);
         }
@@ -81,12 +86,12 @@ impl World {
         let Some(spec) = &self.blueprint.ndn else { return };
         let node = self.nodes.all[index].address.node;
         let names = Arc::new(spec.names.clone());
-        let AnyNode::Forwarder(old) = &self.nodes.all[index].machine else { return };
+        let AnyNode::Forwarder(old) = self.nodes.all[index].machine.plain() else { return };
         let (faces, counters) = (old.faces().emptied(), old.counters());
         let mut fresh = make_forwarder(&self.blueprint, spec, node, faces, names)
             .expect("the same parameters were accepted before");
         fresh.resume(counters);
-        self.nodes.all[index].machine = AnyNode::Forwarder(Box::new(fresh));
+        self.nodes.all[index].machine = self.clocked(node, AnyNode::Forwarder(Box::new(fresh)));
         self.route_names();
         self.start_node(index);
     }

@@ -18,6 +18,7 @@ use units::{Duration, Time};
 
 use crate::agenda::{Kind, What};
 use crate::blueprint::Metric;
+use crate::clocks::Clocked;
 use crate::port::Port;
 use crate::routing::{Edge, Routes};
 use crate::trace::{NodeRecord, NodeRole};
@@ -29,6 +30,7 @@ pub(crate) enum AnyNode {
     Router(icn::Router<AnyRouter>),
     Resolver(Resolver),
     Forwarder(Box<Forwarder>),
+    Clocked(Box<Clocked<Self>>),
 }
 
 /// A forwarder with any parts.
@@ -41,6 +43,7 @@ impl AnyNode {
             Self::Router(router) => router.has_parts(),
             Self::Resolver(_) => false,
             Self::Forwarder(forwarder) => forwarder.watches(),
+            Self::Clocked(clocked) => clocked.machine.looks(),
         }
     }
 
@@ -54,11 +57,12 @@ impl AnyNode {
             Self::Router(router) => router.groups(),
             Self::Resolver(resolver) => resolver.names(),
             Self::Forwarder(_) => 0,
+            Self::Clocked(clocked) => clocked.machine.groups(),
         }
     }
 
     fn counters(&self) -> Option<ndn::Counters> {
-        if let Self::Forwarder(forwarder) = self { Some(forwarder.counters()) } else { None }
+        if let Self::Forwarder(forwarder) = self.plain() { Some(forwarder.counters()) } else { None }
     }
 }
 
@@ -69,6 +73,7 @@ impl Router for AnyNode {
             Self::Router(machine) => machine.handle(input, cx),
             Self::Resolver(machine) => machine.handle(input, cx),
             Self::Forwarder(machine) => machine.handle(input, cx),
+            Self::Clocked(machine) => machine.handle(input, cx),
         }
     }
 
@@ -78,6 +83,7 @@ impl Router for AnyNode {
             Self::Router(machine) => machine.takes(packet),
             Self::Resolver(machine) => machine.takes(packet),
             Self::Forwarder(machine) => machine.takes(packet),
+            Self::Clocked(machine) => machine.takes(packet),
         }
     }
 
@@ -87,6 +93,7 @@ impl Router for AnyNode {
             Self::Router(machine) => machine.on_arrival(packet, at),
             Self::Resolver(machine) => machine.on_arrival(packet, at),
             Self::Forwarder(machine) => machine.on_arrival(packet, at),
+            Self::Clocked(machine) => machine.on_arrival(packet, at),
         }
     }
 
@@ -96,6 +103,7 @@ impl Router for AnyNode {
             Self::Router(machine) => machine.on_enqueue(packet, port, at),
             Self::Resolver(machine) => machine.on_enqueue(packet, port, at),
             Self::Forwarder(machine) => machine.on_enqueue(packet, port, at),
+            Self::Clocked(machine) => machine.on_enqueue(packet, port, at),
         }
     }
 
@@ -105,6 +113,7 @@ impl Router for AnyNode {
             Self::Router(machine) => machine.on_dequeue(packet, port, waited, at),
             Self::Resolver(machine) => machine.on_dequeue(packet, port, waited, at),
             Self::Forwarder(machine) => machine.on_dequeue(packet, port, waited, at),
+            Self::Clocked(machine) => machine.on_dequeue(packet, port, waited, at),
         }
     }
 
@@ -114,6 +123,7 @@ impl Router for AnyNode {
             Self::Router(machine) => machine.wake(),
             Self::Resolver(machine) => machine.wake(),
             Self::Forwarder(machine) => machine.wake(),
+            Self::Clocked(machine) => machine.wake(),
         }
     }
 }
@@ -192,7 +202,7 @@ impl Nodes {
     pub(crate) fn rebase(&mut self) {
         for node in &mut self.all {
             node.base = (node.sent, node.meter.clone(), node.machine.counters().unwrap_or_default());
-            if let AnyNode::Forwarder(forwarder) = &mut node.machine {
+            if let AnyNode::Forwarder(forwarder) = node.machine.plain_mut() {
                 forwarder.rebase();
             }
         }
@@ -204,10 +214,10 @@ impl Nodes {
             let (sent, meter, counters) = &node.base;
             NodeRecord {
                 node: node.address.node,
-                role: match node.machine {
+                role: match node.machine.plain() {
                     AnyNode::Router(_) => NodeRole::Router,
                     AnyNode::Resolver(_) => NodeRole::Resolver,
-                    AnyNode::Forwarder(_) => NodeRole::Forwarder,
+                    AnyNode::Forwarder(_) | AnyNode::Clocked(_) => NodeRole::Forwarder,
                 },
                 groups: node.machine.groups() as u64,
                 sent_packets: node.sent.packets - sent.packets,
@@ -302,7 +312,12 @@ impl World {
             };
             self.nodes.at[place.index()] = index as u32;
             let name = &blueprint.nodes[place.index()];
-            self.nodes.all.push(NodeState::new(machine, address(index), blueprint.seed, name));
+            self.nodes.all.push(NodeState::new(
+                self.clocked(place, machine),
+                address(index),
+                blueprint.seed,
+                name,
+            ));
         }
         let routers = access_routers(blueprint, &self.edges);
         self.nodes.access = routers.into_iter().map(|router| self.nodes.address(router?)).collect();
@@ -312,19 +327,20 @@ impl World {
     /// A router loses its memory.
     pub(crate) fn reset_node(&mut self, node: NodeId) {
         let Some(index) = self.nodes.at(node) else { return };
-        if let AnyNode::Forwarder(_) = self.nodes.all[index].machine {
+        if let AnyNode::Forwarder(_) = self.nodes.all[index].machine.plain() {
             return self.reset_forwarder(index);
         }
         let Some(spec) = &self.blueprint.icn else { return };
         let resolver = self.nodes.address(spec.resolver).expect("it was placed with the routers");
-        self.nodes.all[index].machine = match self.nodes.all[index].machine {
+        let fresh = match self.nodes.all[index].machine.plain() {
             AnyNode::Router(_) => AnyNode::Router(
                 make_router(&self.blueprint, spec, resolver)
                     .expect("the same parameters were accepted before"),
             ),
             AnyNode::Resolver(_) => AnyNode::Resolver(Resolver::new(&spec.config)),
-            AnyNode::Forwarder(_) => unreachable!("forwarders have been dealt with"),
+            AnyNode::Forwarder(_) | AnyNode::Clocked(_) => unreachable!("forwarders have been dealt with"),
         };
+        self.nodes.all[index].machine = self.clocked(node, fresh);
     }
 
     /// Shows an arriving packet to the node it reaches. True when the node took it.
@@ -417,7 +433,11 @@ impl World {
         let packet = *self.out.arena.get(id);
         self.taken(id, None);
         let taker = &mut self.peers[peer.index()];
-        taker.count_arrival(self.now, &packet);
+        let sent_at = match self.clocks.get(packet.source.node.index()) {
+            None => packet.sent_at,
+            Some(clock) => clock.first(packet.sent_at),
+        };
+        taker.count_arrival(self.now, &packet, sent_at);
         taker.handle(self.now, Input::Packet(&packet), &mut self.out);
         self.after(peer.index());
     }
@@ -467,7 +487,7 @@ impl World {
     /// Sends what a node put out and asks it when to come back.
     fn after_node(&mut self, index: usize) {
         if !self.out.notes.pending.is_empty() {
-            self.recorder.take_notes(&mut self.out.notes);
+            self.recorder.take_notes(self.now, &mut self.out.notes);
         }
         for i in 0..self.out.forwards.len() {
             let (id, port) = self.out.forwards[i];

@@ -9,6 +9,7 @@ use stack::icn::Attachment;
 use stack::{datagram, ndn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
+use crate::clocks::Clocked;
 use crate::{Cast, FlowKind, FlowSpec, LinkSpec};
 
 /// Any endpoint.
@@ -26,6 +27,7 @@ pub(crate) enum AnyEndpoint {
     Consumer(Box<ndn::Consumer<AnyControl>>),
     Steady(Box<ndn::Consumer<ndn::Steady>>),
     Producer(Box<ndn::Producer>),
+    Clocked(Box<Clocked<Self>>),
     Custom(Box<dyn Endpoint + Send>),
 }
 
@@ -42,6 +44,7 @@ impl Endpoint for AnyEndpoint {
             Self::Consumer(endpoint) => endpoint.handle(input, cx),
             Self::Steady(endpoint) => endpoint.handle(input, cx),
             Self::Producer(endpoint) => endpoint.handle(input, cx),
+            Self::Clocked(endpoint) => endpoint.handle(input, cx),
             Self::Custom(endpoint) => endpoint.handle(input, cx),
         }
     }
@@ -58,6 +61,7 @@ impl Endpoint for AnyEndpoint {
             Self::Consumer(endpoint) => endpoint.wake(),
             Self::Steady(endpoint) => endpoint.wake(),
             Self::Producer(endpoint) => endpoint.wake(),
+            Self::Clocked(endpoint) => endpoint.wake(),
             Self::Custom(endpoint) => endpoint.wake(),
         }
     }
@@ -88,6 +92,8 @@ pub(crate) struct Peer {
     pub active_since: Time,
     /// Its flow last started anew then: packets sent before are of an earlier connection.
     pub epoch: Time,
+    /// Packets whose time stamp is below want a closer look: `epoch`, or all of them where clocks are not right.
+    pub screen: Time,
     pub tally: Tally,
     pub delay_min: Duration,
     pub delay_max: Duration,
@@ -108,6 +114,7 @@ impl Peer {
             active: false,
             active_since: Time::ZERO,
             epoch: Time::ZERO,
+            screen: Time::ZERO,
             tally: Tally::default(),
             delay_min: Duration::MAX,
             delay_max: Duration::ZERO,
@@ -125,14 +132,14 @@ impl Peer {
         self.endpoint.handle(input, &mut cx);
     }
 
-    /// Counts a packet of its flow that arrived. Words of the network's own are none: they come from nearby, not from the
+    /// Counts a packet of its flow that arrived, sent at `sent_at` by true time. Words of the network's own are none: they come from nearby, not from the
     /// flow's other end.
     #[inline]
-    pub(crate) fn count_arrival(&mut self, now: Time, packet: &Packet) {
+    pub(crate) fn count_arrival(&mut self, now: Time, packet: &Packet, sent_at: Time) {
         if matches!(packet.header, Header::Signal(_)) {
             return;
         }
-        let delay = now.saturating_since(packet.sent_at);
+        let delay = now.saturating_since(sent_at);
         self.tally.received_packets += 1;
         self.tally.received_bytes += u64::from(packet.size_bytes);
         self.tally.delay_sum_ns += delay.as_nanos();

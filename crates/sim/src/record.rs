@@ -134,12 +134,12 @@ impl Recorder {
         !self.offered.is_empty()
     }
 
-    /// Takes what endpoints offered since the last call.
-    pub(crate) fn take_notes(&mut self, notes: &mut Notes) {
+    /// Takes what endpoints offered at `now`: they themselves know only what their clocks show.
+    pub(crate) fn take_notes(&mut self, now: Time, notes: &mut Notes) {
         for note in notes.pending.drain(..) {
             let subject = self.subjects[note.from.peer.index()];
             if note.event {
-                self.events.push(EventRecord { at: note.at, subject, name: note.name, value: note.value });
+                self.events.push(EventRecord { at: now, subject, name: note.name, value: note.value });
             } else {
                 Self::take_probe(&mut self.probes[note.from.peer.index()], &self.offered, subject, &note);
             }
@@ -239,7 +239,9 @@ impl World {
         let warm = now.as_nanos() >= self.blueprint.warmup.as_nanos();
         let since_warmup = |peer: &Peer, index: usize| {
             let (tally, meter) = self.recorder.bases.get(index).cloned().unwrap_or_default();
-            (subtract_tally(peer.tally, tally), subtract_meter(&peer.meter, &meter))
+            let mut meter = subtract_meter(&peer.meter, &meter);
+            meter.completed_at = peer.endpoint.true_time(meter.completed_at);
+            (subtract_tally(peer.tally, tally), meter)
         };
         let flows = (0..self.flows.len()).map(|flow| {
             let index = self.flows[flow].sender.index();

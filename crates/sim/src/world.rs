@@ -10,7 +10,7 @@ use contract::{
     DropReason, Ecn, GroupId, Input, NodeId, Outputs, PacketCx, PacketId, ParamError, PeerId, PortId,
 };
 use contract::{Endpoint, FlowId, QueueDiscipline};
-use units::{Duration, Time};
+use units::{Clock, Duration, Time};
 
 use crate::agenda::{Agenda, Kind, What};
 use crate::node::{HandOver, Nodes};
@@ -47,6 +47,8 @@ pub struct World {
     pub(crate) trees: Vec<Option<Tree>>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) nodes: Nodes,
+    /// By node; empty where all clocks are right.
+    pub(crate) clocks: Vec<Clock>,
     /// Packets between endpoints and the machine of one node, to be handed over before time goes on.
     pub(crate) local: VecDeque<HandOver>,
     /// When packets were offered to the queues that they stand in, by packet: of queues whose departures somebody looks at.
@@ -90,6 +92,7 @@ impl World {
             trees: Vec::new(),
             edges: Vec::new(),
             nodes: Nodes::default(),
+            clocks: crate::clocks::of(blueprint),
             local: VecDeque::new(),
             offered_at: Vec::new(),
             producers: Vec::new(),
@@ -227,7 +230,7 @@ impl World {
     #[inline(always)]
     pub(crate) fn after(&mut self, peer: usize) {
         if !self.out.notes.pending.is_empty() {
-            self.recorder.take_notes(&mut self.out.notes);
+            self.recorder.take_notes(self.now, &mut self.out.notes);
         }
         if !self.out.outbox.is_empty() {
             self.send_outbox(peer);
@@ -455,12 +458,29 @@ impl World {
     fn deliver_to(&mut self, peer: PeerId, id: PacketId) {
         let packet = *self.out.arena.get(id);
         let taker = &mut self.peers[peer.index()];
-        if !taker.active || packet.sent_at < taker.epoch {
-            return self.drop(id, DropReason::NotListening);
+        if !taker.active || packet.sent_at < taker.screen {
+            return self.deliver_by_clock(peer, id);
         }
         self.out.arena.release(id);
         self.balance.delivered += 1;
-        taker.count_arrival(self.now, &packet);
+        taker.count_arrival(self.now, &packet, packet.sent_at);
+        taker.handle(self.now, Input::Packet(&packet), &mut self.out);
+        self.after(peer.index());
+    }
+
+    /// Where clocks are not right a packet's time stamp has to be read; where they are the packet comes too late.
+    #[cold]
+    fn deliver_by_clock(&mut self, peer: PeerId, id: PacketId) {
+        let packet = *self.out.arena.get(id);
+        let taker = &mut self.peers[peer.index()];
+        let sent = self.clocks.get(packet.source.node.index()).filter(|_| taker.active);
+        // by the sender's clock, since one that is slow may show two instants alike
+        let Some(clock) = sent.filter(|clock| packet.sent_at >= clock.shows(taker.epoch)) else {
+            return self.drop(id, DropReason::NotListening);
+        };
+        self.out.arena.release(id);
+        self.balance.delivered += 1;
+        taker.count_arrival(self.now, &packet, clock.first(packet.sent_at));
         taker.handle(self.now, Input::Packet(&packet), &mut self.out);
         self.after(peer.index());
     }

@@ -4,12 +4,14 @@
 //! bytes into time: [`Rate::serialise`], which carries the remainder so that long runs end on the exact nanosecond.
 
 mod bytes;
+mod clock;
 pub mod math;
 mod rate;
 mod text;
 mod time;
 
 pub use bytes::{Bytes, Segments, Share};
+pub use clock::{Clock, Drift, Offset};
 pub use rate::{Carry, Rate};
 pub use text::{UnitError, UnitText};
 pub use time::{Duration, Time};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Bytes, Duration, Rate};
+use crate::{Bytes, Drift, Duration, Offset, Rate};
 
 /// Why a text is not a quantity. `hint` shows a text that would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub trait UnitText: Sized {
     /// A text that would do.
     const EXAMPLE: &'static str;
 
-    /// Reads a number and a unit. Fails on a bare number, an unknown unit, a negative or too large value.
+    /// Reads a number and a unit. Fails on a bare number, an unknown unit, a too large value, and a negative one where there is none.
     fn from_text(text: &str) -> Result<Self, UnitError>;
 }
 
@@ -54,17 +54,57 @@ impl UnitText for Duration {
     const EXAMPLE: &'static str = "20 ms";
 
     fn from_text(text: &str) -> Result<Self, UnitError> {
-        let factors = [
-            ("h", 3_600_000_000_000),
-            ("min", 60_000_000_000),
-            ("s", 1_000_000_000),
-            ("ms", 1_000_000),
-            ("us", 1_000),
-            ("µs", 1_000),
-            ("ns", 1),
-        ];
-        scaled::<Self>(text, &factors).map(Self::from_nanos)
+        scaled::<Self>(text, &NANOS).map(Self::from_nanos)
     }
+}
+
+/// Units of time, in nanoseconds.
+const NANOS: [(&str, u64); 7] = [
+    ("h", 3_600_000_000_000),
+    ("min", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ns", 1),
+];
+
+impl UnitText for Offset {
+    const WHAT: &'static str = "an offset";
+    const UNITS: &'static [&'static str] = Duration::UNITS;
+    const EXAMPLE: &'static str = "-20 ms";
+
+    fn from_text(text: &str) -> Result<Self, UnitError> {
+        signed::<Self>(text, &NANOS).map(Self::from_nanos)
+    }
+}
+
+impl UnitText for Drift {
+    const WHAT: &'static str = "a drift";
+    const UNITS: &'static [&'static str] = &["ppm", "ppb"];
+    const EXAMPLE: &'static str = "100 ppm";
+
+    fn from_text(text: &str) -> Result<Self, UnitError> {
+        let ppb = signed::<Self>(text, &[("ppm", 1_000), ("ppb", 1)])?;
+        let most = i64::from(Self::MOST.as_ppb());
+        match i32::try_from(ppb) {
+            Ok(ppb) if i64::from(ppb).abs() <= most => Ok(Self::from_ppb(ppb)),
+            _ => {
+                let hint = format!("at most {} either way", Self::MOST);
+                Err(UnitError { message: format!("`{}` is too large", text.trim()), hint })
+            }
+        }
+    }
+}
+
+/// `text` as a whole number of the smallest unit, which may have a minus before it.
+fn signed<T: UnitText>(text: &str, factors: &[(&str, u64)]) -> Result<i64, UnitError> {
+    let (sign, size) = match text.trim().strip_prefix('-') {
+        Some(rest) if !rest.starts_with(['-', '+']) => (-1, rest),
+        _ => (1, text),
+    };
+    // 10¹⁸ is the largest
+    scaled::<T>(size, factors).map(|value| sign * value as i64)
 }
 
 impl UnitText for Bytes {
@@ -143,6 +183,21 @@ mod tests {
     }
 
     #[test]
+    fn offsets_and_drifts_may_be_negative() {
+        assert_eq!(Offset::from_text("-1 h"), Ok(Offset::behind(Duration::from_secs(3600))));
+        assert_eq!(Offset::from_text("2.5 ms"), Ok(Offset::from_nanos(2_500_000)));
+        assert_eq!(Drift::from_text("- 0.5 ppm"), Ok(Drift::from_ppb(-500)));
+        assert_eq!(Drift::from_text("100 ppm"), Ok(Drift::from_ppm(100)));
+        assert_eq!(Offset::from_text("--1 s").expect_err("two signs").message, "`--1 s` is not an offset");
+        assert_eq!(Drift::from_text("100").expect_err("no unit").message, "`100` has no unit");
+        let error = Drift::from_text("-200000 ppm").expect_err("a fifth");
+        assert_eq!(
+            (error.message.as_str(), error.hint.as_str()),
+            ("`-200000 ppm` is too large", "at most 100000 ppm either way")
+        );
+    }
+
+    #[test]
     fn wrong_quantities_say_what_would_do() {
         let error = Rate::from_text("50").expect_err("no unit");
         assert_eq!(error.message, "`50` has no unit");
@@ -158,6 +213,13 @@ mod tests {
         for nanos in [0, 1, 999, 1_000, 1_500_000, 1_234_567_891, 60_000_000_000] {
             let span = Duration::from_nanos(nanos);
             assert_eq!(Duration::from_text(&span.to_string()), Ok(span));
+        }
+        for nanos in [0, 1, -1, -1_500_000, 3_600_000_000_000, -86_400_000_000_001] {
+            let offset = Offset::from_nanos(nanos);
+            assert_eq!(Offset::from_text(&offset.to_string()), Ok(offset));
+        }
+        for ppb in [0, 1, -1, 1_000, -100_000, 1_500, 100_000_000] {
+            assert_eq!(Drift::from_text(&Drift::from_ppb(ppb).to_string()), Ok(Drift::from_ppb(ppb)));
         }
         for bps in [1, 999, 1_500, 900_000, 50_000_000, 1_000_000_000] {
             assert_eq!(Rate::from_text(&Rate::from_bps(bps).to_string()), Ok(Rate::from_bps(bps)));

@@ -70,9 +70,9 @@ impl Sender {
     }
 
     /// Whether nobody would say this now.
-    fn doubts(&self, mcc: &Mcc) -> bool {
+    fn doubts(&self, mcc: &Mcc, now: Time) -> bool {
         let too_old = |newest| rounds_between(mcc.round, newest) > self.params.stale as i32;
-        mcc.t_echo < self.started_at
+        !(self.started_at..=now).contains(&mcc.t_echo)
             || rounds_between(self.round, mcc.round) > 0
             || self.heard_round.is_some_and(too_old)
     }
@@ -103,7 +103,8 @@ impl Sender {
     fn adapt(&mut self, heard: &Fold, cx: &mut Cx<'_>) {
         if self.params.rtt == Rtt::Measured {
             // RTT = 7/8 RTT + 1/8 s
-            self.srtt += (heard.age.as_secs_f64() - self.srtt) * self.params.rtt_gain;
+            let age_s = heard.age_ns.unwrap_or(0) as f64 / 1e9;
+            self.srtt += (age_s - self.srtt) * self.params.rtt_gain;
         }
         let fair = if heard.fair == Rate::UNLIMITED { f64::INFINITY } else { heard.fair.as_bps_f64() };
         let known = Known { o_max: heard.max, o_min: heard.min, fair };
@@ -160,7 +161,7 @@ impl Sender {
 impl SenderLaw for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
-        let Some(mcc) = Mcc::decode(feedback.label, now).filter(|mcc| !self.doubts(mcc)) else {
+        let Some(mcc) = Mcc::decode(feedback.label).filter(|mcc| !self.doubts(mcc, now)) else {
             return cx.count(Count::Ignored, 1);
         };
         cx.measured_rtt(now - mcc.t_echo);

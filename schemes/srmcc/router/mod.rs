@@ -93,7 +93,7 @@ impl RouterLaw for Router {
         let header = self.headers.get(group.index()).copied().flatten();
         let ahead = |mcc: &Mcc| header.is_some_and(|header| rounds_between(header.round, mcc.round) > 0);
         let known = entry.has(report.from);
-        let Some(mcc) = Mcc::decode(report.label, now).filter(|mcc| known && !ahead(mcc)) else {
+        let Some(mcc) = Mcc::decode(report.label).filter(|mcc| known && !ahead(mcc)) else {
             return cx.count(Count::Ignored, 1);
         };
         // the shorter one: a child that is told of a longer cycle has measured the present one by the one before

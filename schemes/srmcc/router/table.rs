@@ -150,7 +150,7 @@ impl Row {
             fold.measured(own.max, own.min, own.fair);
         }
         if !params.reset {
-            self.kept = Some(Fold { age: Duration::ZERO, ..fold });
+            self.kept = Some(Fold { age_ns: None, ..fold });
         }
         let patience = self.cycle.scaled(params.forget);
         self.children.retain_mut(|child| {
@@ -167,7 +167,7 @@ impl Row {
             max_qocc: fold.max,
             min_qocc: fold.min,
             round,
-            t_echo: now - fold.age,
+            t_echo: Time::from_nanos(now.as_nanos().wrapping_sub(fold.age_ns.unwrap_or(0) as u64)),
             t_adapt: self.cycle,
         }
     }

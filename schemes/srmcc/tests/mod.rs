@@ -19,7 +19,7 @@ fn mcc(now: Time, age_ms: u64, round: u32, max: f64, min: f64, fair: Rate) -> La
 }
 
 fn read(label: Label) -> Mcc {
-    Mcc::decode(label, Time::NEVER).expect("a message")
+    Mcc::decode(label).expect("a message")
 }
 
 const GROUP: GroupId = GroupId(7);

@@ -434,7 +434,6 @@ fn a_node_ignores_strangers_and_words_that_nobody_would_write() {
         label
     };
     let bad = [
-        with(3, node.now.as_nanos() + 1),
         with(2, u64::from(f32::NAN.to_bits())),
         with(2, u64::from(1.01_f32.to_bits()) << 32),
         with(1, 0),
@@ -459,6 +458,25 @@ fn a_node_ignores_strangers_and_words_that_nobody_would_write() {
     node.now = ms(11_000);
     let label = mcc(node.now, 50, 0, 0.0, 1.0, FAST);
     assert_eq!(speak(&mut node, &mut law, 1, label, &branches).len(), 1);
+}
+
+/// Only differences on one clock mean anything: the times in messages are the source's, and a node passes on such a one.
+#[test]
+fn a_nodes_clock_need_not_agree_with_the_sources() {
+    for ahead_s in [0, 3600] {
+        let (mut node, mut law, branches) = node(2, &Params::default());
+        node.now = ms(10_000);
+        let source = |now: Time| now + Duration::from_secs(ahead_s);
+        let label = |now: Time, age: u64| mcc(source(now), age, 0, 0.0, 1.0, FAST);
+        let first = label(node.now, 50);
+        assert_eq!(speak(&mut node, &mut law, 1, first, &branches).len(), 1);
+        node.now = ms(10_400);
+        let (one, other) = (label(node.now, 50), label(node.now, 80));
+        let mut said = speak(&mut node, &mut law, 2, other, &branches);
+        said.extend(speak(&mut node, &mut law, 1, one, &branches));
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert_eq!(said[0].t_echo, source(ms(10_400)) - Duration::from_millis(80), "the slowest member's");
+    }
 }
 
 /// A router that loses its memory is a new one: what it says is right again within two cycles.

@@ -1,6 +1,7 @@
 //! A checked scenario with every default and every relative unit filled in: what a run is made of.
 
 mod changes;
+mod clocks;
 mod consumers;
 mod flows;
 mod machines;
@@ -114,6 +115,7 @@ pub(crate) fn build(
 
     let names = names::build(file, flow_tables, net, notes);
     let net = &*net;
+    let clocks = clocks::build(file, net, notes);
     let mut named = named.place(file, flow_tables, net, &names, notes);
     let metric = match file.routing.given().and_then(|routing| routing.metric.given()) {
         Some(at) if at.value == MetricWord::Hops => Metric::Hops,
@@ -139,6 +141,7 @@ pub(crate) fn build(
         duration,
         warmup,
         nodes: net.nodes.clone(),
+        clocks,
         links,
         metric,
         routes,

@@ -68,6 +68,15 @@ pub(super) fn tree(plan: &Plan) -> Table {
         put(&mut root, "producers", producer_tables(ndn, &node_name));
     }
 
+    let clocks = blueprint.clocks.iter().map(|clock| {
+        let mut table = Table::new();
+        put(&mut table, "node", node_name(clock.node));
+        put(&mut table, "offset", exact(clock.offset, format!("{} ns", clock.offset.as_nanos())));
+        put(&mut table, "drift", clock.drift.to_string());
+        Value::Table(table)
+    });
+    put(&mut root, "clocks", clocks.collect::<Vec<_>>());
+
     let mut groups = vec![""; blueprint.flows.len()];
     for group in &plan.groups {
         for id in &group.flows {

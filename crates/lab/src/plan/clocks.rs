@@ -1,0 +1,38 @@
+//! Clocks of nodes.
+
+use sim::ClockSpec;
+use units::{Drift, Offset};
+
+use crate::file::File;
+use crate::read::{Notes, shortened};
+use crate::topology::Net;
+
+/// All clocks that are written, a node at a time, in the order of nodes.
+pub(super) fn build(file: &File, net: &Net, notes: &mut Notes) -> Vec<ClockSpec> {
+    let mut list: Vec<ClockSpec> = Vec::new();
+    for clock in file.clocks.given().map_or(&[][..], |clocks| &clocks.value) {
+        if clock.offset.is_missing() && clock.drift.is_missing() {
+            notes.wrong(clock.span, "this clock is right").hint("say `offset` or `drift`");
+        }
+        let Some(name) = clock.node.required("node", "a clock", clock.span, notes) else { continue };
+        let wild = name.contains('*');
+        let nodes = if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
+        if wild && nodes.is_empty() {
+            notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+        }
+        for node in nodes {
+            if list.iter().any(|other| other.node == node) {
+                let called = &net.nodes[node.index()];
+                notes.wrong(name.span, format!("`{called}` has a clock already")).hint("write one of them");
+                break;
+            }
+            list.push(ClockSpec {
+                node,
+                offset: clock.offset.or(Offset::ZERO),
+                drift: clock.drift.or(Drift::ZERO),
+            });
+        }
+    }
+    list.sort_by_key(|clock| clock.node);
+    list
+}

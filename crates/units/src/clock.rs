@@ -1,0 +1,198 @@
+//! How far a clock is off, and how much too fast or too slow it runs.
+
+use std::fmt;
+
+use crate::{Duration, Time};
+
+/// Parts in which [`Drift`] counts.
+const BILLION: u64 = 1_000_000_000;
+
+/// What a clock shows beyond the true time when a run starts, in nanoseconds; negative for a clock that is behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Offset(i64);
+
+impl Offset {
+    /// A clock that is right.
+    pub const ZERO: Self = Self(0);
+
+    /// So many nanoseconds ahead.
+    pub const fn from_nanos(nanos: i64) -> Self {
+        Self(nanos)
+    }
+
+    /// Nanoseconds ahead.
+    pub const fn as_nanos(self) -> i64 {
+        self.0
+    }
+
+    /// Ahead by `span`; by at most 292 years.
+    pub const fn ahead(span: Duration) -> Self {
+        let nanos = span.as_nanos();
+        Self(if nanos > i64::MAX as u64 { i64::MAX } else { nanos as i64 })
+    }
+
+    /// Behind by `span`; by at most 292 years.
+    pub const fn behind(span: Duration) -> Self {
+        Self(-Self::ahead(span).0)
+    }
+}
+
+impl fmt::Display for Offset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0 < 0 { "-" } else { "" })?;
+        Duration::from_nanos(self.0.unsigned_abs()).fmt(f)
+    }
+}
+
+/// How much faster than time a clock runs, in parts per billion; negative for a clock that is slow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Drift(i32);
+
+impl Drift {
+    /// A clock that runs as time does.
+    pub const ZERO: Self = Self(0);
+    /// The greatest, either way: a tenth.
+    pub const MOST: Self = Self(100_000_000);
+
+    /// So many parts per billion, limited to [`Drift::MOST`] either way.
+    pub const fn from_ppb(ppb: i32) -> Self {
+        let most = Self::MOST.0;
+        Self(if ppb > most {
+            most
+        } else if ppb < -most {
+            -most
+        } else {
+            ppb
+        })
+    }
+
+    /// So many parts per million, limited to [`Drift::MOST`] either way.
+    pub const fn from_ppm(ppm: i32) -> Self {
+        Self::from_ppb(ppm.saturating_mul(1000))
+    }
+
+    /// Parts per billion.
+    pub const fn as_ppb(self) -> i32 {
+        self.0
+    }
+}
+
+impl fmt::Display for Drift {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 % 1000 == 0 { write!(f, "{} ppm", self.0 / 1000) } else { write!(f, "{} ppb", self.0) }
+    }
+}
+
+/// A clock that counts nanoseconds: what it shows at an instant, and when it shows something.
+///
+/// Monotone and exact: at the instant `t` it shows `base + ⌊t·(10⁹ + d)/10⁹⌋`, for a drift of `d` parts per billion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// What it shows at the start of the run, in nanoseconds.
+    base: u64,
+    /// Nanoseconds that it counts in a second.
+    pace: u64,
+}
+
+impl Clock {
+    /// A clock that shows `base` at the start of the run.
+    pub const fn new(base: Duration, drift: Drift) -> Self {
+        Self { base: base.as_nanos(), pace: BILLION.saturating_add_signed(drift.0 as i64) }
+    }
+
+    /// What it shows at `at`.
+    #[inline]
+    pub const fn shows(&self, at: Time) -> Time {
+        let nanos = at.as_nanos();
+        if nanos == u64::MAX {
+            return at;
+        }
+        let counted = if self.pace == BILLION {
+            nanos
+        } else {
+            let (secs, rest) = (nanos / BILLION, nanos % BILLION);
+            secs.saturating_mul(self.pace).saturating_add(rest * self.pace / BILLION)
+        };
+        Time::from_nanos(self.base.saturating_add(counted))
+    }
+
+    /// The first instant at which it shows `shown` or more.
+    #[inline]
+    pub const fn first(&self, shown: Time) -> Time {
+        let nanos = shown.as_nanos();
+        if nanos == u64::MAX {
+            return shown;
+        }
+        let counted = nanos.saturating_sub(self.base);
+        if self.pace == BILLION {
+            return Time::from_nanos(counted);
+        }
+        let (secs, rest) = (counted / self.pace, counted % self.pace);
+        let rest = (rest * BILLION).div_ceil(self.pace);
+        Time::from_nanos(secs.saturating_mul(BILLION).saturating_add(rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanos: u64) -> Time {
+        Time::from_nanos(nanos)
+    }
+
+    #[test]
+    fn a_clock_that_is_only_off_shows_the_time_and_its_base() {
+        let clock = Clock::new(Duration::from_secs(3600), Drift::ZERO);
+        assert_eq!(clock.shows(at(7)), at(3_600_000_000_007));
+        assert_eq!(clock.first(at(3_600_000_000_007)), at(7));
+        assert_eq!(clock.first(at(5)), at(0));
+        assert_eq!((clock.shows(Time::NEVER), clock.first(Time::NEVER)), (Time::NEVER, Time::NEVER));
+    }
+
+    #[test]
+    fn a_hundred_parts_per_million_are_a_tenth_of_a_millisecond_a_second() {
+        let fast = Clock::new(Duration::ZERO, Drift::from_ppm(100));
+        let slow = Clock::new(Duration::ZERO, Drift::from_ppm(-100));
+        assert_eq!(fast.shows(at(1_000_000_000)), at(1_000_100_000));
+        assert_eq!(slow.shows(at(1_000_000_000)), at(999_900_000));
+        assert_eq!(fast.shows(at(600_000_000_000)), at(600_060_000_000));
+        assert_eq!(fast.first(at(1_000_100_000)), at(1_000_000_000));
+        assert_eq!(slow.first(at(999_900_000)), at(1_000_000_000));
+        // between two counts of a slow clock lie more than a nanosecond, so it shows one of them twice
+        assert_eq!((slow.shows(at(9_999)), slow.shows(at(10_000))), (at(9_998), at(9_999)));
+        assert_eq!(slow.shows(at(0)), slow.first(at(0)));
+    }
+
+    #[test]
+    fn a_deadline_comes_no_earlier_than_it_is_shown_and_no_later_than_need_be() {
+        let mut state = 1u64;
+        for drift in [-100_000_000, -100_000, -1, 0, 1, 3, 100_000, 99_999_999, 100_000_000] {
+            for base in [0, 1, 3_600_000_000_000] {
+                let clock = Clock::new(Duration::from_nanos(base), Drift::from_ppb(drift));
+                for _ in 0..2000 {
+                    state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                    let shown = at(base + (state >> 20));
+                    let first = clock.first(shown);
+                    assert!(clock.shows(first) >= shown);
+                    let before = first - Duration::from_nanos(1);
+                    assert!(first == Time::ZERO || clock.shows(before) < shown);
+                    // what an instant shows leads back to it, or to the one nanosecond before that shows the same
+                    let now = at(state >> 20);
+                    let back = clock.first(clock.shows(now));
+                    assert!(back <= now && (now - back).as_nanos() <= u64::from(drift < 0));
+                    assert_eq!(clock.shows(back), clock.shows(now));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn offsets_and_drifts_are_printed_with_their_sign() {
+        assert_eq!(Offset::behind(Duration::from_secs(90)).to_string(), "-90 s");
+        assert_eq!(Offset::ahead(Duration::from_millis(5)).to_string(), "5 ms");
+        assert_eq!(Drift::from_ppm(-20).to_string(), "-20 ppm");
+        assert_eq!(Drift::from_ppb(1500).to_string(), "1500 ppb");
+        assert_eq!(Drift::from_ppm(i32::MAX), Drift::MOST);
+    }
+}

@@ -1,0 +1,62 @@
+//! House tests of clocks: no scheme sees how far a clock is off, since only differences mean anything; a drift is felt as just what
+//! it is.
+
+use contract::NodeId;
+use schemes::catalogue;
+use sim::{ClockSpec, Trace, World};
+use units::{Drift, Duration, Offset};
+
+/// Schemes whose source takes clocks for synchronised, and what they take from them.
+const SYNCHRONISED: &[(&str, &str)] =
+    &[("asmp", "round-trip times are multiples of one-way delays, whatever the clocks say")];
+
+/// What the scenarios of a scheme's README are run as: the plan and its name, for at most eight seconds.
+fn plans(scheme: &str) -> Vec<lab::Plan> {
+    let path = format!("{}/{scheme}/README.md", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).expect("every scheme has a README");
+    let scenarios = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().expect("it closes"));
+    let plan = |text: &str| {
+        let scenario = lab::load(text, &path).unwrap_or_else(|problems| panic!("{problems}"));
+        let mut plan = scenario.plan(None).expect("loaded means planned");
+        plan.blueprint.duration = plan.blueprint.duration.min(Duration::from_secs(8));
+        plan.blueprint.warmup = Duration::ZERO;
+        plan
+    };
+    scenarios.filter(|text| text.contains("[topology]")).map(plan).collect()
+}
+
+fn run(plan: &lab::Plan, clocks: Vec<ClockSpec>) -> Trace {
+    let mut blueprint = plan.blueprint.clone();
+    blueprint.clocks = clocks;
+    let mut world = World::new(&blueprint).expect("a valid blueprint");
+    world.run(&sim::Control::default());
+    world.finish()
+}
+
+#[test]
+fn a_clock_that_is_off_by_an_hour_at_any_node_changes_nothing() {
+    let hour = Duration::from_secs(3600);
+    let mut changed = Vec::new();
+    for entry in catalogue() {
+        let name = entry.scheme.name;
+        for plan in plans(name) {
+            let right = run(&plan, Vec::new());
+            assert!(right.events_handled > 1000, "{name} does something");
+            for (node, called) in (0u32..).zip(&plan.blueprint.nodes) {
+                for offset in [Offset::ahead(hour), Offset::behind(hour)] {
+                    let clock = ClockSpec { node: NodeId(node), offset, drift: Drift::ZERO };
+                    let trace = run(&plan, vec![clock]);
+                    if trace.hash != right.hash {
+                        changed.push((name, format!("{called} off by {offset}")));
+                    }
+                }
+            }
+        }
+    }
+    let known = |name: &str| SYNCHRONISED.iter().any(|(known, _)| *known == name);
+    let unknown: Vec<_> = changed.iter().filter(|(name, _)| !known(name)).collect();
+    assert!(unknown.is_empty(), "{unknown:#?}");
+    for (name, why) in SYNCHRONISED {
+        assert!(changed.iter().any(|(changed, _)| changed == name), "{name} no longer minds: {why}");
+    }
+}
