@@ -49,7 +49,7 @@ impl AnyNode {
 
     /// Whether it looks at what leaves a queue.
     fn looks_at_departures(&self) -> bool {
-        matches!(self, Self::Forwarder(forwarder) if forwarder.watches_departures())
+        matches!(self.plain(), Self::Forwarder(forwarder) if forwarder.watches_departures())
     }
 
     fn groups(&self) -> usize {
