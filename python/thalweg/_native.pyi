@@ -68,6 +68,9 @@ class Scenario:
     def with_all(self, changes: list[tuple[str, str]]) -> Scenario:
         """A copy with some dotted keys set, all at once; values are TOML text."""
 
+    def cell(self, keys: list[tuple[str, str]], axes: list[tuple[str, list[str]]]) -> Scenario:
+        """One cell of a sweep over `axes`, without a sweep of its own; values are TOML text."""
+
     def without_sweep(self) -> Scenario:
         """The same without its sweep."""
 

@@ -126,12 +126,21 @@ class Scenario:
     def with_(self, changes: Mapping[str, Any]) -> Scenario:
         """A copy with some dotted keys set: `{"topology.bottleneck.buffer": "1 bdp", "flows.cubic.count": 3}`.
 
-        An entry of a list goes by its `name`, or by its number from 0. Raises `ScenarioError`.
+        An entry of a list goes by its `name`, or by its number from 0; `*` is each entry. Raises `ScenarioError`.
         """
         return self._of(self._checked.with_all([(key, _toml(value)) for key, value in changes.items()]))
 
+    def cell(self, values: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]) -> Scenario:
+        """One point of a grid: a copy without `[sweep]`, with the keys of `values` set.
+
+        A series that this point does not offer and another one does is not recorded in it. Raises `ScenarioError`.
+        """
+        keys = [(key, _toml(value)) for key, value in values.items()]
+        axes = [(key, [_toml(value) for value in points]) for key, points in grid.items()]
+        return self._of(self._checked.cell(keys, axes))
+
     def without_sweep(self) -> Scenario:
-        """A copy without its `[sweep]`."""
+        """A copy without its `[sweep]`. Series that only points of it offer are not recorded."""
         return self._of(self._checked.without_sweep())
 
     def check(self) -> Keys:

@@ -68,14 +68,10 @@ class Sweep:
             raise ValueError("runs must be at least 1")
         self.grid = {key: list(values) for key, values in grid.items()}
         """Dotted keys and the values that they take."""
-        plain = scenario.without_sweep()
-        self.cells = [
-            Cell(
-                dict(zip(self.grid, values, strict=True)),
-                plain.with_(dict(zip(self.grid, values, strict=True))),
-            )
-            for values in itertools.product(*self.grid.values())
+        points = [
+            dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())
         ]
+        self.cells = [Cell(values, scenario.cell(values, self.grid)) for values in points]
         """Every point of the grid, the last key moving fastest."""
         first = self.cells[0].scenario.plan().seed if self.cells else 0
         self.seeds = list(seeds) if seeds is not None else [first + number for number in range(runs)]

@@ -75,6 +75,7 @@ params! {
     min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes a second; a silent source hears nothing";
     /// Greatest rate.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: none is known";
+    order min_rate <= max_rate;
 }
 
 choice! {

@@ -96,6 +96,7 @@ params! {
     min_rate: Rate = Rate::from_kbps(4), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes in two seconds keeps control packets coming";
     /// Greatest rate. Without one the rate grows without bound when nobody listens, as MCA §4.5 warns.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: the paper has none";
+    order min_rate <= max_rate;
 }
 
 choice! {

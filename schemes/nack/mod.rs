@@ -63,6 +63,7 @@ contract::params! {
     most: u32 = 1000, within 1..=1000000, from "our choice: windows that only grow have no bound in CAWKA, whose downloads end after 2000 Data";
     /// The law of a consumer.
     consumer: Window = Window::Aimd, from "our choice: the literature describes consumers as AIMD on Data and NACKs; CAWKA and YIC are the others";
+    order early_least <= early_most;
 }
 
 /// The part at a consumer.

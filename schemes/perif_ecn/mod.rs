@@ -65,6 +65,7 @@ params! {
     min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes a second";
     /// Greatest rate. Without one the rate grows without bound where no router notifies.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: none is known";
+    order min_rate <= max_rate;
 }
 
 /// The part at the source.

@@ -58,6 +58,7 @@ params! {
     max_timeout: Duration = Duration::from_secs(60), within "10 ms"..="1000 s", from "RFC6298 §2.5";
     /// Timeouts in a row after which the acker is given up.
     silence: u32 = 2, within 1..=1000, from "PGMCC";
+    order min_timeout <= max_timeout;
 }
 
 choice! {

@@ -96,6 +96,8 @@ params! {
     sampled: f64 = 1.0, within 0.0001..=1.0, from "our choice: SRMCC §3.2 samples at random and does not say how often; all of them spare a scenario the noise";
     /// A flow that was not seen for so long is no longer counted.
     window: Duration = Duration::from_secs(2), within "1 ms"..="1000 s", from "our choice: at a tenth of the packets, a tenth of 2 Mbit/s is then missed less than once in a hundred times";
+    order oth1 <= oth2;
+    order min_rate <= max_rate;
 }
 
 choice! {

@@ -64,6 +64,8 @@ pub struct ParamError {
     pub message: String,
     /// What to write instead.
     pub hint: Option<String>,
+    /// The parameter that it does not go with, where each alone would do.
+    pub beside: Option<&'static str>,
 }
 
 impl fmt::Display for ParamError {
@@ -218,15 +220,20 @@ pub trait ParamTable: Default {
     /// All of them as a scenario would write them.
     fn list(&self) -> ParamList;
 
+    /// Whether those that must stand in an order do. Fails on the first pair that does not.
+    fn check(&self) -> Result<(), ParamError>;
+
     /// The defaults with `given` put over them.
     fn with(given: &[(String, ParamValue)]) -> Result<Self, ParamError> {
         let mut params = Self::default();
         given.iter().try_for_each(|(name, value)| params.set(name, value))?;
+        params.check()?;
         Ok(params)
     }
 }
 
-/// Declares a scheme's parameters: a struct, its defaults, range checks and the table of the docs.
+/// Declares a scheme's parameters: a struct, its defaults, range checks and the table of the docs. Pairs that must stand in an
+/// order follow, one `order` each.
 ///
 /// ```
 /// contract::params! {
@@ -234,12 +241,18 @@ pub trait ParamTable: Default {
 ///     beta: f64 = 0.7, within 0.0..=1.0, from "RFC9438 §4.6";
 ///     /// Give way sooner to new flows.
 ///     fast_convergence: bool = true, from "RFC9438 §4.7";
+///     /// Least window.
+///     least: u32 = 2, from "RFC5681 §3.1";
+///     /// Greatest window.
+///     most: u32 = 1000, from "our choice: an example";
+///     order least <= most;
 /// }
 /// ```
 #[macro_export]
 macro_rules! params {
     ($($(#[doc = $doc:literal])+ $name:ident : $type:ty = $default:expr
-        $(, within $low:literal ..= $high:literal)?, from $source:literal;)*) => {
+        $(, within $low:literal ..= $high:literal)?, from $source:literal;)*
+        $(order $less:ident <= $more:ident;)*) => {
         /// The scheme's parameters.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Params {
@@ -270,18 +283,21 @@ macro_rules! params {
             fn set(&mut self, name: &str, value: &$crate::ParamValue) -> Result<(), $crate::ParamError> {
                 #[allow(unused_variables, reason = "a scheme may have no parameters")]
                 let fail = |(message, hint): (String, Option<String>)| $crate::ParamError {
-                    name: name.to_owned(), message, hint,
+                    name: name.to_owned(), message, hint, beside: None,
                 };
                 match name {
                     $(stringify!($name) => {
                         let read = <$type as $crate::Param>::read(value).map_err(fail)?;
+                        #[allow(unused_variables, reason = "not every parameter has a range")]
+                        let what = [$($doc),+];
                         $(
                             let low = <$type as $crate::Param>::read(&$low.into()).map_err(fail)?;
                             let high = <$type as $crate::Param>::read(&$high.into()).map_err(fail)?;
                             if !(read >= low && read <= high) {
+                                let what = what.map(|line: &str| line.trim()).join(" ");
                                 return Err(fail((
                                     format!("`{value}` is out of range"),
-                                    Some(format!("it must lie within {} and {}", $low, $high)),
+                                    Some(format!("it must lie within {} and {}: {what}", $low, $high)),
                                 )));
                             }
                         )?
@@ -292,12 +308,28 @@ macro_rules! params {
                         name: name.to_owned(),
                         message: "no such parameter".to_owned(),
                         hint: None,
+                        beside: None,
                     }),
                 }
             }
 
             fn list(&self) -> $crate::ParamList {
                 vec![$((stringify!($name).to_owned(), $crate::Param::write(&self.$name)),)*]
+            }
+
+            fn check(&self) -> Result<(), $crate::ParamError> {
+                $(if self.$less > self.$more {
+                    let (less, more) = ($crate::Param::write(&self.$less), $crate::Param::write(&self.$more));
+                    return Err($crate::ParamError {
+                        name: stringify!($less).to_owned(),
+                        message: format!(
+                            "`{}` of {less} is above `{}` of {more}", stringify!($less), stringify!($more)
+                        ),
+                        hint: Some("lower one or raise the other".to_owned()),
+                        beside: Some(stringify!($more)),
+                    });
+                })*
+                Ok(())
             }
         }
     };
@@ -362,6 +394,11 @@ mod tests {
         patience: Duration = Duration::from_millis(200), within "1 ms"..="10 s", from "our choice: as Linux";
         /// The way.
         way: Way = Way::This, from "our choice: there are two";
+        /// Least window.
+        least: u32 = 2, from "RFC5681 §3.1";
+        /// Greatest window.
+        most: u32 = 100, from "our choice: as good as any";
+        order least <= most;
     }
 
     #[test]
@@ -377,9 +414,24 @@ mod tests {
         let mut params = Params::default();
         let error = params.set("beta", &1.5.into()).expect_err("out of range");
         assert_eq!(error.to_string(), "`beta`: `1.5` is out of range");
-        assert_eq!(error.hint.as_deref(), Some("it must lie within 0 and 1"));
+        assert_eq!(error.hint.as_deref(), Some("it must lie within 0 and 1: Share kept."));
         assert!(params.set("patience", &5i64.into()).expect_err("no unit").message.contains("has no unit"));
         assert!(params.set("bta", &0.5.into()).is_err());
         assert_eq!(params, Params::default());
+    }
+    #[test]
+    fn parameters_that_stand_in_an_order_are_checked_together() {
+        let given = |least: i64, most: i64| {
+            let list = [("least", least), ("most", most)];
+            Params::with(&list.map(|(name, value)| (name.to_owned(), value.into())))
+        };
+        assert!(given(100, 100).is_ok() && given(500, 1000).is_ok());
+        let error = given(500, 200).expect_err("the wrong way round");
+        assert_eq!(error.message, "`least` of 500 is above `most` of 200");
+        assert_eq!((error.name.as_str(), error.beside), ("least", Some("most")));
+        // each is set by itself, before it is known what else is
+        let mut params = Params::default();
+        assert_eq!(params.set("least", &500i64.into()), Ok(()));
+        assert_eq!(params.check().expect_err("above the default").beside, Some("most"));
     }
 }

@@ -6,6 +6,9 @@ use crate::read::{nearest, suggestion};
 
 type Refusal = (String, Option<String>);
 
+/// In the place of an entry's name: each entry of the list.
+const EACH: &str = "*";
+
 /// The text with `key` set to `value`. The error is a message and a hint.
 pub(crate) fn set(text: &str, key: &str, value: &toml::Value) -> Result<String, Refusal> {
     let mut document: DocumentMut =
@@ -41,12 +44,20 @@ fn place(item: &mut Item, parts: &[&str], key: &str, value: Value) -> Result<(),
         return Ok(());
     };
     if let Some(tables) = item.as_array_of_tables_mut() {
+        if *first == EACH && !tables.is_empty() {
+            return tables.iter_mut().try_for_each(|table| place_in(table, rest, key, value.clone()));
+        }
         let names: Vec<String> = tables.iter().map(|table| name_of(table)).collect();
         let (at, used) = entry(&names, parts, key)?;
         let table = tables.get_mut(at).ok_or_else(|| gone(key))?;
         return place_in(table, &parts[used..], key, value);
     }
     if let Some(list) = item.as_array_mut() {
+        let all_tables = !list.is_empty() && list.iter().all(Value::is_inline_table);
+        if *first == EACH && all_tables {
+            let tables = list.iter_mut().filter_map(Value::as_inline_table_mut);
+            return tables.into_iter().try_for_each(|table| place_in(table, rest, key, value.clone()));
+        }
         let names: Vec<String> = list
             .iter()
             .map(|value| match value {

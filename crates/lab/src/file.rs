@@ -172,7 +172,7 @@ tables! {
         /// a node `nrs` is added, with a link of 1 Gbit/s and 1 ms to the first router.
         resolver: String,
         /// Nodes that route by name as well, or patterns such as "r*"; the others forward by address only. When not given, all
-        /// nodes with more than one link that are no end of a flow sent by name.
+        /// nodes with more than one link that are no end of a flow sent by name and do not run the resolver.
         routers: Vec<At<String>>,
         /// What is held is said again after so long; 5 s when not given.
         refresh: Duration where within("1 ms", "1000000 s"),

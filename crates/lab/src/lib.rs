@@ -21,5 +21,5 @@ pub use plan::{Group, Plan};
 pub use problems::{Problem, Problems, Span};
 pub use report::{Cells, Column, Report, Table, Words};
 pub use run::{Outcome, run, run_saving};
-pub use scenario::{Cell, Scenario, load, load_bytes, load_tree};
+pub use scenario::{Axis, Cell, Scenario, load, load_bytes, load_tree};
 pub use schema::schema;

@@ -8,7 +8,7 @@ use toml::de::DeTable;
 
 use crate::file::File;
 use crate::problems::{Problem, Problems, Span};
-use crate::read::{Notes, shortened};
+use crate::read::{At, Notes, shortened};
 use crate::{Plan, edit, plan};
 
 /// Largest text that is read, in bytes.
@@ -28,6 +28,9 @@ pub struct Scenario {
 
 /// One combination of a sweep: the keys with their values, and the scenario that has them.
 pub type Cell = (Vec<(String, toml::Value)>, Scenario);
+
+/// One axis of a sweep: a dotted key and the values that it takes.
+pub type Axis = (String, Vec<toml::Value>);
 
 /// Reads a scenario. `name` is its path, for messages and for files it names, or anything else, such as `<python>`.
 ///
@@ -211,7 +214,8 @@ impl Scenario {
     }
 
     /// The scenario with one value changed or added. The key is dotted; an entry of a list goes by its name or its number
-    /// from 0: `topology.bottleneck.buffer`, `flows.cubic.params.beta`, `topology.links.l1.rate`, `events.0.at`.
+    /// from 0, `*` is each of them: `topology.bottleneck.buffer`, `flows.cubic.params.beta`, `topology.links.l1.rate`, `events.0.at`,
+    /// `flows.*.scheme`.
     pub fn with(&self, key: &str, value: &toml::Value) -> Result<Self, Problems> {
         let text = edit::set(&self.text, key, value)
             .map_err(|(message, hint)| Problems::whole(&self.name, &self.text, message, hint))?;
@@ -232,31 +236,64 @@ impl Scenario {
         load(&text, &self.name)
     }
 
-    /// The same without its sweep.
+    /// The same without its sweep. Series that other cells of it alone offer are no longer recorded.
     pub fn without_sweep(&self) -> Result<Self, Problems> {
-        load(&edit::without_sweep(&self.text), &self.name)
+        self.cell(&[], &self.axes())
     }
 
     /// Every combination of the values of `[sweep]`, the last key varying fastest. The scenario itself, with no keys, where
     /// it has no sweep. Fails where a combination is no scenario.
     pub fn cells(&self) -> Result<Vec<Cell>, Problems> {
-        let axes = self.file.sweep.given().map_or(&[][..], |sweep| &sweep.value.0);
-        let bare = edit::without_sweep(&self.text);
-        let mut cells: Vec<(Vec<(String, toml::Value)>, String)> = vec![(Vec::new(), bare)];
-        for (key, values) in axes {
-            let mut next = Vec::with_capacity(cells.len() * values.len());
-            for (keys, text) in &cells {
-                for value in values.iter() {
-                    let text = edit::set(text, key, &value.value)
-                        .map_err(|(message, hint)| Problems::whole(&self.name, &self.text, message, hint))?;
-                    let mut keys = keys.clone();
-                    keys.push((key.value.clone(), value.value.clone()));
-                    next.push((keys, text));
-                }
-            }
-            cells = next;
+        let axes = self.axes();
+        let mut cells: Vec<Vec<(String, toml::Value)>> = vec![Vec::new()];
+        for (key, values) in &axes {
+            let longer = |cell: &Vec<_>, value: &toml::Value| {
+                cell.iter().cloned().chain([(key.clone(), value.clone())]).collect()
+            };
+            cells = cells.iter().flat_map(|cell| values.iter().map(|value| longer(cell, value))).collect();
         }
-        cells.into_iter().map(|(keys, text)| Ok((keys, read(&Arc::from(text), &self.name)?))).collect()
+        cells.into_iter().map(|keys| self.cell(&keys, &axes).map(|cell| (keys, cell))).collect()
+    }
+
+    /// As [`Scenario::cell`], the values as a command line has them: TOML where it reads as such, or else a text.
+    pub fn cell_text(
+        &self,
+        keys: &[(String, String)],
+        axes: &[(String, Vec<String>)],
+    ) -> Result<Self, Problems> {
+        let keys: Vec<_> = keys.iter().map(|(key, value)| (key.clone(), value_of(value))).collect();
+        let values = |list: &Vec<String>| list.iter().map(|value| value_of(value)).collect();
+        let axes: Vec<_> = axes.iter().map(|(key, list)| (key.clone(), values(list))).collect();
+        self.cell(&keys, &axes)
+    }
+
+    /// One cell of a sweep over `axes`: the scenario without its own sweep, with `keys` set. A series that the cell does not offer
+    /// and another one would is not recorded in it. Fails where it is no scenario.
+    pub fn cell(&self, keys: &[(String, toml::Value)], axes: &[Axis]) -> Result<Self, Problems> {
+        let whole = |(message, hint)| Problems::whole(&self.name, &self.text, message, hint);
+        let set = |text: String, key: &str, value: &toml::Value| edit::set(&text, key, value).map_err(whole);
+        let bare = edit::without_sweep(&self.text);
+        let text = keys.iter().try_fold(bare, |text, (key, value)| set(text, key, value))?;
+        let problems = match read(&Arc::from(text.as_str()), &self.name) {
+            Ok(scenario) => return Ok(scenario),
+            Err(problems) => problems,
+        };
+        let swept = axes.iter().try_fold(text.clone(), |text, (key, values)| {
+            set(text, &format!("sweep.{key}"), &toml::Value::Array(values.clone()))
+        })?;
+        let plan = match read_all(&Arc::from(swept), &self.name) {
+            Ok((scenario, list)) if list.is_empty() => scenario.plan(None)?,
+            _ => return Err(problems),
+        };
+        let offered = plan.blueprint.record.series.into_iter().map(toml::Value::from).collect();
+        read(&Arc::from(set(text, "record.series", &toml::Value::Array(offered))?), &self.name)
+    }
+
+    /// The keys of `[sweep]`, each with its values.
+    fn axes(&self) -> Vec<Axis> {
+        let axes = self.file.sweep.given().map_or(&[][..], |sweep| &sweep.value.0);
+        let plain = |list: &[At<toml::Value>]| list.iter().map(|at| at.value.clone()).collect();
+        axes.iter().map(|(key, values)| (key.value.clone(), plain(values))).collect()
     }
 
     /// Where paths in the scenario start.
@@ -275,7 +312,6 @@ impl Scenario {
             notes.wrong(sweep.span, "too many combinations").hint(format!("at most {MOST_CELLS}"));
             return notes.into_problems();
         }
-        let bare = edit::without_sweep(&self.text);
         let mut tried = 0;
         'axes: for (key, values) in &sweep.value.0 {
             for value in values.iter() {
@@ -283,7 +319,7 @@ impl Scenario {
                 if tried > MOST_TRIED {
                     break 'axes;
                 }
-                let changed = match edit::set(&bare, key, &value.value) {
+                let changed = match edit::set(&self.text, key, &value.value) {
                     Ok(text) => text,
                     Err((message, hint)) => {
                         notes.wrong(key.span, message).maybe(hint);

@@ -237,7 +237,7 @@ fn hosts_of_a_dumbbell_consume_and_produce() {
 #[test]
 fn forwarders_stand_beside_tcp_and_beside_routers_by_name() {
     let tcp = "[[flows]]\nname = \"tcp\"\nscheme = \"reno\"\nfrom = \"p1\"\nto = \"p2\"\n";
-    let group = "[[flows]]\nname = \"group\"\nscheme = \"mca\"\nnetwork = \"icn\"\nfrom = \"p1\"\nto = [\"p2\"]\n[icn]\nrouters = [\"r2\"]\n";
+    let group = "[[flows]]\nname = \"group\"\nscheme = \"srmcc\"\nnetwork = \"icn\"\nfrom = \"p1\"\nto = [\"p2\"]\n[icn]\nrouters = [\"r2\"]\n";
     let beside = plan(&format!("{NET}{FILMS}{}{tcp}{group}", law("")));
     // r2 and the resolver route groups by name
     assert_eq!(names(&beside, &ndn(&beside).nodes), ["c", "r1", "r3", "p1", "p2"]);

@@ -40,7 +40,7 @@ links = [
 ]
 [[flows]]
 name = "video"
-scheme = "mca"
+scheme = "srmcc"
 network = "icn"
 from = "s"
 to = ["d1", "d2"]
@@ -98,7 +98,7 @@ fn the_resolver_is_drawn_beside_its_router_and_on_nobody() {
 fn star(flow: &str, more: &str) -> String {
     format!(
         "[topology]\nkind = \"star\"\nleaves = 6\nlink = {{ rate = \"10 Mbit/s\", delay = \"1 ms\" }}\n\
-         [[flows]]\nname = \"video\"\nscheme = \"mca\"\nnetwork = \"icn\"\nfrom = \"leaf1\"\nto = \"leaf2\"\n{flow}\n{more}"
+         [[flows]]\nname = \"video\"\nscheme = \"srmcc\"\nnetwork = \"icn\"\nfrom = \"leaf1\"\nto = \"leaf2\"\n{flow}\n{more}"
     )
 }
 
@@ -292,7 +292,7 @@ fn an_event_of_a_node_is_told_from_one_of_a_flow() {
 
 #[test]
 fn a_group_by_name_runs_and_leaves_a_table_of_its_nodes() {
-    let text = with("[record]\nevery = \"1 s\"\nevents = true\n").replacen(
+    let text = with("[record]\nevery = \"1 s\"\nevents = true\n").replace("\"srmcc\"", "\"tfmcc\"").replacen(
         "[topology]",
         "duration = \"20 s\"\n[topology]",
         1,
@@ -321,11 +321,7 @@ fn a_group_by_name_runs_and_leaves_a_table_of_its_nodes() {
 #[test]
 fn routers_offer_series_where_a_scheme_has_a_part_in_them() {
     let record = "[record]\nevery = \"1 s\"\nseries = [\"occupancy\", \"fair_rate\"]\n";
-    let text = with(record).replace("\"mca\"", "\"srmcc\"").replacen(
-        "[topology]",
-        "duration = \"10 s\"\n[topology]",
-        1,
-    );
+    let text = with(record).replacen("[topology]", "duration = \"10 s\"\n[topology]", 1);
     let outcome = lab::run(&plan(&text), &sim::Control::default());
     let series = outcome.report.table("series").expect("it is always there");
     let of = |name: &str| -> BTreeSet<String> {

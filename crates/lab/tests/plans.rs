@@ -289,3 +289,44 @@ fn what_python_builds_wrongly_gets_the_same_messages() {
         assert!(lab::load_tree(broken).is_err(), "{broken}");
     }
 }
+
+#[test]
+fn a_sweep_over_schemes_records_a_series_where_it_is_offered() {
+    let one = "duration = \"5 s\"\n[topology]\nkind = \"dumbbell\"\nbottleneck = { rate = \"10 Mbit/s\", delay = \"10 ms\" }\n\
+               [[flows]]\nname = \"long\"\nscheme = \"reno\"\n";
+    let text = format!(
+        "{one}[record]\nseries = [\"o_max\", \"window\", \"rate\"]\n\
+         [sweep]\n\"flows.long.scheme\" = [\"reno\", \"srmcc\", \"tfmcc\"]\n"
+    );
+    let scenario = load(&text, "test.toml").unwrap_or_else(|p| panic!("{p}"));
+    let recorded = |cell: &lab::Scenario| cell.plan(None).expect("planned").blueprint.record.series;
+    let cells = scenario.cells().expect("cells were tried");
+    let series: Vec<Vec<String>> = cells.iter().map(|(_, cell)| recorded(cell)).collect();
+    assert_eq!(series, [vec!["window", "rate"], vec!["o_max", "rate"], vec!["rate"]]);
+    // a cell is a scenario like any other
+    for (_, cell) in &cells {
+        assert_eq!(load(cell.text(), "test.toml").as_ref(), Ok(cell));
+    }
+    assert_eq!(recorded(&scenario.without_sweep().expect("the first scheme")), ["window", "rate"]);
+    // what no cell offers is a mistake still
+    for (wrong, hint) in [("least_rate", "`asmp` would offer it"), ("o_mix", "did you mean `o_max`?")] {
+        let problems = load(&text.replace("o_max", wrong), "test.toml").expect_err("nobody offers it");
+        let told: Vec<_> = problems.iter().map(|one| (one.message.as_str(), one.hint.as_deref())).collect();
+        let message = format!("nothing here offers the series `{wrong}`");
+        assert_eq!(told, [(message.as_str(), Some(hint))]);
+    }
+}
+
+#[test]
+fn a_star_in_a_key_is_each_entry() {
+    let scenario = load(SHORT, "test.toml").unwrap_or_else(|p| panic!("{p}"));
+    let set = |key: &str, value: &str| scenario.with_text(key, value);
+    let changed =
+        set("flows.*.tcp.sack", "false").unwrap_or_else(|p| panic!("{p}")).plan(None).expect("planned");
+    let sack = |flow: &sim::FlowSpec| matches!(&flow.kind, FlowKind::Tcp(config) if config.sack);
+    assert!(changed.groups.len() == 2 && !changed.blueprint.flows.iter().any(sack));
+    let problems = set("flows.*.strat", "3 s").expect_err("no such key");
+    assert!(problems.to_string().contains("unknown key `strat`"), "{problems}");
+    let problems = set("events.*.at", "3 s").expect_err("there are none");
+    assert!(problems.to_string().contains("events"), "{problems}");
+}

@@ -66,6 +66,17 @@ impl Scenario {
         py.detach(|| self.0.with_all(&changes)).map(Self).map_err(|problems| refused(py, &problems))
     }
 
+    /// One cell of a sweep over `axes`, without a sweep of its own; values are TOML text. A series that only other cells offer
+    /// is not recorded in it.
+    fn cell(
+        &self,
+        py: Python<'_>,
+        keys: Vec<(String, String)>,
+        axes: Vec<(String, Vec<String>)>,
+    ) -> PyResult<Self> {
+        py.detach(|| self.0.cell_text(&keys, &axes)).map(Self).map_err(|problems| refused(py, &problems))
+    }
+
     /// The same without its sweep.
     fn without_sweep(&self, py: Python<'_>) -> PyResult<Self> {
         py.detach(|| self.0.without_sweep()).map(Self).map_err(|problems| refused(py, &problems))

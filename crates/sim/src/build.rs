@@ -188,7 +188,7 @@ fn schedule(world: &mut World, blueprint: &Blueprint) {
 /// member has an access router.
 fn check_names(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
-        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None })
+        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })
     };
     let edges: Vec<Edge> = blueprint
         .links
@@ -234,7 +234,7 @@ fn check_names(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<
 /// The same for named data: who asks and who serves is at a node with a forwarder.
 fn check_named_data(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
-        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None })
+        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })
     };
     let consumes = |flow: &&FlowSpec| matches!(flow.kind, FlowKind::Ndn(_));
     let Some(ndn) = &blueprint.ndn else {
@@ -288,7 +288,7 @@ pub(crate) fn endpoints(blueprint: &Blueprint) -> usize {
 /// What the engine relies on. `lab` refuses these with a place in the file; this is for blueprints made by hand.
 fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     let refuse = |name: &str, message: &str| {
-        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None })
+        Err(ParamError { name: name.to_owned(), message: message.to_owned(), hint: None, beside: None })
     };
     let nodes = blueprint.nodes.len();
     let known = |node: NodeId| node.index() < nodes;

@@ -146,7 +146,7 @@ fn make_forwarder(
 
 fn no_part(key: &str, name: &str) -> ParamError {
     let message = format!("`{name}` has no such part in forwarders");
-    ParamError { name: key.to_owned(), message, hint: None }
+    ParamError { name: key.to_owned(), message, hint: None, beside: None }
 }
 
 /// All next hops of the forwarder at `node`, where endpoints serve the prefixes in `served`.

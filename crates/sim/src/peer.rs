@@ -272,6 +272,7 @@ fn scheme(flow: &FlowSpec) -> Result<Build, ParamError> {
         name: flow.name.clone(),
         message: format!("there is no scheme `{name}`"),
         hint: None,
+        beside: None,
     })
 }
 
@@ -281,5 +282,6 @@ fn wrong_kind(flow: &FlowSpec, what: &str) -> ParamError {
         name: flow.name.clone(),
         message: format!("`{scheme}` is {what}, which this transport cannot use"),
         hint: None,
+        beside: None,
     }
 }

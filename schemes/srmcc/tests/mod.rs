@@ -39,6 +39,22 @@ fn a_share_from_which_on_the_rate_cannot_fall_is_refused_by_name() {
     for wrong in [0.334, 0.5] {
         let error = Params::with(&[("gamma".to_owned(), wrong.into())]).expect_err("out of range");
         assert_eq!(error.name, "gamma");
-        assert_eq!(error.hint.as_deref(), Some("it must lie within 0 and 0.333"));
+        let hint = error.hint.expect("it says why");
+        assert!(
+            hint.starts_with("it must lie within 0 and 0.333: ") && hint.contains("could no longer fall"),
+            "{hint}"
+        );
     }
+}
+
+#[test]
+fn a_queue_is_lightly_occupied_before_it_is_moderately() {
+    let given = |oth1: f64, oth2: f64| {
+        Params::with(&[("oth1".to_owned(), oth1.into()), ("oth2".to_owned(), oth2.into())])
+    };
+    assert!(given(0.6, 0.9).is_ok() && given(0.4, 0.4).is_ok());
+    assert_eq!(
+        given(0.9, 0.6).expect_err("the wrong way round").message,
+        "`oth1` of 0.9 is above `oth2` of 0.6"
+    );
 }

@@ -11,7 +11,6 @@ use super::consumers;
 use super::named::Named;
 use crate::file::{self, Flow, NetworkWord, SourceWord};
 use crate::named::Prefix;
-use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened, suggestion};
 use crate::topology::{Net, NetPort, check_name};
 use crate::values::Params;
@@ -146,7 +145,7 @@ fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
     let params = params(table, entry, notes);
     let kind = match entry.build {
         Build::Control(_) => {
-            if entry.scheme.families == [Family::Ndn] {
+            if !entry.scheme.families.contains(&Family::Ip) {
                 let span = table.scheme.given().map_or(table.span, |scheme| scheme.span);
                 notes
                     .wrong(span, format!("`{scheme}` is a law of consumers of named data"))
@@ -170,6 +169,9 @@ fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
             FlowKind::Tcp(tcp_config(table, notes)?)
         }
         Build::Stream { .. } => {
+            if astray(table, entry, cast, notes) {
+                return None;
+            }
             refuse(
                 table,
                 &["tcp", "size", "rate", "arrivals"],
@@ -187,6 +189,30 @@ fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
         }
     };
     Some((Some(scheme.clone()), params?, kind))
+}
+
+/// Notes a stream over a network that its catalogue row does not list; whether it is one.
+fn astray(table: &At<Flow>, entry: &Entry, cast: Cast, notes: &mut Notes) -> bool {
+    let (family, what) = match cast {
+        Cast::Named => (Family::Icn, "groups by name"),
+        Cast::Multicast => (Family::Multicast, "groups over IP"),
+        Cast::Unicast => (Family::Ip, "one receiver over IP"),
+    };
+    let families = entry.scheme.families;
+    if families.contains(&family) {
+        return false;
+    }
+    let hint = if cast == Cast::Named {
+        "leave `network` out, or take a scheme of the family icn, such as \"srmcc\"".to_owned()
+    } else if families.contains(&Family::Icn) {
+        format!("write network = \"icn\", or take a scheme of the family {}", family.name())
+    } else {
+        format!("take a scheme of the family {}", family.name())
+    };
+    let network = table.network.given().map(|at| at.span).filter(|_| cast == Cast::Named);
+    let span = network.or(table.scheme.given().map(|at| at.span)).unwrap_or(table.span);
+    notes.wrong(span, format!("`{}` is not made for {what}", entry.scheme.name)).hint(hint);
+    true
 }
 
 /// Notes keys that do not go with the machine.
@@ -221,7 +247,10 @@ pub(super) fn resolved(
             continue;
         }
         let one = (name.value.clone(), value.value.clone());
-        if let Err(error) = resolve(std::slice::from_ref(&one)) {
+        // whether it goes with the others is seen below
+        if let Err(error) = resolve(std::slice::from_ref(&one))
+            && error.beside.is_none()
+        {
             notes.wrong(value.span, error.message).maybe(error.hint);
         }
         list.push(one);
@@ -236,8 +265,13 @@ pub(super) fn resolved(
                 .collect(),
         ),
         Err(error) => {
-            let span = written.given().map_or(Span::default(), |at| at.span);
-            notes.wrong(span, error.to_string()).maybe(error.hint);
+            let table = written.given();
+            let of = |name: &str| {
+                let row = table?.value.0.iter().find(|(key, _)| key.value == name)?;
+                Some(row.1.span)
+            };
+            let span = of(&error.name).or_else(|| of(error.beside?)).or(table.map(|at| at.span));
+            notes.wrong(span.unwrap_or_default(), error.message).maybe(error.hint);
             None
         }
     }

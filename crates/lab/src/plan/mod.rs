@@ -12,6 +12,7 @@ mod print;
 mod print_named;
 mod queues;
 mod results;
+mod sweeps;
 
 use std::path::Path;
 
@@ -213,14 +214,15 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
     let Some(written) = file.record.given() else { return Record::default() };
     let mut series: Vec<String> = Vec::new();
     let known = traffic.series(setting.named);
+    let elsewhere = sweeps::elsewhere(file);
     for name in written.series.given().map_or(&[][..], |list| &list.value) {
         if !known.contains(name.value.as_str()) {
-            if traffic.may_offer(name) {
+            if traffic.may_offer(name) || elsewhere.contains(name.value.as_str()) {
                 continue;
             }
-            notes
-                .wrong(name.span, format!("nothing here offers the series `{}`", shortened(name)))
-                .maybe(traffic.offered_by(name).or_else(|| suggestion(name, known.iter().copied())));
+            notes.wrong(name.span, format!("nothing here offers the series `{}`", shortened(name))).maybe(
+                traffic.offered_by(name).or_else(|| suggestion(name, known.union(&elsewhere).copied())),
+            );
         } else if !series.contains(&name.value) {
             series.push(name.value.clone());
         }

@@ -139,6 +139,16 @@ fn routers(
             if found.is_empty() {
                 notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
             }
+            // all nodes are all that can; a node that is meant by its name would cease to be a router without a word
+            if let Some(resolver) = resolver.filter(|node| name.value != "*" && found.contains(node)) {
+                let (pattern, resolver) = (shortened(name), &net.nodes[resolver.index()]);
+                notes
+                    .wrong(
+                        name.span,
+                        format!("`{pattern}` matches `{resolver}`, which runs the name resolution system"),
+                    )
+                    .hint("list the routers without it, or leave `resolver` out for a node of its own");
+            }
             list.extend(found.iter().filter(|node| free(node)));
             continue;
         }

@@ -26,6 +26,7 @@ contract::params! {
     suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
     /// Most that the suppression grows to.
     suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
+    order suppress <= suppress_most;
 }
 
 /// The face that answers soonest.
@@ -68,8 +69,7 @@ type Rank = (u8, u64, FaceId);
 impl Asf {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        let suppression =
-            Suppression { first: params.suppress, most: params.suppress_most.max(params.suppress) };
+        let suppression = Suppression { first: params.suppress, most: params.suppress_most };
         Self { params: params.clone(), suppression, prefixes: Vec::new(), watched: VecDeque::new() }
     }
 

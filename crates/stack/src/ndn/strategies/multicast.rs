@@ -11,6 +11,7 @@ contract::params! {
     suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
     /// Most that the suppression grows to.
     suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
+    order suppress <= suppress_most;
 }
 
 /// All faces at once.
@@ -20,7 +21,7 @@ pub struct Multicast(Suppression);
 impl Multicast {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        Self(Suppression { first: params.suppress, most: params.suppress_most.max(params.suppress) })
+        Self(Suppression { first: params.suppress, most: params.suppress_most })
     }
 }
 

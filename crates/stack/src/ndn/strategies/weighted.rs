@@ -13,6 +13,7 @@ contract::params! {
     suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
     /// Most that the suppression grows to.
     suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
+    order suppress <= suppress_most;
 }
 
 contract::choice! {
@@ -37,8 +38,7 @@ pub struct Weighted {
 impl Weighted {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        let suppression =
-            Suppression { first: params.suppress, most: params.suppress_most.max(params.suppress) };
+        let suppression = Suppression { first: params.suppress, most: params.suppress_most };
         Self { by: params.by, suppression }
     }
 
