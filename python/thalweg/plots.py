@@ -34,8 +34,29 @@ COLOURS = (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 """Markers, in the same order."""
 
-SCHEME_COLOURS = {"mca": "#3878c7", "cubic": "#dd7a30", "reno": "#2a9d82", "aimd": "#8268c9"}
-"""A scheme keeps its colour in every picture."""
+SCHEME_COLOURS = {
+    "aimd": "#8268c9",
+    "asmp": "#c2508f",
+    "bic": "#a98f12",
+    "cubic": "#dd7a30",
+    "his": "#3aa0c4",
+    "hobhis": "#6f8f3a",
+    "icp": "#c2508f",
+    "mca": "#3878c7",
+    "mircc": "#3878c7",
+    "mircc_multipath": "#7286a8",
+    "nack": "#8d7b6b",
+    "perif_ecn": "#8d7b6b",
+    "pgmcc": "#6f8f3a",
+    "raaqm": "#d1495b",
+    "reno": "#2a9d82",
+    "srmcc": "#d1495b",
+    "tfmcc": "#3aa0c4",
+}
+"""A scheme keeps its colour in every picture. Two have the same only where they cannot meet in one network."""
+
+SHADES = (0.0, 0.38, -0.3, 0.6)
+"""How much lighter, or darker, the flows of one scheme are than the first of them."""
 
 INK = "#1d2733"
 """Ink of text and axes; `svg` replaces it by the page's."""
@@ -168,10 +189,13 @@ def series(
     subjects: Sequence[str] | None = None,
     *,
     most: int = 10,
-    colours: dict[str, str] | None = None,
+    colours: Mapping[str, str] | None = None,
+    marks: Sequence[tuple[float, str]] = (),
     size: tuple[float, float] = (8.2, 2.6),
 ) -> Figure:
     """One series over time, a line for each subject: at most `most` and none that stays near zero; the rest in one shade.
+
+    Subjects have the colour that `colours` says; `marks` are times, in seconds, at which a thin line says what happens.
 
     Raises ``ValueError``, naming what was recorded, when the series was not.
     """
@@ -192,9 +216,14 @@ def series(
     names = loud.sort("value", "subject", descending=[True, False])["subject"].head(most).sort().to_list()
     with rc_context(style()):
         figure, axes = plt.subplots(figsize=size)
-        for index, subject in enumerate(names):
+        kept = colours or {}
+        taken = {kept[subject] for subject in names if subject in kept}
+        free = [colour for colour in COLOURS if colour not in taken] or list(COLOURS)
+        others = [subject for subject in names if subject not in kept]
+        given = {subject: free[index % len(free)] for index, subject in enumerate(others)}
+        for subject in names:
             part = rows.filter(pl.col("subject") == subject)
-            colour = (colours or {}).get(subject, COLOURS[index % len(COLOURS)])
+            colour = kept.get(subject) or given[subject]
             axes.plot(part["time_s"], part["value"] * factor, color=colour, label=subject_name(subject))
         rest = rows.filter(~pl.col("subject").is_in(names))
         for index, (_, part) in enumerate(rest.group_by("subject", maintain_order=True)):
@@ -206,6 +235,7 @@ def series(
         axes.set_ylabel(f"{title[0].lower()}{title[1:]}" + (f" ({unit})" if unit else ""))
         axes.set_ylim(bottom=0)
         axes.margins(x=0)
+        _mark(axes, marks)
         _legend(axes, len(names) + (not rest.is_empty()))
     return figure
 
@@ -292,6 +322,63 @@ def scheme_colours(schemes: Iterable[str]) -> dict[str, str]:
     others = [scheme for scheme in wanted if scheme not in SCHEME_COLOURS]
     given = {scheme: free[number % len(free)] for number, scheme in enumerate(others)}
     return {scheme: SCHEME_COLOURS.get(scheme) or given[scheme] for scheme in wanted}
+
+
+def flow_colours(flows: Sequence[str], schemes: Sequence[str]) -> dict[str, str]:
+    """A colour for each flow, the same in every picture of a run.
+
+    A flow that is the only one of its scheme has the scheme's colour. Where several schemes have a few flows each, those of
+    one scheme are shades of its colour; otherwise flows take colours in turn.
+    """
+    of_scheme = scheme_colours(schemes)
+    by_scheme: dict[str, list[str]] = {}
+    for flow, scheme in zip(flows, schemes, strict=True):
+        by_scheme.setdefault(scheme, []).append(flow)
+    shaded = len(by_scheme) > 1 and all(len(listed) <= len(SHADES) for listed in by_scheme.values())
+    given: dict[str, str] = {}
+    alone = {of_scheme[scheme] for scheme, listed in by_scheme.items() if len(listed) == 1}
+    free = [colour for colour in COLOURS if colour not in alone]
+    turn = 0
+    for scheme, listed in by_scheme.items():
+        for index, flow in enumerate(listed):
+            if len(listed) == 1 or shaded:
+                given[flow] = shade(of_scheme[scheme], SHADES[index])
+            else:
+                given[flow] = shade(free[turn % len(free)], SHADES[turn // len(free) % len(SHADES)])
+                turn += 1
+    return {flow: given[flow] for flow in flows}
+
+
+def shade(colour: str, share: float) -> str:
+    """A colour that much nearer to white, or to black where `share` is negative."""
+    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    goal = 255 if share > 0 else 0
+    return "#" + "".join(f"{round(part + (goal - part) * abs(share)):02x}" for part in parts)
+
+
+def _mark(axes: Axes, marks: Sequence[tuple[float, str]]) -> None:
+    """Thin lines where something happened, with a word each; words that would lie on each other are left out."""
+    low, high = axes.get_xlim()
+    last = low - (high - low)
+    for at, words in marks:
+        if not low <= at <= high:
+            continue
+        axes.axvline(at, color=INK, linewidth=0.7, linestyle=(0, (2, 2)), zorder=1.5)
+        if at - last > 0.02 * (high - low):
+            near_end = at > high - 0.03 * (high - low)
+            axes.annotate(
+                words,
+                (at, 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(-2 if near_end else 2, -2),
+                textcoords="offset points",
+                rotation=90,
+                ha="right" if near_end else "left",
+                va="top",
+                fontsize=7.5,
+                color=INK,
+            )
+            last = at
 
 
 def _legend(axes: Axes, entries: int) -> None:

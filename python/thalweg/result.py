@@ -305,23 +305,33 @@ class Result:
     ) -> Figure:
         """A recorded series over time, a line for each subject; written to `out` (SVG, PDF, PNG …) when given.
 
-        A flow has the colour of its scheme when no other flow has that scheme.
+        A flow has the same colour in every picture, that of its scheme when no other flow has that scheme. Dashed lines are
+        what the scenario changes.
         """
         from . import plots
+        from .changes import marks
 
-        figure = plots.series(self.series, series, subjects, colours=self._colours())
+        figure = plots.series(self.series, series, subjects, colours=self.colours, marks=marks(self.plan))
         if out is not None:
             figure.savefig(out)
         return figure
 
-    def _colours(self) -> dict[str, str]:
+    @cached_property
+    def colours(self) -> dict[str, str]:
+        """The colour of each flow in pictures, and of its receiver where it has one, by subject of a series."""
         from . import plots
 
-        schemes: list[str] = self.flows["scheme"].to_list()
+        flows: list[str] = self.flows["flow"].to_list()
+        of_flow = plots.flow_colours(flows, self.flows["scheme"].to_list())
+        heard: list[str] = self.receivers["flow"].to_list()
+        ends = zip(heard, self.receivers["node"].to_list(), strict=True)
         return {
-            f"flow.{flow}": plots.SCHEME_COLOURS[scheme]
-            for flow, scheme in zip(self.flows["flow"].to_list(), schemes, strict=True)
-            if scheme in plots.SCHEME_COLOURS and schemes.count(scheme) == 1
+            **{f"flow.{flow}": colour for flow, colour in of_flow.items()},
+            **{
+                f"receiver.{flow}@{node}": of_flow[flow]
+                for flow, node in ends
+                if flow in of_flow and heard.count(flow) == 1
+            },
         }
 
     def _known(self, table: str) -> None:

@@ -772,7 +772,8 @@ fn cited(folder: &Path, key: &str) -> bool {
     })
 }
 
-/// Some allowed parameters, by the bits of `pick`: the default, the least, the greatest or a word of each.
+/// Some allowed parameters, by the bits of `pick`: the default, the least, the greatest or a word of each. Pairs that must stand in
+/// an order, and do not, keep their defaults.
 fn some_params(entry: &Entry, pick: u64) -> ParamList {
     let mut bits = pick;
     let mut given = ParamList::new();
@@ -789,6 +790,10 @@ fn some_params(entry: &Entry, pick: u64) -> ParamList {
             _ => continue,
         };
         given.push((info.name.to_owned(), value));
+    }
+    while let Err(error) = (entry.resolve)(&given) {
+        let beside = error.beside.unwrap_or_else(|| panic!("{}: {error}", entry.scheme.name));
+        given.retain(|(name, _)| *name != error.name && name != beside);
     }
     given
 }

@@ -4,9 +4,19 @@ use contract::Family;
 use lab::Outcome;
 use schemes::{Build, Entry, catalogue};
 
-/// Schemes that run over IP. Those of named data have no place on a dumbbell of hosts and routers.
-fn over_ip() -> impl Iterator<Item = Entry> {
+/// Schemes that send from a host to a host. Those of named data have no place on a dumbbell of hosts and routers.
+fn between_hosts() -> impl Iterator<Item = Entry> {
     catalogue().into_iter().filter(|entry| entry.scheme.families.iter().any(|family| *family != Family::Ndn))
+}
+
+/// The network that a scheme is at home in; over IP where it may.
+fn network(entry: &Entry) -> &'static str {
+    let families = entry.scheme.families;
+    match families {
+        _ if families.contains(&Family::Ip) => "",
+        _ if families.contains(&Family::Multicast) => "multicast = true\n",
+        _ => "network = \"icn\"\n",
+    }
 }
 
 fn run(text: &str, name: &str) -> (lab::Plan, Outcome) {
@@ -45,13 +55,13 @@ stop = "8 s"
 
 #[test]
 fn every_scheme_moves_data_and_lets_the_network_drain() {
-    for entry in over_ip() {
+    for entry in between_hosts() {
         let name = entry.scheme.name;
         let sends = match entry.build {
             Build::Control(_) => "size = \"2 MB\"",
             Build::Stream { .. } | Build::Forwarder => "stop = \"8 s\"",
         };
-        let text = dumbbell(name, sends, 1);
+        let text = dumbbell(name, &format!("{}{sends}", network(&entry)), 1);
         let (_, outcome) = run(&text, name);
         let trace = &outcome.trace;
         assert!(trace.balance.holds(), "{name}: {:?}", trace.balance);
@@ -67,12 +77,13 @@ fn every_scheme_moves_data_and_lets_the_network_drain() {
 #[test]
 fn equal_seeds_give_equal_traces_and_other_flows_are_not_shifted() {
     let mut others = Vec::new();
-    for entry in over_ip() {
+    for entry in between_hosts() {
         let name = entry.scheme.name;
-        let hash = |seed| run(&dumbbell(name, "stop = \"8 s\"", seed), name).1.trace.hash;
+        let sends = format!("{}stop = \"8 s\"", network(&entry));
+        let hash = |seed| run(&dumbbell(name, &sends, seed), name).1.trace.hash;
         assert_eq!(hash(3), hash(3), "{name}");
         assert_ne!(hash(3), hash(4), "{name}");
-        let trace = run(&dumbbell(name, "stop = \"8 s\"", 3), name).1.trace;
+        let trace = run(&dumbbell(name, &sends, 3), name).1.trace;
         others.push(trace.flows[1].sent_packets);
     }
     // the Poisson source draws from its own stream, whoever is beside it

@@ -113,7 +113,7 @@ refresh = "2 s"
 
 [[flows]]
 name = "video"
-scheme = "mca"
+scheme = "tfmcc"
 network = "icn"
 from = "leaf1"
 to = ["leaf2", "leaf3", "leaf4"]
@@ -142,7 +142,7 @@ def by_name() -> tw.Scenario:
         topology=tw.Tree(arity=2, depth=2, link=tw.Link(rate="2 Mbit/s", delay="5 ms", buffer="50 packets")),
         icn=tw.Icn(refresh="2 s"),
         flows=[
-            tw.Flow("video", scheme="mca", network="icn", from_="leaf1", to=["leaf2", "leaf3", "leaf4"]),
+            tw.Flow("video", scheme="tfmcc", network="icn", from_="leaf1", to=["leaf2", "leaf3", "leaf4"]),
             tw.Flow("tcp", scheme="reno", from_="leaf1", to="leaf3"),
         ],
         events=[tw.Event(at="6 s", node="inner1", action="reset")],

@@ -215,6 +215,12 @@ def test_schemes_lists_and_shows(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"name", "doc", "kind", "default", "range", "source"} <= set(scheme["params"][0])
     assert call(["schemes", "mca"]) == 0
     assert "keep_loss" in capsys.readouterr().out
+    assert call(["schemes", "mircc"]) == 0
+    assert "stamping_rate" in capsys.readouterr().out
+    strategy = asked(capsys, "schemes", "asf")["strategy"]
+    assert "probe_every" in [row["name"] for row in strategy["params"]]
+    assert call(["schemes", "asf"]) == 0
+    assert 'strategy = "asf" under [ndn]' in capsys.readouterr().out
 
 
 def test_schema_metrics_doctor_and_new_answer_in_json(

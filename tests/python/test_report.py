@@ -14,8 +14,10 @@ import pytest
 
 import thalweg as tw
 from thalweg import plots
+from thalweg.catalogue import schemes
+from thalweg.changes import changes, marks
 from thalweg.report import network, save_reproduction, write
-from thalweg.report._page import cell, number
+from thalweg.report._page import cell, number, table
 from thalweg.report.columns import FLOWS, rows_of, unit_of
 from thalweg.report.pairing import names
 
@@ -245,6 +247,113 @@ def test_lines_near_zero_are_drawn_in_one_shade() -> None:
     figure = plots.series(frame, "backlog")
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert labels == ["a", "b", "2 more"]
+
+
+CHANGING = """
+title = "Things happen"
+duration = "10 s"
+[topology]
+kind = "custom"
+links = [
+  { name = "acc", ends = ["c", "r"], rate = "10 Mbit/s", delay = "1 ms" },
+  { name = "near", ends = ["r", "p1"], rate = "5 Mbit/s", delay = "5 ms" },
+  { name = "far", ends = ["r", "p2"], rate = "5 Mbit/s", delay = "20 ms" },
+]
+[[producers]]
+prefix = "/data"
+node = ["p1", "p2"]
+[[flows]]
+name = "window"
+network = "ndn"
+scheme = "cubic"
+from = "c"
+prefix = "/data/a"
+[[flows]]
+name = "steady"
+network = "ndn"
+source = { kind = "constant", interests = 100 }
+from = "c"
+prefix = "/data/b"
+[[events]]
+at = "2 s"
+link = "near"
+up = false
+[[events]]
+at = "2 s"
+flow = "steady"
+action = "stop"
+[[events]]
+at = "4500 ms"
+link = "near"
+up = true
+[[events]]
+at = "6 s"
+link = "far"
+loss = 0.01
+[[events]]
+at = "8 s"
+node = "r"
+action = "reset"
+[record]
+every = "500 ms"
+series = ["goodput"]
+"""
+
+
+def test_what_a_scenario_changes_is_marked_in_its_pictures_and_listed(tmp_path: Path) -> None:
+    result = tw.Scenario.from_toml(CHANGING).run(out=tmp_path)
+    told = [
+        (2.0, "near down"),
+        (2.0, "steady stop"),
+        (4.5, "near up"),
+        (6.0, "far loss 0.01"),
+        (8.0, "r reset"),
+    ]
+    assert changes(result.plan) == told
+    axes = result.plot("goodput").axes[0]
+    assert [text.get_text() for text in axes.texts] == ["near down +1", "near up", "far loss 0.01", "r reset"]
+    upright = [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1]
+    assert upright == [2.0, 4.5, 6.0, 8.0]
+    page = write(tmp_path).read_text(encoding="utf-8")
+    assert "What changes" in page
+    assert "<td>r reset</td>" in page
+    assert "fairness" not in page.split("<h2")[1], "one flow of a scheme has nobody to be fair to"
+    many = {"events": [{"at": f"{n} s", "link": "l", "up": bool(n % 2)} for n in range(40)]}
+    assert (len(changes(many)), marks(many)) == (40, [])
+
+
+def test_a_flow_has_one_colour_in_every_picture(tmp_path: Path) -> None:
+    result = tw.Scenario.from_toml(CHANGING).run(out=tmp_path)
+    lines = {line.get_label(): line.get_color() for line in result.plot("goodput").axes[0].lines}
+    assert (lines["window"], lines["steady"]) == (
+        result.colours["flow.window"],
+        result.colours["flow.steady"],
+    )
+    assert lines["window"] == plots.SCHEME_COLOURS["cubic"] != lines["steady"]
+    assert result.plot("goodput", ["flow.steady"]).axes[0].lines[0].get_color() == lines["steady"]
+
+
+def test_flows_of_one_scheme_are_told_apart_and_schemes_too() -> None:
+    some = plots.flow_colours(["a.1", "a.2", "b.1", "b.2", "c"], ["reno", "reno", "cubic", "cubic", "mca"])
+    assert (some["a.1"], some["b.1"], some["c"]) == tuple(
+        plots.SCHEME_COLOURS[scheme] for scheme in ("reno", "cubic", "mca")
+    )
+    many = plots.flow_colours([f"a.{n}" for n in range(30)], ["reno"] * 30)
+    assert (len(set(some.values())), len(set(many.values()))) == (5, 30)
+
+
+def test_schemes_that_can_meet_have_colours_of_their_own() -> None:
+    rows = {row["name"]: row["families"] for row in schemes()}
+    for family in ("ip", "multicast", "icn", "ndn"):
+        given = [colour for name, colour in plots.SCHEME_COLOURS.items() if family in rows[name]]
+        assert len(set(given)) == len(given), family
+
+
+def test_a_wide_table_is_set_smaller() -> None:
+    columns = [(f"c{n}", f"column {n}") for n in range(14)]
+    rows = [dict.fromkeys((key for key, _ in columns), 1)]
+    assert 'class="wide"' in table(columns, rows)
+    assert 'class=""' in table(columns[:5], rows)
 
 
 def test_subjects_are_called_by_their_names() -> None:

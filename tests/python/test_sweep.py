@@ -70,6 +70,20 @@ def test_a_scenario_can_bring_its_own_grid(text):
     assert [run.result.flows.height for run in sweep.run().runs] == [2, 4]
 
 
+def test_a_series_is_recorded_at_the_points_that_offer_it():
+    scenario = tw.Scenario(
+        duration="2 s",
+        topology=tw.Dumbbell(bottleneck=tw.Link(rate="5 Mbit/s", delay="5 ms")),
+        flows=[tw.Flow("one", scheme="reno")],
+        record=tw.Record(every="500 ms", series=["window", "rate"]),
+    )
+    done = scenario.sweep({"flows.one.scheme": ["reno", "srmcc"]}).run()
+    recorded = [run.result.series["series"].unique().sort().to_list() for run in done.runs]
+    assert recorded == [["rate", "window"], ["rate"]]
+    with pytest.raises(tw.ScenarioError, match="nothing here offers"):
+        scenario.with_({"flows.one.scheme": "srmcc"})
+
+
 def test_values_of_any_kind_fit_in_the_tables_of_a_sweep(short):
     grid = {"flows.reno.start": ["0 s", "never"], "flows.reno.tcp": [{"sack": False}, {"ecn": True}]}
     done = short.sweep(grid).run(jobs=2)

@@ -11,32 +11,37 @@ if TYPE_CHECKING:
 
 
 def schemes(name: str | None = None, /, *, json: bool = False) -> int:
-    """List the congestion-control schemes, or show one: its sources and parameters.
+    """List the congestion-control schemes, or show one: its sources, parameters and series.
 
     Parameters
     ----------
     name
-        The scheme to show; without it the catalogue is listed.
+        The scheme, or the strategy of forwarders, to show; without it the catalogue is listed.
     json
         Print one JSON object.
     """
     from ..catalogue import schemes as catalogue
     from ..catalogue import strategies
 
-    listed = catalogue()
+    listed, ways = catalogue(), strategies()
     if name is None:
         if json:
-            show_json({"schemes": listed, "strategies": strategies()})
+            show_json({"schemes": listed, "strategies": ways})
         else:
-            _list(listed)
+            _list(listed, ways)
         return 0
     scheme = next((row for row in listed if row["name"] == name), None)
-    if scheme is None:
-        raise Refusal(f"there is no scheme `{name}`", nearest(name, [row["name"] for row in listed]))
+    strategy = next((row for row in ways if row["name"] == name), None)
+    if scheme is None and strategy is None:
+        raise Refusal(f"there is no scheme `{name}`", nearest(name, [row["name"] for row in listed + ways]))
     if json:
-        show_json({"scheme": scheme})
-    else:
+        show_json({"scheme": scheme} if scheme else {"strategy": strategy})
+    elif scheme:
         _show(scheme)
+    elif strategy:
+        console().print(f"[bold]{strategy['name']}[/bold]  {strategy['title']}")
+        console().print(f'for forwarders of named data: strategy = "{strategy["name"]}" under \\[ndn]\n')
+        _show_parameters(strategy["params"])
     return 0
 
 
@@ -48,7 +53,7 @@ def range_text(parameter: Mapping[str, Any]) -> str:
     return f"{cell(low)} … {cell(high)}"
 
 
-def _list(listed: list[dict[str, Any]]) -> None:
+def _list(listed: list[dict[str, Any]], strategies: list[dict[str, Any]]) -> None:
     rows = [
         {
             **row,
@@ -68,17 +73,34 @@ def _list(listed: list[dict[str, Any]]) -> None:
         ("sources", "sources"),
     ]
     print_table("", columns, rows)
-    console().print("`thalweg schemes NAME` shows a scheme's parameters and sources.", style="dim")
+    print_table(
+        "Strategies of forwarders of named data",
+        [("name", "strategy"), ("title", "title"), ("params", "parameters")],
+        [{**row, "params": len(row["params"])} for row in strategies],
+    )
+    console().print(
+        "`thalweg schemes NAME` shows parameters, and a scheme's sources and series.", style="dim"
+    )
 
 
 def _show(scheme: dict[str, Any]) -> None:
+    from ..catalogue import series
+
     screen = console()
     screen.print(f"[bold]{scheme['name']}[/bold]  {scheme['title']}")
     screen.print(
         f"for {', '.join(scheme['families'])} networks, on {scheme['transport']}; documented: {scheme['documented']}\n"
     )
     print_table("Sources", [("key", "key"), ("text", "text")], scheme["sources"])
-    rows = [{**parameter, "range": range_text(parameter)} for parameter in scheme["params"]]
+    _show_parameters(scheme["params"])
+    offered = [row for row in series() if row["offered_by"] == scheme["name"]]
+    if offered:
+        columns = [("name", "series"), ("unit", "unit"), ("subject", "of a"), ("definition", "what it is")]
+        print_table(f"Series, beside those of {scheme['transport']}", columns, offered)
+
+
+def _show_parameters(parameters: list[dict[str, Any]]) -> None:
+    rows = [{**parameter, "range": range_text(parameter)} for parameter in parameters]
     columns = [
         ("name", "parameter"),
         ("kind", "kind"),
@@ -90,4 +112,4 @@ def _show(scheme: dict[str, Any]) -> None:
     if rows:
         print_table("Parameters", columns, rows)
     else:
-        screen.print("It has no parameters.")
+        console().print("It has no parameters.")

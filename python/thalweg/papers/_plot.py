@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..plots import COLOURS, FAINT, INK, MARKERS, style, svg
+from ..plots import COLOURS, FAINT, INK, MARKERS, SCHEME_COLOURS, style, svg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,18 +41,31 @@ def panels(
     return figure, [list(row) for row in axes]
 
 
+def colour_of(colour: int | str) -> str:
+    """The colour with that number, or the one that a scheme has in every picture."""
+    return COLOURS[colour] if isinstance(colour, int) else SCHEME_COLOURS[colour]
+
+
 def steps(
-    axes: Axes, times_s: Any, values: Any, label: str | None = None, *, colour: int = 0, **more: Any
+    axes: Axes, times_s: Any, values: Any, label: str | None = None, *, colour: int | str = 0, **more: Any
 ) -> None:
     """A line of interval means, drawn at the ends of the intervals."""
-    axes.plot(times_s, values, color=COLOURS[colour], label=label, **{"linewidth": 1.1, **more})
+    axes.plot(times_s, values, color=colour_of(colour), label=label, **{"linewidth": 1.1, **more})
 
 
 def band(
-    axes: Axes, x: Any, mean: Any, half_width: Any, label: str | None = None, *, colour: int = 0, **more: Any
+    axes: Axes,
+    x: Any,
+    mean: Any,
+    half_width: Any,
+    label: str | None = None,
+    *,
+    colour: int | str = 0,
+    **more: Any,
 ) -> None:
     """A line of means in the band of its confidence interval."""
-    axes.fill_between(x, mean - half_width, mean + half_width, color=COLOURS[colour], alpha=0.22, linewidth=0)
+    shade = colour_of(colour)
+    axes.fill_between(x, mean - half_width, mean + half_width, color=shade, alpha=0.22, linewidth=0)
     steps(axes, x, mean, label, colour=colour, **more)
 
 
@@ -61,12 +74,12 @@ def bars(
     places: Sequence[str],
     heights: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     *,
-    colours: Sequence[int] | None = None,
+    colours: Sequence[int | str] | None = None,
 ) -> None:
     """Bars side by side at each place, with their confidence intervals; by name: heights and half widths."""
     width = 0.8 / len(heights)
     for number, (name, (mean, half_width)) in enumerate(heights.items()):
-        colour = COLOURS[number if colours is None else colours[number]]
+        colour = colour_of(number if colours is None else colours[number])
         x = [place + (number + 0.5) * width - 0.4 for place in range(len(places))]
         axes.bar(x, mean, 0.92 * width, color=colour, label=name)
         axes.errorbar(x, mean, half_width, fmt="none", ecolor=INK, elinewidth=0.8, capsize=1.5)

@@ -6,11 +6,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from .. import plots
+from ..changes import marks
 from ._page import Page, figure, head, table
 from .pairing import differences, metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
 
     from ..result import Result
 
@@ -81,6 +84,10 @@ def _series(made: Page, runs: Sequence[tuple[str, Result]]) -> None:
         made.add('<div class="panels">')
         for number, (run_name, run) in enumerate(runs):
             anchor = f"{name}-{number}"
-            drawing = plots.svg(plots.series(run.series, name, size=(6.4, 2.7)), anchor)
+            drawing = plots.svg(_drawn(run, name), anchor)
             made.add(figure(anchor, drawing, f"<strong>{escape(run_name)}</strong>"))
         made.add("</div>")
+
+
+def _drawn(run: Result, name: str) -> Figure:
+    return plots.series(run.series, name, colours=run.colours, marks=marks(run.plan), size=(6.4, 2.7))

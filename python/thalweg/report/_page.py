@@ -23,6 +23,9 @@ VERDICTS = {
 }
 """Class and sign of a verdict: colour is never the only difference."""
 
+MANY_COLUMNS = 9
+"""A table of more columns is a wide one."""
+
 
 @dataclass
 class Page:
@@ -122,8 +125,13 @@ def table(
     names: str | None = None,
     kind: str = "",
 ) -> str:
-    """A table; `columns` are (key, heading) pairs, cells are escaped. `names` is the column printed in bold."""
+    """A table; `columns` are (key, heading) pairs, cells are escaped. `names` is the column printed in bold.
+
+    A table of many columns is set smaller, and keeps its first column in sight where it is moved sideways.
+    """
     listed = list(rows)
+    if len(columns) > MANY_COLUMNS:
+        kind = f"{kind} wide".strip()
     numeric = {
         key
         for key, _ in columns

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from ..catalogue import series as known_series
+from ..changes import changes, marks
 from ._page import Page, badge, cell, facts, figure, folded, head, number, table
 from ._topology import drawing, rate_text, time_text
 from .columns import FLOWS, LINKS, NODES, RECEIVERS, rows_of, unit_of
@@ -73,7 +74,7 @@ def _overview(made: Page, run: Result) -> None:
     total = run.flows["throughput_bps"].sum() if run.flows.height else 0.0
     rows.append(("throughput, all flows", rate_text(float(total or 0.0)), ""))
     fairness = run.values.get("flows.fairness")
-    if fairness is not None and run.flows.height > 1:
+    if fairness is not None and run.flows.filter(run.flows["scheme"] != "").height > 1:
         rows.append(("fairness", number(fairness), "Jain's index"))
     dropped = int(run.links["drops"].sum() or 0) if run.links.height else 0
     rows.append(("dropped packets", cell(dropped), "on all links"))
@@ -129,6 +130,15 @@ def _network(made: Page, run: Result) -> None:
             " Shaded squares forward named data; so do producers, which send, and consumers, which receive."
         )
     made.add(figure("network", network(run), caption))
+    happens = changes(run.plan)
+    if happens:
+        made.subsection("What changes")
+        content = table(
+            [("at", "at"), ("what", "what")],
+            [{"at": time_text(at), "what": words} for at, words in happens],
+            names="at",
+        )
+        made.add(content if len(happens) <= 20 else folded(f"All {len(happens)} changes", content))
 
 
 def _flows(made: Page, run: Result) -> None:
@@ -137,14 +147,13 @@ def _flows(made: Page, run: Result) -> None:
     made.add(content if len(rows) <= 60 else folded(f"All {len(rows)} flows", content))
     if 2 <= len(rows) <= 40:
         values = [(row.get("throughput_bps") or 0.0) for row in rows]
-        colours = plots.scheme_colours(run.flows["scheme"])
         chart = plots.bars(
             [row["flow"] for row in rows],
             {"throughput": values},
             "throughput (Mbit/s)",
-            colours=[colours[scheme] for scheme in run.flows["scheme"]],
+            colours=[run.colours[f"flow.{row['flow']}"] for row in rows],
         )
-        caption = "Throughput of each flow, headers included, while it was on; one colour a scheme."
+        caption = "Throughput of each flow, headers included, while it was on. A flow keeps its colour on this page."
         made.add(figure("shares", plots.svg(chart, "shares"), caption))
     if run.receivers.height > run.flows.height:
         columns, rows = rows_of(run.receivers, RECEIVERS)
@@ -175,7 +184,9 @@ def _nodes(made: Page, run: Result) -> None:
 def _meaning(name: str, subjects: list[str]) -> str:
     """What a series says of these subjects; one word may mean something of flows and something else of nodes."""
     kinds = {subject.split(".", 1)[0].replace("link", "port") for subject in subjects}
-    rows = [row for row in known_series() if row["name"] == name and row["subject"] in kinds]
+    named = [row for row in known_series() if row["name"] == name]
+    # a consumer of named data is a flow and a receiver in one
+    rows = [row for row in named if row["subject"] in kinds] or named
     meanings: dict[str, str] = {}
     for row in rows:
         meanings.setdefault(row["subject"], row["definition"])
@@ -185,17 +196,21 @@ def _meaning(name: str, subjects: list[str]) -> str:
 
 
 def _series(made: Page, run: Result) -> None:
+    told = marks(run.plan)
+    if told:
+        made.add("<p>Dashed lines: what the scenario changes.</p>")
     for name in sorted(run.series["series"].unique()):
-        chart = plots.series(run.series, name)
+        chart = plots.series(run.series, name, colours=run.colours, marks=told)
         title = plots.title_of(name)
         there = run.series.filter(run.series["series"] == name)["subject"].unique().to_list()
         subjects = len(there)
+        meaning = _meaning(name, there)
         made.add(
             figure(
                 f"series-{name}",
                 plots.svg(chart, name),
-                f"<strong>{escape(title)}</strong>, {subjects} subject{'s' * (subjects != 1)}. "
-                f"{escape(_meaning(name, there))}",
+                f"<strong>{escape(title)}</strong>, {subjects} subject{'s' * (subjects != 1)}"
+                + (f": {escape(meaning)}." if meaning.lower() != title.lower() else "."),
                 [(f"series.parquet ({name})", "series.parquet")],
             )
         )

@@ -143,7 +143,9 @@ def _labels(
             alike.setdefault((_words(wire), round(middle(wire)[0] / 60)), []).append(wire)
     if len(alike) > MOST_LABELS:
         return []
-    labels = []
+    labels: list[str] = []
+    placed: list[tuple[float, float, str]] = []
+    uses: list[tuple[float, float, str]] = []
     for (words, _), group in alike.items():
         top = min(group, key=lambda wire: middle(wire)[1])
         named = [wire for wire in group if wire["utilisation"] >= 0.5 or len(group) == 1]
@@ -151,12 +153,24 @@ def _labels(
             for wire in named:
                 x, y = middle(wire)
                 used = f"{wire['link']}, {100 * min(wire['utilisation'], 1.0):.0f} % used"
-                labels.append(_text(x, y + 17 + _width(wire) / 2, used, 10.5, "var(--soft, #5b6875)"))
+                uses.append((x, y + 17 + _width(wire) / 2, used))
         x, y = middle(top)
         away = (9 if _flat(top, at) else 21) + _width(top) / 2
         under = len(group) == 1 and not _flat(top, at) and y > middle_y
-        labels.append(_text(x, y + away + 6 if under else y - away, words, 11.5, "var(--ink, #1d2733)"))
+        y = y + away + 6 if under else y - away
+        labels.append(_text(x, y, words, 11.5, "var(--ink, #1d2733)"))
+        placed.append((x, y, words))
+    # how full a link is stands in its tooltip too; what would lie on another word is left to that
+    for x, y, used in uses:
+        if all(_apart((x, y, used), other) for other in placed):
+            labels.append(_text(x, y, used, 10.5, "var(--soft, #5b6875)"))
+            placed.append((x, y, used))
     return labels
+
+
+def _apart(one: tuple[float, float, str], other: tuple[float, float, str]) -> bool:
+    """Whether two words do not lie on each other."""
+    return abs(one[1] - other[1]) > 11 or abs(one[0] - other[0]) > 3 * (len(one[2]) + len(other[2]))
 
 
 def _flat(wire: Mapping[str, Any], at: Mapping[str, Place]) -> bool:

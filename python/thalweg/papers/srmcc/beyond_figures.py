@@ -76,10 +76,10 @@ def _rates(samples: Samples, experiment: str, variant: Any, axis: Any) -> tuple[
     """Draws the group's rate with each scheme."""
     columns: dict[str, Any] = {}
     times = samples[experiment, variant(SCHEMES[0])][0]["times_s"]
-    for colour, scheme in enumerate(SCHEMES):
+    for scheme in SCHEMES:
         mean, half_width = over_seeds([s["rate_bps"] for s in samples[experiment, variant(scheme)]])
         columns[f"{scheme}_bps"], columns[f"{scheme}_ci95_bps"] = mean, half_width
-        _plot.band(axis, times, mean / 1e6, half_width / 1e6, NAMES[scheme], colour=colour, linewidth=0.9)
+        _plot.band(axis, times, mean / 1e6, half_width / 1e6, NAMES[scheme], colour=scheme, linewidth=0.9)
     return times, columns
 
 
@@ -139,7 +139,7 @@ def feedback_figure(samples: Samples, scale: Scale) -> Figure:
     axis = axes[0][0]
     _plot.logarithmic(axis, "x", "y")
     growth = []
-    for colour, scheme in enumerate(SCHEMES):
+    for number, scheme in enumerate(SCHEMES):
         points = [
             mean_and_interval(samples[LARGE, f"{scheme}-{size}"], take("feedback_per_s"))
             for size in beyond.SIZES
@@ -148,8 +148,8 @@ def feedback_figure(samples: Samples, scale: Scale) -> Figure:
             beyond.SIZES,
             [mean for mean, _ in points],
             [half for _, half in points],
-            color=_plot.COLOURS[colour],
-            marker=_plot.MARKERS[colour],
+            color=_plot.colour_of(scheme),
+            marker=_plot.MARKERS[number],
             capsize=2,
             linewidth=1.2,
             label=NAMES[scheme],
@@ -184,10 +184,10 @@ def cost_figure(samples: Samples, scale: Scale) -> Figure:
     rows: list[dict[str, Any]] = []
     _plot.logarithmic(axes[0][0], "x", "y")
     _plot.logarithmic(axes[0][1], "x")
-    for colour, scheme in enumerate(SCHEMES):
+    for number, scheme in enumerate(SCHEMES):
         style: dict[str, Any] = {
-            "color": _plot.COLOURS[colour],
-            "marker": _plot.MARKERS[colour],
+            "color": _plot.colour_of(scheme),
+            "marker": _plot.MARKERS[number],
             "label": NAMES[scheme],
         }
         points = []

@@ -131,7 +131,7 @@ def figure_7(samples: Samples, scale: Scale) -> Figure:
         axis = axes[(n - 1) // 2][(n - 1) % 2]
         columns = {}
         times = measures.case(samples, n, "srmcc")[0]["times_s"]
-        for colour, scheme in enumerate(SCHEMES):
+        for scheme in SCHEMES:
             mean, half_width = over_seeds([s["mc_bps"] for s in measures.case(samples, n, scheme)])
             columns[f"{scheme}_bps"], columns[f"{scheme}_ci95_bps"] = mean, half_width
             _plot.band(
@@ -140,7 +140,7 @@ def figure_7(samples: Samples, scale: Scale) -> Figure:
                 mean / 1e6,
                 half_width / 1e6,
                 NAMES[scheme],
-                colour=colour,
+                colour=scheme,
                 linewidth=0.9,
             )
         if n == 4:
