@@ -60,7 +60,12 @@ impl Place {
     /// Packet `seq` of group `group`, sent 7 ms ago, is about to join a queue.
     fn pass(&mut self, group: u32, seq: u64, view: &PortView) {
         let label = Heading { mark: self.mark, question: 0, asked: None }.encode();
-        self.pass_with(group, Header::Stream(StreamHeader { seq, bytes_before: 0 }), label, view);
+        self.pass_with(
+            group,
+            Header::Stream(StreamHeader { seq, bytes_before: 0, ..StreamHeader::default() }),
+            label,
+            view,
+        );
     }
 
     fn pass_with(&mut self, group: u32, header: Header, label: Label, view: &PortView) {
@@ -204,7 +209,7 @@ fn what_is_no_data_of_its_groups_is_passed_over() {
     place.flow(0, 0..10, 0);
     let full = view(0, 50);
     let own = Heading { mark: place.mark, question: 0, asked: None }.encode();
-    let data = Header::Stream(StreamHeader { seq: 10, bytes_before: 0 });
+    let data = Header::Stream(StreamHeader { seq: 10, bytes_before: 0, ..StreamHeader::default() });
     // feedback; another scheme's data; data of groups with other parameters, which have a part of their own
     place.pass_with(0, Header::Feedback, own, &full);
     place.pass_with(0, data, Label([1, 0, 0, 0]), &full);

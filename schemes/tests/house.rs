@@ -623,7 +623,7 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
         self.sent[at] += 1;
         let sending = Sending { seq, size: PACKET, bytes_before: seq * PACKET.as_u64() };
         let label = self.sources[at].stamp(&sending, &mut self.world.cx());
-        let header = StreamHeader { seq, bytes_before: sending.bytes_before };
+        let header = StreamHeader { seq, bytes_before: sending.bytes_before, ..StreamHeader::default() };
         let packet = self.packet(group, Header::Stream(header), label);
         self.arrive(&packet, 0);
         for child in 1..=3 {

@@ -143,6 +143,11 @@ impl<'a> Cx<'a> {
         meter.delay_max = meter.delay_max.max(delay);
     }
 
+    /// Says that what the flow carries begins to be played.
+    pub fn playing(&mut self) {
+        self.meter.played_at = self.meter.played_at.min(self.now);
+    }
+
     /// Says that all the flow had to do is done: a finite transfer has arrived.
     pub fn complete(&mut self) {
         self.meter.completed_at = self.meter.completed_at.min(self.now);
@@ -196,11 +201,23 @@ pub enum Count {
     Signals,
     /// Refusals (NACKs) that reached the consumer.
     Refusals,
+    /// Frames that the source dropped because they had waited too long.
+    FramesDropped,
+    /// Frames that were played.
+    FramesPlayed,
+    /// Frames that were not whole when they were due.
+    FramesMissed,
+    /// Those of them that became whole afterwards.
+    FramesLate,
+    /// Times that playing stopped because the next frame was not there.
+    Stalls,
+    /// Nanoseconds during which it stood still.
+    StallNanos,
 }
 
 impl Count {
     /// All of them, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 17] = [
         Self::Retransmits,
         Self::Timeouts,
         Self::Episodes,
@@ -212,6 +229,12 @@ impl Count {
         Self::Marks,
         Self::Signals,
         Self::Refusals,
+        Self::FramesDropped,
+        Self::FramesPlayed,
+        Self::FramesMissed,
+        Self::FramesLate,
+        Self::Stalls,
+        Self::StallNanos,
     ];
 
     /// Its column in the tables.
@@ -228,6 +251,12 @@ impl Count {
             Self::Marks => "marks",
             Self::Signals => "signals",
             Self::Refusals => "refusals",
+            Self::FramesDropped => "frames_dropped",
+            Self::FramesPlayed => "frames_played",
+            Self::FramesMissed => "frames_missed",
+            Self::FramesLate => "frames_late",
+            Self::Stalls => "stalls",
+            Self::StallNanos => "stall_nanos",
         }
     }
 }
@@ -259,6 +288,8 @@ pub struct Meter {
     pub delay_max: Duration,
     /// When the flow's work was done; [`Time::NEVER`] before.
     pub completed_at: Time,
+    /// When playing first began; [`Time::NEVER`] before.
+    pub played_at: Time,
 }
 
 impl Default for Meter {
@@ -276,6 +307,7 @@ impl Default for Meter {
             delay_min: Duration::MAX,
             delay_max: Duration::ZERO,
             completed_at: Time::NEVER,
+            played_at: Time::NEVER,
         }
     }
 }

@@ -32,7 +32,7 @@ pub use ids::{
     Address, Destination, FaceId, FlowId, GroupId, LaneId, LinkId, NameId, NodeId, PacketId, PeerId, PortId,
 };
 pub use ndn::{Data, Interest, Nack, NackReason, Name, Names};
-pub use packet::{Ecn, Header, Label, Packet, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
+pub use packet::{Ecn, Header, Label, Packet, Piece, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
 pub use params::{Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue};
 pub use queue::{Backlog, DropReason, PacketCx, QueueDiscipline, Verdict};
 pub use random::Random;

@@ -116,6 +116,18 @@ pub struct StreamHeader {
     pub seq: u64,
     /// Bytes the sender had sent before this packet.
     pub bytes_before: u64,
+    /// What it carries a piece of.
+    pub piece: Piece,
+}
+
+/// Of which frame a packet of a stream carries a piece: enough for a receiver to know, whatever is lost, which frames are whole.
+/// Packets of streams that have no frames carry the default, of size zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Piece {
+    /// Number of the frame, from 0.
+    pub frame: u32,
+    /// Size of the whole frame, in bytes on the wire.
+    pub frame_bytes: u32,
 }
 
 const _: () = assert!(size_of::<Packet>() <= 128, "a packet is two cache lines");

@@ -3,8 +3,18 @@
 use contract::SeriesInfo;
 use units::Bytes;
 
+use super::{Player, Video};
+
 /// Series that a stream's sender offers: name, unit, subject, meaning.
 pub const SERIES: &[SeriesInfo] = &[("allowed_rate", "bps", "flow", "rate that the law allows")];
+
+/// Series that it offers beside them where it carries a video.
+pub const VIDEO_SERIES: &[SeriesInfo] =
+    &[("waiting", "s", "flow", "video that waits at the sender: age of the oldest frame that has not left")];
+
+/// Series that its receivers offer where they play one.
+pub const PLAYER_SERIES: &[SeriesInfo] =
+    &[("buffer", "s", "receiver", "video that has arrived and was not played yet")];
 
 /// Settings of one stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,10 +31,22 @@ pub struct Config {
     pub reorder: u32,
     /// Data packets understand congestion marks [RFC3168]: queues that mark do so instead of dropping.
     pub ecn: bool,
+    /// What it carries; endless data when `None`.
+    pub video: Option<Video>,
+    /// How its receivers play the video, where they do.
+    pub player: Option<Player>,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { packet: Bytes::new(1000), feedback: Bytes::new(40), jitter: 0.01, reorder: 1, ecn: false }
+        Self {
+            packet: Bytes::new(1000),
+            feedback: Bytes::new(40),
+            jitter: 0.01,
+            reorder: 1,
+            ecn: false,
+            video: None,
+            player: None,
+        }
     }
 }

@@ -1,16 +1,25 @@
 //! Streams: paced datagrams one way, small feedback packets the other. Unicast is a group of one.
 //!
+//! The data are endless, or the frames of a [`Video`], which a [`Player`] plays.
+//!
 //! [`Sender`] and [`Receiver`] own numbers, times, pacing and the search for missing packets; the laws of a scheme decide
 //! the rate and what receivers say.
 
 mod config;
 mod gaps;
 mod pacer;
+mod player;
 mod receiver;
 mod sender;
+mod supply;
 #[cfg(test)]
 mod tests;
+mod video;
+#[cfg(test)]
+mod video_tests;
 
-pub use config::{Config, SERIES};
+pub use config::{Config, PLAYER_SERIES, SERIES, VIDEO_SERIES};
+pub use player::{Modes, Player};
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub use video::{FrameType, Frames, Video};

@@ -8,6 +8,7 @@ use units::{Bytes, Carry, Duration, Rate, Time};
 /// Without jitter the spacing is exact in the long run; with jitter it is so on average.
 #[derive(Clone, Debug)]
 pub(super) struct Pacer {
+    /// Size of the last packet.
     packet: Bytes,
     /// Greatest share by which a gap is stretched or shrunk.
     jitter: f64,
@@ -71,8 +72,9 @@ impl Pacer {
         };
     }
 
-    /// The pending packet left at `now`.
-    pub(super) fn sent(&mut self, now: Time, random: &mut Random) {
+    /// The pending packet left at `now`, with `size` bytes.
+    pub(super) fn sent(&mut self, size: Bytes, now: Time, random: &mut Random) {
+        self.packet = size;
         // a driver that comes late does not lower the rate, unless it is late by more than a gap
         let due = self.next;
         let last = if now.saturating_since(due) < self.gap { due } else { now };

@@ -8,6 +8,7 @@ use units::{Bytes, Time};
 
 use super::Config;
 use super::gaps::{Gaps, Place};
+use super::player::Playing;
 use crate::icn::Attachment;
 
 /// A receiver of a stream. The first packet after joining sets the number that is expected.
@@ -22,6 +23,8 @@ pub struct Receiver<R> {
     attachment: Option<Box<Attachment>>,
     feedback: Bytes,
     gaps: Gaps,
+    /// Plays the video that the stream carries.
+    player: Option<Box<Playing>>,
     running: bool,
     /// What the law answers to one input; kept so that answering allocates nothing.
     answers: Vec<Answer>,
@@ -30,9 +33,12 @@ pub struct Receiver<R> {
 impl<R: ReceiverLaw> Receiver<R> {
     /// A receiver that answers to `to` once it is started.
     pub fn new(config: &Config, law: R, to: Address) -> Self {
+        let player = config.player.as_ref().zip(config.video.as_ref());
         Self {
             law,
             to,
+            player: player
+                .map(|(player, video)| Box::new(Playing::new(player, video.interval(), video.count()))),
             attachment: None,
             feedback: config.feedback,
             gaps: Gaps::new(config.reorder),
@@ -59,6 +65,9 @@ impl<R: ReceiverLaw> Receiver<R> {
             self.law.on_access(capacity);
         }
         self.law.on_start(&mut ReceiverCx::new(cx, &mut self.answers));
+        if let Some(mode) = self.player.as_ref().and_then(|player| player.first_mode()) {
+            self.law.on_mode(mode, &mut ReceiverCx::new(cx, &mut self.answers));
+        }
     }
 
     #[inline]
@@ -84,6 +93,20 @@ impl<R: ReceiverLaw> Receiver<R> {
         }
         cx.deliver(data.size);
         law.on_data(&data, &mut ReceiverCx::new(cx, answers));
+        if let Some(player) = &mut self.player
+            && header.piece.frame_bytes > 0
+        {
+            player.on_piece(header.piece, packet.size_bytes, cx);
+            self.change_mode(cx);
+        }
+    }
+
+    /// Changes the mode of the scheme where the player's buffer says so.
+    fn change_mode(&mut self, cx: &mut Cx<'_>) {
+        let Self { player, law, answers, .. } = self;
+        if let Some(mode) = player.as_mut().and_then(|player| player.next_mode(cx)) {
+            law.on_mode(mode, &mut ReceiverCx::new(cx, answers));
+        }
     }
 
     /// Sends one feedback packet for each answer.
@@ -114,6 +137,9 @@ impl<R: ReceiverLaw> Endpoint for Receiver<R> {
             Input::Stop => {
                 if std::mem::replace(&mut self.running, false) {
                     self.law.on_stop(&mut ReceiverCx::new(cx, &mut self.answers));
+                    if let Some(player) = &mut self.player {
+                        player.on_stop(cx);
+                    }
                 }
                 if let Some(attachment) = &mut self.attachment {
                     attachment.stop(cx);
@@ -142,6 +168,12 @@ impl<R: ReceiverLaw> Endpoint for Receiver<R> {
                 if self.running && self.law.wake() <= cx.now() {
                     self.law.on_timer(&mut ReceiverCx::new(cx, &mut self.answers));
                 }
+                if self.running
+                    && let Some(player) = self.player.as_mut().filter(|player| player.wake() <= cx.now())
+                {
+                    player.on_timer(cx);
+                    self.change_mode(cx);
+                }
             }
             Input::Mode(_) if !self.running => {}
             Input::Mode(mode) => self.law.on_mode(mode, &mut ReceiverCx::new(cx, &mut self.answers)),
@@ -152,7 +184,8 @@ impl<R: ReceiverLaw> Endpoint for Receiver<R> {
 
     #[inline]
     fn wake(&self) -> Time {
-        let law = if self.running { self.law.wake() } else { Time::NEVER };
+        let player = self.player.as_ref().map_or(Time::NEVER, |player| player.wake());
+        let law = if self.running { self.law.wake().min(player) } else { Time::NEVER };
         self.attachment.as_ref().map_or(law, |attachment| law.min(attachment.wake()))
     }
 }

@@ -1,15 +1,17 @@
 //! The source of a stream: paces data at the rate its law permits, and gives the law what receivers say.
 
 use contract::{
-    Count, Cx, Destination, Ecn, Endpoint, Feedback, Header, Input, Packet, SenderLaw, Sending, StreamHeader,
+    Count, Cx, Destination, Ecn, Endpoint, Feedback, Header, Input, Packet, Piece, SenderLaw, Sending,
+    StreamHeader,
 };
 use units::{Bytes, Time};
 
 use super::Config;
 use super::pacer::Pacer;
+use super::supply::Supply;
 use crate::icn::Attachment;
 
-/// The source of a stream. It always has data; its law decides how fast they leave.
+/// The source of a stream. It always has data, or has the frames of a video; its law decides how fast they leave.
 ///
 /// Packets leave at the law's rate, headers included; the first leaves at the start. When the rate changes the pending packet
 /// moves to `max(now, t_last + 8s/R)`, so that a slow stream need not wait out an old long gap.
@@ -25,6 +27,8 @@ pub struct Sender<L> {
     packet: Bytes,
     ecn: Ecn,
     pacer: Pacer,
+    /// The frames that it carries; endless data where there are none.
+    supply: Option<Box<Supply>>,
     running: bool,
     /// Number of the next packet.
     seq: u64,
@@ -42,6 +46,7 @@ impl<L: SenderLaw> Sender<L> {
             packet: config.packet,
             ecn: if config.ecn { Ecn::Capable } else { Ecn::NotCapable },
             pacer: Pacer::new(config.packet, config.jitter),
+            supply: config.video.as_ref().map(|video| Box::new(Supply::new(video))),
             running: false,
             seq: 0,
             bytes_before: 0,
@@ -63,9 +68,16 @@ impl<L: SenderLaw> Sender<L> {
             self.law.on_timer(cx);
             self.follow(cx);
         }
-        if self.pacer.next() <= cx.now() {
+        if self.next_at() <= cx.now() {
             self.send(cx);
         }
+    }
+
+    /// When the next packet leaves: when the law permits it and there is something to send.
+    #[inline]
+    fn next_at(&self) -> Time {
+        let next = self.pacer.next();
+        self.supply.as_ref().map_or(next, |supply| next.max(supply.ready_at()))
     }
 
     fn on_packet(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
@@ -91,20 +103,38 @@ impl<L: SenderLaw> Sender<L> {
     /// The law begins, and the first packet leaves.
     fn begin(&mut self, cx: &mut Cx<'_>) {
         self.running = true;
+        if let Some(supply) = &mut self.supply {
+            supply.start(cx);
+        }
         self.law.on_start(cx);
         self.follow(cx);
         self.on_timer(cx);
     }
 
     fn send(&mut self, cx: &mut Cx<'_>) {
-        let sending = Sending { seq: self.seq, size: self.packet, bytes_before: self.bytes_before };
+        let Some(supply) = &mut self.supply else {
+            return self.send_piece(self.packet, Piece::default(), cx);
+        };
+        let Some((size, piece)) = supply.take(self.packet, cx) else { return };
+        let (waiting, ready_at) = (supply.waiting(cx.now()), supply.ready_at());
+        self.send_piece(size, piece, cx);
+        cx.probe("waiting", waiting.as_secs_f64());
+        if ready_at > cx.now() {
+            self.law.on_idle(cx);
+            self.follow(cx);
+        }
+    }
+
+    #[inline]
+    fn send_piece(&mut self, size: Bytes, piece: Piece, cx: &mut Cx<'_>) {
+        let sending = Sending { seq: self.seq, size, bytes_before: self.bytes_before };
         let label = self.law.stamp(&sending, cx);
-        let header = StreamHeader { seq: self.seq, bytes_before: self.bytes_before };
-        cx.send(self.to, self.packet, self.ecn, Header::Stream(header), label);
+        let header = StreamHeader { seq: self.seq, bytes_before: self.bytes_before, piece };
+        cx.send(self.to, size, self.ecn, Header::Stream(header), label);
         self.seq += 1;
-        self.bytes_before += self.packet.as_u64();
+        self.bytes_before += size.as_u64();
         let now = cx.now();
-        self.pacer.sent(now, cx.random());
+        self.pacer.sent(size, now, cx.random());
         self.follow(cx);
     }
 
@@ -155,7 +185,7 @@ impl<L: SenderLaw> Endpoint for Sender<L> {
 
     #[inline]
     fn wake(&self) -> Time {
-        let own = if self.running { self.pacer.next().min(self.law.wake()) } else { Time::NEVER };
+        let own = if self.running { self.next_at().min(self.law.wake()) } else { Time::NEVER };
         self.attachment.as_ref().map_or(own, |attachment| own.min(attachment.wake()))
     }
 }

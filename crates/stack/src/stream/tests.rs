@@ -70,7 +70,7 @@ fn word(label: [u64; 4]) -> Packet {
 }
 
 fn data(seq: u64) -> Packet {
-    let header = StreamHeader { seq, bytes_before: seq * 1000 };
+    let header = StreamHeader { seq, bytes_before: seq * 1000, ..StreamHeader::default() };
     Packet { size_bytes: 1000, header: Header::Stream(header), sent_at: at(seq), ..word([seq, 0, 0, 0]) }
 }
 
@@ -86,7 +86,10 @@ fn packets_leave_exactly_at_the_allowed_rate() {
     assert_eq!(sent.len(), 52_501);
     assert_eq!(sent[52_500].sent_at, at(60_000));
     let last = &sent[52_500];
-    assert!(matches!(last.header, Header::Stream(StreamHeader { seq: 52_500, bytes_before: 52_500_000 })));
+    assert!(matches!(
+        last.header,
+        Header::Stream(StreamHeader { seq: 52_500, bytes_before: 52_500_000, .. })
+    ));
     assert_eq!(last.label, Label([52_500, 1, 2, 3]));
     assert_eq!(sender.law().stamped.len(), 52_501);
 }

@@ -85,7 +85,10 @@ fn children(router: &Router<Told>) -> Vec<u32> {
 }
 
 fn data(bed: &mut Bed, router: &mut Router<Told>, port: u32) -> Option<DropReason> {
-    let packet = packet(SOURCE, Header::Stream(StreamHeader { seq: 7, bytes_before: 7000 }));
+    let packet = packet(
+        SOURCE,
+        Header::Stream(StreamHeader { seq: 7, bytes_before: 7000, ..StreamHeader::default() }),
+    );
     bed.handle(router, RouterInput::Packet(&packet, PortId(port)))
 }
 

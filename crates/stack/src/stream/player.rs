@@ -1,0 +1,236 @@
+//! Playing what a stream carries: a buffer that fills before playing begins, a frame at each interval, stalls and frames that
+//! are late or lost.
+
+use std::collections::VecDeque;
+
+use contract::{Count, Cx, Piece};
+use units::{Duration, Time};
+
+use crate::parts::Ranges;
+
+/// How a receiver plays the frames of a stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Player {
+    /// Playing begins when so much has arrived.
+    pub startup: Duration,
+    /// After a stall playing goes on when so much is there.
+    pub resume: Duration,
+    /// It waits for a frame that has not come; otherwise it goes on without.
+    pub waits: bool,
+    /// Modes of the scheme by how full the buffer is.
+    pub modes: Option<Modes>,
+}
+
+/// Two modes of a scheme, and when a player changes between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Modes {
+    /// Mode while the buffer fills: from the start, and when it holds less than `low`.
+    pub filling: String,
+    /// Mode once it holds `high`.
+    pub full: String,
+    /// Below this it fills again.
+    pub low: Duration,
+    /// From here on it is full.
+    pub high: Duration,
+}
+
+impl Default for Player {
+    fn default() -> Self {
+        Self { startup: Duration::from_secs(1), resume: Duration::from_secs(1), waits: true, modes: None }
+    }
+}
+
+/// A player at work. A frame counts as lost when packets of a later frame have come and it is due and not whole: on a path that keeps
+/// the order it will not become so. Only where packets overtake each other does it, and is then late.
+#[derive(Clone, Debug)]
+pub(super) struct Playing {
+    config: Player,
+    interval: Duration,
+    /// Frames of the whole video, where it has an end.
+    count: Option<u32>,
+    state: State,
+    /// The frame that is due next; none before the first packet.
+    due: Option<u32>,
+    /// One past the newest frame of which anything has come.
+    newest: u32,
+    /// Whole frames that are not due yet.
+    whole: Ranges,
+    /// Bytes of frames that are not whole, by number.
+    parts: VecDeque<(u32, u32)>,
+    full: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The buffer fills for the first time.
+    Starting,
+    /// The next frame is due then.
+    Playing { at: Time },
+    /// The next frame was not there; time counted up to `counted`.
+    Stalled { counted: Time },
+    /// The last frame was played.
+    Ended,
+}
+
+impl Playing {
+    /// A player of frames at `interval`, `count` of them if there is an end.
+    pub(super) fn new(config: &Player, interval: Duration, count: Option<u32>) -> Self {
+        Self {
+            config: config.clone(),
+            interval,
+            count,
+            state: State::Starting,
+            due: None,
+            newest: 0,
+            whole: Ranges::new(),
+            parts: VecDeque::new(),
+            full: false,
+        }
+    }
+
+    /// When [`Playing::on_timer`] is wanted: for each frame, and as often in a stall, whose length is counted.
+    #[inline]
+    pub(super) fn wake(&self) -> Time {
+        match self.state {
+            State::Playing { at } => at,
+            State::Stalled { counted } => counted + self.interval,
+            State::Starting | State::Ended => Time::NEVER,
+        }
+    }
+
+    /// How much is there that was not played yet: up to the newest whole frame.
+    pub(super) fn level(&self) -> Duration {
+        let end = self.whole.end().unwrap_or(0);
+        self.interval * end.saturating_sub(u64::from(self.due.unwrap_or(0)))
+    }
+
+    /// A packet with a piece of `bytes` bytes arrived.
+    pub(super) fn on_piece(&mut self, piece: Piece, bytes: u32, cx: &mut Cx<'_>) {
+        let due = *self.due.get_or_insert(piece.frame);
+        self.newest = self.newest.max(piece.frame.saturating_add(1));
+        if !self.completes(piece, bytes) {
+            return;
+        }
+        if piece.frame < due {
+            cx.count(Count::FramesLate, 1);
+            return;
+        }
+        self.whole.insert(u64::from(piece.frame), u64::from(piece.frame) + 1);
+        match self.state {
+            State::Starting if self.holds(self.config.startup) => {
+                cx.playing();
+                cx.event("play", self.level().as_secs_f64());
+                self.state = State::Playing { at: cx.now() };
+                self.on_timer(cx);
+            }
+            State::Stalled { counted } if self.holds(self.config.resume) => {
+                cx.count(Count::StallNanos, cx.now().saturating_since(counted).as_nanos());
+                cx.event("play", self.level().as_secs_f64());
+                self.state = State::Playing { at: cx.now() };
+                self.on_timer(cx);
+            }
+            _ => self.show(cx),
+        }
+    }
+
+    /// Whether this piece makes its frame whole.
+    fn completes(&mut self, piece: Piece, bytes: u32) -> bool {
+        if bytes >= piece.frame_bytes {
+            return true;
+        }
+        // mostly the newest one
+        let mut at = self.parts.len();
+        while at > 0 && self.parts[at - 1].0 > piece.frame {
+            at -= 1;
+        }
+        if at == 0 || self.parts[at - 1].0 != piece.frame {
+            self.parts.insert(at, (piece.frame, bytes));
+            return false;
+        }
+        let have = &mut self.parts[at - 1].1;
+        *have = have.saturating_add(bytes);
+        let whole = *have >= piece.frame_bytes;
+        if whole {
+            self.parts.remove(at - 1);
+        }
+        whole
+    }
+
+    /// Whether so much is there, or all that will come.
+    fn holds(&self, span: Duration) -> bool {
+        let all = self.count.is_some_and(|count| self.whole.end() == Some(u64::from(count)));
+        all || self.level() >= span.max(self.interval)
+    }
+
+    /// Plays the frames that are due.
+    pub(super) fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        if let State::Stalled { counted } = self.state {
+            cx.count(Count::StallNanos, now.saturating_since(counted).as_nanos());
+            self.state = State::Stalled { counted: now };
+        }
+        while let State::Playing { at } = self.state
+            && at <= now
+        {
+            let due = self.due.unwrap_or(0);
+            if self.count.is_some_and(|count| due >= count) {
+                self.state = State::Ended;
+                cx.event("end", f64::from(due));
+                break;
+            }
+            let last = self.count == Some(due + 1);
+            if self.whole.holding(u64::from(due)).is_some() {
+                cx.count(Count::FramesPlayed, 1);
+            } else if self.newest > due + 1 || last || !self.config.waits {
+                cx.count(Count::FramesMissed, 1);
+            } else {
+                cx.count(Count::Stalls, 1);
+                cx.event("stall", f64::from(due));
+                self.state = State::Stalled { counted: now };
+                break;
+            }
+            self.due = Some(due + 1);
+            self.whole.remove_below(u64::from(due) + 1);
+            while self.parts.front().is_some_and(|part| part.0.saturating_add(KEPT) < due) {
+                self.parts.pop_front();
+            }
+            self.state = State::Playing { at: at + self.interval };
+        }
+        self.show(cx);
+    }
+
+    /// The receiver leaves: an open stall ends.
+    pub(super) fn on_stop(&mut self, cx: &mut Cx<'_>) {
+        if let State::Stalled { counted } = self.state {
+            cx.count(Count::StallNanos, cx.now().saturating_since(counted).as_nanos());
+        }
+        self.state = State::Ended;
+    }
+
+    fn show(&self, cx: &mut Cx<'_>) {
+        if cx.probing() {
+            cx.probe("buffer", self.level().as_secs_f64());
+        }
+    }
+
+    /// The mode that the scheme is to be in at the start.
+    pub(super) fn first_mode(&self) -> Option<&str> {
+        self.config.modes.as_ref().map(|modes| modes.filling.as_str())
+    }
+
+    /// The mode to which the scheme is to change now, if it is to.
+    pub(super) fn next_mode(&mut self, cx: &mut Cx<'_>) -> Option<&str> {
+        let level = self.level();
+        let modes = self.config.modes.as_ref()?;
+        let full = if self.full { level >= modes.low } else { level >= modes.high };
+        if full == self.full {
+            return None;
+        }
+        self.full = full;
+        cx.event(if full { "full" } else { "filling" }, level.as_secs_f64());
+        Some(if full { &modes.full } else { &modes.filling })
+    }
+}
+
+/// Frames before the one that is due of which it is remembered what has come, so that one that becomes whole counts as late.
+const KEPT: u32 = 256;

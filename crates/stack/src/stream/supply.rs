@@ -1,0 +1,100 @@
+//! Frames that wait at the source of a stream. They are made when their turn comes, so that memory does not grow while a slow
+//! stream falls behind its encoder.
+
+use contract::{Count, Cx, Piece, Random};
+use units::{Bytes, Duration, Time};
+
+use super::video::{Encoder, Video};
+
+/// What the encoder has made, and how much of it has left.
+#[derive(Clone, Debug)]
+pub(super) struct Supply {
+    encoder: Encoder,
+    /// [`Time::NEVER`] before the start.
+    began_at: Time,
+    interval: Duration,
+    /// The frame that is leaving.
+    piece: Piece,
+    /// What is left of it.
+    left: Bytes,
+}
+
+impl Supply {
+    /// An encoder at rest.
+    pub(super) fn new(video: &Video) -> Self {
+        Self {
+            encoder: Encoder::new(video, Random::new(0, "video", "frames")),
+            began_at: Time::NEVER,
+            interval: video.interval(),
+            piece: Piece::default(),
+            left: Bytes::ZERO,
+        }
+    }
+
+    /// The encoder begins now. Its chance is apart from that of the stream, so that every scheme carries the same video.
+    pub(super) fn start(&mut self, cx: &mut Cx<'_>) {
+        let random = Random::new(cx.random().bits(), "video", "frames");
+        *self = Self {
+            encoder: Encoder::new(self.encoder.video(), random),
+            began_at: cx.now(),
+            piece: Piece::default(),
+            left: Bytes::ZERO,
+            ..*self
+        };
+    }
+
+    /// When there is something to send; [`Time::NEVER`] after the last frame.
+    #[inline]
+    pub(super) fn ready_at(&self) -> Time {
+        if self.left > Bytes::ZERO { Time::ZERO } else { self.next_at() }
+    }
+
+    /// When the next frame is there.
+    fn next_at(&self) -> Time {
+        match self.encoder.number() {
+            Some(number) if self.encoder.video().live => self.began_at + self.interval * u64::from(number),
+            Some(_) => self.began_at,
+            None => Time::NEVER,
+        }
+    }
+
+    /// Takes the next packet of at most `packet` bytes; frames do not share packets. `None` where nothing is there.
+    pub(super) fn take(&mut self, packet: Bytes, cx: &mut Cx<'_>) -> Option<(Bytes, Piece)> {
+        if self.left == Bytes::ZERO {
+            self.begin(cx)?;
+        }
+        let size = self.left.min(packet);
+        self.left = self.left - size;
+        Some((size, self.piece))
+    }
+
+    /// Begins with the first frame that is there and not too old.
+    fn begin(&mut self, cx: &mut Cx<'_>) -> Option<()> {
+        loop {
+            let there_at = self.next_at();
+            if there_at > cx.now() {
+                return None;
+            }
+            let frame = self.encoder.number()?;
+            let size = self.encoder.next()?;
+            if self.encoder.video().live
+                && cx.now().saturating_since(there_at) > self.encoder.video().drop_after
+            {
+                cx.count(Count::FramesDropped, 1);
+                continue;
+            }
+            self.piece = Piece { frame, frame_bytes: u32::try_from(size.as_u64()).unwrap_or(u32::MAX) };
+            self.left = size;
+            return Some(());
+        }
+    }
+
+    /// How much video waits: from the frame that leaves to what the encoder makes now. Nothing where the video is not live.
+    pub(super) fn waiting(&self, now: Time) -> Duration {
+        let there_at = match self.left {
+            Bytes::ZERO => self.next_at(),
+            _ => self.began_at + self.interval * u64::from(self.piece.frame),
+        };
+        if self.encoder.video().live { now.saturating_since(there_at) } else { Duration::ZERO }
+    }
+}

@@ -1,0 +1,247 @@
+//! What an encoder makes: frames, one after the other, each of its own size.
+
+use std::sync::Arc;
+
+use contract::Random;
+use units::{Bytes, Duration, Rate, math};
+
+/// Frames that a stream carries instead of endless data.
+///
+/// Sizes are of what goes on the wire: the headers of the packets that carry a frame are part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Video {
+    /// How large they are.
+    pub frames: Frames,
+    /// Frames per second, above zero.
+    pub frame_rate: f64,
+    /// Each frame is there when it has been encoded; otherwise all are from the start, as in a file.
+    pub live: bool,
+    /// A live frame that has waited for longer than this is dropped before any of it has left; [`Duration::MAX`] for never.
+    pub drop_after: Duration,
+}
+
+/// How large frames are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Frames {
+    /// All alike.
+    Equal {
+        /// Mean rate.
+        rate: Rate,
+    },
+    /// In groups of pictures that repeat, with random sizes around the mean of each type.
+    Groups {
+        /// Mean rate.
+        rate: Rate,
+        /// Types of the frames of a group, at least one.
+        pattern: Vec<FrameType>,
+        /// Mean sizes of frames of type I, P and B, in relation to each other; above zero.
+        sizes: [f64; 3],
+        /// Coefficient of variation of the sizes of one type: log-normal, each frame by itself.
+        variation: f64,
+    },
+    /// As listed.
+    Trace {
+        /// Where the list is from.
+        file: String,
+        /// Sizes in bytes, at least one, each above zero.
+        sizes: Arc<[u32]>,
+        /// Mean rate to which all sizes are scaled; as they are when `None`.
+        rate: Option<Rate>,
+        /// From the start again after the last one.
+        repeat: bool,
+    },
+}
+
+/// Type of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameType {
+    /// Coded by itself.
+    Intra,
+    /// Predicted from an earlier frame.
+    Predicted,
+    /// Predicted from both sides.
+    Bidirectional,
+}
+
+impl FrameType {
+    /// The type that a letter stands for: I, P or B.
+    pub const fn of(letter: char) -> Option<Self> {
+        match letter {
+            'I' => Some(Self::Intra),
+            'P' => Some(Self::Predicted),
+            'B' => Some(Self::Bidirectional),
+            _ => None,
+        }
+    }
+
+    /// Its letter.
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Intra => 'I',
+            Self::Predicted => 'P',
+            Self::Bidirectional => 'B',
+        }
+    }
+}
+
+impl Video {
+    /// From one frame to the next.
+    pub fn interval(&self) -> Duration {
+        Duration::from_nanos((1e9 / self.frame_rate + 0.5) as u64).max(Duration::from_nanos(1))
+    }
+
+    /// How many frames there are; `None` where there is no end.
+    pub fn count(&self) -> Option<u32> {
+        match &self.frames {
+            Frames::Trace { sizes, repeat: false, .. } => {
+                Some(u32::try_from(sizes.len()).unwrap_or(u32::MAX))
+            }
+            _ => None,
+        }
+    }
+
+    /// Size of frame `number` in relation to others, before chance.
+    fn weight(&self, number: u32) -> f64 {
+        match &self.frames {
+            Frames::Equal { .. } => 1.0,
+            Frames::Groups { pattern, sizes, .. } => sizes[pattern[number as usize % pattern.len()] as usize],
+            Frames::Trace { sizes, .. } => f64::from(sizes[number as usize % sizes.len()]),
+        }
+    }
+
+    /// Bytes for a weight of 1.
+    fn unit(&self) -> f64 {
+        let of = |rate: Rate, n: usize| {
+            let whole: f64 = (0..n).map(|number| self.weight(number as u32)).sum();
+            rate.as_bps_f64() / 8.0 / self.frame_rate * n as f64 / whole
+        };
+        match &self.frames {
+            Frames::Equal { rate } => of(*rate, 1),
+            Frames::Groups { rate, pattern, .. } => of(*rate, pattern.len()),
+            Frames::Trace { rate: Some(rate), sizes, .. } => of(*rate, sizes.len()),
+            Frames::Trace { rate: None, .. } => 1.0,
+        }
+    }
+}
+
+/// Makes the frames of a video in their order. Memory does not grow.
+#[derive(Clone, Debug)]
+pub(super) struct Encoder {
+    video: Video,
+    /// Bytes for a weight of 1.
+    unit: f64,
+    variation: f64,
+    random: Random,
+    number: u32,
+    /// What whole bytes could not express of the frames so far.
+    carry: f64,
+}
+
+impl Encoder {
+    /// Before the first frame; chance comes from `random`.
+    pub(super) fn new(video: &Video, random: Random) -> Self {
+        let variation = match video.frames {
+            Frames::Groups { variation, .. } => variation,
+            Frames::Equal { .. } | Frames::Trace { .. } => 0.0,
+        };
+        Self { unit: video.unit(), video: video.clone(), variation, random, number: 0, carry: 0.0 }
+    }
+
+    /// What it encodes.
+    pub(super) const fn video(&self) -> &Video {
+        &self.video
+    }
+
+    /// Number of the next frame; `None` after the last.
+    pub(super) fn number(&self) -> Option<u32> {
+        (self.number < self.video.count().unwrap_or(u32::MAX)).then_some(self.number)
+    }
+
+    /// Makes the next frame: its size, at least one byte.
+    pub(super) fn next(&mut self) -> Option<Bytes> {
+        let number = self.number()?;
+        let mut exact = self.unit * self.video.weight(number);
+        if self.variation > 0.0 {
+            exact *= self.chance();
+        }
+        exact += self.carry;
+        let size = exact.floor().clamp(1.0, f64::from(LARGEST));
+        // sums are exact over many frames, as far as no frame is at a bound
+        self.carry = (exact - size).clamp(0.0, 1.0);
+        self.number = number + 1;
+        Some(Bytes::new(size as u64))
+    }
+
+    /// A log-normal number with mean 1 and the coefficient of variation of the video.
+    fn chance(&mut self) -> f64 {
+        // σ² = ln(1 + c²); exp(σ·z − σ²/2) has mean 1; z by Box and Muller
+        let variance = math::ln(1.0 + self.variation * self.variation);
+        let radius = f64::sqrt(-2.0 * math::ln(1.0 - self.random.unit()));
+        let z = radius * math::cos(std::f64::consts::TAU * self.random.unit());
+        math::exp(variance.sqrt() * z - variance / 2.0)
+    }
+}
+
+/// Largest frame: its size has 32 bits.
+const LARGEST: u32 = u32::MAX;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn video(frames: Frames) -> Video {
+        Video { frames, frame_rate: 25.0, live: true, drop_after: Duration::MAX }
+    }
+
+    fn sizes(video: &Video, n: usize) -> Vec<u64> {
+        let mut encoder = Encoder::new(video, Random::new(1, "video", ""));
+        std::iter::from_fn(|| encoder.next()).take(n).map(Bytes::as_u64).collect()
+    }
+
+    /// 1 Mbit/s are 5000 bytes in 40 ms; 1 Mbit/s at 30 a second are 4166 2/3 bytes.
+    #[test]
+    fn a_constant_encoder_makes_frames_of_one_size_and_its_rate_is_exact() {
+        let constant = video(Frames::Equal { rate: Rate::from_mbps(1) });
+        assert_eq!(constant.interval(), Duration::from_millis(40));
+        assert_eq!(sizes(&constant, 3), [5000, 5000, 5000]);
+        let odd = Video { frame_rate: 30.0, ..constant };
+        assert_eq!(sizes(&odd, 6), [4166, 4167, 4167, 4166, 4167, 4167]);
+    }
+
+    /// IBBP with 5 : 3 : 1 at 1 Mbit/s: 10 parts are 20 000 bytes.
+    #[test]
+    fn a_group_of_pictures_has_the_sizes_of_its_types_and_the_mean_rate() {
+        let pattern = "IBBP".chars().filter_map(FrameType::of).collect();
+        let rate = Rate::from_mbps(1);
+        let groups = Frames::Groups { rate, pattern, sizes: [5.0, 3.0, 1.0], variation: 0.0 };
+        assert_eq!(sizes(&video(groups), 5), [10_000, 2000, 2000, 6000, 10_000]);
+    }
+
+    #[test]
+    fn sizes_vary_as_much_as_is_said_around_their_mean() {
+        let rate = Rate::from_mbps(1);
+        for variation in [0.1, 0.5] {
+            let pattern = vec![FrameType::Predicted];
+            let all = sizes(&video(Frames::Groups { rate, pattern, sizes: [1.0; 3], variation }), 100_000);
+            let n = all.len() as f64;
+            let mean = all.iter().sum::<u64>() as f64 / n;
+            let variance =
+                all.iter().map(|&size| (size as f64 - mean) * (size as f64 - mean)).sum::<f64>() / n;
+            assert!((mean / 5000.0 - 1.0).abs() < 0.01, "{mean}");
+            assert!((variance.sqrt() / mean / variation - 1.0).abs() < 0.02, "{}", variance.sqrt() / mean);
+        }
+    }
+
+    #[test]
+    fn a_trace_is_played_as_it_stands_once_or_again_and_scaled() {
+        let trace = |rate, repeat| {
+            let sizes: Arc<[u32]> = Arc::from([9000, 1000, 2000]);
+            video(Frames::Trace { file: "t".to_owned(), sizes, rate, repeat })
+        };
+        assert_eq!(sizes(&trace(None, false), 9), [9000, 1000, 2000]);
+        assert_eq!(trace(None, false).count(), Some(3));
+        assert_eq!(sizes(&trace(None, true), 5), [9000, 1000, 2000, 9000, 1000]);
+        // the mean is 4000 bytes; 2 Mbit/s are 10 000
+        assert_eq!(sizes(&trace(Some(Rate::from_mbps(2)), false), 9), [22_500, 2500, 5000]);
+    }
+}

@@ -1,0 +1,332 @@
+//! Frames from the source's encoder to the receiver's player.
+
+use std::sync::Arc;
+
+use contract::{
+    Allowance, Arrival, Count, Cx, Ecn, Feedback, Header, Input, Label, Packet, Piece, ReceiverCx,
+    ReceiverLaw, SenderLaw, StreamHeader,
+};
+use units::{Duration, Rate, Time};
+
+use super::*;
+use crate::testing::{Bench, FLOW, ME, OTHER};
+
+/// A law of one rate, which hears when its application has nothing more.
+struct Steady {
+    rate: Rate,
+    idle: u32,
+}
+
+impl SenderLaw for Steady {
+    fn on_feedback(&mut self, _feedback: &Feedback, _cx: &mut Cx<'_>) {}
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(self.rate)
+    }
+    fn on_idle(&mut self, _cx: &mut Cx<'_>) {
+        self.idle += 1;
+    }
+}
+
+/// A law that hears modes.
+#[derive(Default)]
+struct Modal(Vec<String>);
+
+impl ReceiverLaw for Modal {
+    fn on_data(&mut self, _data: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {}
+    fn on_mode(&mut self, mode: &str, _cx: &mut ReceiverCx<'_, '_>) {
+        self.0.push(mode.to_owned());
+    }
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + ms(millis)
+}
+
+/// 5000 bytes each 40 ms.
+fn video() -> Video {
+    let frames = Frames::Equal { rate: Rate::from_mbps(1) };
+    Video { frames, frame_rate: 25.0, live: true, drop_after: Duration::MAX }
+}
+
+/// What leaves until `end`: when, how much, of which frame.
+fn sent(video: Video, kbps: u64, end: u64) -> (Vec<(u64, u64, u32)>, Bench, u32) {
+    let config = Config { jitter: 0.0, video: Some(video), ..Config::default() };
+    let mut bench = Bench::new(1);
+    let mut sender = Sender::new(&config, Steady { rate: Rate::from_kbps(kbps), idle: 0 }, OTHER.into());
+    bench.give(&mut sender, Input::Start);
+    let packets = bench.run(&mut sender, at(end));
+    let row = |packet: &Packet| {
+        let Header::Stream(header) = packet.header else { panic!("{:?}", packet.header) };
+        (packet.sent_at.as_nanos() / 1_000_000, packet.size().as_u64(), header.piece.frame)
+    };
+    (packets.iter().map(row).collect(), bench, sender.law().idle)
+}
+
+#[test]
+fn frames_leave_at_the_laws_rate_when_they_are_there() {
+    let (packets, _, idle) = sent(video(), 8000, 79);
+    let times: Vec<u64> = packets.iter().map(|packet| packet.0).collect();
+    assert_eq!(times, [0, 1, 2, 3, 4, 40, 41, 42, 43, 44]);
+    assert!(packets.iter().all(|packet| packet.1 == 1000));
+    assert_eq!(packets.iter().map(|packet| packet.2).collect::<Vec<_>>(), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+    // each time that the last piece of a frame left
+    assert_eq!(idle, 2);
+}
+
+/// 2500 bytes a frame: packets of 1000, 1000 and 500 bytes, and the time behind each is that of its size.
+#[test]
+fn the_last_packet_of_a_frame_is_as_small_as_what_is_left() {
+    let half = Video { frames: Frames::Equal { rate: Rate::from_kbps(500) }, live: false, ..video() };
+    let (packets, _, idle) = sent(half, 1000, 40);
+    assert_eq!(
+        packets,
+        [(0, 1000, 0), (8, 1000, 0), (16, 500, 0), (20, 1000, 1), (28, 1000, 1), (36, 500, 1), (40, 1000, 2)]
+    );
+    // all frames are there from the start
+    assert_eq!(idle, 0);
+}
+
+#[test]
+fn a_slow_stream_lets_frames_wait_and_drops_none_unless_told_to() {
+    let frames = |video: Video| {
+        let (packets, bench, _) = sent(video, 400, 499);
+        let mut frames: Vec<u32> = packets.iter().map(|packet| packet.2).collect();
+        frames.dedup();
+        (frames, bench.meter.count(Count::FramesDropped), bench.values("waiting"))
+    };
+    // a frame takes 100 ms, and one comes each 40 ms: the fifth to leave is there at 160 ms
+    let (all, dropped, waiting) = frames(video());
+    assert_eq!((all, dropped), (vec![0, 1, 2, 3, 4], 0));
+    // after its last packet but one, at 460 ms, it has waited for 300 ms; after its last, at 480, the next one waits since 200
+    assert!((waiting[23] - 0.3).abs() < 1e-9 && (waiting[24] - 0.28).abs() < 1e-9, "{waiting:?}");
+    // at 100 ms frame 1 has waited 60 ms; at 200 ms frame 2 for 120 ms, frame 3 for 80; at 300 ms frame 4 for 140 ms, frame 5
+    // for 100; at 400 ms frames 6 and 7 for 160 and 120 ms
+    let (left, dropped, _) = frames(Video { drop_after: ms(100), ..video() });
+    assert_eq!((left, dropped), (vec![0, 1, 3, 5, 8], 4));
+}
+
+#[test]
+fn every_scheme_carries_the_same_video() {
+    let pattern = "IBBP".chars().filter_map(FrameType::of).collect();
+    let rate = Rate::from_mbps(1);
+    let groups = Frames::Groups { rate, pattern, sizes: [5.0, 3.0, 1.0], variation: 0.4 };
+    let sizes = |kbps| {
+        let (packets, _, _) = sent(Video { frames: groups.clone(), live: false, ..video() }, kbps, 2000);
+        let mut sizes = vec![0; 20];
+        for (_, size, frame) in packets {
+            if let Some(sum) = sizes.get_mut(frame as usize) {
+                *sum += size;
+            }
+        }
+        sizes
+    };
+    assert_eq!(sizes(4000), sizes(3000));
+}
+
+#[test]
+fn a_video_ends_with_its_last_frame() {
+    let frames =
+        Frames::Trace { file: String::new(), sizes: Arc::from([700, 1200]), rate: None, repeat: false };
+    let (packets, _, idle) = sent(Video { frames, ..video() }, 8000, 1000);
+    assert_eq!(packets, [(0, 700, 0), (40, 1000, 1), (41, 200, 1)]);
+    assert_eq!(idle, 2);
+}
+
+// ---- player ----
+
+/// A receiver that plays frames of 1000 bytes at 25 a second.
+struct Screen {
+    bench: Bench,
+    receiver: Receiver<Modal>,
+    seq: u64,
+}
+
+impl Screen {
+    fn new(player: Player) -> Self {
+        Self::of(player, Frames::Equal { rate: Rate::from_kbps(200) })
+    }
+
+    fn of(player: Player, frames: Frames) -> Self {
+        let config =
+            Config { video: Some(Video { frames, ..video() }), player: Some(player), ..Config::default() };
+        let mut bench = Bench::new(1);
+        let mut receiver = Receiver::new(&config, Modal::default(), OTHER);
+        bench.give(&mut receiver, Input::Start);
+        Self { bench, receiver, seq: 0 }
+    }
+
+    fn count(&self, what: Count) -> u64 {
+        self.bench.meter.count(what)
+    }
+
+    /// Time goes on until `millis`, and then a packet comes with `bytes` of a frame of `frame_bytes`.
+    fn piece(&mut self, millis: u64, frame: u32, bytes: u32, frame_bytes: u32) {
+        self.until(millis);
+        let piece = Piece { frame, frame_bytes };
+        let header = StreamHeader { seq: self.seq, bytes_before: self.seq * 1000, piece };
+        self.seq += 1;
+        let packet = Packet {
+            flow: FLOW,
+            size_bytes: bytes,
+            source: OTHER,
+            to: ME.into(),
+            sent_at: Time::ZERO,
+            label: Label::default(),
+            header: Header::Stream(header),
+            ecn: Ecn::NotCapable,
+            hops: 0,
+        };
+        self.bench.give(&mut self.receiver, Input::Packet(&packet));
+        // what is due at this instant is played
+        self.until(millis);
+    }
+
+    fn frame(&mut self, millis: u64, frame: u32) {
+        self.piece(millis, frame, 1000, 1000);
+    }
+
+    fn until(&mut self, millis: u64) {
+        self.bench.run(&mut self.receiver, at(millis));
+    }
+
+    /// Played, missed, late, stalls, milliseconds of stalls.
+    fn counts(&self) -> [u64; 5] {
+        let of = |what| self.count(what);
+        let stalled = of(Count::StallNanos) / 1_000_000;
+        [of(Count::FramesPlayed), of(Count::FramesMissed), of(Count::FramesLate), of(Count::Stalls), stalled]
+    }
+}
+
+fn player(startup: u64, resume: u64) -> Player {
+    Player { startup: ms(startup), resume: ms(resume), ..Player::default() }
+}
+
+/// Three frames are 120 ms. The first is played with the third's arrival, at 80 ms, and frame k at 80 + 40·k.
+#[test]
+fn playing_begins_when_the_buffer_holds_enough_and_stalls_when_it_is_empty() {
+    let mut screen = Screen::new(player(120, 80));
+    screen.frame(0, 0);
+    screen.frame(40, 1);
+    assert_eq!(screen.bench.meter.played_at, Time::NEVER);
+    for frame in 2..10 {
+        screen.frame(40 * u64::from(frame), frame);
+    }
+    assert_eq!(screen.bench.meter.played_at, at(80));
+    // at 360 ms frame 7 was played as frame 9 came
+    assert_eq!(screen.counts(), [8, 0, 0, 0, 0]);
+    // frame 10 is due at 480 ms and is not there; time in the stall is counted as it goes by
+    screen.until(1000);
+    assert_eq!(screen.counts(), [10, 0, 0, 1, 520]);
+    // two frames more
+    screen.frame(1010, 10);
+    screen.frame(1040, 11);
+    assert_eq!(screen.counts(), [11, 0, 0, 1, 560]);
+    screen.until(1090);
+    assert_eq!(screen.counts(), [12, 0, 0, 1, 560]);
+}
+
+#[test]
+fn a_frame_that_is_lost_is_passed_over_without_a_stall() {
+    let mut screen = Screen::new(player(120, 80));
+    for frame in (0..10).filter(|frame| *frame != 5) {
+        screen.frame(40 * u64::from(frame), frame);
+    }
+    // frame 0 at 80 ms, frame 5 due at 280, frame 7 at 360
+    assert_eq!(screen.counts(), [7, 1, 0, 0, 0]);
+    // of a frame of three packets the second is lost
+    screen.piece(400, 10, 1000, 2500);
+    screen.piece(401, 10, 500, 2500);
+    for frame in 11..14 {
+        screen.frame(40 * u64::from(frame), frame);
+    }
+    // frame 11 at 520 ms
+    assert_eq!(screen.counts(), [10, 2, 0, 0, 0]);
+}
+
+#[test]
+fn a_frame_that_becomes_whole_after_it_was_due_is_late() {
+    let mut screen = Screen::new(player(80, 80));
+    for (millis, frame) in [(0, 0), (40, 1), (110, 3), (150, 4)] {
+        screen.frame(millis, frame);
+    }
+    // frame 2 was due at 120 ms
+    screen.frame(170, 2);
+    assert_eq!(screen.counts(), [3, 1, 1, 0, 0]);
+}
+
+#[test]
+fn a_player_that_does_not_wait_goes_on_without_what_is_not_there() {
+    let mut screen = Screen::new(Player { waits: false, ..player(80, 80) });
+    screen.frame(0, 0);
+    screen.frame(40, 1);
+    screen.until(200);
+    // frames 2, 3 and 4 were due at 120, 160 and 200 ms
+    assert_eq!(screen.counts(), [2, 3, 0, 0, 0]);
+    screen.frame(210, 3);
+    screen.frame(220, 5);
+    screen.until(240);
+    assert_eq!(screen.counts(), [3, 3, 1, 0, 0]);
+}
+
+#[test]
+fn at_the_end_of_the_video_playing_ends_without_a_stall() {
+    let trace = |n: usize| Frames::Trace {
+        file: String::new(),
+        sizes: vec![1000; n].into(),
+        rate: None,
+        repeat: false,
+    };
+    let mut screen = Screen::of(player(80, 80), trace(3));
+    (0..3).for_each(|frame| screen.frame(10 * u64::from(frame), frame));
+    screen.until(1000);
+    assert_eq!(screen.counts(), [3, 0, 0, 0, 0]);
+    // less than the start-up threshold in all
+    let mut screen = Screen::of(player(500, 80), trace(2));
+    (0..2).for_each(|frame| screen.frame(10 * u64::from(frame), frame));
+    screen.until(1000);
+    assert_eq!(screen.counts(), [2, 0, 0, 0, 0]);
+    // the last frame never becomes whole
+    let mut screen = Screen::of(player(80, 80), trace(4));
+    (0..3).for_each(|frame| screen.frame(10 * u64::from(frame), frame));
+    screen.until(1000);
+    assert_eq!(screen.counts(), [3, 1, 0, 0, 0]);
+}
+
+/// Full with five frames, filling again below two.
+#[test]
+fn modes_follow_the_buffer_with_two_thresholds() {
+    let modes = Modes { filling: "fast".to_owned(), full: "calm".to_owned(), low: ms(80), high: ms(200) };
+    let mut screen = Screen::new(Player { modes: Some(modes), ..player(80, 80) });
+    assert_eq!(screen.receiver.law().0, ["fast"]);
+    for frame in 0..6 {
+        screen.frame(u64::from(frame), frame);
+    }
+    // frame 0 was played at 1 ms, so five are there with frame 5
+    assert_eq!(screen.receiver.law().0, ["fast", "calm"]);
+    // frames 1, 2, 3 at 41, 81 and 121 ms leave two; frame 4 leaves one
+    screen.until(160);
+    assert_eq!(screen.receiver.law().0.len(), 2);
+    screen.until(161);
+    assert_eq!(screen.receiver.law().0, ["fast", "calm", "fast"]);
+    // four are not enough to be full
+    (6..9).for_each(|frame| screen.frame(162, frame));
+    assert_eq!(screen.receiver.law().0.len(), 3);
+    screen.frame(163, 9);
+    assert_eq!(screen.receiver.law().0, ["fast", "calm", "fast", "calm"]);
+    assert_eq!(screen.bench.values("full"), [0.2, 0.2]);
+}
+
+#[test]
+fn the_buffer_is_a_series() {
+    let mut screen = Screen::new(player(80, 80));
+    screen.frame(0, 0);
+    screen.frame(40, 1);
+    screen.frame(60, 2);
+    screen.until(100);
+    // the first frame is played as the second comes
+    assert_eq!(screen.bench.values("buffer"), [0.04, 0.04, 0.08, 0.04]);
+}
