@@ -212,7 +212,7 @@ tables! {
         scheme: SchemeName,
         /// Parameters of the scheme that are not default.
         params: Params,
-        /// A source without congestion control, instead of a scheme.
+        /// A source without congestion control, instead of a scheme; or, beside the scheme of a stream, the frames that it carries.
         source: Source,
         /// The sender's node. A list of nodes, or a pattern such as "leaf*": each copy takes the next, and there are as many
         /// copies as nodes unless `count` is given.
@@ -250,6 +250,8 @@ tables! {
         tcp: Tcp,
         /// Settings of a stream.
         stream: Stream,
+        /// Streams with a `source` of frames: how the receivers play them.
+        player: Player,
         /// Short TCP flows that arrive at random, instead of one flow.
         arrivals: Arrivals,
     }
@@ -342,11 +344,14 @@ tables! {
         size_shape: f64 where share_of(1.000_001, 1000.0),
     }
 
-    /// A datagram source, or a consumer of named data, without congestion control. Rates include headers.
+    /// A datagram source, or a consumer of named data, without congestion control; or what the encoder of a stream makes. Rates
+    /// include headers.
     pub(crate) struct Source = "a source" {
-        /// When datagrams leave, or Interests; a consumer is constant or poisson.
+        /// When datagrams leave, or Interests; a consumer is constant or poisson. For a stream what its frames are: constant, frames
+        /// or trace.
         kind: SourceWord,
-        /// Mean rate; for on_off the rate while on. ndn: of the Data that are asked for.
+        /// Mean rate; for on_off the rate while on. ndn: of the Data that are asked for. trace: all sizes are scaled to this mean; as
+        /// they are when not given.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
         /// ndn: mean number of Interests per second, instead of `rate`.
         interests: f64 where share_of(1e-3, 1e9),
@@ -358,6 +363,38 @@ tables! {
         shape: f64 where share_of(1.000_001, 1000.0),
         /// on_off: times always of the same length.
         fixed: bool,
+        /// Streams: frames per second; 25 when not given.
+        frame_rate: f64 where share_of(0.01, 10_000.0),
+        /// frames: types of the frames of a group of pictures; "IBBPBBPBBPBB" when not given.
+        pattern: String,
+        /// frames: mean sizes of frames of type I, P and B, in relation to each other; [5, 3, 1] when not given.
+        sizes: Vec<At<f64>>,
+        /// frames: standard deviation of the sizes of one type, as a share of their mean; log-normal; 0 when not given.
+        variation: f64 where share_of(0.0, 10.0),
+        /// trace: path of a text, relative to the scenario: a frame a line, its size in bytes, or its number, its type and its size.
+        file: String,
+        /// trace: begin again after the last frame; false when not given.
+        repeat: bool,
+        /// Streams: each frame is there when it has been encoded; true when not given. With false all are there from the start.
+        live: bool,
+        /// Streams: a frame that has waited at the sender for longer is dropped; never when not given.
+        drop_after: Duration where within("1 us", "1000000000 s"),
+    }
+
+    /// How the receivers of a stream play its frames.
+    pub(crate) struct Player = "a player" {
+        /// Playing begins when so much has arrived; 1 s when not given.
+        startup: Duration where within("0 s", "1000000 s"),
+        /// After a stall it goes on when so much is there; as `startup` when not given.
+        resume: Duration where within("0 s", "1000000 s"),
+        /// What becomes of a frame that is due and has not come; wait when not given.
+        late: LateWord,
+        /// Two modes of the scheme: while the buffer fills, and once it is full.
+        modes: Vec<At<String>>,
+        /// modes: the buffer fills again when it holds less than this; 5 s when not given.
+        low: Duration where within("0 s", "1000000 s"),
+        /// modes: the buffer is full when it holds this; 20 s when not given.
+        high: Duration where within("0 s", "1000000 s"),
     }
 
     /// A change during the run: of a link, of a flow, of a route, or of a node.
@@ -453,7 +490,7 @@ words! {
         Steady = "steady",
     }
 
-    /// Patterns of datagram sources.
+    /// Patterns of datagram sources, and what frames of streams are.
     pub(crate) enum SourceWord = "a kind of source" {
         /// Evenly.
         Constant = "constant",
@@ -461,6 +498,18 @@ words! {
         Poisson = "poisson",
         /// In bursts.
         OnOff = "on_off",
+        /// Streams: frames of types I, P and B in groups of pictures.
+        Frames = "frames",
+        /// Streams: frames as a file lists their sizes.
+        Trace = "trace",
+    }
+
+    /// What becomes of a frame that is due and has not come.
+    pub(crate) enum LateWord = "what to do about late frames" {
+        /// Playing stops until it comes.
+        Wait = "wait",
+        /// It is passed over.
+        Skip = "skip",
     }
 
     /// What can happen to a flow, or to a node.

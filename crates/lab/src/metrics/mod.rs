@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod fairness;
+mod receivers;
 mod summary;
 mod tables;
 #[cfg(test)]
@@ -20,7 +21,7 @@ pub fn report(plan: &Plan, trace: &Trace) -> Report {
     let names = tables::Names::new(plan, trace);
     let rows = tables::FlowRow::all(plan, trace);
     let flows = tables::flows(&rows);
-    let receivers = tables::receivers(&rows);
+    let receivers = receivers::receivers(&rows);
     let links = tables::links(plan, trace);
     let nodes = tables::nodes(plan, trace);
     let series = tables::series(trace, &names);

@@ -117,6 +117,12 @@ fn group(
     for column in &flows.columns {
         let value = match &column.cells {
             Cells::Number(values) => mean(members.iter().filter_map(|&row| values[row])),
+            // a count that none of them has is not measured
+            Cells::Count(values)
+                if members.iter().all(|&row| values[row].is_none()) && !members.is_empty() =>
+            {
+                None
+            }
             Cells::Count(values) => Some(members.iter().filter_map(|&row| values[row]).sum::<u64>() as f64),
             Cells::Text(_) | Cells::Switch(_) => continue,
         };

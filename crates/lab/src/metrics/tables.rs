@@ -6,11 +6,12 @@ use std::ops::Range;
 use contract::{Count, DropReason, FlowId, PortId};
 use sim::{
     Cast, EventRecord, FlowKind, FlowRecord, FlowSpec, LinkSpec, NodeRecord, NodeRole, PortRecord, PortSpec,
-    ReceiverRecord, Subject, Trace,
+    ReceiverRecord, ReceiverSpec, Subject, Trace,
 };
 use stack::ndn;
 use units::{Duration, Time};
 
+use super::receivers::ReceiverRow;
 use crate::Plan;
 use crate::report::{Cells, Columns, Table, Words};
 
@@ -70,18 +71,9 @@ pub(super) struct FlowRow<'a> {
     from: &'a str,
     prefix: String,
     record: &'a FlowRecord,
-    receivers: Vec<ReceiverRow<'a>>,
+    pub(super) receivers: Vec<ReceiverRow<'a>>,
     completed: Option<Time>,
     active: Duration,
-}
-
-/// One receiver of a flow.
-struct ReceiverRow<'a> {
-    flow: &'a str,
-    node: &'a str,
-    record: &'a ReceiverRecord,
-    /// The time over which its rates are taken.
-    span: Duration,
 }
 
 impl<'a> FlowRow<'a> {
@@ -104,10 +96,13 @@ impl<'a> FlowRow<'a> {
                 }
                 _ => record.active,
             };
-            let receiver = |record: &'a ReceiverRecord| ReceiverRow {
+            let plays = matches!(&spec.kind, FlowKind::Stream(config) if config.player.is_some());
+            let receiver = |(record, to): (&'a ReceiverRecord, &ReceiverSpec)| ReceiverRow {
                 flow: &spec.name,
                 node: &blueprint.nodes[record.node.index()],
                 record,
+                plays,
+                since: trace.flows[index].started_at.map(|at| at.max(to.start)),
                 span: record.active.min(active),
             };
             let prefix = match (&spec.kind, &blueprint.ndn) {
@@ -120,7 +115,7 @@ impl<'a> FlowRow<'a> {
                 group: groups[index],
                 from: &blueprint.nodes[spec.from.index()],
                 record,
-                receivers: receivers.iter().map(receiver).collect(),
+                receivers: receivers.iter().zip(&spec.to).map(receiver).collect(),
                 completed,
                 active,
             }
@@ -255,6 +250,17 @@ impl<'a> FlowRow<'a> {
         [Some(mean_ns / 1e9), Some(variance_ns2.sqrt() / 1e9), least, most]
     }
 
+    /// Frames that its source dropped, where it has any.
+    fn dropped(&self) -> Option<u64> {
+        let has_frames = matches!(&self.spec.kind, FlowKind::Stream(config) if config.video.is_some());
+        has_frames.then(|| self.record.meter.count(Count::FramesDropped))
+    }
+
+    /// The sum over the receivers that play.
+    fn played(&self, count: impl Fn(&ReceiverRow<'_>) -> Option<u64>) -> Option<u64> {
+        self.receivers.iter().filter_map(count).reduce(|a, b| a + b)
+    }
+
     /// The mean of a sum over all packets that arrived anywhere.
     fn per_packet(&self, sum: impl Fn(&ReceiverRow<'_>) -> f64) -> Option<f64> {
         let packets: u64 = self.receivers.iter().map(|receiver| receiver.record.packets).sum();
@@ -262,32 +268,6 @@ impl<'a> FlowRow<'a> {
             self.receivers.iter().filter(|receiver| receiver.record.packets > 0).map(sum).sum(),
             packets as f64,
         )
-    }
-}
-
-impl ReceiverRow<'_> {
-    fn throughput(&self) -> Option<f64> {
-        per_second(self.record.bytes, self.span)
-    }
-
-    fn goodput(&self) -> Option<f64> {
-        per_second(self.record.meter.goodput_bytes, self.span)
-    }
-
-    fn owd(&self) -> Option<f64> {
-        ratio(self.record.delay_sum_ns as f64 / 1e9, self.record.packets as f64)
-    }
-
-    fn owd_min(&self) -> Option<f64> {
-        (self.record.packets > 0).then(|| self.record.delay_min.as_secs_f64())
-    }
-
-    fn owd_max(&self) -> Option<f64> {
-        (self.record.packets > 0).then(|| self.record.delay_max.as_secs_f64())
-    }
-
-    fn queueing_ns(&self) -> f64 {
-        self.record.delay_sum_ns as f64 - self.record.packets as f64 * self.record.delay_min.as_nanos() as f64
     }
 }
 
@@ -340,27 +320,13 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
             let (started, completed) = (row.started()?, row.completed?);
             Some(completed.saturating_since(started).as_secs_f64())
         })
-        .done()
-}
-
-pub(super) fn receivers(flows: &[FlowRow<'_>]) -> Table {
-    let rows: Vec<&ReceiverRow<'_>> = flows.iter().flat_map(|flow| &flow.receivers).collect();
-    Columns::of("receivers", &rows)
-        .text("flow", |row| row.flow.to_owned())
-        .text("node", |row| row.node.to_owned())
-        .count("packets", |row| row.record.packets)
-        .count("bytes", |row| row.record.bytes)
-        .number("active_s", |row| Some(row.record.active.as_secs_f64()))
-        .number("throughput_bps", |row| row.throughput())
-        .number("goodput_bps", |row| row.goodput())
-        .number("owd_s", |row| row.owd())
-        .number("owd_min_s", |row| row.owd_min())
-        .number("owd_max_s", |row| row.owd_max())
-        .count("feedback_packets", |row| row.record.meter.count(Count::Feedback))
-        .count("suppressed", |row| row.record.meter.count(Count::Suppressed))
-        .count("missing", |row| row.record.meter.count(Count::Missing))
-        .count("marks", |row| row.record.meter.count(Count::Marks))
-        .count("signals", |row| row.record.meter.count(Count::Signals))
+        .count_of_some("frames_dropped", FlowRow::dropped)
+        .count_of_some("frames_played", |row| row.played(|receiver| receiver.played(Count::FramesPlayed)))
+        .count_of_some("frames_late", |row| row.played(|receiver| receiver.played(Count::FramesLate)))
+        .count_of_some("frames_lost", |row| row.played(|receiver| receiver.lost()))
+        .count_of_some("stalls", |row| row.played(|receiver| receiver.played(Count::Stalls)))
+        .number("stalled_s", |row| mean(row.receivers.iter().filter_map(ReceiverRow::stalled)))
+        .number("startup_s", |row| mean(row.receivers.iter().filter_map(ReceiverRow::startup)))
         .done()
 }
 
@@ -533,11 +499,11 @@ fn loss_ratio(drops: u64, packets: u64) -> Option<f64> {
     ratio(drops as f64, packets as f64).map(|share| share.min(1.0))
 }
 
-fn ratio(above: f64, below: f64) -> Option<f64> {
+pub(super) fn ratio(above: f64, below: f64) -> Option<f64> {
     (below > 0.0).then(|| above / below)
 }
 
-fn per_second(bytes: u64, span: Duration) -> Option<f64> {
+pub(super) fn per_second(bytes: u64, span: Duration) -> Option<f64> {
     ratio(bytes as f64 * 8.0, span.as_secs_f64())
 }
 

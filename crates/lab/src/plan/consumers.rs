@@ -21,6 +21,7 @@ pub(super) fn machine(table: &At<Flow>, named: &Named, notes: &mut Notes) -> Opt
             }
             "packet" => "the producer says how large its Data are",
             "rate" => "a consumer asks as fast as its law permits, or as its `source` says",
+            "player" => "players play the frames of streams",
             "tcp" | "stream" | "arrivals" => "its settings are those of `consumer`",
             _ => continue,
         };
@@ -121,6 +122,12 @@ fn rate(source: &At<Source>, data: Bytes, notes: &mut Notes) -> Option<(Rate, Ga
     let gaps = kind.and_then(|kind| match kind.value {
         SourceWord::Constant => Some(Gaps::Even),
         SourceWord::Poisson => Some(Gaps::Exponential),
+        SourceWord::Frames | SourceWord::Trace => {
+            notes
+                .wrong(kind.span, "a consumer of named data is constant or poisson")
+                .hint("frames are what a stream carries");
+            None
+        }
         SourceWord::OnOff => {
             notes
                 .wrong(kind.span, "a consumer of named data is constant or poisson")
@@ -129,7 +136,7 @@ fn rate(source: &At<Source>, data: Bytes, notes: &mut Notes) -> Option<(Rate, Ga
         }
     });
     for (key, span) in source.written() {
-        if matches!(key, "on" | "off" | "shape" | "fixed") {
+        if !matches!(key, "kind" | "rate" | "interests") {
             notes
                 .wrong(span, format!("`{key}` does not go with a consumer of named data"))
                 .hint("leave it out");

@@ -1,6 +1,7 @@
 //! Flows of a scenario: copies, receivers, starts drawn from the seed, short flows that arrive at random.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use contract::{FlowId, Random, SeriesInfo};
 use sim::{Cast, FlowKind, FlowSpec};
@@ -31,6 +32,8 @@ pub(super) struct Setting<'a> {
     pub(super) net: &'a Net,
     pub(super) names: &'a Names,
     pub(super) named: &'a Named,
+    /// Where paths in the scenario start.
+    pub(super) folder: &'a Path,
     pub(super) seed: u64,
     pub(super) duration: Duration,
 }
@@ -86,7 +89,10 @@ impl Traffic {
 
     /// Whether a flow that was refused may offer that series.
     pub(super) fn may_offer(&self, series: &str) -> bool {
-        let own = [tcp::SERIES, stream::SERIES].into_iter().flatten().any(|row| row.0 == series);
+        let own = [tcp::SERIES, stream::SERIES, stream::VIDEO_SERIES, stream::PLAYER_SERIES]
+            .into_iter()
+            .flatten()
+            .any(|row| row.0 == series);
         !self.refused.is_empty() && (own || !offerers(series).is_empty())
     }
 
@@ -109,9 +115,9 @@ impl Traffic {
         let mut known: BTreeSet<&'static str> = sim::SERIES.iter().map(|row| row.0).collect();
         let mut schemes = BTreeSet::new();
         for flow in &self.flows {
-            match flow.kind {
+            match &flow.kind {
                 FlowKind::Tcp(_) => known.extend(tcp::SERIES.iter().map(|row| row.0)),
-                FlowKind::Stream(_) => known.extend(stream::SERIES.iter().map(|row| row.0)),
+                FlowKind::Stream(config) => known.extend(of_stream(config).map(|row| row.0)),
                 FlowKind::Ndn(_) => known.extend(ndn::CONSUMER_SERIES.iter().map(|row| row.0)),
                 FlowKind::Datagram(_) => {}
             }
@@ -135,7 +141,9 @@ impl Traffic {
     pub(super) fn subjects(&self, series: &str, named: &Named) -> BTreeSet<&'static str> {
         let schemes: BTreeSet<&str> = self.flows.iter().filter_map(|flow| flow.scheme.as_deref()).collect();
         let own = schemes.into_iter().filter_map(schemes::find).flat_map(|entry| entry.scheme.series);
-        let house = [sim::SERIES, tcp::SERIES, stream::SERIES, ndn::CONSUMER_SERIES].into_iter().flatten();
+        let video = [stream::VIDEO_SERIES, stream::PLAYER_SERIES];
+        let house = [sim::SERIES, tcp::SERIES, stream::SERIES, ndn::CONSUMER_SERIES];
+        let house = house.into_iter().chain(video).flatten();
         let all = house.chain(own).chain(of_forwarders(named));
         all.filter(|row| row.0 == series).map(|row| row.2).collect()
     }
@@ -159,6 +167,13 @@ impl Traffic {
         self.groups[group].flows.push(id);
         self.flows.push(spec);
     }
+}
+
+/// Series that the machines of a stream offer.
+fn of_stream(config: &stream::Config) -> impl Iterator<Item = &'static SeriesInfo> {
+    let video = config.video.iter().flat_map(|_| stream::VIDEO_SERIES);
+    let player = config.player.iter().flat_map(|_| stream::PLAYER_SERIES);
+    stream::SERIES.iter().chain(video).chain(player)
 }
 
 /// Series of nodes that forwarders and their parts offer.
@@ -212,7 +227,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             }
             continue;
         }
-        let Some(model) = model(table, Some(setting.net), setting.named, notes) else {
+        let Some(model) = model(table, Some(setting.net), setting.named, setting.folder, notes) else {
             check_places(table, setting.net, paths, notes);
             continue;
         };

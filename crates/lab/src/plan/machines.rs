@@ -1,5 +1,7 @@
 //! The machine of a flow: its transport, its scheme and their settings.
 
+use std::path::Path;
+
 use contract::{Family, ParamInfo, ParamList};
 use schemes::{Build, Entry, Resolve};
 use sim::{Cast, Churn, FlowKind};
@@ -7,13 +9,13 @@ use stack::datagram::{self, Pattern, Spell};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Time};
 
-use super::consumers;
 use super::named::Named;
+use super::{consumers, video};
 use crate::file::{self, Flow, NetworkWord, SourceWord};
 use crate::named::Prefix;
 use crate::read::{At, Field, Notes, shortened, suggestion};
 use crate::topology::{Net, NetPort, check_name};
-use crate::values::Params;
+use crate::values::{Params, SchemeName};
 
 /// What all copies of an entry have in common.
 pub(super) struct Model<'a> {
@@ -31,6 +33,7 @@ pub(super) fn model<'a>(
     table: &'a At<Flow>,
     net: Option<&Net>,
     named: &Named,
+    folder: &Path,
     notes: &mut Notes,
 ) -> Option<Model<'a>> {
     let before = notes.count();
@@ -90,7 +93,7 @@ pub(super) fn model<'a>(
     let machine = if network == NetworkWord::Ndn {
         consumers::machine(table, named, notes)
     } else {
-        machine(table, cast, notes)
+        machine(table, cast, folder, notes)
     };
     if notes.count() > before {
         return None;
@@ -103,7 +106,7 @@ pub(super) fn model<'a>(
 /// Scheme, parameters that are not default, and the machine.
 pub(super) type Machine = (Option<String>, ParamList, FlowKind);
 
-fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
+fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Option<Machine> {
     for (key, span) in table.written() {
         if matches!(key, "prefix" | "consumer") && !table.network.is_wrong() {
             notes
@@ -113,7 +116,11 @@ fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
     }
     // where it is said that it is sent by name
     let named = table.network.given().filter(|_| cast == Cast::Named).map(|at| at.span);
-    if let Some(source) = table.source.given() {
+    let streams = |scheme: &At<SchemeName>| {
+        schemes::find(&scheme.0).is_some_and(|entry| matches!(entry.build, Build::Stream { .. }))
+    };
+    let carries = table.scheme.given().is_some_and(streams);
+    if let Some(source) = table.source.given().filter(|_| !carries) {
         if let Some(span) = named {
             notes
                 .wrong(span, "a source without congestion control cannot be sent by name")
@@ -124,7 +131,7 @@ fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
         }
         refuse(
             table,
-            &["params", "tcp", "stream", "size", "rate", "arrivals"],
+            &["params", "tcp", "stream", "player", "size", "rate", "arrivals"],
             "a source without congestion control",
             notes,
         );
@@ -132,7 +139,7 @@ fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
         let pattern = pattern(source, notes)?;
         return Some((None, Vec::new(), FlowKind::Datagram(datagram::Config { packet, pattern })));
     }
-    if matches!(table.source, Field::Wrong) {
+    if table.source.is_wrong() {
         return None;
     }
     if table.scheme.is_missing() {
@@ -165,7 +172,7 @@ fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
                     )
                     .hint("write to = \"NODE\" without brackets, or take a scheme for groups");
             }
-            refuse(table, &["stream"], &format!("`{scheme}`, which runs over TCP"), notes);
+            refuse(table, &["stream", "player"], &format!("`{scheme}`, which runs over TCP"), notes);
             FlowKind::Tcp(tcp_config(table, notes)?)
         }
         Build::Stream { .. } => {
@@ -178,7 +185,7 @@ fn machine(table: &At<Flow>, cast: Cast, notes: &mut Notes) -> Option<Machine> {
                 &format!("`{scheme}`, which is a stream"),
                 notes,
             );
-            FlowKind::Stream(stream_config(table, entry))
+            FlowKind::Stream(stream_config(table, entry, folder, notes)?)
         }
         Build::Forwarder => {
             let span = table.scheme.given().map_or(table.span, |scheme| scheme.span);
@@ -332,39 +339,48 @@ fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
     Some(config)
 }
 
-fn stream_config(table: &Flow, entry: &Entry) -> stream::Config {
+fn stream_config(table: &Flow, entry: &Entry, folder: &Path, notes: &mut Notes) -> Option<stream::Config> {
+    let before = notes.count();
+    let video = table.source.given().and_then(|source| video::video(source, folder, notes));
+    let player = video::player(table, notes);
+    if notes.count() > before {
+        return None;
+    }
     let none = file::Stream::default();
     let stream = table.stream.given().map_or(&none, |at| &at.value);
     let default = stream::Config::default();
-    stream::Config {
+    Some(stream::Config {
         packet: table.packet.or(default.packet),
         feedback: stream.feedback.or(default.feedback),
         jitter: stream.jitter.or(default.jitter),
         reorder: stream.reorder.or(entry.scheme.reorder),
         ecn: stream.ecn.or(default.ecn),
-    }
+        video,
+        player,
+    })
 }
 
 fn pattern(source: &At<file::Source>, notes: &mut Notes) -> Option<Pattern> {
     let of = "a source";
     let kind = source.kind.required("kind", of, source.span, notes).map(|at| at.value);
-    if let Some(interests) = source.interests.given() {
+    if let Some(kind @ (SourceWord::Frames | SourceWord::Trace)) = kind {
         notes
-            .wrong(interests.span, "`interests` goes with network = \"ndn\"")
-            .hint("write the `rate` of the datagrams");
+            .wrong(source.span, format!("kind = \"{}\" is what a stream carries", kind.word()))
+            .hint("add the scheme of a stream, such as scheme = \"tfrc\"");
+        return None;
+    }
+    let before = notes.count();
+    if let Some(kind) = kind {
+        video::refuse_others(source, kind, false, notes);
+    }
+    if source.interests.given().is_some() {
         return None;
     }
     let rate = source.rate.required("rate", of, source.span, notes).map(|at| at.value);
-    let (kind, rate) = (kind?, rate?);
-    if kind != SourceWord::OnOff {
-        for (key, span) in source.written() {
-            if matches!(key, "on" | "off" | "shape" | "fixed") {
-                notes
-                    .wrong(span, format!("`{key}` does not go with kind = \"{}\"", kind.word()))
-                    .hint("it belongs to kind = \"on_off\"");
-            }
-        }
+    if notes.count() > before {
+        return None;
     }
+    let (kind, rate) = (kind?, rate?);
     Some(match kind {
         SourceWord::Constant => Pattern::Constant { rate },
         SourceWord::Poisson => Pattern::Poisson { rate },
@@ -376,6 +392,8 @@ fn pattern(source: &At<file::Source>, notes: &mut Notes) -> Option<Pattern> {
             let fixed = source.fixed.or(false);
             Pattern::OnOff { rate, on: spell(on?, shape, fixed), off: spell(off?, shape, fixed) }
         }
+        // refused above
+        SourceWord::Frames | SourceWord::Trace => return None,
     })
 }
 

@@ -10,9 +10,11 @@ mod names;
 mod places;
 mod print;
 mod print_named;
+mod print_video;
 mod queues;
 mod results;
 mod sweeps;
+mod video;
 
 use std::path::Path;
 
@@ -108,7 +110,7 @@ pub(crate) fn build(
     let Some(net) = &mut net else {
         // without a network every name of a node would be unknown; the rest can be checked
         for table in flow_tables {
-            machines::model(table, None, &named, notes);
+            machines::model(table, None, &named, folder, notes);
         }
         results::relations(file, notes);
         return None;
@@ -126,10 +128,10 @@ pub(crate) fn build(
     let mut paths = Paths::new(net, metric, &routes);
     refuse_circles(file, net, &routes, &mut paths, notes);
 
-    let setting = flows::Setting { net, names: &names, named: &named, seed, duration };
+    let setting = flows::Setting { net, names: &names, named: &named, folder, seed, duration };
     let mut traffic = flows::build(flow_tables, &setting, &mut paths, notes);
     named.intern(&mut traffic);
-    let setting = flows::Setting { net, names: &names, named: &named, seed, duration };
+    let setting = flows::Setting { net, names: &names, named: &named, folder, seed, duration };
     let events = changes::build(file, &setting, &traffic, &paths, notes);
     let record = record(file, &setting, &traffic, notes);
     let expect = results::expectations(file, &setting, &traffic, notes);

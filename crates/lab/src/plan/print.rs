@@ -14,6 +14,7 @@ use units::{Bytes, Duration, Rate, Time, UnitText};
 
 use super::Plan;
 use super::print_named::{ndn_table, producer_tables, put_consumer};
+use super::print_video::{player_table, video_table};
 
 /// The plan as a tree of TOML.
 pub(super) fn tree(plan: &Plan) -> Table {
@@ -316,6 +317,12 @@ fn flow_table(
         FlowKind::Stream(config) => {
             put(&mut table, "packet", size(config.packet));
             put(&mut table, "stream", stream_table(config));
+            if let Some(video) = &config.video {
+                put(&mut table, "source", video_table(video));
+            }
+            if let Some(player) = &config.player {
+                put(&mut table, "player", player_table(player));
+            }
         }
         FlowKind::Datagram(config) => {
             put(&mut table, "packet", size(config.packet));

@@ -40,7 +40,7 @@ impl Default for Player {
     }
 }
 
-/// A player at work. A frame counts as lost when packets of a later frame have come and it is due and not whole: on a path that keeps
+/// A player at work. A frame is given up when packets of a later frame have come and it is due and not whole: on a path that keeps
 /// the order it will not become so. Only where packets overtake each other does it, and is then late.
 #[derive(Clone, Debug)]
 pub(super) struct Playing {
@@ -98,10 +98,19 @@ impl Playing {
         }
     }
 
-    /// How much is there that was not played yet: up to the newest whole frame.
+    /// How much is there that was not played yet: up to the newest whole frame, from the one that is due, or from the first whole one
+    /// while nothing is played.
     pub(super) fn level(&self) -> Duration {
-        let end = self.whole.end().unwrap_or(0);
-        self.interval * end.saturating_sub(u64::from(self.due.unwrap_or(0)))
+        let due = u64::from(self.due.unwrap_or(0));
+        let from = match self.state {
+            State::Playing { .. } | State::Ended => due,
+            State::Starting | State::Stalled { .. } => self.first_whole().unwrap_or(due),
+        };
+        self.interval * self.whole.end().unwrap_or(0).saturating_sub(from)
+    }
+
+    fn first_whole(&self) -> Option<u64> {
+        self.whole.as_slice().first().map(|range| range.0)
     }
 
     /// A packet with a piece of `bytes` bytes arrived.
@@ -119,18 +128,25 @@ impl Playing {
         match self.state {
             State::Starting if self.holds(self.config.startup) => {
                 cx.playing();
-                cx.event("play", self.level().as_secs_f64());
-                self.state = State::Playing { at: cx.now() };
-                self.on_timer(cx);
+                self.play(cx);
             }
             State::Stalled { counted } if self.holds(self.config.resume) => {
                 cx.count(Count::StallNanos, cx.now().saturating_since(counted).as_nanos());
-                cx.event("play", self.level().as_secs_f64());
-                self.state = State::Playing { at: cx.now() };
-                self.on_timer(cx);
+                self.play(cx);
             }
             _ => self.show(cx),
         }
+    }
+
+    /// Playing begins or goes on, with the first frame that is whole: a gap before it has cost its time already.
+    fn play(&mut self, cx: &mut Cx<'_>) {
+        cx.event("play", self.level().as_secs_f64());
+        let due = self.due.unwrap_or(0);
+        let first = self.first_whole().map_or(due, |first| first as u32);
+        cx.count(Count::FramesMissed, u64::from(first.saturating_sub(due)));
+        self.due = Some(first.max(due));
+        self.state = State::Playing { at: cx.now() };
+        self.on_timer(cx);
     }
 
     /// Whether this piece makes its frame whole.

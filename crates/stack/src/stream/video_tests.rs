@@ -229,6 +229,20 @@ fn playing_begins_when_the_buffer_holds_enough_and_stalls_when_it_is_empty() {
     assert_eq!(screen.counts(), [12, 0, 0, 1, 560]);
 }
 
+/// Frames 2 to 6 are lost in an outage, which has stopped playing at 120 ms.
+#[test]
+fn after_a_stall_playing_goes_on_behind_the_gap() {
+    let mut screen = Screen::new(player(80, 80));
+    screen.frame(0, 0);
+    screen.frame(40, 1);
+    screen.frame(300, 7);
+    assert_eq!(screen.counts(), [2, 0, 0, 1, 160]);
+    screen.frame(320, 8);
+    assert_eq!(screen.counts(), [3, 5, 0, 1, 200]);
+    screen.until(370);
+    assert_eq!(screen.counts(), [4, 5, 0, 1, 200]);
+}
+
 #[test]
 fn a_frame_that_is_lost_is_passed_over_without_a_stall() {
     let mut screen = Screen::new(player(120, 80));

@@ -1,0 +1,94 @@
+//! Receivers → rows of the table `receivers`.
+
+use contract::Count;
+use sim::ReceiverRecord;
+use units::{Duration, Time};
+
+use super::tables::{FlowRow, per_second, ratio};
+use crate::report::{Columns, Table};
+
+/// One receiver of a flow.
+pub(super) struct ReceiverRow<'a> {
+    pub(super) flow: &'a str,
+    pub(super) node: &'a str,
+    pub(super) record: &'a ReceiverRecord,
+    /// It plays a video.
+    pub(super) plays: bool,
+    /// From when on it could have: its flow had started, and it was a member.
+    pub(super) since: Option<Time>,
+    /// The time over which its rates are taken.
+    pub(super) span: Duration,
+}
+
+impl ReceiverRow<'_> {
+    pub(super) fn throughput(&self) -> Option<f64> {
+        per_second(self.record.bytes, self.span)
+    }
+
+    pub(super) fn goodput(&self) -> Option<f64> {
+        per_second(self.record.meter.goodput_bytes, self.span)
+    }
+
+    /// A count of its player.
+    pub(super) fn played(&self, what: Count) -> Option<u64> {
+        self.plays.then(|| self.record.meter.count(what))
+    }
+
+    pub(super) fn lost(&self) -> Option<u64> {
+        let (missed, late) = (self.played(Count::FramesMissed)?, self.played(Count::FramesLate)?);
+        // one that was due before the end of the warm-up may come after it
+        Some(missed.saturating_sub(late))
+    }
+
+    pub(super) fn startup(&self) -> Option<f64> {
+        let at = Some(self.record.meter.played_at).filter(|at| self.plays && *at < Time::NEVER)?;
+        Some(at.saturating_since(self.since?).as_secs_f64())
+    }
+
+    pub(super) fn stalled(&self) -> Option<f64> {
+        self.played(Count::StallNanos).map(|nanos| nanos as f64 / 1e9)
+    }
+
+    pub(super) fn owd(&self) -> Option<f64> {
+        ratio(self.record.delay_sum_ns as f64 / 1e9, self.record.packets as f64)
+    }
+
+    pub(super) fn owd_min(&self) -> Option<f64> {
+        (self.record.packets > 0).then(|| self.record.delay_min.as_secs_f64())
+    }
+
+    pub(super) fn owd_max(&self) -> Option<f64> {
+        (self.record.packets > 0).then(|| self.record.delay_max.as_secs_f64())
+    }
+
+    pub(super) fn queueing_ns(&self) -> f64 {
+        self.record.delay_sum_ns as f64 - self.record.packets as f64 * self.record.delay_min.as_nanos() as f64
+    }
+}
+
+pub(super) fn receivers(flows: &[FlowRow<'_>]) -> Table {
+    let rows: Vec<&ReceiverRow<'_>> = flows.iter().flat_map(|flow| &flow.receivers).collect();
+    Columns::of("receivers", &rows)
+        .text("flow", |row| row.flow.to_owned())
+        .text("node", |row| row.node.to_owned())
+        .count("packets", |row| row.record.packets)
+        .count("bytes", |row| row.record.bytes)
+        .number("active_s", |row| Some(row.record.active.as_secs_f64()))
+        .number("throughput_bps", |row| row.throughput())
+        .number("goodput_bps", |row| row.goodput())
+        .number("owd_s", |row| row.owd())
+        .number("owd_min_s", |row| row.owd_min())
+        .number("owd_max_s", |row| row.owd_max())
+        .count("feedback_packets", |row| row.record.meter.count(Count::Feedback))
+        .count("suppressed", |row| row.record.meter.count(Count::Suppressed))
+        .count("missing", |row| row.record.meter.count(Count::Missing))
+        .count("marks", |row| row.record.meter.count(Count::Marks))
+        .count("signals", |row| row.record.meter.count(Count::Signals))
+        .count_of_some("frames_played", |row| row.played(Count::FramesPlayed))
+        .count_of_some("frames_late", |row| row.played(Count::FramesLate))
+        .count_of_some("frames_lost", |row| row.lost())
+        .count_of_some("stalls", |row| row.played(Count::Stalls))
+        .number("stalled_s", |row| row.stalled())
+        .number("startup_s", |row| row.startup())
+        .done()
+}
