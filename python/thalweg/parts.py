@@ -186,6 +186,7 @@ class Flow(Part):
     `from_` is the scenario's key `from`, which Python reserves. With `network="icn"` the receivers are a group that is known
     by name and joined over the network; see `Icn`. With `network="ndn"` it is a consumer of named data: it asks for segments
     of `prefix`, as a law (`scheme`) or a `source` says, has no `to`, and its settings are those of a `Consumer`; see `Ndn`.
+    Beside the scheme of a stream, `source` is the video that it carries, and `player` says how its receivers play it.
     """
 
     def __init__(
@@ -214,6 +215,7 @@ class Flow(Part):
         packet: str | None = None,
         tcp: Mapping[str, Any] | None = None,
         stream: Mapping[str, Any] | None = None,
+        player: Mapping[str, Any] | None = None,
         arrivals: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> None:
@@ -242,6 +244,7 @@ class Flow(Part):
                 "packet": packet,
                 "tcp": tcp,
                 "stream": stream,
+                "player": player,
                 "arrivals": arrivals,
                 **more,
             }

@@ -120,7 +120,16 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
         schemes::find(&scheme.0).is_some_and(|entry| matches!(entry.build, Build::Stream { .. }))
     };
     let carries = table.scheme.given().is_some_and(streams);
+    let frames = |source: &At<file::Source>| {
+        source.kind.given().is_some_and(|kind| matches!(kind.value, SourceWord::Frames | SourceWord::Trace))
+    };
     if let Some(source) = table.source.given().filter(|_| !carries) {
+        if let Some(scheme) = table.scheme.given().filter(|_| frames(source)) {
+            notes
+                .wrong(scheme.span, format!("`{}` is no stream, and carries no frames", scheme.0))
+                .hint("take the scheme of a stream, such as scheme = \"tfrc\"");
+            return None;
+        }
         if let Some(span) = named {
             notes
                 .wrong(span, "a source without congestion control cannot be sent by name")

@@ -250,3 +250,44 @@ impl Playing {
 
 /// Frames before the one that is due of which it is remembered what has come, so that one that becomes whole counts as late.
 const KEPT: u32 = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::{Meter, Outputs, Random};
+
+    use crate::testing::{FLOW, ME};
+
+    /// A frame of two packets each 40 ms; of each seventh one packet is lost.
+    #[test]
+    fn memory_does_not_grow_with_time() {
+        let interval = Duration::from_millis(40);
+        let config = Player { startup: Duration::from_secs(10), ..Player::default() };
+        let mut playing = Playing::new(&config, interval, None);
+        let (mut random, mut meter, mut out) = (Random::new(1, "", ""), Meter::default(), Outputs::default());
+        let mut at = |playing: &mut Playing, now: Time, piece: Option<Piece>| {
+            let mut cx = Cx::new(now, ME, FLOW, &mut random, &mut meter, &mut out);
+            match piece {
+                Some(piece) => playing.on_piece(piece, 500, &mut cx),
+                None => playing.on_timer(&mut cx),
+            }
+        };
+        for frame in 0..20_000 {
+            let now = Time::ZERO + interval * u64::from(frame);
+            while playing.wake() <= now {
+                let due = playing.wake();
+                at(&mut playing, due, None);
+            }
+            let piece = Piece { frame, frame_bytes: 1000 };
+            at(&mut playing, now, Some(piece));
+            if frame % 7 != 3 {
+                at(&mut playing, now, Some(piece));
+            }
+            // 250 frames are in the buffer, of which each seventh leaves a gap
+            assert!(playing.whole.as_slice().len() <= 250 / 7 + 2);
+            assert!(playing.parts.len() <= (250 + KEPT as usize) / 7 + 2);
+        }
+        assert_eq!(meter.count(Count::Stalls), 0);
+        assert!(meter.count(Count::FramesMissed) > 2800);
+    }
+}

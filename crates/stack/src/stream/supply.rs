@@ -64,7 +64,7 @@ impl Supply {
             self.begin(cx)?;
         }
         let size = self.left.min(packet);
-        self.left = self.left - size;
+        self.left -= size;
         Some((size, self.piece))
     }
 

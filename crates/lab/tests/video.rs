@@ -1,0 +1,100 @@
+//! Videos over streams, from the text of a scenario to the counts of their players.
+
+use lab::Plan;
+
+fn plan(text: &str) -> Plan {
+    // paths start beside this file
+    let name = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/video.toml");
+    let scenario = lab::load(text, name).unwrap_or_else(|problems| panic!("{problems}"));
+    let plan = scenario.plan(None).expect("loaded means planned");
+    let printed = plan.to_toml();
+    let again = lab::load(&printed, name).unwrap_or_else(|problems| panic!("{problems}\n{printed}"));
+    assert_eq!(again.plan(None).expect("loaded means planned"), plan, "{printed}");
+    plan
+}
+
+/// The results of one flow over TFRC, a wire of 10 Mbit/s and a round trip of 44 ms.
+fn run(seconds: u32, flow: &str, more: &str) -> lab::Report {
+    let text = format!(
+        "duration = \"{seconds} s\"\n[topology]\nkind = \"dumbbell\"\n\
+         edge = {{ rate = \"100 Mbit/s\", delay = \"2 ms\" }}\n\
+         bottleneck = {{ rate = \"10 Mbit/s\", delay = \"20 ms\" }}\n\
+         [[flows]]\nname = \"film\"\nscheme = \"tfrc\"\n{flow}\n{more}\n"
+    );
+    let outcome = lab::run(&plan(&text), &sim::Control::default());
+    assert!(outcome.complete);
+    outcome.report
+}
+
+fn value(report: &lab::Report, key: &str) -> f64 {
+    report.value(key).unwrap_or_else(|| panic!("{key}"))
+}
+
+#[test]
+fn a_film_from_a_list_is_played_to_its_end() {
+    let source = "source = { kind = \"trace\", file = \"frames.txt\", live = false }";
+    let report = run(20, &format!("{source}\nplayer = {{ startup = \"500 ms\" }}"), "");
+    assert_eq!(value(&report, "flow.film.frames_played"), 60.0);
+    for nothing in ["frames_lost", "frames_late", "frames_dropped", "stalls", "stalled"] {
+        assert_eq!(value(&report, &format!("flow.film.{nothing}")), 0.0, "{nothing}");
+    }
+    // 5 I frames, 15 P frames and 40 B frames, and 37·(0 + 1 + 2 + 3 + 4) in each five
+    let sizes = 5.0 * 9000.0 + 15.0 * 4000.0 + 40.0 * 1500.0 + 12.0 * 370.0;
+    assert_eq!(value(&report, "flow.film.sent_bytes"), sizes);
+    // scaled to 1 Mbit/s of live frames: 60 frames in 2.4 s
+    let source = "source = { kind = \"trace\", file = \"frames.txt\", rate = \"1 Mbit/s\" }";
+    let report = run(20, source, "");
+    assert!((value(&report, "flow.film.sent_bytes") - 300_000.0).abs() <= 1.0);
+    assert_eq!(report.value("flow.film.frames_played"), None);
+    // again and again
+    let report = run(24, &source.replace(" }", ", repeat = true }"), "");
+    assert!((value(&report, "flow.film.sent_bytes") / 3e6 - 1.0).abs() < 0.01);
+}
+
+/// The wire is cut from 10 s to 13 s. The film is live, so what was sent meanwhile is lost.
+#[test]
+fn an_outage_is_a_stall_and_the_frames_of_its_time_are_lost() {
+    let report = run(
+        30,
+        "source = { kind = \"constant\", rate = \"1 Mbit/s\", drop_after = \"500 ms\" }\nplayer = { startup = \"1 s\" }",
+        "[[events]]\nat = \"10 s\"\nlink = \"bottleneck\"\nup = false\n\
+         [[events]]\nat = \"13 s\"\nlink = \"bottleneck\"\nup = true\n\
+         [record]\nseries = [\"buffer\", \"waiting\"]\nevents = true",
+    );
+    assert_eq!(value(&report, "flow.film.stalls"), 1.0);
+    // the buffer of one second lasts until 11 s, and has to fill again after 13 s
+    let stalled = value(&report, "flow.film.stalled");
+    assert!((2.5..=5.0).contains(&stalled), "{stalled}");
+    let lost = value(&report, "flow.film.frames_lost");
+    // 75 in the outage, and what TFRC is too slow for after it
+    assert!((70.0..=250.0).contains(&lost), "{lost}");
+    let played = value(&report, "flow.film.frames_played");
+    assert!(played + lost <= 750.0 && played + stalled * 25.0 <= 750.0, "{played}, {lost}, {stalled}");
+    assert!(played > 400.0, "{played}");
+    assert_eq!(report.value("receiver.film@right1.stalls"), Some(1.0));
+}
+
+/// What is there before the warm-up ends counts for the start, not for frames.
+#[test]
+fn the_start_is_told_whenever_it_was_and_frames_count_after_the_warm_up() {
+    let report = run(
+        20,
+        "start = \"2 s\"\nsource = { kind = \"constant\", rate = \"1 Mbit/s\" }\nplayer = { startup = \"1 s\" }",
+        "",
+    );
+    let startup = value(&report, "flow.film.startup");
+    assert!((0.9..=2.2).contains(&startup), "{startup}");
+    let whole = value(&report, "flow.film.frames_played");
+    let text = "start = \"2 s\"\nsource = { kind = \"constant\", rate = \"1 Mbit/s\" }\nplayer = { startup = \"1 s\" }";
+    let plan_text = format!(
+        "duration = \"20 s\"\nwarmup = \"10 s\"\n[topology]\nkind = \"dumbbell\"\n\
+         edge = {{ rate = \"100 Mbit/s\", delay = \"2 ms\" }}\n\
+         bottleneck = {{ rate = \"10 Mbit/s\", delay = \"20 ms\" }}\n\
+         [[flows]]\nname = \"film\"\nscheme = \"tfrc\"\n{text}\n"
+    );
+    let report = lab::run(&plan(&plan_text), &sim::Control::default()).report;
+    assert_eq!(report.value("flow.film.startup"), Some(startup));
+    // a frame each 40 ms for ten seconds
+    assert_eq!(value(&report, "flow.film.frames_played"), 250.0);
+    assert!(whole > 250.0 + 150.0, "{whole}");
+}
