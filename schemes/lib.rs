@@ -26,6 +26,8 @@ pub mod cubic;
 pub mod his;
 pub mod hobhis;
 pub mod icp;
+pub mod ledbat;
+pub mod ledbat_pp;
 pub mod mca;
 pub mod mircc;
 pub mod mircc_multipath;
@@ -35,6 +37,7 @@ pub mod pgmcc;
 pub mod raaqm;
 pub mod reno;
 pub mod srmcc;
+pub mod tcp_lp;
 pub mod tfmcc;
 pub mod tfrc;
 
@@ -46,11 +49,14 @@ registry! {
         his: His,
         hobhis: Hobhis,
         icp: Icp,
+        ledbat: Ledbat,
+        ledbat_pp: LedbatPp,
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
         nack: Nack,
         raaqm: Raaqm,
         reno: Reno,
+        tcp_lp: TcpLp,
     }
     stream {
         asmp: Asmp,

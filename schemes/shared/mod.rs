@@ -2,6 +2,7 @@
 
 mod asking;
 mod classic;
+mod delays;
 mod equation;
 mod loss_events;
 mod receive_rate;
@@ -9,6 +10,7 @@ mod recent;
 
 pub use asking::{asks_again, forget_one};
 pub use classic::Classic;
+pub use delays::Delays;
 pub use equation::{loss_event_rate_of, tcp_friendly_rate};
 pub use loss_events::LossEvents;
 pub use receive_rate::ReceiveRate;

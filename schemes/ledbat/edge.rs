@@ -1,0 +1,91 @@
+//! LEDBAT's window.
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use units::{Bytes, Duration, Segments};
+
+use super::Params;
+use crate::shared::Delays;
+
+/// The sender's side of LEDBAT; the receiver's is the timestamps that TCP carries anyway.
+#[derive(Clone, Debug)]
+pub struct Ledbat {
+    params: Params,
+    /// In segments.
+    window: f64,
+    /// The window in bytes.
+    allowed: Bytes,
+    segment: Bytes,
+    delays: Delays,
+}
+
+impl Ledbat {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        let delays = Delays::new(params.base_history, params.current_filter);
+        let (segment, allowed) = (setup.segment, Bytes::ZERO);
+        let mut law = Self { params: params.clone(), window: 0.0, allowed, segment, delays };
+        law.set(params.init_cwnd);
+        law
+    }
+
+    /// The window.
+    pub fn window(&self) -> Segments {
+        Segments(self.window)
+    }
+
+    /// What the law reckons that the queue adds to the delay.
+    pub fn queue_delay(&self) -> Duration {
+        self.delays.queueing()
+    }
+
+    fn set(&mut self, window: f64) {
+        self.window = window.max(LOSS_WINDOW);
+        self.allowed = Segments(self.window).in_bytes_floor(self.segment);
+    }
+}
+
+impl CongestionControl for Ledbat {
+    fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
+        if let Some(delay) = ack.delay() {
+            self.delays.take(delay, ack.rtt_smoothed, cx.now());
+        }
+        let queueing = self.delays.queueing();
+        cx.probe("queue_delay", queueing.as_secs_f64());
+        // differs: while losses are repaired the window stands still, as TCP's does
+        if ack.recovering {
+            return;
+        }
+        let Params { target, gain, allowed_increase, min_cwnd, .. } = self.params;
+        // off_target = (TARGET − queuing_delay)/TARGET                                     [RFC6817 §2.4.2]
+        let off_target = 1.0 - queueing.as_secs_f64() / target.as_secs_f64();
+        // cwnd += GAIN·off_target·bytes_newly_acked·MSS/cwnd
+        let acked = ack.bytes.in_segments(self.segment).0;
+        let aim = self.window + gain * off_target * acked / self.window;
+        // max_allowed_cwnd = flightsize + ALLOWED_INCREASE·MSS, flightsize before this acknowledgement
+        let most = ack.in_flight.in_segments(self.segment).0 + allowed_increase;
+        // cwnd = max(min(cwnd, max_allowed_cwnd), MIN_CWND·MSS)
+        self.set(aim.min(most).max(min_cwnd));
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        if event.cause == Cause::Timeout {
+            // cwnd = 1·MSS; that the timeout doubles is the transport's                    [RFC6817 §2.4.2: CTO]
+            self.set(LOSS_WINDOW);
+        } else if event.first {
+            // once per round trip: cwnd = min(cwnd, max(cwnd/2, MIN_CWND·MSS))             [RFC6817 §2.4.2]
+            self.set(self.window.min((self.window / 2.0).max(self.params.min_cwnd)));
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance::window(self.allowed)
+    }
+
+    /// After a silence the window is at most the initial one [RFC5681 §4.1].
+    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+        self.set(self.window.min(self.params.init_cwnd));
+    }
+}
+
+/// Window that a timeout leaves, in segments.
+const LOSS_WINDOW: f64 = 1.0;

@@ -1,0 +1,52 @@
+//! LEDBAT: a window that aims at a fixed delay in the queue, so that it gives way to whoever makes a longer one [RFC6817].
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+use units::Duration;
+
+mod edge;
+#[cfg(test)]
+mod tests;
+
+pub use edge::Ledbat;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "ledbat",
+    title: "LEDBAT: background transport that adds little delay",
+    families: &[Family::Ip],
+    sources: &[
+        Source {
+            key: "RFC6817",
+            text: "Shalunov, Hazel, Iyengar, Kuehlewind: Low Extra Delay Background Transport (LEDBAT), RFC 6817, 2012",
+        },
+        Source { key: "RFC5681", text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009" },
+    ],
+    documented: Documented::Full,
+    series: &[("queue_delay", "s", "flow", "what the law reckons that the queue adds to the delay")],
+    reorder: 1,
+};
+
+contract::params! {
+    /// Delay that the queue may add.
+    target: Duration = Duration::from_millis(100), within "1 ms"..="100 ms", from "RFC6817 §2.5: 100 ms or less";
+    /// Segments added per round trip where the queue is empty.
+    gain: f64 = 1.0, within 0.001..=1.0, from "RFC6817 §2.5: 1 or less, so that growth is never faster than Reno's";
+    /// Segments by which the window may exceed what is in flight.
+    allowed_increase: f64 = 1.0, within 0.001..=100.0, from "RFC6817 §2.5";
+    /// Minutes whose least delay makes the base delay.
+    base_history: u32 = 10, within 1..=60, from "RFC6817 §2.5";
+    /// Samples, none older than a round trip, whose least is the current delay.
+    current_filter: u32 = 4, within 1..=1000, from "our choice: RFC6817 §3.1.2 leaves the filter open; the least of four is not moved by a delayed acknowledgement";
+    /// Window at the start, in segments.
+    init_cwnd: f64 = 2.0, within 1.0..=10.0, from "RFC6817 §2.5";
+    /// Least window, in segments; only a timeout leaves less.
+    min_cwnd: f64 = 2.0, within 1.0..=10.0, from "RFC6817 §2.5";
+}
+
+/// The whole congestion control.
+pub type Control = Ledbat;
+
+/// Makes the congestion control of one connection.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Ledbat::new(params, setup)
+}

@@ -1,0 +1,62 @@
+//! LEDBAT++: LEDBAT by round-trip times, slower to grow, quicker to give way, and now and then silent, so that all see an empty queue.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+use units::Duration;
+
+mod edge;
+#[cfg(test)]
+mod tests;
+
+pub use edge::LedbatPp;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "ledbat_pp",
+    title: "LEDBAT++: background transport that latecomers cannot starve",
+    families: &[Family::Ip],
+    sources: &[
+        Source {
+            key: "LEDBATPP",
+            text: "Balasubramanian, Ertugay, Havey: LEDBAT++: Congestion Control for Background Traffic, draft-irtf-iccrg-ledbat-plus-plus-01, 2020",
+        },
+        Source {
+            key: "RFC6817",
+            text: "Shalunov, Hazel, Iyengar, Kuehlewind: Low Extra Delay Background Transport (LEDBAT), RFC 6817, 2012",
+        },
+        Source { key: "RFC5681", text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009" },
+    ],
+    documented: Documented::Full,
+    series: &[("queue_delay", "s", "flow", "what the law reckons that the queue adds to the delay")],
+    reorder: 1,
+};
+
+contract::params! {
+    /// Delay that the queue may add.
+    target: Duration = Duration::from_millis(60), within "1 ms"..="1 s", from "LEDBATPP §4.5";
+    /// Most that the gain is divided by.
+    gain_divisor: f64 = 16.0, within 1.0..=1000.0, from "LEDBATPP §4.2";
+    /// How sharply the window falls above the target.
+    constant: f64 = 1.0, within 0.01..=100.0, from "LEDBATPP §4.3";
+    /// Share of the target at which the first slow start ends.
+    exit_share: f64 = 0.75, within 0.01..=1.0, from "LEDBATPP §4.1: 3/4";
+    /// Round trips from the end of the first slow start to the first slowdown.
+    first_wait: f64 = 2.0, within 0.0..=1000.0, from "LEDBATPP §4.4";
+    /// Round trips for which the window is held at its least.
+    freeze: f64 = 2.0, within 0.0..=1000.0, from "LEDBATPP §4.4";
+    /// Time to the next slowdown over the time that the last one took.
+    interval: f64 = 9.0, within 0.0..=1000.0, from "LEDBATPP §4.4: at most a tenth of the capacity is lost";
+    /// Minutes whose least round-trip time is that of an empty queue.
+    base_history: u32 = 10, within 1..=60, from "RFC6817 §2.5";
+    /// Samples, none older than a round trip, whose least is the current round-trip time.
+    current_filter: u32 = 4, within 1..=1000, from "our choice: as for LEDBAT, the least of four is not moved by a delayed acknowledgement";
+    /// Window at the start and the least, in segments; only a timeout leaves less.
+    min_cwnd: f64 = 2.0, within 1.0..=10.0, from "LEDBATPP §4.1, §4.4";
+}
+
+/// The whole congestion control.
+pub type Control = LedbatPp;
+
+/// Makes the congestion control of one connection.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    LedbatPp::new(params, setup)
+}

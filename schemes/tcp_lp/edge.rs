@@ -1,0 +1,170 @@
+//! TCP-LP's window.
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use units::{Bytes, Duration, Segments, Time};
+
+use super::Params;
+
+/// The sender's side of TCP-LP; the receiver's is the timestamps that TCP carries anyway.
+#[derive(Clone, Debug)]
+pub struct TcpLp {
+    params: Params,
+    /// In segments.
+    window: f64,
+    threshold: f64,
+    /// The window in bytes.
+    allowed: Bytes,
+    segment: Bytes,
+    initial: f64,
+    delays: Option<Delays>,
+    /// When the last early cut was; nothing is inferred for a while.
+    cut_at: Time,
+    /// The inference phase lasts until then.
+    inferring_until: Time,
+    rtt: Duration,
+}
+
+/// One-way delays, in nanoseconds of clocks that need not agree, less the first one, so that the smoothed one is exact enough.
+#[derive(Clone, Copy, Debug)]
+struct Delays {
+    first: i64,
+    smoothed: f64,
+    least: f64,
+    greatest: f64,
+}
+
+impl TcpLp {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        let initial = setup.initial_window.in_segments(setup.segment).0.max(LEAST_WINDOW);
+        let mut law = Self {
+            params: params.clone(),
+            window: 0.0,
+            threshold: f64::INFINITY,
+            allowed: Bytes::ZERO,
+            segment: setup.segment,
+            initial,
+            delays: None,
+            cut_at: Time::NEVER,
+            inferring_until: Time::ZERO,
+            rtt: Duration::ZERO,
+        };
+        law.set(initial);
+        law
+    }
+
+    /// The window.
+    pub fn window(&self) -> Segments {
+        Segments(self.window)
+    }
+
+    fn set(&mut self, window: f64) {
+        self.window = window.max(LEAST_WINDOW);
+        self.allowed = Segments(self.window).in_bytes_floor(self.segment);
+    }
+
+    /// Takes a sample of the one-way delay.
+    fn sample(&mut self, delay: i64) {
+        let Some(d) = &mut self.delays else {
+            self.delays = Some(Delays { first: delay, smoothed: 0.0, least: 0.0, greatest: 0.0 });
+            return;
+        };
+        let sample = delay.saturating_sub(d.first) as f64;
+        // sd = (1 − γ)·sd + γ·d                                                            [KK03 §III]
+        d.smoothed += self.params.gamma * (sample - d.smoothed);
+        d.least = d.least.min(sample);
+        d.greatest = d.greatest.max(sample);
+    }
+
+    /// Whether the delay is a sign of congestion.
+    fn is_early(&self) -> bool {
+        // sd > d_min + (d_max − d_min)·δ                                                   [KK03 §III]
+        self.delays.is_some_and(|d| d.smoothed > d.least + (d.greatest - d.least) * self.params.delta)
+    }
+
+    /// Early congestion [KK03 §III].
+    fn infer(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        if now < self.inferring_until {
+            // a second sign within the phase: others are there, so all but one segment goes
+            self.set(LEAST_WINDOW);
+            cx.event("persistent", 1.0);
+        } else {
+            self.set(self.window / 2.0);
+            cx.event("early", self.window);
+        }
+        // the window leads on from here without a slow start
+        self.threshold = self.window;
+        self.cut_at = now;
+        self.inferring_until = now + self.rtt.scaled(self.params.inference);
+    }
+}
+
+impl CongestionControl for TcpLp {
+    fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
+        self.rtt = ack.rtt_smoothed;
+        if let Some(delay) = ack.delay() {
+            self.sample(delay);
+        }
+        if let Some(d) = self.delays
+            && cx.probing()
+        {
+            cx.probe("queue_delay", (d.smoothed - d.least) * 1e-9);
+        }
+        if ack.recovering || ack.marked {
+            return;
+        }
+        let slow_start = self.window < self.threshold;
+        let deaf = self.cut_at != Time::NEVER
+            && cx.now().saturating_since(self.cut_at) < self.rtt.scaled(self.params.deaf);
+        if !deaf && self.is_early() && (!slow_start || self.params.early_in_slow_start) {
+            return self.infer(cx);
+        }
+        // the inference phase only looks on                                                [KK03 §III]
+        if ack.app_limited || cx.now() < self.inferring_until {
+            return;
+        }
+        let acked = ack.bytes.in_segments(self.segment).0.min(1.0);
+        if slow_start {
+            // cwnd += min(N, SMSS)                                                         [RFC5681 §3.1, eq. 2]
+            self.set(self.window + acked);
+        } else {
+            // cwnd += 1/cwnd                                                               [KK03 §III, RFC5681 §3.1, eq. 3]
+            self.set(self.window + 1.0 / self.window);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        if event.first {
+            // ssthresh = max(FlightSize/2, 2·SMSS)                                         [RFC5681 §3.1, eq. 4]
+            let flight = event.in_flight.in_segments(self.segment).0;
+            self.threshold = (flight / 2.0).max(LEAST_THRESHOLD);
+            self.set(self.threshold);
+        }
+        if event.cause == Cause::Timeout {
+            self.set(LEAST_WINDOW);
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance::window(self.allowed)
+    }
+
+    /// After a silence the window is at most the initial one [RFC5681 §4.1].
+    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+        self.set(self.window.min(self.initial));
+    }
+
+    fn threshold(&self) -> Bytes {
+        if self.threshold == f64::INFINITY {
+            Bytes::UNLIMITED
+        } else {
+            Segments(self.threshold.max(LEAST_WINDOW)).in_bytes_floor(self.segment)
+        }
+    }
+}
+
+/// Least window, in segments.
+const LEAST_WINDOW: f64 = 1.0;
+/// Least threshold after a loss, in segments.
+const LEAST_THRESHOLD: f64 = 2.0;

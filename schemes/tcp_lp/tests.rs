@@ -1,0 +1,144 @@
+//! One test per claim about TCP-LP.
+
+use contract::{Ack, Cause, CongestionControl};
+use units::{Duration, Time};
+
+use super::{Params, TcpLp, control};
+use crate::shared::testing::{Bench, setup};
+
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{a} is not {b}");
+}
+
+/// One segment acknowledged, with this one-way delay in milliseconds, by clocks that are an hour apart.
+fn ack(bench: &mut Bench, law: &mut TcpLp, delay_ms: u64) {
+    let answered_at = bench.now + Duration::from_millis(delay_ms) + Duration::from_secs(3600);
+    let ack = Ack { sent_at: bench.now, answered_at, ..bench.an_ack(law) };
+    bench.give(law, &ack);
+}
+
+/// In congestion avoidance with so many segments, the delays so far between 20 and 120 ms and the smoothed one at 20: the
+/// threshold is 35 ms.
+fn avoiding(window: u64) -> (Bench, TcpLp) {
+    let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &setup(2 * window)));
+    bench.now = Time::ZERO + Duration::from_secs(1);
+    // no window grows in a repair, and no sign is taken
+    let mut sample = |delay_ms| {
+        let answered_at = bench.now + Duration::from_millis(delay_ms) + Duration::from_secs(3600);
+        let ack = Ack { sent_at: bench.now, answered_at, recovering: true, ..bench.an_ack(&law) };
+        bench.give(&mut law, &ack);
+    };
+    sample(20);
+    sample(120);
+    for _ in 0..300 {
+        sample(20);
+    }
+    bench.congestion(&mut law, Cause::Loss);
+    close(law.window().0, window as f64);
+    (bench, law)
+}
+
+/// RFC 5681, which TCP-LP keeps: slow start doubles, and no early sign is taken in it.
+#[test]
+fn slow_start_is_renos() {
+    let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &setup(2)));
+    for window in 3..=20 {
+        ack(&mut bench, &mut law, 20 + window);
+        close(law.window().0, window as f64);
+    }
+    bench.congestion(&mut law, Cause::Loss);
+    close(law.window().0, 10.0);
+}
+
+/// The threshold: 20 + 0.15·100 = 35 ms. From 20, samples of 139 ms move the smoothed delay to 20 + 119/8 = 34.875 ms, which is not
+/// above 20 + 0.15·119 = 37.85, and then to 34.875 + 104.125/8 = 47.890625, which is.
+#[test]
+fn early_congestion_is_a_smoothed_delay_above_the_threshold() {
+    let (mut bench, mut law) = avoiding(10);
+    ack(&mut bench, &mut law, 139);
+    close(law.window().0, 10.1);
+    ack(&mut bench, &mut law, 139);
+    close(law.window().0, 5.05);
+}
+
+/// What others may add to the delay for a moment is smoothed away: one sample of 100 ms among samples of 20 is 30 ms.
+#[test]
+fn a_single_delay_is_no_sign() {
+    let (mut bench, mut law) = avoiding(10);
+    ack(&mut bench, &mut law, 100);
+    close(law.window().0, 10.1);
+}
+
+/// §III: for three round trips after the first sign, of 100 ms each here, the window stands still; then it grows by one each round.
+#[test]
+fn the_inference_phase_only_looks_on() {
+    let (mut bench, mut law) = avoiding(10);
+    ack(&mut bench, &mut law, 119);
+    ack(&mut bench, &mut law, 119);
+    let halved = law.window().0;
+    close(halved, 5.05);
+    let begun = bench.now;
+    // the smoothed delay falls while nothing is inferred
+    for i in 1..30 {
+        bench.now = begun + Duration::from_millis(3 * i);
+        ack(&mut bench, &mut law, 20);
+        close(law.window().0, halved);
+    }
+    bench.now = begun + Duration::from_millis(299);
+    ack(&mut bench, &mut law, 20);
+    close(law.window().0, halved);
+    bench.now = begun + Duration::from_millis(300);
+    ack(&mut bench, &mut law, 20);
+    close(law.window().0, halved + 1.0 / halved);
+}
+
+/// §III: a second sign within the phase leaves one segment, and begins another phase.
+#[test]
+fn a_second_sign_within_the_phase_leaves_one_segment() {
+    let (mut bench, mut law) = avoiding(10);
+    ack(&mut bench, &mut law, 119);
+    ack(&mut bench, &mut law, 119);
+    let begun = bench.now;
+    // what comes within a round trip left before the cut
+    bench.now = begun + Duration::from_millis(99);
+    ack(&mut bench, &mut law, 119);
+    close(law.window().0, 5.05);
+    bench.now = begun + Duration::from_millis(100);
+    ack(&mut bench, &mut law, 119);
+    close(law.window().0, 1.0);
+    // silent until 400, then by 1/W
+    bench.now = begun + Duration::from_millis(150);
+    for _ in 0..40 {
+        ack(&mut bench, &mut law, 20);
+    }
+    close(law.window().0, 1.0);
+    bench.now = begun + Duration::from_millis(400);
+    for window in [2.0, 2.5, 2.9] {
+        ack(&mut bench, &mut law, 20);
+        close(law.window().0, window);
+    }
+}
+
+/// §III: a sign after the phase is a first one again.
+#[test]
+fn a_sign_after_the_phase_halves_again() {
+    let (mut bench, mut law) = avoiding(16);
+    ack(&mut bench, &mut law, 119);
+    ack(&mut bench, &mut law, 119);
+    let once = law.window().0;
+    bench.now += Duration::from_millis(300);
+    ack(&mut bench, &mut law, 119);
+    close(law.window().0, once / 2.0);
+}
+
+/// RFC 5681: a loss halves what was in flight, a timeout leaves one segment.
+#[test]
+fn losses_and_timeouts_are_renos() {
+    let (mut bench, mut law) = avoiding(10);
+    bench.congestion(&mut law, Cause::Loss);
+    close(law.window().0, 5.0);
+    bench.congestion(&mut law, Cause::Timeout);
+    close(law.window().0, 1.0);
+    assert_eq!(law.threshold(), units::Bytes::new(2500));
+}
+
