@@ -1,9 +1,19 @@
 //! TCP-LP's window.
 
-use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Setup};
 use units::{Bytes, Duration, Segments, Time};
 
 use super::Params;
+
+contract::choice! {
+    /// Whose one-way delay a sample is.
+    pub enum Sample {
+        /// That of the newest segment covered. Acknowledgements of one segment are left out where the receiver waits for two.
+        Newest = "newest",
+        /// That of the segment whose timestamp is echoed: the wait of a delayed acknowledgement is in it.
+        Echoed = "echoed",
+    }
+}
 
 /// The sender's side of TCP-LP; the receiver's is the timestamps that TCP carries anyway.
 #[derive(Clone, Debug)]
@@ -17,11 +27,13 @@ pub struct TcpLp {
     segment: Bytes,
     initial: f64,
     delays: Option<Delays>,
-    /// When the last early cut was; nothing is inferred for a while.
+    /// When the last early cut was.
     cut_at: Time,
     /// The inference phase lasts until then.
     inferring_until: Time,
     rtt: Duration,
+    /// Share of the acknowledgements that cover two segments or more, smoothed.
+    pairs: f64,
 }
 
 /// One-way delays, in nanoseconds of clocks that need not agree, less the first one, so that the smoothed one is exact enough.
@@ -31,6 +43,8 @@ struct Delays {
     smoothed: f64,
     least: f64,
     greatest: f64,
+    /// The sample of the acknowledgement that is being read, if it gave one, and when its segment left.
+    last: Option<(f64, Time)>,
 }
 
 impl TcpLp {
@@ -45,9 +59,10 @@ impl TcpLp {
             segment: setup.segment,
             initial,
             delays: None,
-            cut_at: Time::NEVER,
+            cut_at: Time::ZERO,
             inferring_until: Time::ZERO,
             rtt: Duration::ZERO,
+            pairs: 0.0,
         };
         law.set(initial);
         law
@@ -64,9 +79,9 @@ impl TcpLp {
     }
 
     /// Takes a sample of the one-way delay.
-    fn sample(&mut self, delay: i64) {
+    fn sample(&mut self, delay: i64, sent_at: Time) {
         let Some(d) = &mut self.delays else {
-            self.delays = Some(Delays { first: delay, smoothed: 0.0, least: 0.0, greatest: 0.0 });
+            self.delays = Some(Delays { first: delay, smoothed: 0.0, least: 0.0, greatest: 0.0, last: None });
             return;
         };
         let sample = delay.saturating_sub(d.first) as f64;
@@ -74,12 +89,17 @@ impl TcpLp {
         d.smoothed += self.params.gamma * (sample - d.smoothed);
         d.least = d.least.min(sample);
         d.greatest = d.greatest.max(sample);
+        d.last = Some((sample, sent_at));
     }
 
-    /// Whether the delay is a sign of congestion.
-    fn is_early(&self) -> bool {
+    /// Whether the sample last taken is a sign of congestion. It is looked at once.
+    fn is_early(&mut self) -> bool {
+        let Some(d) = &mut self.delays else { return false };
+        let Some((last, sent_at)) = d.last.take() else { return false };
         // sd > d_min + (d_max − d_min)·δ                                                   [KK03 §III]
-        self.delays.is_some_and(|d| d.smoothed > d.least + (d.greatest - d.least) * self.params.delta)
+        let threshold = d.least + (d.greatest - d.least) * self.params.delta;
+        let (fresh, after_cut) = (last > threshold, sent_at >= self.cut_at);
+        d.smoothed > threshold && (fresh || !self.params.fresh) && (after_cut || !self.params.after_cut)
     }
 
     /// Early congestion [KK03 §III].
@@ -103,21 +123,20 @@ impl TcpLp {
 impl CongestionControl for TcpLp {
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
         self.rtt = ack.rtt_smoothed;
-        if let Some(delay) = ack.delay() {
-            self.sample(delay);
+        if let (Sample::Echoed, Some(delay)) = (self.params.sample, ack.delay()) {
+            self.sample(delay, ack.sent_at);
         }
         if let Some(d) = self.delays
             && cx.probing()
         {
             cx.probe("queue_delay", (d.smoothed - d.least) * 1e-9);
         }
+        let early = self.is_early();
         if ack.recovering || ack.marked {
             return;
         }
         let slow_start = self.window < self.threshold;
-        let deaf = self.cut_at != Time::NEVER
-            && cx.now().saturating_since(self.cut_at) < self.rtt.scaled(self.params.deaf);
-        if !deaf && self.is_early() && (!slow_start || self.params.early_in_slow_start) {
+        if early && (!slow_start || self.params.early_in_slow_start) {
             return self.infer(cx);
         }
         // the inference phase only looks on                                                [KK03 §III]
@@ -131,6 +150,23 @@ impl CongestionControl for TcpLp {
         } else {
             // cwnd += 1/cwnd                                                               [KK03 §III, RFC5681 §3.1, eq. 3]
             self.set(self.window + 1.0 / self.window);
+        }
+    }
+
+    fn samples_delivery(&self) -> bool {
+        self.params.sample == Sample::Newest
+    }
+
+    fn on_delivery(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
+        let pair = delivery.bytes >= self.segment * 2;
+        // with little in flight there is none to wait for
+        if delivery.in_flight_before >= self.segment * 4 && !delivery.recovering {
+            self.pairs += PAIRS_WEIGHT * (f64::from(u8::from(pair)) - self.pairs);
+        }
+        if let (Some(delay), Some(rtt)) = (delivery.delay, delivery.rtt)
+            && (pair || self.pairs < 0.5)
+        {
+            self.sample(delay, cx.now() - rtt);
         }
     }
 
@@ -164,6 +200,8 @@ impl CongestionControl for TcpLp {
     }
 }
 
+/// Weight of an acknowledgement in the share of those that cover two segments.
+const PAIRS_WEIGHT: f64 = 0.125;
 /// Least window, in segments.
 const LEAST_WINDOW: f64 = 1.0;
 /// Least threshold after a loss, in segments.

@@ -6,7 +6,7 @@ mod edge;
 #[cfg(test)]
 mod tests;
 
-pub use edge::TcpLp;
+pub use edge::{Sample, TcpLp};
 
 /// The title page.
 pub const SCHEME: Scheme = Scheme {
@@ -33,8 +33,12 @@ contract::params! {
     delta: f64 = 0.15, within 0.001..=1.0, from "KK03 §III: δ = 0.15";
     /// Round trips of the inference phase.
     inference: f64 = 3.0, within 0.0..=1000.0, from "KK03 §III: three round trips; LINUXLP";
-    /// Round trips after a cut in which no further sign counts.
-    deaf: f64 = 1.0, within 0.0..=1000.0, from "our choice: the smoothed delay stays above the threshold for some acknowledgements, and what they tell of left before the cut";
+    /// Only a segment that left after the last cut gives a sign.
+    after_cut: bool = true, from "our choice: the paper does not say how the signs of one queue are told from a second sign, and what left before the cut tells nothing of it";
+    /// Only a sample that is itself above the threshold is a sign.
+    fresh: bool = true, from "our choice: after a cut the smoothed delay falls late, and a queue that is gone would count as a second sign";
+    /// Whose delay a sample is: the newest segment that an acknowledgement covers, or the one whose timestamp it echoes.
+    sample: Sample = Sample::Newest, from "LINUXLP: echoed; our choice of the other: what an acknowledgement waited for a second segment, or for its timer, is not taken for a queue";
     /// Take early signs in slow start as well.
     early_in_slow_start: bool = false, from "our choice: KK03 gives a policy of congestion avoidance, and without a loss the greatest delay is not known";
 }

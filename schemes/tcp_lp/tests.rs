@@ -1,10 +1,10 @@
 //! One test per claim about TCP-LP.
 
-use contract::{Ack, Cause, CongestionControl};
+use contract::{Ack, Cause, CongestionControl, Delivery};
 use units::{Duration, Time};
 
-use super::{Params, TcpLp, control};
-use crate::shared::testing::{Bench, setup};
+use super::{Params, Sample, TcpLp, control};
+use crate::shared::testing::{Bench, SEGMENT, setup};
 
 fn close(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{a} is not {b}");
@@ -17,10 +17,15 @@ fn ack(bench: &mut Bench, law: &mut TcpLp, delay_ms: u64) {
     bench.give(law, &ack);
 }
 
+/// Samples as the source has them.
+fn echoed() -> Params {
+    Params { sample: Sample::Echoed, ..Params::default() }
+}
+
 /// In congestion avoidance with so many segments, the delays so far between 20 and 120 ms and the smoothed one at 20: the
 /// threshold is 35 ms.
 fn avoiding(window: u64) -> (Bench, TcpLp) {
-    let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &setup(2 * window)));
+    let (mut bench, mut law) = (Bench::new(), control(&echoed(), &setup(2 * window)));
     bench.now = Time::ZERO + Duration::from_secs(1);
     // no window grows in a repair, and no sign is taken
     let mut sample = |delay_ms| {
@@ -41,7 +46,7 @@ fn avoiding(window: u64) -> (Bench, TcpLp) {
 /// RFC 5681, which TCP-LP keeps: slow start doubles, and no early sign is taken in it.
 #[test]
 fn slow_start_is_renos() {
-    let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &setup(2)));
+    let (mut bench, mut law) = (Bench::new(), control(&echoed(), &setup(2)));
     for window in 3..=20 {
         ack(&mut bench, &mut law, 20 + window);
         close(law.window().0, window as f64);
@@ -99,9 +104,11 @@ fn a_second_sign_within_the_phase_leaves_one_segment() {
     ack(&mut bench, &mut law, 119);
     ack(&mut bench, &mut law, 119);
     let begun = bench.now;
-    // what comes within a round trip left before the cut
-    bench.now = begun + Duration::from_millis(99);
-    ack(&mut bench, &mut law, 119);
+    // what left before the cut tells nothing, whenever it is acknowledged
+    let sent_at = begun - Duration::from_millis(1);
+    let answered_at = sent_at + Duration::from_millis(119) + Duration::from_secs(3600);
+    let old = Ack { sent_at, answered_at, ..bench.an_ack(&law) };
+    bench.give(&mut law, &old);
     close(law.window().0, 5.05);
     bench.now = begun + Duration::from_millis(100);
     ack(&mut bench, &mut law, 119);
@@ -117,6 +124,23 @@ fn a_second_sign_within_the_phase_leaves_one_segment() {
         ack(&mut bench, &mut law, 20);
         close(law.window().0, window);
     }
+}
+
+/// What we add: while the smoothed delay is above the threshold yet, a sample below it is no second sign.
+#[test]
+fn a_queue_that_is_gone_is_no_second_sign() {
+    let (mut bench, mut law) = avoiding(10);
+    for _ in 0..4 {
+        ack(&mut bench, &mut law, 119);
+    }
+    // two signs: 1 segment. The smoothed delay is 20 + 99·(1 − (7/8)⁴) = 61 ms by now
+    close(law.window().0, 1.0);
+    bench.now += Duration::from_millis(299);
+    ack(&mut bench, &mut law, 34);
+    close(law.window().0, 1.0);
+    bench.now += Duration::from_millis(1);
+    ack(&mut bench, &mut law, 34);
+    close(law.window().0, 2.0);
 }
 
 /// §III: a sign after the phase is a first one again.
@@ -142,3 +166,39 @@ fn losses_and_timeouts_are_renos() {
     assert_eq!(law.threshold(), units::Bytes::new(2500));
 }
 
+/// What we add: where acknowledgements cover two segments, one that covers one has waited for its timer, and is no sample; where they
+/// cover one, it is.
+#[test]
+fn an_acknowledgement_that_waited_is_no_sample() {
+    for pairs in [true, false] {
+        let (mut bench, mut law) = (Bench::new(), control(&Params::default(), &setup(10)));
+        assert!(law.samples_delivery());
+        let tell = |bench: &mut Bench, law: &mut TcpLp, segments: u64, delay_ms: i64| {
+            let delivery = Delivery {
+                bytes: SEGMENT * segments,
+                total: SEGMENT * 100,
+                total_when_sent: SEGMENT * 90,
+                rate: None,
+                app_limited: false,
+                rtt: Some(bench.rtt),
+                delay: Some(delay_ms * 1_000_000 - 3_600_000_000_000),
+                in_flight_before: SEGMENT * 8,
+                in_flight: SEGMENT * 6,
+                recovering: false,
+            };
+            law.on_delivery(&delivery, &mut bench.cx());
+        };
+        for _ in 0..20 {
+            tell(&mut bench, &mut law, if pairs { 2 } else { 1 }, 20);
+        }
+        bench.congestion(&mut law, Cause::Loss);
+        bench.congestion(&mut law, Cause::Loss);
+        let before = law.window().0;
+        for _ in 0..3 {
+            tell(&mut bench, &mut law, 1, 60);
+        }
+        bench.ack(&mut law);
+        let grown = law.window().0 > before;
+        assert_eq!(grown, pairs, "{} segments", law.window().0);
+    }
+}

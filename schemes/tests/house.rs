@@ -252,6 +252,7 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
                     rate: kbps.map(|kbps| Rate::from_kbps(u64::from(kbps))),
                     app_limited,
                     rtt: rtt_us.map(|micros| Duration::from_micros(u64::from(micros))),
+                    delay: rtt_us.map(|micros| i64::from(micros) * 500 - 3_600_000_000_000),
                     in_flight_before: in_flight,
                     in_flight: Bytes::new(in_flight.as_u64() / 256 * u64::from(waits)),
                     recovering,

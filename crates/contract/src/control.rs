@@ -120,8 +120,13 @@ impl Ack {
     /// delayed acknowledgement waited is in it.
     #[inline]
     pub fn delay(&self) -> Option<i64> {
-        let difference = self.answered_at.as_nanos().wrapping_sub(self.sent_at.as_nanos()) as i64;
-        (self.answered_at != Time::NEVER).then_some(difference)
+        (self.answered_at != Time::NEVER).then(|| Self::delay_between(self.sent_at, self.answered_at))
+    }
+
+    /// Nanoseconds from `sent_at` by one clock to `answered_at` by another.
+    #[inline]
+    pub const fn delay_between(sent_at: Time, answered_at: Time) -> i64 {
+        answered_at.as_nanos().wrapping_sub(sent_at.as_nanos()) as i64
     }
 }
 
@@ -140,6 +145,9 @@ pub struct Delivery {
     pub app_limited: bool,
     /// Round-trip time of the newest of these packets; `None` if that was sent more than once.
     pub rtt: Option<Duration>,
+    /// One-way delay of the same packet, with the same reservations as [`Ack::delay`]. What an acknowledgement of two waited for the
+    /// second is not in it.
+    pub delay: Option<i64>,
     /// Payload in flight before this acknowledgement.
     pub in_flight_before: Bytes,
     /// Payload in flight after it, what it showed to be lost left out.

@@ -208,3 +208,17 @@ fn what_an_acknowledgement_waited_is_in_the_delay() {
     let acks = &net.flows[0].sender.law().acks;
     assert!(acks.len() > 20 && acks.iter().all(|ack| ack.delay() == Some(70_000_000)), "{acks:?}");
 }
+
+/// The same, to a law that asks: of the two segments the second made the receiver answer, 50 ms after it left.
+#[test]
+fn the_delay_of_the_newest_segment_has_no_wait_in_it() {
+    let config = Config { delayed_ack: true, demand: Demand::Limited(Rate::from_kbps(400)), ..plain() };
+    let mut net = Net::one(&config, Asking::window(20));
+    net.run_ms(1000);
+    let told = &net.flows[0].sender.law().told;
+    assert!(
+        told.len() > 20 && told.iter().all(|(_, delivery)| delivery.delay == Some(50_000_000)),
+        "{told:?}"
+    );
+    assert!(told.iter().all(|(_, delivery)| delivery.bytes == Bytes::new(2 * SEGMENT)));
+}

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use contract::{CongestionControl, Cx, Delivery};
+use contract::{Ack, CongestionControl, Cx, Delivery};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::sender::Sender;
@@ -45,6 +45,15 @@ struct Record {
     again: bool,
     /// Acknowledged selectively.
     arrived: bool,
+}
+
+/// What else there is to say of an acknowledgement.
+struct Around {
+    /// By the receiver's clock.
+    answered_at: Time,
+    in_flight: u64,
+    least_rtt: Duration,
+    recovering: bool,
 }
 
 impl Sampler {
@@ -137,13 +146,7 @@ impl Sampler {
     }
 
     /// What the acknowledgement now read delivered; `None` if nothing [DRE §3.3: GenerateRateSample].
-    fn sample(
-        &mut self,
-        in_flight: u64,
-        least_rtt: Duration,
-        recovering: bool,
-        now: Time,
-    ) -> Option<Delivery> {
+    fn sample(&mut self, around: &Around, now: Time) -> Option<Delivery> {
         let newest = self.newest.take()?;
         // the bubble is gone
         if self.limited_until.is_some_and(|until| self.delivered > until) {
@@ -153,7 +156,7 @@ impl Sampler {
         let sending = newest.sent_at.saturating_since(newest.first_sent_at);
         let interval = sending.max(now.saturating_since(newest.delivered_at));
         // quicker than a round trip is not to be believed
-        let valid = interval >= least_rtt && interval > Duration::ZERO;
+        let valid = interval >= around.least_rtt && interval > Duration::ZERO;
         let delivery = Delivery {
             bytes: Bytes::new(std::mem::take(&mut self.news)),
             total: Bytes::new(self.delivered),
@@ -162,11 +165,12 @@ impl Sampler {
             rate: valid.then(|| rate_of(self.delivered - newest.delivered, interval)),
             app_limited: newest.app_limited,
             rtt: (!newest.again).then(|| now.saturating_since(newest.sent_at)),
+            delay: (!newest.again).then(|| Ack::delay_between(newest.sent_at, around.answered_at)),
             in_flight_before: Bytes::new(self.in_flight),
-            in_flight: Bytes::new(in_flight),
-            recovering,
+            in_flight: Bytes::new(around.in_flight),
+            recovering: around.recovering,
         };
-        self.in_flight = in_flight;
+        self.in_flight = around.in_flight;
         Some(delivery)
     }
 }
@@ -174,12 +178,18 @@ impl Sampler {
 impl<C: CongestionControl> Sender<C> {
     /// Tells the law what the acknowledgement that was just read delivered.
     #[cold]
-    pub(super) fn tell_delivery(&mut self, cx: &mut Cx<'_>) {
-        let (now, in_flight, recovering) = (cx.now(), self.flight(), self.repairing());
-        let (una, least_rtt) = (self.una, self.rtt.least());
+    pub(super) fn tell_delivery(&mut self, answered_at: Time, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let around = Around {
+            answered_at,
+            in_flight: self.flight(),
+            least_rtt: self.rtt.least(),
+            recovering: self.repairing(),
+        };
+        let una = self.una;
         let Some(sampler) = &mut self.sampler else { return };
         sampler.on_progress(una, now);
-        if let Some(delivery) = sampler.sample(in_flight, least_rtt, recovering, now) {
+        if let Some(delivery) = sampler.sample(&around, now) {
             self.law.on_delivery(&delivery, cx);
             self.read_allowance();
         }
@@ -202,6 +212,13 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
+    /// The sample of an acknowledgement that came then, of a path of 50 ms.
+    fn sample(sampler: &mut Sampler, millis: u64) -> Option<Delivery> {
+        let least_rtt = Duration::from_millis(50);
+        let around = Around { answered_at: at(millis - 10), in_flight: 0, least_rtt, recovering: false };
+        sampler.sample(&around, at(millis))
+    }
+
     fn kbps(delivery: &Delivery) -> u64 {
         delivery.rate.expect("a sample").as_bps() / 1000
     }
@@ -213,7 +230,7 @@ mod tests {
         let mut sampler = Sampler::new();
         sampler.on_sent(0, S, S, at(0));
         sampler.on_progress(S, at(100));
-        let first = sampler.sample(0, Duration::from_millis(50), false, at(100)).expect("a delivery");
+        let first = sample(&mut sampler, 100).expect("a delivery");
         // 1000 bytes in 100 ms
         assert_eq!((kbps(&first), first.rtt), (80, Some(Duration::from_millis(100))));
         for i in 1..=10 {
@@ -222,7 +239,7 @@ mod tests {
         // nothing was out at 110 ms, so the count begins there
         for i in 1..=10 {
             sampler.on_progress((i + 1) * S, at(250));
-            let delivery = sampler.sample(0, Duration::from_millis(50), false, at(250)).expect("a delivery");
+            let delivery = sample(&mut sampler, 250).expect("a delivery");
             // 140 ms since 110, whatever was sent in them
             assert_eq!(kbps(&delivery), i * 8_000 / 140);
         }
@@ -230,10 +247,10 @@ mod tests {
             sampler.on_sent(i * S, (i + 1) * S, 10 * S, at(250 + 10 * (i - 11)));
         }
         sampler.on_progress(12 * S, at(350));
-        sampler.sample(9 * S, Duration::from_millis(50), false, at(350)).expect("a delivery");
+        sample(&mut sampler, 350).expect("a delivery");
         // the rest comes in a burst 5 ms later: 95 ms by the clock of acknowledgements since 250, and 90 of sending
         sampler.on_progress(21 * S, at(355));
-        let burst = sampler.sample(0, Duration::from_millis(50), false, at(355)).expect("a delivery");
+        let burst = sample(&mut sampler, 355).expect("a delivery");
         assert_eq!((burst.bytes, kbps(&burst)), (Bytes::new(9 * S), 10 * 8_000 / 105));
     }
 
@@ -243,9 +260,9 @@ mod tests {
         let mut sampler = Sampler::new();
         sampler.on_sent(0, S, S, at(0));
         sampler.on_progress(S, at(40));
-        let delivery = sampler.sample(0, Duration::from_millis(50), false, at(40)).expect("a delivery");
+        let delivery = sample(&mut sampler, 40).expect("a delivery");
         assert_eq!((delivery.rate, delivery.bytes), (None, Bytes::new(S)));
-        assert!(sampler.sample(0, Duration::from_millis(50), false, at(41)).is_none());
+        assert!(sample(&mut sampler, 41).is_none());
     }
 
     /// A copy that is cut differently: its bytes are known as sent again, what is new among them is not.

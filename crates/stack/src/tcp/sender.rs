@@ -186,7 +186,7 @@ impl<C: CongestionControl> Sender<C> {
             self.on_arrivals(duplicate, cx);
         }
         if self.sampler.is_some() {
-            self.tell_delivery(cx);
+            self.tell_delivery(packet.sent_at, cx);
         }
         self.transmit(cx);
         if cx.probing() {

@@ -1,0 +1,129 @@
+//! Schemes of low priority in whole networks: what their sources promise of them, loosely enough for one run.
+
+use contract::{FlowId, NodeId};
+use sim::{Blueprint, Control, FlowKind, PortSpec, Trace, World};
+use stack::tcp;
+use units::{Bytes, Duration, Rate, Time};
+
+/// A dumbbell whose bottleneck carries 10 Mbit/s and holds so many packets. Round trips take 44 ms where it is empty.
+struct Dumbbell {
+    net: Blueprint,
+    left: NodeId,
+    right: NodeId,
+}
+
+impl Dumbbell {
+    fn new(seconds: u64, warmup: u64, packets: u32) -> Self {
+        let mut net = Blueprint::new(Duration::from_secs(seconds));
+        net.warmup = Duration::from_secs(warmup);
+        let (left, right) = (net.node("left"), net.node("right"));
+        net.link(
+            "bottleneck",
+            (left, right),
+            PortSpec::new(Rate::from_mbps(10), Duration::from_millis(20), packets),
+        );
+        Self { net, left, right }
+    }
+
+    /// Adds a flow that starts at so many seconds.
+    fn flow(&mut self, scheme: &str, start: u64) -> FlowId {
+        let id = self.net.flows.len();
+        let port = PortSpec::new(Rate::from_mbps(1000), Duration::from_millis(1), 10_000);
+        let (from, to) = (self.net.node(&format!("from{id}")), self.net.node(&format!("to{id}")));
+        self.net.link(&format!("in{id}"), (from, self.left), port.clone());
+        self.net.link(&format!("out{id}"), (self.right, to), port);
+        let config = tcp::Config { segment: Bytes::new(1460), ..tcp::Config::default() };
+        let flow = self.net.flow(&format!("f{id}"), Some(scheme), FlowKind::Tcp(config), from, &[to]);
+        flow.start = Time::ZERO + Duration::from_secs(start);
+        FlowId(id as u32)
+    }
+
+    fn run(&self) -> Trace {
+        let mut world = World::new(&self.net).expect("a valid blueprint");
+        world.run(&Control::default());
+        let trace = world.finish();
+        assert!(trace.balance.holds(), "{:?}", trace.balance);
+        trace
+    }
+}
+
+/// Payload over what the link could carry of it, after the warm-up.
+fn share(trace: &Trace, flow: usize, seconds: u64) -> f64 {
+    let capacity = 10e6 / 8.0 * 1460.0 / 1500.0 * seconds as f64;
+    trace.receivers[flow].meter.goodput_bytes as f64 / capacity
+}
+
+/// Mean round-trip time after the warm-up less that of the empty path, in seconds.
+fn mean_queue(trace: &Trace, flow: usize) -> f64 {
+    let meter = &trace.flows[flow].meter;
+    meter.rtt_sum_ns as f64 / meter.rtt_count as f64 * 1e-9 - 0.0452
+}
+
+/// One flow alone in front of 300 packets, which are 360 ms: its share and the queue that it makes.
+fn alone(scheme: &str) -> (f64, f64) {
+    let mut dumbbell = Dumbbell::new(300, 60, 300);
+    dumbbell.flow(scheme, 0);
+    let trace = dumbbell.run();
+    (share(&trace, 0, 240), mean_queue(&trace, 0))
+}
+
+/// Shares of two flows; the second starts at so many seconds.
+fn two(schemes: [&str; 2], packets: u32, start: u64) -> (f64, f64) {
+    let mut dumbbell = Dumbbell::new(300, 60, packets);
+    dumbbell.flow(schemes[0], 0);
+    dumbbell.flow(schemes[1], start);
+    let trace = dumbbell.run();
+    (share(&trace, 0, 240), share(&trace, 1, 240))
+}
+
+fn within(value: f64, band: std::ops::RangeInclusive<f64>) {
+    assert!(band.contains(&value), "{value} is not within {band:?}");
+}
+
+/// RFC 6817 §2.1: it fills the link, with a queue of TARGET. The draft of LEDBAT++ §4.4, §4.5: at least nine tenths, with one of 60 ms at most.
+#[test]
+fn alone_they_fill_the_link_with_the_queue_that_they_aim_at() {
+    let (share, queue) = alone("ledbat");
+    within(share, 0.98..=1.001);
+    within(queue, 0.090..=0.110);
+    let (share, queue) = alone("ledbat_pp");
+    within(share, 0.90..=1.001);
+    within(queue, 0.045..=0.063);
+    // 15 % of 360 ms is where TCP-LP halves, and then there is enough to fill the link
+    let (share, queue) = alone("tcp_lp");
+    within(share, 0.95..=1.001);
+    within(queue, 0.010..=0.054);
+}
+
+/// RFC 6817 §4.2, KK03 §V: where TCP fills a queue that is longer than the target, next to nothing is left to the background.
+#[test]
+fn beside_reno_they_take_next_to_nothing() {
+    for scheme in ["ledbat", "ledbat_pp", "tcp_lp"] {
+        let (background, reno) = two([scheme, "reno"], 300, 0);
+        within(background, 0.0..=0.02);
+        within(reno, 0.97..=1.001);
+    }
+}
+
+/// A queue of 80 packets, 96 ms, is never as long as LEDBAT's target: it is left with losses, and is as Reno. The others give way all the same.
+#[test]
+fn a_queue_shorter_than_its_target_makes_ledbat_a_reno() {
+    let (background, _) = two(["ledbat", "reno"], 80, 0);
+    within(background, 0.35..=0.65);
+    for scheme in ["ledbat_pp", "tcp_lp"] {
+        let (background, _) = two([scheme, "reno"], 80, 0);
+        within(background, 0.0..=0.10);
+    }
+}
+
+/// RFC 6817 §4.4: who comes later takes the queue of the first for a part of the path, aims at a longer one, and starves it.
+/// LEDBAT++ §4.4: after a slowdown both know better.
+#[test]
+fn latecomers_starve_ledbat_but_not_ledbat_pp() {
+    let (first, latecomer) = two(["ledbat", "ledbat"], 300, 50);
+    within(latecomer, 0.8..=1.0);
+    within(first, 0.0..=0.2);
+    let (first, latecomer) = two(["ledbat_pp", "ledbat_pp"], 300, 50);
+    within(latecomer / (first + latecomer), 0.4..=0.7);
+    within(first + latecomer, 0.9..=1.001);
+}
