@@ -13,15 +13,15 @@ use crate::world::World;
 /// How far a node has looked at what leaves a plain FIFO.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown {
-    /// The first packet of the ring that it has not seen leave.
-    next: u32,
+    /// How many packets, the last of the ring, it has not seen leave.
+    left: u32,
     /// When the pending `Depart` is due; another one is stale.
     armed: Time,
 }
 
 impl Default for Shown {
     fn default() -> Self {
-        Self { next: 0, armed: Time::NEVER }
+        Self { left: 0, armed: Time::NEVER }
     }
 }
 
@@ -30,10 +30,8 @@ impl Port {
     fn next_departure(&mut self) -> Option<(Time, PacketId)> {
         let shown = self.cold.departures.as_mut()?;
         // what a failing link lost was never sent
-        if self.ring.head.wrapping_sub(shown.next) as i32 > 0 {
-            shown.next = self.ring.head;
-        }
-        let slot = (shown.next != self.ring.tail).then(|| self.ring.at(shown.next))?;
+        shown.left = shown.left.min(self.ring.len() as u32);
+        let slot = (shown.left > 0).then(|| self.ring.at(self.ring.tail.wrapping_sub(shown.left)))?;
         Some((slot.start, slot.packet))
     }
 }
@@ -58,6 +56,15 @@ impl World {
         self.show_departures(port);
     }
 
+    /// The plain FIFO `port` was offered a packet, before which it held `before`. Shows it, if it has started.
+    pub(crate) fn after_offer(&mut self, port: PortId, before: usize) {
+        let Port { ring, cold, .. } = &mut self.ports[port.index()];
+        if let Some(shown) = cold.departures.as_mut() {
+            shown.left += (ring.len() - before) as u32;
+        }
+        self.show_departures(port);
+    }
+
     /// Shows what has started on a plain FIFO, and asks for an event at the next start. Nothing elsewhere.
     pub(crate) fn show_departures(&mut self, port: PortId) {
         while let Some((start, id)) = self.ports[port.index()].next_departure() {
@@ -69,7 +76,7 @@ impl World {
                 }
                 return;
             }
-            shown.next = shown.next.wrapping_add(1);
+            shown.left -= 1;
             self.show_dequeue(port, id);
         }
     }

@@ -321,10 +321,11 @@ impl World {
         if queue.up && queue.discipline.is_none() {
             // the router has looked: for this packet the port is as any other. One body of `offer` is all that stays inline.
             queue.plain = true;
+            let before = queue.ring.len();
             self.offer(port, id);
             self.ports[port.index()].plain = false;
             if departures {
-                self.show_departures(port);
+                self.after_offer(port, before);
             }
             return;
         }

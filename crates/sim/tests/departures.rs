@@ -101,6 +101,20 @@ fn each_packet_is_seen_as_it_leaves_with_the_time_that_it_waited() {
     assert_eq!(u128::from(total) * 1000, link.backlog_packet_ns, "waits add up to what the port has counted");
 }
 
+/// A queue that grows while packets are on the wire.
+#[test]
+fn a_long_queue_is_seen_to_the_last_packet() {
+    let mut print = crowded();
+    print.links[0].backward.queue.limit = sim::Limit::Packets(1000);
+    print.links[0].backward.delay = Duration::from_millis(40);
+    print.flows[0].stop = Time::ZERO + Duration::from_millis(320);
+    let (trace, seen) = run(&print, Some(false));
+    assert_eq!((seen.len(), trace.ports[1].sent_packets), (500, 500));
+    for (row, k) in seen.iter().zip(0u64..) {
+        assert_eq!((row.0, row.1), (10_000 + 1000 * k, 360 * k));
+    }
+}
+
 #[test]
 fn looking_changes_nothing() {
     for rate_change in [None, Some(Rate::from_mbps(2)), Some(Rate::from_mbps(80)), Some(Rate::UNLIMITED)] {
