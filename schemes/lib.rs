@@ -3,13 +3,15 @@
 //! A folder's `mod.rs` exports `SCHEME`, `Params`, and its parts: `Control` with `control(&Params, &Setup)` for a window or
 //! rate law, or `Sender`, `Receiver` with `sender(&Params, &Setup)`, `receiver(&Params, &Setup)` for a stream; a stream that
 //! also runs in routers exports `Router` with `router(&Params, &Setup)`. Parts in NDN forwarders are `Strategy` with
-//! `strategy(&Params, &Setup)` and `Link` with `link(&Params, &Setup)`; a folder may have them beside `Control`, or alone.
+//! `strategy(&Params, &Setup)` and `Link` with `link(&Params, &Setup)`, the part in an SDN controller is `App` with
+//! `app(&Params, &Setup)`; a folder may have them beside `Control`, or alone.
 
 use contract::{
-    Ack, Admission, Allowance, Arrival, Arrived, Congestion, CongestionControl, Crossing, Cx, Delivery,
-    FaceId, Feedback, FibEntry, Gap, Label, LinkCx, LinkLaw, Name, Packet, ParamError, ParamInfo, ParamList,
-    ParamTable, ParamValue, Passing, Pending, PortView, ReceiverCx, ReceiverLaw, Refused, Report, Return,
-    Returned, RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup, Strategy, StrategyCx,
+    Ack, Admission, Allowance, App, AppCx, Arrival, Arrived, Congestion, CongestionControl, Crossing, Cx,
+    Delivery, FaceId, Feedback, FibEntry, Gap, Label, LinkCx, LinkLaw, Name, Packet, ParamError, ParamInfo,
+    ParamList, ParamTable, ParamValue, Passing, Pending, PortId, PortView, ReceiverCx, ReceiverLaw, Refused,
+    Report, Return, Returned, RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup, Strategy,
+    StrategyCx, Wants,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -26,6 +28,7 @@ pub mod cubic;
 pub mod his;
 pub mod hobhis;
 pub mod icp;
+pub mod least_loaded;
 pub mod ledbat;
 pub mod ledbat_pp;
 pub mod mca;
@@ -83,7 +86,12 @@ registry! {
         mircc_multipath: MirccMultipath,
         raaqm: Raaqm,
     }
-    forwarder {}
+    app {
+        least_loaded: LeastLoaded,
+    }
+    forwarder {
+        least_loaded,
+    }
 }
 // registry: end
 
@@ -101,6 +109,8 @@ pub struct Entry {
     pub strategy: Option<Make<AnyStrategy>>,
     /// Makes its part at the links of an NDN forwarder, where it has one.
     pub link: Option<Make<AnyLink>>,
+    /// Makes its part in an SDN controller, where it has one.
+    pub app: Option<Make<AnyApp>>,
 }
 
 /// Fills the parameters that a scenario gives into the defaults.
@@ -123,7 +133,7 @@ pub enum Build {
         /// In the routers of the tree, where the scheme has a part there.
         router: Option<Make<AnyRouter>>,
     },
-    /// None: all its parts are in forwarders.
+    /// None: all its parts are in forwarders or in a controller.
     Forwarder,
 }
 

@@ -9,6 +9,7 @@ macro_rules! registry {
         router { $($router:ident : $Router:ident),* $(,)? }
         strategy { $($strategy:ident : $Strategy:ident),* $(,)? }
         link { $($link:ident : $Link:ident),* $(,)? }
+        app { $($app:ident : $App:ident),* $(,)? }
         forwarder { $($forwarder:ident),* $(,)? }
     ) => {
         /// Every scheme, in the order of names.
@@ -24,6 +25,7 @@ macro_rules! registry {
                     }),
                     strategy: None,
                     link: None,
+                    app: None,
                 },)*
                 $(Entry {
                     scheme: $stream::SCHEME,
@@ -40,6 +42,7 @@ macro_rules! registry {
                     },
                     strategy: None,
                     link: None,
+                    app: None,
                 },)*
                 $(Entry {
                     scheme: $forwarder::SCHEME,
@@ -48,6 +51,7 @@ macro_rules! registry {
                     build: Build::Forwarder,
                     strategy: None,
                     link: None,
+                    app: None,
                 },)*
             ];
             $(if let Some(entry) = entries.iter_mut().find(|entry| entry.scheme.name == $router::SCHEME.name)
@@ -65,6 +69,11 @@ macro_rules! registry {
             $(if let Some(entry) = entries.iter_mut().find(|entry| entry.scheme.name == $link::SCHEME.name) {
                 entry.link = Some(|given, setup| {
                     Ok(AnyLink::$Link($link::link(&ParamTable::with(given)?, setup)))
+                });
+            })*
+            $(if let Some(entry) = entries.iter_mut().find(|entry| entry.scheme.name == $app::SCHEME.name) {
+                entry.app = Some(|given, setup| {
+                    Ok(AnyApp::$App($app::app(&ParamTable::with(given)?, setup)))
                 });
             })*
             entries.sort_by_key(|entry: &Entry| entry.scheme.name);
@@ -349,6 +358,38 @@ macro_rules! registry {
             #[inline]
             fn wake(&self) -> Time {
                 match self { $(Self::$Link(law) => law.wake(),)* Self::Custom(law) => law.wake() }
+            }
+        }
+
+        /// Any scheme's part in an SDN controller.
+        #[allow(missing_docs, reason = "each variant is the scheme of its name")]
+        #[allow(clippy::large_enum_variant, reason = "there is one of them")]
+        pub enum AnyApp {
+            $($App($app::App),)*
+            Custom(Box<dyn App + Send>),
+        }
+
+        impl App for AnyApp {
+            fn wants(&self) -> Wants {
+                match self { $(Self::$App(app) => app.wants(),)* Self::Custom(app) => app.wants() }
+            }
+            fn on_start(&mut self, cx: &mut AppCx<'_, '_>) {
+                match self { $(Self::$App(app) => app.on_start(cx),)* Self::Custom(app) => app.on_start(cx) }
+            }
+            fn on_status(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
+                match self { $(Self::$App(app) => app.on_status(port, cx),)* Self::Custom(app) => app.on_status(port, cx) }
+            }
+            fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
+                match self { $(Self::$App(app) => app.on_signal(port, cx),)* Self::Custom(app) => app.on_signal(port, cx) }
+            }
+            fn on_link(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
+                match self { $(Self::$App(app) => app.on_link(port, cx),)* Self::Custom(app) => app.on_link(port, cx) }
+            }
+            fn on_timer(&mut self, cx: &mut AppCx<'_, '_>) {
+                match self { $(Self::$App(app) => app.on_timer(cx),)* Self::Custom(app) => app.on_timer(cx) }
+            }
+            fn wake(&self) -> Time {
+                match self { $(Self::$App(app) => app.wake(),)* Self::Custom(app) => app.wake() }
             }
         }
     };

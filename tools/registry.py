@@ -2,7 +2,7 @@
 
 A folder whose mod.rs exports `fn control(` is a congestion control, one with `fn sender(` is a stream; a
 stream with `fn router(` has a part in routers as well. `fn strategy(` and `fn link(` are parts in NDN forwarders,
-beside either or alone.
+beside either or alone; `fn app(` is a control app, beside others or alone.
 With `--check`, writes nothing and fails when the block is stale.
 """
 
@@ -28,12 +28,12 @@ def exports(function, text):
 
 def folders(schemes):
     """Names of the folders that hold a scheme, and which kind each is."""
-    kinds = {kind: [] for kind in ("control", "stream", "router", "strategy", "link", "forwarder")}
+    kinds = {kind: [] for kind in ("control", "stream", "router", "strategy", "link", "app", "forwarder")}
     for title_page in sorted(schemes.glob("[a-z]*/mod.rs")):
         name, text = title_page.parent.name, title_page.read_text()
         if "SCHEME: Scheme" not in text:
             continue
-        for kind in ("strategy", "link"):
+        for kind in ("strategy", "link", "app"):
             if exports(kind, text):
                 kinds[kind].append(name)
         if exports("control", text):
@@ -42,11 +42,11 @@ def folders(schemes):
             kinds["stream"].append(name)
             if exports("router", text):
                 kinds["router"].append(name)
-        elif exports("strategy", text) or exports("link", text):
+        elif any(exports(kind, text) for kind in ("strategy", "link", "app")):
             kinds["forwarder"].append(name)
         else:
             raise SystemExit(
-                f"schemes/{name}/mod.rs exports none of `control`, `sender`, `strategy` and `link`"
+                f"schemes/{name}/mod.rs exports none of `control`, `sender`, `strategy`, `link` and `app`"
             )
     return kinds
 

@@ -5,6 +5,7 @@ mod classic;
 mod delays;
 mod equation;
 mod loss_events;
+mod paths;
 mod receive_rate;
 mod recent;
 
@@ -13,6 +14,7 @@ pub use classic::Classic;
 pub use delays::Delays;
 pub use equation::{loss_event_rate_of, tcp_friendly_rate};
 pub use loss_events::LossEvents;
+pub use paths::shortest;
 pub use receive_rate::ReceiveRate;
 pub use recent::Recent;
 
@@ -21,6 +23,8 @@ pub use recent::Recent;
 pub(crate) mod forwarders;
 #[cfg(test)]
 pub(crate) mod router_testing;
+#[cfg(test)]
+pub(crate) mod sdn_testing;
 #[cfg(test)]
 pub(crate) mod stream_testing;
 #[cfg(test)]

@@ -4,9 +4,11 @@ use contract::Family;
 use lab::Outcome;
 use schemes::{Build, Entry, catalogue};
 
-/// Schemes that send from a host to a host. Those of named data have no place on a dumbbell of hosts and routers.
+/// Schemes that send from a host to a host. Those of named data, and control apps, have no place on a dumbbell of hosts and routers.
 fn between_hosts() -> impl Iterator<Item = Entry> {
-    catalogue().into_iter().filter(|entry| entry.scheme.families.iter().any(|family| *family != Family::Ndn))
+    catalogue().into_iter().filter(|entry| {
+        entry.scheme.families.iter().any(|family| !matches!(family, Family::Ndn | Family::Sdn))
+    })
 }
 
 /// The network that a scheme is at home in; over IP where it may.

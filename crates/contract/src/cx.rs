@@ -3,7 +3,7 @@
 use units::{Bytes, Duration, Time};
 
 use crate::{
-    Address, Arena, Destination, Ecn, FlowId, Header, Label, Packet, PacketId, PeerId, PortId, Random,
+    Address, Arena, Destination, Ecn, FlowId, Header, Label, Order, Packet, PacketId, PeerId, PortId, Random,
 };
 
 /// What a part may ask of the world, and nothing more. A part that has only this cannot be nondeterministic by accident.
@@ -110,6 +110,11 @@ impl<'a> Cx<'a> {
         self.out.deliveries.push((id, peer));
     }
 
+    /// Has the driver do what was ordered, see [`crate::NodeCx::execute`].
+    pub(crate) fn execute(&mut self, order: Order) {
+        self.out.orders.push(order);
+    }
+
     /// Adds to one of the endpoint's counters.
     #[inline]
     pub fn count(&mut self, what: Count, n: u64) {
@@ -197,7 +202,8 @@ pub enum Count {
     Missing,
     /// Congestion marks seen by the receiver or echoed to the sender.
     Marks,
-    /// Words of a name-based network sent: joins, registrations, probes and their answers.
+    /// Words of a name-based network sent: joins, registrations, probes and their answers. SDN: congestion signals sent by an outpost,
+    /// or taken in by the controller.
     Signals,
     /// Refusals (NACKs) that reached the consumer.
     Refusals,
@@ -213,11 +219,27 @@ pub enum Count {
     Stalls,
     /// Nanoseconds during which it stood still.
     StallNanos,
+    /// SDN: statuses sent by an outpost, or taken in by the controller.
+    Statuses,
+    /// SDN: orders given by the controller, or executed by an outpost, each once.
+    Orders,
+    /// SDN: orders said again by the controller.
+    Repeats,
+    /// SDN: orders that made traffic take another way.
+    Moves,
+    /// SDN: operations that the paper of the scheme counts, all together.
+    Operations,
+    /// SDN: of these, those that sort signals.
+    Filtering,
+    /// SDN: of these, those that look for the node to act at.
+    Searching,
+    /// SDN: of these, those that work out what to order.
+    Switching,
 }
 
 impl Count {
     /// All of them, in order.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 25] = [
         Self::Retransmits,
         Self::Timeouts,
         Self::Episodes,
@@ -235,6 +257,14 @@ impl Count {
         Self::FramesLate,
         Self::Stalls,
         Self::StallNanos,
+        Self::Statuses,
+        Self::Orders,
+        Self::Repeats,
+        Self::Moves,
+        Self::Operations,
+        Self::Filtering,
+        Self::Searching,
+        Self::Switching,
     ];
 
     /// Its column in the tables.
@@ -257,6 +287,14 @@ impl Count {
             Self::FramesLate => "frames_late",
             Self::Stalls => "stalls",
             Self::StallNanos => "stall_nanos",
+            Self::Statuses => "statuses",
+            Self::Orders => "orders",
+            Self::Repeats => "orders_repeated",
+            Self::Moves => "moves",
+            Self::Operations => "operations",
+            Self::Filtering => "filter_operations",
+            Self::Searching => "search_operations",
+            Self::Switching => "switch_operations",
         }
     }
 }
@@ -330,6 +368,8 @@ pub struct Outputs {
     pub forwards: Vec<(PacketId, PortId)>,
     /// Copies that a router hands to endpoints on its node.
     pub deliveries: Vec<(PacketId, PeerId)>,
+    /// Orders that an outpost executes at its node.
+    pub orders: Vec<Order>,
     /// Values and events to be recorded.
     pub notes: Notes,
 }

@@ -15,6 +15,7 @@ mod queue;
 mod random;
 mod router;
 mod scheme;
+mod sdn;
 mod signal;
 mod stream;
 
@@ -41,5 +42,9 @@ pub use router::{
     Toward, Word,
 };
 pub use scheme::{Documented, Family, Scheme, SeriesInfo, Source};
+pub use sdn::{
+    App, AppCx, Cache, Control, Hop, Hops, MILLION, Net, Order, Seen, Share, Status, Subject, Traffic, Wants,
+    Way,
+};
 pub use signal::{Eid, RESOLVED, Registration, Signal};
 pub use stream::{Answer, Arrival, Feedback, Gap, ReceiverCx, ReceiverLaw, SenderLaw, Sending};

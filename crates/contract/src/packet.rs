@@ -2,7 +2,7 @@
 
 use units::{Bytes, Time};
 
-use crate::{Address, Data, Destination, FlowId, Interest, Nack, Signal};
+use crate::{Address, Control, Data, Destination, FlowId, Interest, Nack, Signal};
 
 /// A packet, header and all. The payload has a size and no content.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +73,8 @@ pub enum Header {
     Data(Data),
     /// A refusal of one.
     Nack(Nack),
+    /// A word between an SDN controller and an outpost.
+    Control(Control),
 }
 
 /// A TCP header. Sequence numbers are 64 bits wide and count bytes from 0, so they never wrap.

@@ -7,7 +7,9 @@
 
 use units::{Duration, Rate, Time};
 
-use crate::{Address, Backlog, Cx, DropReason, GroupId, Label, NodeId, Packet, PeerId, PortId, Random};
+use crate::{
+    Address, Backlog, Cx, DropReason, GroupId, Label, NodeId, Order, Packet, PeerId, PortId, Random,
+};
 
 /// A state machine that runs a node: forwards by its own tables, speaks with other nodes.
 pub trait Router {
@@ -88,6 +90,11 @@ pub trait Around {
     /// A port of the node.
     fn port(&mut self, port: PortId) -> PortView;
 
+    /// Whether the link of a port works.
+    fn up(&self, _port: PortId) -> bool {
+        true
+    }
+
     /// The port on the way to `to`; `None` where there is no route.
     fn next(&self, to: NodeId) -> Option<PortId>;
 
@@ -112,6 +119,11 @@ impl<'a, 'b> NodeCx<'a, 'b> {
         self.around.port(port)
     }
 
+    /// Whether the link of a port works.
+    pub fn up(&self, port: PortId) -> bool {
+        self.around.up(port)
+    }
+
     /// The port on the way to `to`.
     pub fn next(&self, to: NodeId) -> Option<PortId> {
         self.around.next(to)
@@ -126,6 +138,11 @@ impl<'a, 'b> NodeCx<'a, 'b> {
     #[inline]
     pub fn forward(&mut self, packet: &Packet, port: PortId) {
         self.cx.forward(packet, port);
+    }
+
+    /// Executes an order at this node, as soon as the machine has returned.
+    pub fn execute(&mut self, order: Order) {
+        self.cx.execute(order);
     }
 
     /// Hands a copy of a packet to an endpoint on this node, at once.

@@ -34,6 +34,8 @@ pub enum Family {
     Icn,
     /// Named data networking.
     Ndn,
+    /// Software-defined networking, whatever it controls.
+    Sdn,
 }
 
 impl Family {
@@ -44,6 +46,7 @@ impl Family {
             Self::Multicast => "multicast",
             Self::Icn => "icn",
             Self::Ndn => "ndn",
+            Self::Sdn => "sdn",
         }
     }
 }

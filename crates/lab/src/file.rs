@@ -3,6 +3,7 @@
 use stack::tcp::RecoveryTimer;
 use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
 
+use crate::controlled::Sdn;
 use crate::named::{Consumer, Ndn, Prefix, Producer};
 use crate::read::{At, tables, words};
 use crate::values::{
@@ -34,6 +35,8 @@ tables! {
         producers: Vec<At<Producer>>,
         /// Clocks of nodes that are not right.
         clocks: Vec<At<Clock>>,
+        /// An SDN controller and the nodes that it sees to.
+        sdn: Sdn,
         /// Senders and their receivers.
         flows: Vec<At<Flow>>,
         /// What changes during the run.
@@ -418,7 +421,8 @@ tables! {
         /// action = "mode": the mode's name.
         mode: String,
         /// action = "join" or "leave": the receiver's node. action = "reset", without a flow: the node that loses its memory,
-        /// which routes by name, runs the name resolution system, or forwards named data.
+        /// which routes by name, runs the name resolution system, or forwards named data. action = "stop" or "start", without a flow: the SDN
+        /// controller, which dies, or comes back without memory.
         node: String,
         /// A route that is pinned.
         route: Route,

@@ -1,5 +1,6 @@
 //! Scenario → plan → run → report. Text becomes a checked [`Scenario`], a scenario a complete [`Plan`], a plan a run.
 
+mod controlled;
 mod edit;
 mod expect;
 mod file;

@@ -3,7 +3,7 @@
 use contract::{FlowId, LinkId, NameId, Names, NodeId, ParamList};
 use stack::datagram::Spell;
 use stack::queue::CodelConfig;
-use stack::{datagram, icn, ndn, stream, tcp};
+use stack::{datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
 /// A whole run, before it runs.
@@ -29,6 +29,8 @@ pub struct Blueprint {
     pub icn: Option<IcnSpec>,
     /// Named data networking, where there is any.
     pub ndn: Option<NdnSpec>,
+    /// An SDN controller and its outposts, where there is one.
+    pub sdn: Option<SdnSpec>,
     /// Flows; a [`FlowId`] is an index here.
     pub flows: Vec<FlowSpec>,
     /// What changes during the run, in any order.
@@ -90,6 +92,24 @@ impl Default for NdnSpec {
             routes: Vec::new(),
         }
     }
+}
+
+/// An SDN controller, its app, and the nodes that report to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SdnSpec {
+    /// The node that runs the controller; it does nothing else.
+    pub controller: NodeId,
+    /// Nodes with an outpost, in ascending order.
+    pub nodes: Vec<NodeId>,
+    /// The controller's links carry control messages alone: no route leads over them, and each node is told by the link that joins it with
+    /// the controller. Otherwise control messages are routed like all packets.
+    pub out_of_band: bool,
+    /// The control app: a scheme that has such a part.
+    pub app: String,
+    /// Its parameters that are not default.
+    pub app_params: ParamList,
+    /// Settings of the controller and its outposts.
+    pub config: sdn::Config,
 }
 
 /// A producer.
@@ -295,6 +315,8 @@ pub enum Change {
     Mode(FlowId, String),
     /// A router of the name-based network loses its memory: its tables are empty.
     Reset(NodeId),
+    /// The SDN controller dies, or comes back without memory.
+    Controller(bool),
 }
 
 /// What is recorded beside the counters.
@@ -323,10 +345,18 @@ impl Blueprint {
             routes: Vec::new(),
             icn: None,
             ndn: None,
+            sdn: None,
             flows: Vec::new(),
             events: Vec::new(),
             record: Record::default(),
         }
+    }
+
+    /// Whether a link carries control messages alone.
+    pub(crate) fn is_control(&self, link: LinkId) -> bool {
+        let ends = self.links[link.index()].ends;
+        let apart = self.sdn.as_ref().filter(|sdn| sdn.out_of_band);
+        apart.is_some_and(|sdn| ends.0 == sdn.controller || ends.1 == sdn.controller)
     }
 
     /// Adds a node.

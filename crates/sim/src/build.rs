@@ -1,6 +1,6 @@
 //! From a blueprint to a world.
 
-use contract::{Address, FlowId, GroupId, NameId, NodeId, ParamError, PeerId, Random};
+use contract::{Address, FlowId, GroupId, LinkId, NameId, NodeId, ParamError, PeerId, Random};
 use stack::ndn;
 use stack::queue::{self, ClassLimit, Codel, CodelLimit, RoundRobin};
 use units::{Bytes, Duration, Time};
@@ -13,7 +13,7 @@ use crate::record::Recorder;
 use crate::routing::{Edge, Routes};
 use crate::tree::Tree;
 use crate::world::World;
-use crate::{Blueprint, Cast, ClockSpec, FlowKind, FlowSpec, Limit, PortSpec, QueueSpec};
+use crate::{Blueprint, Cast, Change, ClockSpec, FlowKind, FlowSpec, Limit, PortSpec, QueueSpec};
 
 /// A flow's endpoints.
 pub(crate) struct FlowState {
@@ -52,7 +52,8 @@ pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
             let path = format!("link.{}.{direction}", link.name);
             let discipline = discipline(spec, seed, &path, &class_of_flow);
             world.ports.push(Port::new(spec, to, Random::new(seed, &path, "loss"), discipline));
-            world.edges.push(Edge { from, to, delay_ns: spec.delay.as_nanos(), up: true });
+            let up = !blueprint.is_control(LinkId(world.edges.len() as u32 / 2));
+            world.edges.push(Edge { from, to, delay_ns: spec.delay.as_nanos(), up });
         }
     }
     world.routes = routes(blueprint, &world.edges);
@@ -80,7 +81,10 @@ pub(crate) fn routes(blueprint: &Blueprint, edges: &[Edge]) -> Routes {
         [flow.from].into_iter().chain(receivers.iter().map(|receiver| receiver.node))
     });
     let named = blueprint.icn.iter().flat_map(|icn| icn.routers.iter().copied().chain([icn.resolver]));
-    let wanted = wanted.chain(named);
+    // in-band control messages are routed like all packets; a control app may ask for routes of any node anybody sends to
+    let told = blueprint.sdn.iter().filter(|sdn| !sdn.out_of_band);
+    let told = told.flat_map(|sdn| sdn.nodes.iter().copied().chain([sdn.controller]));
+    let wanted = wanted.chain(named).chain(told);
     Routes::new(blueprint.nodes.len(), edges, blueprint.metric, &blueprint.routes, wanted)
 }
 
@@ -117,7 +121,7 @@ fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result
         flow.to.first().map_or(sender, |to| Address { node: to.node, peer: PeerId(first + 1) });
     let random = |path: &str, purpose| Random::new(seed, path, purpose);
     let attachment = world.attachment(id, flow.from, true);
-    let endpoint = make_sender(flow, id, first_receiver, attachment, &world.blueprint.links)?;
+    let endpoint = make_sender(flow, id, first_receiver, attachment, &world.blueprint)?;
     world.add_peer(Peer::new(endpoint, sender, id, random(&path, "sender")));
     let begin = world.receivers.len();
     for (number, receiver) in flow.to.iter().enumerate() {
@@ -279,6 +283,55 @@ fn check_named_data(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Re
     Ok(())
 }
 
+/// The same for an SDN controller: it has a node of its own, and its outposts are at others.
+fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
+    let refuse = |message: &str| {
+        Err(ParamError { name: "sdn".to_owned(), message: message.to_owned(), hint: None, beside: None })
+    };
+    let Some(sdn) = &blueprint.sdn else {
+        let orders = |(_, change): &(Time, Change)| matches!(change, Change::Controller(_));
+        return match blueprint.events.iter().any(orders) {
+            true => refuse("there is no controller that could stop or start"),
+            false => Ok(()),
+        };
+    };
+    let sorted = sdn.nodes.windows(2).all(|pair| pair[0] < pair[1]);
+    if !sorted || sdn.nodes.is_empty() || !sdn.nodes.iter().all(|&node| known(node)) {
+        return refuse("outposts are at nodes that exist, at least one, each once and in order");
+    }
+    if !known(sdn.controller) || sdn.nodes.binary_search(&sdn.controller).is_ok() {
+        return refuse("the controller runs at a node that exists and has no outpost");
+    }
+    let has_machine = |node: NodeId| {
+        blueprint.ndn.iter().any(|ndn| ndn.nodes.binary_search(&node).is_ok())
+            || blueprint
+                .icn
+                .iter()
+                .any(|icn| icn.resolver == node || icn.routers.binary_search(&node).is_ok())
+    };
+    if has_machine(sdn.controller) {
+        return refuse("a node has one machine: the controller's cannot route by name as well");
+    }
+    let ends =
+        |flow: &FlowSpec| flow.from == sdn.controller || flow.to.iter().any(|to| to.node == sdn.controller);
+    if blueprint.flows.iter().any(ends) {
+        return refuse("the controller's node is no end of a flow");
+    }
+    let joined = |node: NodeId| {
+        let ends = |link: &crate::LinkSpec| {
+            link.ends == (node, sdn.controller) || link.ends == (sdn.controller, node)
+        };
+        blueprint.links.iter().any(ends)
+    };
+    if sdn.out_of_band && !sdn.nodes.iter().all(|&node| joined(node)) {
+        return refuse("out of band, a link joins every outpost with the controller");
+    }
+    if sdn.config.period == Duration::ZERO || sdn.config.retry == Duration::ZERO {
+        return refuse("`period` and `retry` are above zero");
+    }
+    Ok(())
+}
+
 /// How many endpoints there are.
 pub(crate) fn endpoints(blueprint: &Blueprint) -> usize {
     let producers = blueprint.ndn.as_ref().map_or(0, |ndn| ndn.producers.len());
@@ -322,8 +375,10 @@ fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     }
     check_names(blueprint, known)?;
     check_named_data(blueprint, known)?;
+    check_control(blueprint, known)?;
     let machines = blueprint.icn.as_ref().map_or(0, |icn| icn.routers.len() + 1)
-        + blueprint.ndn.as_ref().map_or(0, |ndn| ndn.nodes.len());
+        + blueprint.ndn.as_ref().map_or(0, |ndn| ndn.nodes.len())
+        + blueprint.sdn.as_ref().map_or(0, |sdn| sdn.nodes.len() + 1);
     let peers = endpoints(blueprint) + machines;
     if peers.max(blueprint.links.len() * 2).max(blueprint.events.len()) > MAX_INDEX {
         return refuse("scenario", "there are more than two million endpoints, ports or events");

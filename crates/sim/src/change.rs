@@ -79,6 +79,7 @@ impl World {
                 }
             }
             Change::Reset(node) => self.reset_node(node),
+            Change::Controller(on) => self.set_controller(on),
             Change::Mode(flow, mode) => {
                 let sender = self.sender_of(flow);
                 self.tell(sender, Input::Mode(&mode));
@@ -154,7 +155,7 @@ impl World {
             Some(make) => AnyEndpoint::Custom(make(destination(spec, flow, receiver))),
             None => {
                 let attachment = self.attachment(flow, spec.from, true);
-                make_sender(spec, flow, receiver, attachment, &self.blueprint.links)
+                make_sender(spec, flow, receiver, attachment, &self.blueprint)
                     .expect("the same parameters were accepted before")
             }
         };
@@ -230,7 +231,7 @@ impl World {
                 self.ports[port.index()].count_drop(DropReason::LinkDown);
                 self.drop(id, DropReason::LinkDown);
             }
-            self.edges[port.index()].up = up;
+            self.edges[port.index()].up = up && !self.blueprint.is_control(contract::LinkId(link));
         }
         self.reroute();
     }
@@ -241,7 +242,7 @@ impl World {
         discipline.queue.drain()
     }
 
-    fn schedule_all(&mut self, port: PortId, offers: &[Offer]) {
+    pub(crate) fn schedule_all(&mut self, port: PortId, offers: &[Offer]) {
         for offer in offers {
             match *offer {
                 Offer::Arrive(at) => self.agenda.push(at, What::new(Kind::Arrive, port.0)),
@@ -252,7 +253,7 @@ impl World {
     }
 
     /// Recomputes every route and every tree.
-    fn reroute(&mut self) {
+    pub(crate) fn reroute(&mut self) {
         self.routes = build::routes(&self.blueprint, &self.edges);
         self.trees.iter_mut().flatten().for_each(|tree| tree.rebuild(&self.routes, &self.edges));
         self.route_names();

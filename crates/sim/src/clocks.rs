@@ -9,7 +9,7 @@ use contract::{
 use units::{Clock, Drift, Duration, Time};
 
 use crate::Blueprint;
-use crate::node::AnyNode;
+use crate::machine::AnyNode;
 use crate::peer::{AnyEndpoint, Peer};
 use crate::world::World;
 

@@ -6,6 +6,7 @@ mod build;
 mod change;
 mod clocks;
 mod departures;
+mod machine;
 mod ndn;
 mod node;
 mod peer;
@@ -13,6 +14,7 @@ mod port;
 mod record;
 mod ring;
 mod routing;
+mod sdn;
 mod trace;
 mod tree;
 mod ways;
@@ -20,7 +22,7 @@ mod world;
 
 pub use blueprint::{
     Blueprint, Cast, Change, Churn, ClockSpec, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec, Metric,
-    NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, RouteSpec,
+    NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, RouteSpec, SdnSpec,
 };
 pub use peer::Factory;
 pub use trace::{

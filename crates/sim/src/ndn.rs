@@ -8,7 +8,8 @@ use schemes::AnyLink;
 use stack::ndn;
 use units::Bytes;
 
-use crate::node::{AnyNode, Forwarder, NodeState};
+use crate::machine::{AnyNode, Forwarder};
+use crate::node::NodeState;
 use crate::ways::{Cost, Origin, Ways};
 use crate::world::World;
 use crate::{Blueprint, FlowKind, NdnSpec};
@@ -54,19 +55,34 @@ impl World {
         Ok(())
     }
 
-    /// Computes the next hops of every forwarder anew.
-    pub(crate) fn route_names(&mut self) {
-        let Some(spec) = &self.blueprint.ndn else { return };
+    /// The next hops of every forwarder, as the metric gives them.
+    pub(crate) fn computed_name_routes(&self) -> BTreeMap<NodeId, NameRoutes> {
+        let Some(spec) = &self.blueprint.ndn else { return BTreeMap::new() };
         let ways = Ways::new(spec, &self.edges, self.blueprint.metric, self.blueprint.nodes.len());
         let origins = ways.origins(spec);
         let mut served: Vec<Vec<(PeerId, NameId)>> = vec![Vec::new(); self.blueprint.nodes.len()];
         for (node, peer, prefix) in producers(&self.blueprint) {
             served[node.index()].push((peer, prefix));
         }
-        for &node in &spec.nodes {
+        let routes = |&node: &NodeId| {
+            let index = self.nodes.at(node)?;
+            let AnyNode::Forwarder(forwarder) = self.nodes.all[index].machine.plain() else { return None };
+            let served = &served[node.index()];
+            Some((node, routes_of(spec, node, forwarder.faces(), served, &origins, &ways)))
+        };
+        spec.nodes.iter().filter_map(routes).collect()
+    }
+
+    /// Computes the next hops of every forwarder anew. What a controller ordered stays in force.
+    pub(crate) fn route_names(&mut self) {
+        for (node, mut routes) in self.computed_name_routes() {
             let index = self.nodes.at(node).expect("it was placed");
-            let AnyNode::Forwarder(forwarder) = self.nodes.all[index].machine.plain_mut() else { continue };
-            let routes = routes_of(spec, node, forwarder.faces(), &served[node.index()], &origins, &ways);
+            let NodeState { machine, outpost, .. } = &mut self.nodes.all[index];
+            let AnyNode::Forwarder(forwarder) = machine.plain_mut() else { continue };
+            if let Some(outpost) = outpost {
+                let ordered = outpost.machine.next_hops();
+                ordered.for_each(|(prefix, hops)| keep_order(&mut routes, prefix, hops, forwarder));
+            }
             forwarder.set_routes(&routes);
         }
     }
@@ -96,6 +112,9 @@ impl World {
         self.start_node(index);
     }
 }
+
+/// Next hops by prefix.
+pub(crate) type NameRoutes = Vec<(NameId, Vec<NextHop>)>;
 
 /// Consumers, in the order of their endpoints.
 fn consumers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, PeerId)> {
@@ -147,6 +166,28 @@ fn make_forwarder(
 fn no_part(key: &str, name: &str) -> ParamError {
     let message = format!("`{name}` has no such part in forwarders");
     ParamError { name: key.to_owned(), message, hint: None, beside: None }
+}
+
+/// Puts what a controller ordered over what the metric gives. Ways that are gone are left out; where none is left, the order counts for
+/// nothing.
+fn keep_order(
+    routes: &mut [(NameId, Vec<NextHop>)],
+    prefix: NameId,
+    hops: &[contract::Hop],
+    forwarder: &Forwarder,
+) {
+    let Some((_, known)) = routes.iter_mut().find(|(other, _)| *other == prefix) else { return };
+    let ordered: Vec<NextHop> = hops
+        .iter()
+        .filter_map(|hop| {
+            let face = forwarder.faces().of_port(hop.port)?;
+            let there = known.iter().any(|other| other.face == face);
+            there.then_some(NextHop { face, cost: u64::from(hop.cost) })
+        })
+        .collect();
+    if !ordered.is_empty() {
+        ndn::preferred(known, &ordered);
+    }
 }
 
 /// All next hops of the forwarder at `node`, where endpoints serve the prefixes in `served`.

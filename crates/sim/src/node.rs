@@ -8,129 +8,29 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use contract::{
-    Address, Around, Cx, DropReason, Eid, FlowId, GroupId, Input, Meter, NodeCx, NodeId, Outputs, Packet,
-    PacketId, ParamError, Passing, PeerId, PortId, PortView, Random, Router, RouterInput,
+    Address, Around, Count, Cx, DropReason, Eid, FlowId, GroupId, Header, Input, Meter, NodeCx, NodeId,
+    Outputs, PacketId, ParamError, Passing, PeerId, PortId, PortView, Random, Router, RouterInput,
 };
-use schemes::{AnyLink, AnyRouter, AnyStrategy, Build};
+use schemes::{AnyRouter, Build};
 use stack::icn::{self, Attachment, GroupPart, Resolver};
 use stack::ndn;
-use units::{Duration, Time};
+use units::Time;
 
 use crate::agenda::{Kind, What};
 use crate::blueprint::Metric;
-use crate::clocks::Clocked;
+use crate::machine::AnyNode;
 use crate::port::Port;
 use crate::routing::{Edge, Routes};
-use crate::trace::{NodeRecord, NodeRole};
+use crate::sdn::Beside;
+use crate::trace::NodeRecord;
 use crate::world::{MAX_HOPS, World};
 use crate::{Blueprint, Cast, FlowKind, IcnSpec};
-
-/// Any machine that runs a node.
-pub(crate) enum AnyNode {
-    Router(icn::Router<AnyRouter>),
-    Resolver(Resolver),
-    Forwarder(Box<Forwarder>),
-    Clocked(Box<Clocked<Self>>),
-}
-
-/// A forwarder with any parts.
-pub(crate) type Forwarder = ndn::Forwarder<ndn::strategies::Any<AnyStrategy>, AnyLink>;
-
-impl AnyNode {
-    /// Whether it looks at what is about to join a queue.
-    fn looks(&self) -> bool {
-        match self {
-            Self::Router(router) => router.has_parts(),
-            Self::Resolver(_) => false,
-            Self::Forwarder(forwarder) => forwarder.watches(),
-            Self::Clocked(clocked) => clocked.machine.looks(),
-        }
-    }
-
-    /// Whether it looks at what leaves a queue.
-    fn looks_at_departures(&self) -> bool {
-        matches!(self.plain(), Self::Forwarder(forwarder) if forwarder.watches_departures())
-    }
-
-    fn groups(&self) -> usize {
-        match self {
-            Self::Router(router) => router.groups(),
-            Self::Resolver(resolver) => resolver.names(),
-            Self::Forwarder(_) => 0,
-            Self::Clocked(clocked) => clocked.machine.groups(),
-        }
-    }
-
-    fn counters(&self) -> Option<ndn::Counters> {
-        if let Self::Forwarder(forwarder) = self.plain() { Some(forwarder.counters()) } else { None }
-    }
-}
-
-impl Router for AnyNode {
-    #[inline]
-    fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
-        match self {
-            Self::Router(machine) => machine.handle(input, cx),
-            Self::Resolver(machine) => machine.handle(input, cx),
-            Self::Forwarder(machine) => machine.handle(input, cx),
-            Self::Clocked(machine) => machine.handle(input, cx),
-        }
-    }
-
-    #[inline]
-    fn takes(&self, packet: &Packet) -> bool {
-        match self {
-            Self::Router(machine) => machine.takes(packet),
-            Self::Resolver(machine) => machine.takes(packet),
-            Self::Forwarder(machine) => machine.takes(packet),
-            Self::Clocked(machine) => machine.takes(packet),
-        }
-    }
-
-    #[inline]
-    fn on_arrival(&mut self, packet: &Packet, at: &mut Passing<'_>) {
-        match self {
-            Self::Router(machine) => machine.on_arrival(packet, at),
-            Self::Resolver(machine) => machine.on_arrival(packet, at),
-            Self::Forwarder(machine) => machine.on_arrival(packet, at),
-            Self::Clocked(machine) => machine.on_arrival(packet, at),
-        }
-    }
-
-    #[inline]
-    fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
-        match self {
-            Self::Router(machine) => machine.on_enqueue(packet, port, at),
-            Self::Resolver(machine) => machine.on_enqueue(packet, port, at),
-            Self::Forwarder(machine) => machine.on_enqueue(packet, port, at),
-            Self::Clocked(machine) => machine.on_enqueue(packet, port, at),
-        }
-    }
-
-    #[inline]
-    fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut Passing<'_>) {
-        match self {
-            Self::Router(machine) => machine.on_dequeue(packet, port, waited, at),
-            Self::Resolver(machine) => machine.on_dequeue(packet, port, waited, at),
-            Self::Forwarder(machine) => machine.on_dequeue(packet, port, waited, at),
-            Self::Clocked(machine) => machine.on_dequeue(packet, port, waited, at),
-        }
-    }
-
-    #[inline]
-    fn wake(&self) -> Time {
-        match self {
-            Self::Router(machine) => machine.wake(),
-            Self::Resolver(machine) => machine.wake(),
-            Self::Forwarder(machine) => machine.wake(),
-            Self::Clocked(machine) => machine.wake(),
-        }
-    }
-}
 
 /// A node's machine, its stream of random numbers, and what is counted about it.
 pub(crate) struct NodeState {
     pub machine: AnyNode,
+    /// Where an SDN controller sees to the node.
+    pub outpost: Option<Box<Beside>>,
     pub address: Address,
     /// When its pending `Wake` is due, and another one that was asked for before and comes later; any more are stale. A part that
     /// speaks at once, packet by packet, leaves the router's own deadline where it is.
@@ -148,6 +48,7 @@ impl NodeState {
     pub(crate) fn new(machine: AnyNode, address: Address, seed: u64, name: &str) -> Self {
         Self {
             machine,
+            outpost: None,
             address,
             armed: Time::NEVER,
             later: Time::NEVER,
@@ -156,6 +57,17 @@ impl NodeState {
             sent: Sent::default(),
             base: Default::default(),
         }
+    }
+
+    /// Adds one to a counter of the node.
+    pub(crate) fn count(&mut self, what: Count) {
+        self.meter.counts[what as usize] += 1;
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        let outpost = self.outpost.as_ref().map_or(Time::NEVER, |outpost| outpost.wake());
+        self.machine.wake().min(outpost)
     }
 }
 
@@ -214,11 +126,7 @@ impl Nodes {
             let (sent, meter, counters) = &node.base;
             NodeRecord {
                 node: node.address.node,
-                role: match node.machine.plain() {
-                    AnyNode::Router(_) => NodeRole::Router,
-                    AnyNode::Resolver(_) => NodeRole::Resolver,
-                    AnyNode::Forwarder(_) | AnyNode::Clocked(_) => NodeRole::Forwarder,
-                },
+                role: node.machine.role(),
                 groups: node.machine.groups() as u64,
                 sent_packets: node.sent.packets - sent.packets,
                 sent_bytes: node.sent.bytes - sent.bytes,
@@ -245,6 +153,10 @@ impl Around for View<'_> {
     fn port(&mut self, port: PortId) -> PortView {
         let rate_in = self.ports[port.index() ^ 1].rate();
         self.ports[port.index()].view(port, rate_in, self.now)
+    }
+
+    fn up(&self, port: PortId) -> bool {
+        self.ports[port.index()].up
     }
 
     fn next(&self, to: NodeId) -> Option<PortId> {
@@ -275,7 +187,7 @@ pub(crate) const NO_FLOW: FlowId = FlowId(u32::MAX);
 impl World {
     /// Places the machines of nodes. Endpoints come after, but the machines' addresses follow all of theirs.
     pub(crate) fn place_nodes(&mut self, blueprint: &Blueprint) -> Result<(), ParamError> {
-        if blueprint.icn.is_none() && blueprint.ndn.is_none() {
+        if blueprint.icn.is_none() && blueprint.ndn.is_none() && blueprint.sdn.is_none() {
             return Ok(());
         }
         self.nodes.at = vec![NONE; blueprint.nodes.len()];
@@ -286,6 +198,9 @@ impl World {
         if let Some(spec) = &blueprint.ndn {
             self.place_forwarders(blueprint, spec)?;
         }
+        if let Some(spec) = &blueprint.sdn {
+            self.place_outposts(blueprint, spec)?;
+        }
         self.watch_ports();
         Ok(())
     }
@@ -293,8 +208,10 @@ impl World {
     /// Tells every port what its ends are.
     pub(crate) fn watch_ports(&mut self) {
         for (port, edge) in self.edges.iter().enumerate() {
-            let from = self.nodes.at(edge.from).map(|index| &self.nodes.all[index].machine);
-            let looks = from.map_or([false; 2], |machine| [machine.looks(), machine.looks_at_departures()]);
+            let from = self.nodes.at(edge.from).map(|index| &self.nodes.all[index]);
+            let looks = from.map_or([false; 2], |node| {
+                [node.machine.looks() || node.outpost.is_some(), node.machine.looks_at_departures()]
+            });
             self.ports[port].watch(looks, self.nodes.at(edge.to).is_some());
         }
     }
@@ -327,8 +244,13 @@ impl World {
     /// A router loses its memory.
     pub(crate) fn reset_node(&mut self, node: NodeId) {
         let Some(index) = self.nodes.at(node) else { return };
-        if let AnyNode::Forwarder(_) = self.nodes.all[index].machine.plain() {
-            return self.reset_forwarder(index);
+        if let Some(outpost) = &mut self.nodes.all[index].outpost {
+            outpost.machine.reset();
+        }
+        match self.nodes.all[index].machine.plain() {
+            AnyNode::Forwarder(_) => return self.reset_forwarder(index),
+            AnyNode::Switch | AnyNode::Controller(_) => return,
+            AnyNode::Router(_) | AnyNode::Resolver(_) | AnyNode::Clocked(_) => {}
         }
         let Some(spec) = &self.blueprint.icn else { return };
         let resolver = self.nodes.address(spec.resolver).expect("it was placed with the routers");
@@ -338,7 +260,9 @@ impl World {
                     .expect("the same parameters were accepted before"),
             ),
             AnyNode::Resolver(_) => AnyNode::Resolver(Resolver::new(&spec.config)),
-            AnyNode::Forwarder(_) | AnyNode::Clocked(_) => unreachable!("forwarders have been dealt with"),
+            AnyNode::Forwarder(_) | AnyNode::Switch | AnyNode::Controller(_) | AnyNode::Clocked(_) => {
+                unreachable!("these have been dealt with")
+            }
         };
         self.nodes.all[index].machine = self.clocked(node, fresh);
     }
@@ -380,6 +304,9 @@ impl World {
         let state = &mut self.nodes.all[index];
         let mut at = Passing { now: self.now, port, random: &mut state.random };
         state.machine.on_enqueue(self.out.arena.get_mut(id), &view, &mut at);
+        if let Some(outpost) = &mut state.outpost {
+            outpost.machine.on_enqueue(self.out.arena.get(id), port);
+        }
         self.rearm_node(index);
     }
 
@@ -392,7 +319,7 @@ impl World {
             return;
         }
         state.armed = std::mem::replace(&mut state.later, Time::NEVER);
-        if state.machine.wake() > self.now {
+        if state.wake() > self.now {
             return self.rearm_node(index);
         }
         self.run_node(index, RouterInput::Timer);
@@ -469,7 +396,7 @@ impl World {
         self.after_node(index);
     }
 
-    fn run_node(&mut self, index: usize, input: RouterInput<'_>) -> Option<DropReason> {
+    pub(crate) fn run_node(&mut self, index: usize, input: RouterInput<'_>) -> Option<DropReason> {
         let state = &mut self.nodes.all[index];
         let mut view = View {
             node: state.address.node,
@@ -481,11 +408,22 @@ impl World {
         };
         let out: &mut Outputs = &mut self.out;
         let mut cx = Cx::new(self.now, state.address, NO_FLOW, &mut state.random, &mut state.meter, out);
-        state.machine.handle(input, &mut NodeCx::new(&mut cx, &mut view))
+        let mut cx = NodeCx::new(&mut cx, &mut view);
+        let Some(outpost) = &mut state.outpost else { return state.machine.handle(input, &mut cx) };
+        match input {
+            RouterInput::Packet(packet, _) if matches!(packet.header, Header::Control(_)) => {
+                outpost.handle(input, &mut cx)
+            }
+            RouterInput::Packet(..) | RouterInput::Local(_) => state.machine.handle(input, &mut cx),
+            RouterInput::Timer | RouterInput::Start => {
+                outpost.handle(input, &mut cx);
+                state.machine.handle(input, &mut cx)
+            }
+        }
     }
 
     /// Sends what a node put out and asks it when to come back.
-    fn after_node(&mut self, index: usize) {
+    pub(crate) fn after_node(&mut self, index: usize) {
         if !self.out.notes.pending.is_empty() {
             self.recorder.take_notes(self.now, &mut self.out.notes);
         }
@@ -521,13 +459,16 @@ impl World {
             self.forward(node, id);
         }
         self.out.outbox.clear();
+        if !self.out.orders.is_empty() {
+            self.execute_orders(index);
+        }
         self.rearm_node(index);
     }
 
     #[inline]
     pub(crate) fn rearm_node(&mut self, index: usize) {
         let state = &mut self.nodes.all[index];
-        let wake = state.machine.wake().max(self.now);
+        let wake = state.wake().max(self.now);
         if wake < state.armed {
             state.later = state.later.min(state.armed);
             state.armed = wake;
@@ -549,7 +490,7 @@ impl World {
 /// For each node, the name router that is nearest to it by the network's metric; of several, the one of the least number.
 pub(crate) fn access_routers(blueprint: &Blueprint, edges: &[Edge]) -> Vec<Option<NodeId>> {
     let mut into: Vec<Vec<&Edge>> = vec![Vec::new(); blueprint.nodes.len()];
-    edges.iter().for_each(|edge| into[edge.to.index()].push(edge));
+    edges.iter().filter(|edge| edge.up).for_each(|edge| into[edge.to.index()].push(edge));
     let mut nearest = vec![None; blueprint.nodes.len()];
     let routers = blueprint.icn.iter().flat_map(|icn| &icn.routers);
     let mut frontier: BinaryHeap<_> = routers.map(|&router| Reverse((0u64, 0u32, router, router))).collect();

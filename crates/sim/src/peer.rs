@@ -1,8 +1,8 @@
 //! Endpoints as the simulator holds them.
 
 use contract::{
-    Address, CongestionControl, Cx, Destination, Endpoint, FlowId, GroupId, Header, Input, Meter, NodeId,
-    Outputs, Packet, ParamError, Random, Setup,
+    Address, CongestionControl, Cx, Destination, Endpoint, FlowId, GroupId, Header, Input, LinkId, Meter,
+    NodeId, Outputs, Packet, ParamError, Random, Setup,
 };
 use schemes::{AnyControl, AnyReceiver, AnySender, Build};
 use stack::icn::Attachment;
@@ -10,7 +10,7 @@ use stack::{datagram, ndn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::clocks::Clocked;
-use crate::{Cast, FlowKind, FlowSpec, LinkSpec};
+use crate::{Blueprint, Cast, FlowKind, FlowSpec, LinkSpec};
 
 /// Any endpoint.
 #[expect(
@@ -167,7 +167,7 @@ pub(crate) fn make_sender(
     id: FlowId,
     receiver: Address,
     attachment: Option<Attachment>,
-    links: &[LinkSpec],
+    blueprint: &Blueprint,
 ) -> Result<AnyEndpoint, ParamError> {
     let to = destination(flow, id, receiver);
     Ok(match &flow.kind {
@@ -202,7 +202,7 @@ pub(crate) fn make_sender(
                 Build::Forwarder => return Err(wrong_kind(flow, "a part of forwarders")),
             };
             let mut law = build(&flow.params, &consumer_setup(config))?;
-            if let Some(capacity) = access_capacity(flow.from, links) {
+            if let Some(capacity) = access_capacity(flow.from, blueprint) {
                 law.on_access(capacity);
             }
             AnyEndpoint::Consumer(Box::new(ndn::Consumer::new(config, law)))
@@ -256,14 +256,15 @@ fn consumer_setup(config: &ndn::ConsumerConfig) -> Setup {
     }
 }
 
-/// Rate of the fastest link inwards to a node, as it is at the start of the run; `None` for a node without links.
-fn access_capacity(node: NodeId, links: &[LinkSpec]) -> Option<Rate> {
-    let inwards = |link: &LinkSpec| match link.ends {
+/// Rate of the fastest link inwards to a node, as it is at the start of the run, those of control aside; `None` for a node without links.
+fn access_capacity(node: NodeId, blueprint: &Blueprint) -> Option<Rate> {
+    let inwards = |(id, link): (u32, &LinkSpec)| match link.ends {
+        _ if blueprint.is_control(LinkId(id)) => None,
         (from, _) if from == node => Some(link.backward.rate),
         (_, to) if to == node => Some(link.forward.rate),
         _ => None,
     };
-    links.iter().filter_map(inwards).max()
+    (0u32..).zip(&blueprint.links).filter_map(inwards).max()
 }
 
 fn scheme(flow: &FlowSpec) -> Result<Build, ParamError> {

@@ -5,6 +5,7 @@
 //! Ports with a queue discipline ([`Discipline`]) decide at each departure, so they have a departure event as well.
 
 use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, Random, Verdict};
+use stack::queue::ClassLimit;
 use units::{Bytes, Carry, Duration, Rate, Time};
 
 use crate::departures::Shown;
@@ -85,6 +86,9 @@ pub(crate) struct Cold {
     pub looked_at: bool,
     /// It is a port of a node whose machine looks at every packet that leaves the queue.
     pub departures: Option<Shown>,
+    /// What the link carries, and the most that the port may.
+    link_rate: Rate,
+    cap: Rate,
     drops: [u64; DropReason::ALL.len()],
     marked_packets: u64,
     /// Counts at the end of the warm-up, taken off every reading.
@@ -137,6 +141,8 @@ impl Port {
                 leads_to_machine: false,
                 looked_at: false,
                 departures: None,
+                link_rate: spec.rate,
+                cap: Rate::UNLIMITED,
                 drops: Default::default(),
                 marked_packets: 0,
                 base: PortRecord::default(),
@@ -164,6 +170,28 @@ impl Port {
 
     fn is_looked_at(&self) -> bool {
         self.cold.looked_at || self.cold.departures.is_some()
+    }
+
+    /// Changes how much may wait, and from when on the queue marks. What waits already stays.
+    pub(crate) fn set_queue(&mut self, limit_packets: Option<u32>, mark_above: u32) {
+        self.mark_above = mark_above;
+        if let Some(packets) = limit_packets {
+            (self.limit_packets, self.limit_bytes) = (packets, u64::MAX);
+        }
+        let limit = ClassLimit {
+            packets: self.limit_packets,
+            bytes: if self.limit_bytes == u64::MAX { Bytes::UNLIMITED } else { Bytes::new(self.limit_bytes) },
+            mark_above: self.mark_above,
+        };
+        if let Some(discipline) = &mut self.discipline {
+            discipline.queue.set_limit(limit);
+        }
+    }
+
+    /// Sets the most that the port carries, whatever its link could.
+    pub(crate) fn set_cap(&mut self, now: Time, cap: Rate) -> Vec<Offer> {
+        self.cold.cap = cap;
+        self.set_effective_rate(now, self.cold.link_rate.min(cap))
     }
 
     /// The port as its router sees it.
@@ -342,9 +370,14 @@ impl Port {
         self.offered_packets += 1;
     }
 
-    /// Changes the rate. What is under transmission goes on at the new rate; what waits follows it.
+    /// Changes the rate of the link. What is under transmission goes on at the new rate; what waits follows it.
     /// Returns the events that the port now wants.
     pub(crate) fn set_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
+        self.cold.link_rate = rate;
+        self.set_effective_rate(now, rate.min(self.cold.cap))
+    }
+
+    fn set_effective_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
         self.settle_capacity(now);
         let old = std::mem::replace(&mut self.rate, rate);
         self.nanos_per_byte = rate.whole_nanos_per_byte().unwrap_or(0);

@@ -48,7 +48,7 @@ pub struct Trace {
     /// Per receiver, flow by flow.
     pub receivers: Vec<ReceiverRecord>,
     /// Per node that does more than forward by address: routers of the name-based network, then its name resolution system, then
-    /// forwarders of named data.
+    /// forwarders of named data, other nodes with an outpost of an SDN controller, and the controller.
     pub nodes: Vec<NodeRecord>,
     /// Per port: link `i` forward at `2 i`, backward at `2 i + 1`.
     pub ports: Vec<PortRecord>,
@@ -155,6 +155,10 @@ pub enum NodeRole {
     Resolver,
     /// It forwards named data.
     Forwarder,
+    /// It forwards by address, and an SDN controller sees to it.
+    Switch,
+    /// It is the SDN controller.
+    Controller,
 }
 
 /// Counters of one direction of a link. Counts are of the time after the warm-up.

@@ -490,7 +490,10 @@ impl World {
     #[cold]
     pub(crate) fn drop(&mut self, id: PacketId, why: DropReason) {
         let flow = self.out.arena.get(id).flow;
-        self.flow_drops[flow.index()][why as usize] += 1;
+        // control messages are of no flow
+        if let Some(drops) = self.flow_drops.get_mut(flow.index()) {
+            drops[why as usize] += 1;
+        }
         self.balance.dropped += 1;
         self.out.arena.release(id);
     }

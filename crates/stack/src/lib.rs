@@ -6,6 +6,7 @@ pub mod icn;
 pub mod ndn;
 pub mod parts;
 pub mod queue;
+pub mod sdn;
 pub mod stream;
 pub mod tcp;
 

@@ -74,7 +74,8 @@ impl RouterLaw for Router {
             | Header::Signal(_)
             | Header::Interest(_)
             | Header::Data(_)
-            | Header::Nack(_) => {}
+            | Header::Nack(_)
+            | Header::Control(_) => {}
         }
     }
 

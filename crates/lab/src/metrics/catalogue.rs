@@ -129,16 +129,24 @@ pub const METRICS: &[Metric] = metrics! {
         "drops_hop_limit" ["packets"] at "link": "dropped after more hops than any route has";
     }
     "nodes" {
-        "node" [""] at "scenario": "name of the node; only those that route or forward by name, and the name resolution system";
-        "role" [""] at "scenario": "router: it routes by name and by address; resolver: it is the name resolution system; forwarder: it forwards named data";
+        "node" [""] at "scenario": "name of the node; only those that route or forward by name, the name resolution system, those that report to an SDN controller, and the controller";
+        "role" [""] at "scenario": "router: it routes by name and by address; resolver: it is the name resolution system; forwarder: it forwards named data; switch: it forwards by address and reports to an SDN controller; controller: it is the SDN controller";
         "groups" ["groups"] at "node": "groups in its tables at the end of the run";
         "sent_packets" ["packets"] at "node": "packets that it sent of itself: signals and feedback, not what it forwards";
         "sent_bytes" ["bytes"] at "node": "bytes that it sent of itself";
         "forwarded_packets" ["packets"] at "node": "packets that it forwarded by name: copies of a group's packets, and feedback of schemes without a part in routers; Interests, Data and refusals";
         "feedback_received" ["packets"] at "node": "feedback packets that it took from its branches";
         "feedback_packets" ["packets"] at "node": "feedback packets of its own that it sent, what its branches said folded in";
-        "signals" ["packets"] at "node": "words of the name-based network that it sent: joins, registrations, probes and their answers";
+        "signals" ["packets"] at "node": "words of the name-based network that it sent: joins, registrations, probes and their answers; under an SDN controller the congestion signals that a node sent, or that reached the controller";
         "ignored" ["packets"] at "node": "words that arrived and were not applied: unknown, stale or malformed";
+        "statuses" ["packets"] at "sdn": "statuses of ports that a node sent, or that reached the controller in time";
+        "orders" ["orders"] at "sdn": "orders that the controller gave, or that a node executed, each counted once";
+        "orders_repeated" ["orders"] at "sdn": "times that the controller said an order again, because nobody had acknowledged it";
+        "moves" ["orders"] at "sdn": "orders that made traffic take another way: at a node those that changed its first choice, at the controller those that its app meant to";
+        "operations" ["operations"] at "sdn": "operations as papers count them: of a node 3 for each port and period and 1 for each signal, of the controller those of its app";
+        "filter_operations" ["operations"] at "sdn": "of these, those of the app that sort signals";
+        "search_operations" ["operations"] at "sdn": "of these, those of the app that look for the node to act at";
+        "switch_operations" ["operations"] at "sdn": "of these, those of the app that work out what to order";
         "pending" ["packets"] at "forwarder": "Interests pending at the end of the run";
         "pending_peak" ["packets"] at "forwarder": "most Interests that were ever pending at once, warm-up included";
         "stored" ["packets"] at "forwarder": "Data packets in its content store at the end of the run";
@@ -172,8 +180,8 @@ pub const METRICS: &[Metric] = metrics! {
         "time_s" ["s"] at "clock": "when; the warm-up is included";
         "subject" [""] at "scenario": "who reported it, named as in series";
         "event" [""] at "subject": "what happened";
-        "value" ["of the event"] at "subject": "its number; one that names a receiver is the number of its endpoint, -1 for none";
-        "text" [""] at "subject": "the receiver that the number names, as in series";
+        "value" ["of the event"] at "subject": "its number; one that names a receiver is the number of its endpoint, -1 for none; one that names a port, node or prefix is its number";
+        "text" [""] at "subject": "what the number names, where it names a receiver, port, node or prefix";
     }
     "summary" {
         "metric" [""] at "report": "dotted key: flow.NAME.x, receiver.FLOW@NODE.x, link.NAME.x, link.NAME.backward.x, node.NAME.x, flows.x, flows.GROUP.x, run.x; x is a column without its _bps or _s, or one of the keys below";

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use contract::{Count, DropReason, FlowId, PortId};
+use contract::{Count, DropReason, FlowId, NameId, PortId};
 use sim::{
     Cast, EventRecord, FlowKind, FlowRecord, FlowSpec, LinkSpec, NodeRecord, NodeRole, PortRecord, PortSpec,
     ReceiverRecord, ReceiverSpec, Subject, Trace,
@@ -21,6 +21,7 @@ pub(super) struct Names {
     receivers: Vec<String>,
     ports: Vec<String>,
     nodes: Vec<String>,
+    prefixes: Vec<String>,
 }
 
 impl Names {
@@ -39,6 +40,9 @@ impl Names {
                 .flat_map(|link| [format!("link.{}", link.name), format!("link.{}.backward", link.name)])
                 .collect(),
             nodes: blueprint.nodes.iter().map(|name| format!("node.{name}")).collect(),
+            prefixes: blueprint.ndn.as_ref().map_or_else(Vec::new, |ndn| {
+                (0..ndn.names.count() as u32).map(|prefix| ndn.names.text(NameId(prefix))).collect()
+            }),
         }
     }
 
@@ -416,6 +420,8 @@ pub(super) fn nodes(plan: &Plan, trace: &Trace) -> Table {
                 NodeRole::Router => "router",
                 NodeRole::Resolver => "resolver",
                 NodeRole::Forwarder => "forwarder",
+                NodeRole::Switch => "switch",
+                NodeRole::Controller => "controller",
             }
             .to_owned()
         })
@@ -427,6 +433,14 @@ pub(super) fn nodes(plan: &Plan, trace: &Trace) -> Table {
         .count("feedback_packets", count(Count::Feedback))
         .count("signals", count(Count::Signals))
         .count("ignored", count(Count::Ignored))
+        .count("statuses", count(Count::Statuses))
+        .count("orders", count(Count::Orders))
+        .count("orders_repeated", count(Count::Repeats))
+        .count("moves", count(Count::Moves))
+        .count("operations", count(Count::Operations))
+        .count("filter_operations", count(Count::Filtering))
+        .count("search_operations", count(Count::Searching))
+        .count("switch_operations", count(Count::Switching))
         .count_of_some("pending", of(|counters| counters.pending))
         .count_of_some("pending_peak", of(|counters| counters.pending_peak))
         .count_of_some("stored", of(|counters| counters.stored))
@@ -463,6 +477,16 @@ pub(super) fn events(trace: &Trace, names: &Names) -> Table {
     let rows: BTreeMap<u32, usize> =
         trace.receivers.iter().enumerate().map(|(row, receiver)| (receiver.peer.0, row)).collect();
     let text = |event: &EventRecord| {
+        let index = event.value as usize;
+        let named = match event.name {
+            "moved_to" => names.ports.get(index),
+            "prefix_moved" => names.prefixes.get(index),
+            "route_moved" => names.nodes.get(index),
+            _ => None,
+        };
+        if let Some(named) = named {
+            return named.clone();
+        }
         let named = NAMING_RECEIVERS.contains(&event.name) && event.value >= 0.0;
         let row = named.then(|| rows.get(&(event.value as u32))).flatten();
         row.map(|&row| names.receiver(row).to_owned()).unwrap_or_default()

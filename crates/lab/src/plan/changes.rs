@@ -175,12 +175,24 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
 }
 
 fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Change> {
-    let Setting { net, names, named, .. } = *setting;
+    let Setting { net, names, named, control, .. } = *setting;
     refuse(event, &["node", "action"], "node", notes);
     let node = event.node.given().and_then(|name| net.find_node(name, notes).map(|node| (name, node)));
     let Some(action) = event.action.required("action", "an event of a node", event.span, notes) else {
         return Vec::new();
     };
+    if let (Some((name, node)), Action::Stop | Action::Start) = (node, action.value) {
+        if control.is_controller(node) {
+            return vec![Change::Controller(action.value == Action::Start)];
+        }
+        notes
+            .wrong(
+                name.span,
+                format!("`{}` is no controller, which alone can stop and start", shortened(name)),
+            )
+            .hint("say the `flow` that it is about, or name the node of the SDN controller");
+        return Vec::new();
+    }
     if action.value != Action::Reset {
         notes
             .wrong(action.span, format!("a node knows no action `{}`", action.word()))

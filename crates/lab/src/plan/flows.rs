@@ -9,6 +9,7 @@ use stack::{ndn, stream, tcp};
 use units::{Bytes, Duration, Time};
 
 use super::Group;
+use super::control::Control;
 use super::machines::{Model, churn, model};
 use super::named::Named;
 use super::names::Names;
@@ -34,6 +35,7 @@ pub(super) struct Setting<'a> {
     pub(super) named: &'a Named,
     /// Where paths in the scenario start.
     pub(super) folder: &'a Path,
+    pub(super) control: &'a Control,
     pub(super) seed: u64,
     pub(super) duration: Duration,
 }
@@ -110,8 +112,8 @@ impl Traffic {
         (!names.is_empty()).then(|| format!("{} would offer it", names.join(", ")))
     }
 
-    /// Series that the engine measures and that these flows, and forwarders, offer.
-    pub(super) fn series(&self, named: &Named) -> BTreeSet<&'static str> {
+    /// Series that the engine measures and that these flows, forwarders and a controller offer.
+    pub(super) fn series(&self, named: &Named, control: &Control) -> BTreeSet<&'static str> {
         let mut known: BTreeSet<&'static str> = sim::SERIES.iter().map(|row| row.0).collect();
         let mut schemes = BTreeSet::new();
         for flow in &self.flows {
@@ -128,7 +130,7 @@ impl Traffic {
             let here = |row: &&SeriesInfo| row.2 != "node" || self.routers_know(scheme);
             known.extend(entry.scheme.series.iter().filter(here).map(|row| row.0));
         }
-        known.extend(of_forwarders(named).map(|row| row.0));
+        known.extend(of_forwarders(named, control).map(|row| row.0));
         known
     }
 
@@ -138,13 +140,13 @@ impl Traffic {
     }
 
     /// What a recorded series is about: `flow`, `receiver`, `port`, `node`, or several of them.
-    pub(super) fn subjects(&self, series: &str, named: &Named) -> BTreeSet<&'static str> {
+    pub(super) fn subjects(&self, series: &str, named: &Named, control: &Control) -> BTreeSet<&'static str> {
         let schemes: BTreeSet<&str> = self.flows.iter().filter_map(|flow| flow.scheme.as_deref()).collect();
         let own = schemes.into_iter().filter_map(schemes::find).flat_map(|entry| entry.scheme.series);
         let video = [stream::VIDEO_SERIES, stream::PLAYER_SERIES];
         let house = [sim::SERIES, tcp::SERIES, stream::SERIES, ndn::CONSUMER_SERIES];
         let house = house.into_iter().chain(video).flatten();
-        let all = house.chain(own).chain(of_forwarders(named));
+        let all = house.chain(own).chain(of_forwarders(named, control));
         all.filter(|row| row.0 == series).map(|row| row.2).collect()
     }
 
@@ -177,10 +179,15 @@ fn of_stream(config: &stream::Config) -> impl Iterator<Item = &'static SeriesInf
 }
 
 /// Series of nodes that forwarders and their parts offer.
-fn of_forwarders(named: &Named) -> impl Iterator<Item = &'static SeriesInfo> {
+fn of_forwarders<'a>(
+    named: &'a Named,
+    control: &'a Control,
+) -> impl Iterator<Item = &'static SeriesInfo> + 'a {
     let spec = named.spec.iter();
     let parts = spec.clone().flat_map(|spec| [Some(&spec.strategy), spec.link.as_ref()]).flatten();
-    let own = parts.filter_map(|name| schemes::find(name)).flat_map(|entry| entry.scheme.series);
+    let app = control.app();
+    let own =
+        parts.map(String::as_str).chain(app).filter_map(schemes::find).flat_map(|entry| entry.scheme.series);
     spec.flat_map(|_| ndn::SERIES).chain(own.filter(|row| row.2 == "node"))
 }
 

@@ -3,6 +3,7 @@
 mod changes;
 mod clocks;
 mod consumers;
+mod control;
 mod flows;
 mod machines;
 mod named;
@@ -117,9 +118,10 @@ pub(crate) fn build(
     };
 
     let names = names::build(file, flow_tables, net, notes);
-    let net = &*net;
     let clocks = clocks::build(file, net, notes);
     let mut named = named.place(file, flow_tables, net, &names, notes);
+    let control = control::build(file, flow_tables, net, &names, &named, notes);
+    let net = &*net;
     let metric = match file.routing.given().and_then(|routing| routing.metric.given()) {
         Some(at) if at.value == MetricWord::Hops => Metric::Hops,
         _ => Metric::Delay,
@@ -128,10 +130,12 @@ pub(crate) fn build(
     let mut paths = Paths::new(net, metric, &routes);
     refuse_circles(file, net, &routes, &mut paths, notes);
 
-    let setting = flows::Setting { net, names: &names, named: &named, folder, seed, duration };
+    let setting =
+        flows::Setting { net, names: &names, named: &named, control: &control, folder, seed, duration };
     let mut traffic = flows::build(flow_tables, &setting, &mut paths, notes);
     named.intern(&mut traffic);
-    let setting = flows::Setting { net, names: &names, named: &named, folder, seed, duration };
+    let setting =
+        flows::Setting { net, names: &names, named: &named, control: &control, folder, seed, duration };
     let events = changes::build(file, &setting, &traffic, &paths, notes);
     let record = record(file, &setting, &traffic, notes);
     let expect = results::expectations(file, &setting, &traffic, notes);
@@ -150,6 +154,7 @@ pub(crate) fn build(
         routes,
         icn: names.spec,
         ndn: named.spec,
+        sdn: control.spec,
         flows: traffic.flows,
         events,
         record,
@@ -215,7 +220,7 @@ fn refuse_circles(file: &File, net: &Net, routes: &[RouteSpec], paths: &mut Path
 fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, notes: &mut Notes) -> Record {
     let Some(written) = file.record.given() else { return Record::default() };
     let mut series: Vec<String> = Vec::new();
-    let known = traffic.series(setting.named);
+    let known = traffic.series(setting.named, setting.control);
     let elsewhere = sweeps::elsewhere(file);
     for name in written.series.given().map_or(&[][..], |list| &list.value) {
         if !known.contains(name.value.as_str()) {
@@ -239,11 +244,14 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
         let receivers: usize = traffic.flows.iter().map(arrives).sum();
         let subjects: usize = series
             .iter()
-            .flat_map(|name| traffic.subjects(name, setting.named))
+            .flat_map(|name| traffic.subjects(name, setting.named, setting.control))
             .map(|subject| match subject {
                 "port" => 2 * setting.net.links.len(),
                 "flow" => traffic.flows.len(),
-                "node" => setting.names.nodes().count() + setting.named.nodes().len(),
+                "node" => {
+                    let by_name = setting.names.nodes().count() + setting.named.nodes().len();
+                    by_name + setting.control.nodes().count()
+                }
                 _ => receivers,
             })
             .sum();

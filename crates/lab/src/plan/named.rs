@@ -7,6 +7,7 @@ use sim::{FlowKind, NameRoute, NdnSpec, ProducerSpec};
 use stack::ndn;
 use units::{Bytes, Duration};
 
+use super::control::controller;
 use super::flows::Traffic;
 use super::machines::resolved;
 use super::names::Names;
@@ -135,7 +136,8 @@ impl Named {
                 "write network = \"ndn\" and a `prefix` in a flow, or leave [ndn] and [[producers]] out",
             );
         }
-        let mut spec = NdnSpec { nodes: nodes(table, net, names, notes), ..NdnSpec::default() };
+        let mut spec =
+            NdnSpec { nodes: nodes(table, controller(file, net), net, names, notes), ..NdnSpec::default() };
         spec.config.interest = self.interest;
         spec.config.dead_nonces = table.dead_nonces.or(spec.config.dead_nonces);
         spec.config.data = self.served.iter().map(|served| served.data).max().unwrap_or(spec.config.data);
@@ -275,9 +277,15 @@ fn no_forwarder(name: &At<String>, notes: &mut Notes) {
 }
 
 /// Nodes with a forwarder, in ascending order.
-fn nodes(table: &Ndn, net: &Net, names: &Names, notes: &mut Notes) -> Vec<NodeId> {
+fn nodes(
+    table: &Ndn,
+    controller: Option<NodeId>,
+    net: &Net,
+    names: &Names,
+    notes: &mut Notes,
+) -> Vec<NodeId> {
     let by_name: BTreeSet<NodeId> = names.nodes().collect();
-    let free = |node: &NodeId| !by_name.contains(node);
+    let free = |node: &NodeId| !by_name.contains(node) && Some(*node) != controller;
     let mut set = BTreeSet::new();
     let Some(list) = table.nodes.given() else {
         return (0..net.nodes.len() as u32).map(NodeId).filter(free).collect();
@@ -292,7 +300,11 @@ fn nodes(table: &Ndn, net: &Net, names: &Names, notes: &mut Notes) -> Vec<NodeId
             continue;
         }
         let Some(node) = net.find_node(name, notes) else { continue };
-        if !free(&node) {
+        if Some(node) == controller {
+            notes
+                .wrong(name.span, format!("`{}` is the controller of [sdn]", shortened(name)))
+                .hint("it forwards nothing; leave it out here, or take another node there");
+        } else if !free(&node) {
             notes
                 .wrong(name.span, format!("`{}` is a node of [icn]", shortened(name)))
                 .hint("a node routes by name in one way only; leave it out here or there");
@@ -393,7 +405,7 @@ fn parts_in_forwarders(table: &Ndn, spec: &mut NdnSpec, notes: &mut Notes) {
 
 /// The parameters of a part in forwarders.
 pub(super) struct PartParams {
-    name: String,
+    pub(super) name: String,
     pub(super) infos: Vec<ParamInfo>,
     pub(super) resolve: schemes::Resolve,
 }

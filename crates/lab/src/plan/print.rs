@@ -13,7 +13,7 @@ use toml::{Table, Value};
 use units::{Bytes, Duration, Rate, Time, UnitText};
 
 use super::Plan;
-use super::print_named::{ndn_table, producer_tables, put_consumer};
+use super::print_named::{ndn_table, producer_tables, put_consumer, sdn_table};
 use super::print_video::{player_table, video_table};
 
 /// The plan as a tree of TOML.
@@ -77,6 +77,9 @@ pub(super) fn tree(plan: &Plan) -> Table {
         Value::Table(table)
     });
     put(&mut root, "clocks", clocks.collect::<Vec<_>>());
+    if let Some(sdn) = &blueprint.sdn {
+        put(&mut root, "sdn", sdn_table(sdn, &node_name));
+    }
 
     let mut groups = vec![""; blueprint.flows.len()];
     for group in &plan.groups {
@@ -116,6 +119,12 @@ pub(super) fn tree(plan: &Plan) -> Table {
                 vec![("flow", flow(*id)), ("action", "leave".into()), ("node", node_name(*node).into())]
             }
             Change::Reset(node) => vec![("node", node_name(*node).into()), ("action", "reset".into())],
+            Change::Controller(on) => {
+                let controller =
+                    blueprint.sdn.as_ref().map_or_else(String::new, |sdn| node_name(sdn.controller));
+                let action = if *on { "start" } else { "stop" };
+                vec![("node", controller.into()), ("action", action.into())]
+            }
             Change::Mode(id, mode) => {
                 vec![("flow", flow(*id)), ("action", "mode".into()), ("mode", mode.clone().into())]
             }

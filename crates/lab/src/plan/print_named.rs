@@ -1,7 +1,7 @@
 //! Named data in the words of a scenario, every value written out.
 
 use contract::{NameId, NodeId};
-use sim::NdnSpec;
+use sim::{NdnSpec, SdnSpec};
 use stack::ndn::{ConsumerConfig, Gaps, Pattern, Store};
 use toml::{Table, Value};
 use units::Bytes;
@@ -41,6 +41,24 @@ pub(super) fn ndn_table(spec: &NdnSpec, node_name: &dyn Fn(NodeId) -> String) ->
         Value::Table(table)
     });
     put(&mut table, "routes", routes.collect::<Vec<_>>());
+    table
+}
+
+/// The table `sdn`.
+pub(super) fn sdn_table(spec: &SdnSpec, node_name: &dyn Fn(NodeId) -> String) -> Table {
+    let mut table = Table::new();
+    put(&mut table, "app", spec.app.clone());
+    let all = PartParams::of_scheme(&spec.app).map(|part| part.all(&spec.app_params));
+    put(&mut table, "app_params", params_table(all.unwrap_or_default()));
+    put(&mut table, "controller", node_name(spec.controller));
+    put(&mut table, "out_of_band", spec.out_of_band);
+    let nodes = spec.nodes.iter().map(|node| Value::from(node_name(*node)));
+    put(&mut table, "nodes", nodes.collect::<Vec<_>>());
+    put(&mut table, "period", span(spec.config.period));
+    put(&mut table, "phase", span(spec.config.phase));
+    put(&mut table, "message", size(spec.config.message));
+    put(&mut table, "retry", span(spec.config.retry));
+    put(&mut table, "stale", span(spec.config.stale));
     table
 }
 

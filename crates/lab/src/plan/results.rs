@@ -44,7 +44,7 @@ pub(super) fn relations(file: &File, notes: &mut Notes) -> Vec<Expectation> {
 
 /// Whether a result has this key; the error is a message and a hint.
 fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (String, Option<String>)> {
-    let Setting { net, names, named, .. } = *setting;
+    let Setting { net, names, named, control, .. } = *setting;
     let (subject, last) = key.rsplit_once('.').unwrap_or((key, ""));
     let (kind, name) = subject.split_once('.').unwrap_or((subject, ""));
     let nothing = |of: &str, known: Vec<&str>| {
@@ -95,8 +95,10 @@ fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (Str
         }
         "node" => {
             let node = net.node(name);
-            if !names.knows(node) && !node.is_some_and(|node| named.knows(node)) {
-                let nodes = names.nodes().chain(named.nodes().iter().copied());
+            let known =
+                names.knows(node) || node.is_some_and(|node| named.knows(node)) || control.knows(node);
+            if !known {
+                let nodes = names.nodes().chain(named.nodes().iter().copied()).chain(control.nodes());
                 let of = if named.nodes().is_empty() {
                     "node of the name-based network"
                 } else {

@@ -28,6 +28,8 @@ pub(crate) struct Net {
     pub(crate) links: Vec<NetLink>,
     /// Something in it was wrong and is left out, so that what seems unreachable may not be.
     pub(crate) partial: bool,
+    /// The node whose links carry control messages alone.
+    pub(crate) apart: Option<NodeId>,
     node_ids: BTreeMap<String, NodeId>,
     link_ids: BTreeMap<String, LinkId>,
 }
@@ -103,6 +105,19 @@ impl Net {
         let link = free(names.1, |name| self.link(name).is_some());
         self.add_link(link, (at, leaf), &(port.clone(), port.clone()));
         leaf
+    }
+
+    /// A new node with a new link to each of `nodes`, drawn above them all. Node and links get the first free names that begin so; the
+    /// link of a node called `r1` is called `control-r1`.
+    pub(crate) fn add_hub(&mut self, nodes: &[NodeId], names: (&str, &str), port: &NetPort) -> NodeId {
+        let hub = free(names.0, |name| self.node(name).is_some());
+        let hub = self.add_node(hub, (0.5, 0.0));
+        for &node in nodes {
+            let name = format!("{}-{}", names.1, self.nodes[node.index()]);
+            let name = free(&name, |name| self.link(name).is_some());
+            self.add_link(name, (hub, node), &(port.clone(), port.clone()));
+        }
+        hub
     }
 
     fn add_node(&mut self, name: impl Into<String>, position: (f64, f64)) -> NodeId {

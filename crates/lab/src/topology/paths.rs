@@ -28,7 +28,9 @@ pub(crate) struct Paths<'a> {
 impl<'a> Paths<'a> {
     pub(crate) fn new(net: &'a Net, metric: Metric, routes: &[RouteSpec]) -> Self {
         let mut out = vec![Vec::new(); net.nodes.len()];
-        for (i, link) in net.links.iter().enumerate() {
+        let for_all =
+            |ends: (NodeId, NodeId)| net.apart.is_none_or(|apart| ends.0 != apart && ends.1 != apart);
+        for (i, link) in net.links.iter().enumerate().filter(|(_, link)| for_all(link.ends)) {
             let (a, b) = (link.ends.0.index(), link.ends.1.index());
             out[a].push((2 * i, b));
             out[b].push((2 * i + 1, a));

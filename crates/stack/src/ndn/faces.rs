@@ -56,6 +56,11 @@ impl Faces {
         self.ports.binary_search(&port).ok().map(|index| FaceId(index as u32))
     }
 
+    /// The port of a face; `None` for an endpoint.
+    pub fn port_of(&self, face: FaceId) -> Option<PortId> {
+        self.ports.get(face.index()).copied()
+    }
+
     /// The face of an endpoint.
     #[inline]
     pub fn of_local(&self, peer: PeerId) -> Option<FaceId> {

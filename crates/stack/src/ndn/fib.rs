@@ -54,6 +54,21 @@ impl Fib {
         }
     }
 
+    /// Gives next hops of one prefix other costs. The cheapest comes first; of those that cost the same, the ones that were next hops
+    /// before come first, in the order in which they stood. Next hops that are not among `hops` stay behind them.
+    pub fn prefer(&mut self, prefix: NameId, hops: &[NextHop]) {
+        let mut entries: Vec<(NameId, Vec<NextHop>)> = self.rows.iter().map(|row| self.entry(row)).collect();
+        match entries.iter_mut().find(|entry| entry.0 == prefix) {
+            Some((_, known)) => preferred(known, hops),
+            None => entries.push((prefix, hops.to_vec())),
+        }
+        self.set(&entries);
+    }
+
+    fn entry(&self, row: &Row) -> (NameId, Vec<NextHop>) {
+        (row.prefix, self.hops[row.begin as usize..row.end as usize].to_vec())
+    }
+
     /// The entry of the longest prefix of `prefix` that has next hops.
     #[inline]
     pub fn find(&mut self, prefix: NameId, names: &Names) -> Option<FibEntry<'_>> {
@@ -90,6 +105,18 @@ impl Fib {
     pub fn is_empty(&self) -> bool {
         self.hops.is_empty()
     }
+}
+
+/// Puts `hops` before the others of `known`, both by their costs.
+pub fn preferred(known: &mut Vec<NextHop>, hops: &[NextHop]) {
+    let place = |hop: &NextHop| known.iter().position(|other| other.face == hop.face).unwrap_or(usize::MAX);
+    let mut new = hops.to_vec();
+    new.sort_by_key(|hop| (hop.cost, place(hop)));
+    let most = new.last().map_or(0, |hop| hop.cost);
+    let listed = |hop: &&NextHop| hops.iter().any(|other| other.face == hop.face);
+    let behind = |hop: &NextHop| NextHop { cost: hop.cost.max(most), ..*hop };
+    new.extend(known.iter().filter(|hop| !listed(hop)).map(behind));
+    *known = new;
 }
 
 #[cfg(test)]
@@ -134,6 +161,21 @@ mod tests {
         fib.set(&[(b, vec![hop(4, 0)])]);
         assert_eq!(fib.find(b, &names).map(|entry| (entry.index, entry.hops[0].face.0)), Some((1, 4)));
         assert!(fib.find(a, &names).is_none());
+    }
+
+    #[test]
+    fn next_hops_of_one_prefix_take_other_costs_and_equal_ones_keep_the_present_order() {
+        let mut names = Names::new();
+        let [a, b] = ["/a", "/b"].map(|text| names.intern(text));
+        let mut fib = Fib::new();
+        fib.set(&[(a, vec![hop(1, 10), hop(2, 20)]), (b, vec![hop(3, 0)])]);
+        fib.prefer(a, &[hop(2, 5), hop(1, 5)]);
+        assert_eq!(fib.find(a, &names).map(|entry| entry.hops.to_vec()), Some(vec![hop(1, 5), hop(2, 5)]));
+        fib.prefer(a, &[hop(2, 4), hop(1, 5)]);
+        assert_eq!(fib.find(a, &names).map(|entry| entry.hops.to_vec()), Some(vec![hop(2, 4), hop(1, 5)]));
+        fib.prefer(a, &[hop(1, 7)]);
+        assert_eq!(fib.find(a, &names).map(|entry| entry.hops.to_vec()), Some(vec![hop(1, 7), hop(2, 7)]));
+        assert_eq!(fib.find(b, &names).map(|entry| entry.hops[0]), Some(hop(3, 0)));
     }
 
     proptest! {

@@ -66,6 +66,17 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         self.fib.set(routes);
     }
 
+    /// Gives next hops of one prefix other costs, see [`Fib::prefer`].
+    pub fn prefer(&mut self, prefix: NameId, hops: &[NextHop]) {
+        self.fib.prefer(prefix, hops);
+    }
+
+    /// The first next hop of a prefix.
+    pub fn first_hop(&mut self, prefix: NameId) -> Option<FaceId> {
+        let Self { fib, core, .. } = self;
+        fib.find(prefix, &core.names).map(|entry| entry.hops[0].face)
+    }
+
     /// Its routes.
     pub const fn fib(&self) -> &Fib {
         &self.fib

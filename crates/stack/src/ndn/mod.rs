@@ -26,7 +26,7 @@ pub use config::{
 pub use consumer::{CONSUMER_SERIES, Consumer, Steady};
 pub use counters::{Counters, Tally};
 pub use faces::Faces;
-pub use fib::Fib;
+pub use fib::{Fib, preferred};
 pub use forwarder::{Forwarder, SERIES};
 pub use nonces::DeadNonces;
 pub use pit::Pit;

@@ -75,6 +75,11 @@ impl Codel {
         Self { config, limit, packets: VecDeque::new(), bytes: 0, largest: 0, law }
     }
 
+    /// Changes how much may wait.
+    pub fn set_limit(&mut self, limit: CodelLimit) {
+        self.limit = limit;
+    }
+
     /// Takes the first packet, and says whether it may be dropped: packets have waited too long for an interval.
     #[inline]
     fn take(&mut self, now: Time) -> Option<(Waiting, bool)> {

@@ -17,6 +17,17 @@ pub enum Any {
     RoundRobin(RoundRobin),
 }
 
+impl Any {
+    /// Changes how much may wait; in each class, where there are several. What waits already stays. Marking from a number of packets on
+    /// is nothing that CoDel knows.
+    pub fn set_limit(&mut self, limit: ClassLimit) {
+        match self {
+            Self::Codel(queue) => queue.set_limit(CodelLimit { packets: limit.packets, bytes: limit.bytes }),
+            Self::RoundRobin(queue) => queue.set_limit(limit),
+        }
+    }
+}
+
 impl QueueDiscipline for Any {
     #[inline]
     fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {

@@ -122,6 +122,11 @@ impl QueueDiscipline for RoundRobin {
 }
 
 impl RoundRobin {
+    /// Changes how much each class may hold. What waits already stays.
+    pub fn set_limit(&mut self, limit: ClassLimit) {
+        self.limit = limit;
+    }
+
     fn advance(&mut self) {
         self.classes[self.current].visited = false;
         self.current = (self.current + 1) % self.classes.len();

@@ -1,0 +1,140 @@
+//! Any machine that runs a node.
+
+use contract::{DropReason, NodeCx, Packet, Passing, PortView, Router, RouterInput};
+use schemes::{AnyApp, AnyLink, AnyRouter, AnyStrategy};
+use stack::icn::{self, Resolver};
+use stack::ndn;
+use stack::sdn::Controller;
+use units::{Duration, Time};
+
+use crate::clocks::Clocked;
+use crate::trace::NodeRole;
+
+/// Any machine that runs a node.
+pub(crate) enum AnyNode {
+    Router(icn::Router<AnyRouter>),
+    Resolver(Resolver),
+    Forwarder(Box<Forwarder>),
+    /// None: the node forwards by address, and has an outpost of an SDN controller.
+    Switch,
+    /// The SDN controller; `None` while it is dead.
+    Controller(Option<Box<Controller<AnyApp>>>),
+    Clocked(Box<Clocked<Self>>),
+}
+
+/// A forwarder with any parts.
+pub(crate) type Forwarder = ndn::Forwarder<ndn::strategies::Any<AnyStrategy>, AnyLink>;
+
+impl AnyNode {
+    /// Whether it looks at what is about to join a queue.
+    pub(crate) fn looks(&self) -> bool {
+        match self {
+            Self::Router(router) => router.has_parts(),
+            Self::Forwarder(forwarder) => forwarder.watches(),
+            Self::Clocked(clocked) => clocked.machine.looks(),
+            Self::Resolver(_) | Self::Switch | Self::Controller(_) => false,
+        }
+    }
+
+    /// Whether it looks at what leaves a queue.
+    pub(crate) fn looks_at_departures(&self) -> bool {
+        matches!(self.plain(), Self::Forwarder(forwarder) if forwarder.watches_departures())
+    }
+
+    pub(crate) fn groups(&self) -> usize {
+        match self {
+            Self::Router(router) => router.groups(),
+            Self::Resolver(resolver) => resolver.names(),
+            Self::Clocked(clocked) => clocked.machine.groups(),
+            Self::Forwarder(_) | Self::Switch | Self::Controller(_) => 0,
+        }
+    }
+
+    pub(crate) fn role(&self) -> NodeRole {
+        match self {
+            Self::Router(_) => NodeRole::Router,
+            Self::Resolver(_) => NodeRole::Resolver,
+            Self::Forwarder(_) => NodeRole::Forwarder,
+            Self::Switch => NodeRole::Switch,
+            Self::Controller(_) => NodeRole::Controller,
+            Self::Clocked(clocked) => clocked.machine.role(),
+        }
+    }
+
+    pub(crate) fn counters(&self) -> Option<ndn::Counters> {
+        if let Self::Forwarder(forwarder) = self.plain() { Some(forwarder.counters()) } else { None }
+    }
+}
+
+impl Router for AnyNode {
+    #[inline]
+    fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
+        match self {
+            Self::Router(machine) => machine.handle(input, cx),
+            Self::Resolver(machine) => machine.handle(input, cx),
+            Self::Forwarder(machine) => machine.handle(input, cx),
+            Self::Clocked(machine) => machine.handle(input, cx),
+            Self::Controller(Some(machine)) => machine.handle(input, cx),
+            Self::Switch | Self::Controller(None) => match input {
+                RouterInput::Packet(..) | RouterInput::Local(_) => Some(DropReason::NotListening),
+                RouterInput::Timer | RouterInput::Start => None,
+            },
+        }
+    }
+
+    #[inline]
+    fn takes(&self, packet: &Packet) -> bool {
+        match self {
+            Self::Router(machine) => machine.takes(packet),
+            Self::Resolver(machine) => machine.takes(packet),
+            Self::Forwarder(machine) => machine.takes(packet),
+            Self::Clocked(machine) => machine.takes(packet),
+            Self::Switch | Self::Controller(_) => false,
+        }
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, packet: &Packet, at: &mut Passing<'_>) {
+        match self {
+            Self::Router(machine) => machine.on_arrival(packet, at),
+            Self::Resolver(machine) => machine.on_arrival(packet, at),
+            Self::Forwarder(machine) => machine.on_arrival(packet, at),
+            Self::Clocked(machine) => machine.on_arrival(packet, at),
+            Self::Switch | Self::Controller(_) => {}
+        }
+    }
+
+    #[inline]
+    fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
+        match self {
+            Self::Router(machine) => machine.on_enqueue(packet, port, at),
+            Self::Resolver(machine) => machine.on_enqueue(packet, port, at),
+            Self::Forwarder(machine) => machine.on_enqueue(packet, port, at),
+            Self::Clocked(machine) => machine.on_enqueue(packet, port, at),
+            Self::Switch | Self::Controller(_) => {}
+        }
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut Passing<'_>) {
+        match self {
+            Self::Router(machine) => machine.on_dequeue(packet, port, waited, at),
+            Self::Resolver(machine) => machine.on_dequeue(packet, port, waited, at),
+            Self::Forwarder(machine) => machine.on_dequeue(packet, port, waited, at),
+            Self::Clocked(machine) => machine.on_dequeue(packet, port, waited, at),
+            Self::Switch | Self::Controller(_) => {}
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        match self {
+            Self::Router(machine) => machine.wake(),
+            Self::Resolver(machine) => machine.wake(),
+            Self::Forwarder(machine) => machine.wake(),
+            Self::Clocked(machine) => machine.wake(),
+            Self::Controller(Some(machine)) => machine.wake(),
+            Self::Switch | Self::Controller(None) => Time::NEVER,
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Where an SDN controller and its outposts stand, what the controller is set up with, and what orders do.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use contract::{
+    Address, Count, DropReason, Hop, NameId, Net, NextHop, NodeCx, NodeId, Note, Order, ParamError, PeerId,
+    PortId, RouterInput, Setup, Wants, Way,
+};
+use schemes::AnyApp;
+use stack::sdn::{Controller, Outpost, Station};
+use units::{Bytes, Clock, Rate, Time};
+
+use crate::machine::AnyNode;
+use crate::node::{NO_FLOW, NONE, NodeState};
+use crate::world::World;
+use crate::{Blueprint, FlowKind, Limit, RouteSpec, SdnSpec};
+
+/// An outpost beside the machine of a node, and the node's clock where that is not right.
+pub(crate) struct Beside {
+    pub machine: Outpost,
+    clock: Option<Clock>,
+}
+
+impl Beside {
+    pub(crate) fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
+        let Some(clock) = self.clock else { return self.machine.handle(input, cx) };
+        let shown = clock.shows(cx.now());
+        let now = cx.show(shown);
+        let fate = self.machine.handle(input, cx);
+        cx.show(now);
+        fate
+    }
+
+    #[inline]
+    pub(crate) fn wake(&self) -> Time {
+        self.clock.map_or(self.machine.wake(), |clock| clock.first(self.machine.wake()))
+    }
+}
+
+impl World {
+    /// Places outposts beside the machines of nodes, or alone, and the controller after all of them.
+    pub(crate) fn place_outposts(&mut self, blueprint: &Blueprint, spec: &SdnSpec) -> Result<(), ParamError> {
+        let endpoints = crate::build::endpoints(blueprint);
+        for &node in spec.nodes.iter().chain([&spec.controller]) {
+            if self.nodes.at[node.index()] == NONE {
+                let machine =
+                    if node == spec.controller { AnyNode::Controller(None) } else { AnyNode::Switch };
+                let number = self.nodes.all.len() as u32;
+                let address = Address { node, peer: PeerId(endpoints as u32 + number) };
+                let name = &blueprint.nodes[node.index()];
+                self.nodes.at[node.index()] = number;
+                self.nodes.all.push(NodeState::new(machine, address, blueprint.seed, name));
+            }
+        }
+        let wants = contract::App::wants(&make_app(blueprint, spec)?);
+        let served = Arc::new(served(blueprint));
+        for &node in &spec.nodes {
+            let outpost = self.make_outpost(node, spec, wants, &served);
+            let index = self.nodes.at(node).expect("it was placed");
+            let clock = self.clocks.get(node.index()).copied();
+            self.nodes.all[index].outpost = Some(Box::new(Beside { machine: outpost, clock }));
+        }
+        let controller = self.make_controller()?;
+        let index = self.nodes.at(spec.controller).expect("it was placed");
+        self.nodes.all[index].machine =
+            self.clocked(spec.controller, AnyNode::Controller(Some(Box::new(controller))));
+        Ok(())
+    }
+
+    fn make_outpost(&self, node: NodeId, spec: &SdnSpec, wants: Wants, served: &Arc<Vec<NameId>>) -> Outpost {
+        let controller = self.nodes.address(spec.controller).expect("it was placed");
+        let way = self.way_to(node, spec.controller, spec);
+        let own = |(port, edge): (u32, &crate::routing::Edge)| {
+            (edge.from == node && !self.is_control_port(PortId(port))).then_some(PortId(port))
+        };
+        let ports: Vec<PortId> = (0u32..).zip(&self.edges).filter_map(own).collect();
+        Outpost::new(&spec.config, controller, way, wants, &ports, Arc::clone(served))
+    }
+
+    fn is_control_port(&self, port: PortId) -> bool {
+        self.blueprint.is_control(contract::LinkId(port.0 / 2))
+    }
+
+    /// The port of `from` to `to` for control messages, where they have links of their own.
+    fn way_to(&self, from: NodeId, to: NodeId, spec: &SdnSpec) -> Option<PortId> {
+        if !spec.out_of_band {
+            return None;
+        }
+        let port = self.edges.iter().position(|edge| edge.from == from && edge.to == to)?;
+        Some(PortId(port as u32))
+    }
+
+    /// A controller that knows what it is set up with, and nothing of what happened before.
+    fn make_controller(&self) -> Result<Controller<AnyApp>, ParamError> {
+        let spec = self.blueprint.sdn.as_ref().expect("there is a controller");
+        let station = |&node: &NodeId| Station {
+            at: self.nodes.address(node).expect("it was placed"),
+            way: self.way_to(spec.controller, node, spec),
+        };
+        let stations: Vec<Station> = spec.nodes.iter().map(station).collect();
+        let app = make_app(&self.blueprint, spec)?;
+        Ok(Controller::new(&spec.config, app, self.inventory(spec), &stations))
+    }
+
+    /// The network as it is set up: all that a controller knows before anybody reports.
+    fn inventory(&self, spec: &SdnSpec) -> Net {
+        let blueprint = &self.blueprint;
+        let way = |(port, edge): (u32, &crate::routing::Edge)| {
+            if self.is_control_port(PortId(port)) {
+                return None;
+            }
+            let link = &blueprint.links[port as usize / 2];
+            let direction = if port % 2 == 0 { &link.forward } else { &link.backward };
+            let limit = match direction.queue.limit {
+                Limit::Packets(packets) => packets,
+                Limit::Bytes(_) => u32::MAX,
+            };
+            Some(Way {
+                port: PortId(port),
+                back: PortId(port ^ 1),
+                from: edge.from,
+                to: edge.to,
+                rate: direction.rate,
+                delay: direction.delay,
+                limit,
+            })
+        };
+        let ways: Vec<Option<Way>> = (0u32..).zip(&self.edges).map(way).collect();
+        let mut out: Vec<Vec<PortId>> = vec![Vec::new(); blueprint.nodes.len()];
+        ways.iter().flatten().for_each(|way| out[way.from.index()].push(way.port));
+        let mut net =
+            Net { ways, out, outposts: spec.nodes.clone(), names: Arc::default(), ..Net::default() };
+        if let Some(ndn) = &blueprint.ndn {
+            net.names = Arc::new(ndn.names.clone());
+            for producer in &ndn.producers {
+                let nodes: &mut Vec<NodeId> = net.origins.entry(producer.config.prefix).or_default();
+                if let Err(place) = nodes.binary_search(&producer.node) {
+                    nodes.insert(place, producer.node);
+                }
+            }
+            net.hops = self.next_hops(spec, net.origins.keys().copied());
+        }
+        let receivers = blueprint
+            .flows
+            .iter()
+            .filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)))
+            .flat_map(|flow| [flow.from].into_iter().chain(flow.to.iter().map(|receiver| receiver.node)));
+        let receivers: std::collections::BTreeSet<NodeId> = receivers.collect();
+        for &node in &spec.nodes {
+            for &to in &receivers {
+                if let Some(port) = self.routes.next(node, to, NO_FLOW) {
+                    net.routes.insert((node, to), port);
+                }
+            }
+        }
+        net
+    }
+
+    /// Next hops over links that the metric gives, for nodes with an outpost.
+    fn next_hops(
+        &self,
+        spec: &SdnSpec,
+        prefixes: impl Iterator<Item = NameId> + Clone,
+    ) -> BTreeMap<(NodeId, NameId), Vec<Hop>> {
+        let mut all = BTreeMap::new();
+        let routes = self.computed_name_routes();
+        for &node in &spec.nodes {
+            let Some(index) = self.nodes.at(node) else { continue };
+            let AnyNode::Forwarder(forwarder) = self.nodes.all[index].machine.plain() else { continue };
+            let Some(known) = routes.get(&node) else { continue };
+            for prefix in prefixes.clone() {
+                let Ok(row) = known.binary_search_by_key(&prefix, |row| row.0) else { continue };
+                let hops = &known[row].1;
+                let hop = |hop: &NextHop| {
+                    let port = forwarder.faces().port_of(hop.face)?;
+                    Some(Hop { port, cost: u32::try_from(hop.cost).unwrap_or(u32::MAX) })
+                };
+                let hops: Vec<Hop> = hops.iter().filter_map(hop).collect();
+                if !hops.is_empty() {
+                    all.insert((node, prefix), hops);
+                }
+            }
+        }
+        all
+    }
+
+    /// The controller dies, or comes back without memory.
+    pub(crate) fn set_controller(&mut self, on: bool) {
+        let Some(node) = self.blueprint.sdn.as_ref().map(|sdn| sdn.controller) else { return };
+        let index = self.nodes.at(node).expect("it was placed");
+        let alive = matches!(self.nodes.all[index].machine.plain(), AnyNode::Controller(Some(_)));
+        if alive == on {
+            return;
+        }
+        self.note(index, if on { "controller_started" } else { "controller_stopped" }, 0.0);
+        if !on {
+            self.nodes.all[index].machine = AnyNode::Controller(None);
+            return;
+        }
+        let controller = self.make_controller().expect("the same parameters were accepted before");
+        let machine = self.clocked(node, AnyNode::Controller(Some(Box::new(controller))));
+        self.nodes.all[index].machine = machine;
+        self.run_node(index, RouterInput::Start);
+        self.after_node(index);
+    }
+
+    /// Does what was ordered of a node.
+    #[cold]
+    pub(crate) fn execute_orders(&mut self, index: usize) {
+        for order in std::mem::take(&mut self.out.orders) {
+            let node = self.nodes.all[index].address.node;
+            let own = |world: &Self, port: PortId| {
+                world.edges.get(port.index()).is_some_and(|edge| edge.from == node)
+                    && !world.is_control_port(port)
+            };
+            match order {
+                Order::NextHops { prefix, hops } => self.order_next_hops(index, prefix, hops.list()),
+                Order::Route { to, via } if own(self, via) => self.order_route(index, to, via),
+                Order::Queue { port, limit, mark_above } if own(self, port) => {
+                    self.ports[port.index()].set_queue((limit != u32::MAX).then_some(limit), mark_above);
+                }
+                Order::Cap { port, rate } if own(self, port) && rate > Rate::ZERO => {
+                    let offers = self.ports[port.index()].set_cap(self.now, rate);
+                    self.schedule_all(port, &offers);
+                    self.show_departures(port);
+                }
+                // it asks for what the node has not
+                _ => self.nodes.all[index].count(Count::Ignored),
+            }
+        }
+    }
+
+    fn order_next_hops(&mut self, index: usize, prefix: NameId, hops: &[Hop]) {
+        let state = &mut self.nodes.all[index];
+        let AnyNode::Forwarder(forwarder) = state.machine.plain_mut() else {
+            return state.count(Count::Ignored);
+        };
+        let before = forwarder.first_hop(prefix);
+        let next = |hop: &Hop| {
+            let face = forwarder.faces().of_port(hop.port)?;
+            Some(NextHop { face, cost: u64::from(hop.cost) })
+        };
+        let hops: Vec<NextHop> = hops.iter().filter_map(next).collect();
+        if hops.is_empty() {
+            return state.count(Count::Ignored);
+        }
+        forwarder.prefer(prefix, &hops);
+        let after = forwarder.first_hop(prefix);
+        if before == after {
+            return;
+        }
+        state.count(Count::Moves);
+        let port = after.and_then(|face| forwarder_port(&state.machine, face));
+        self.note(index, "prefix_moved", f64::from(prefix.0));
+        if let Some(port) = port {
+            self.note(index, "moved_to", f64::from(port.0));
+        }
+    }
+
+    fn order_route(&mut self, index: usize, to: NodeId, via: PortId) {
+        let at = self.nodes.all[index].address.node;
+        let before = self.routes.next(at, to, NO_FLOW);
+        let via_node = self.edges[via.index()].to;
+        self.blueprint.routes.retain(|old| (old.at, old.to) != (at, to));
+        self.blueprint.routes.push(RouteSpec { at, to, via: via_node });
+        self.reroute();
+        let after = self.routes.next(at, to, NO_FLOW);
+        if before == after {
+            return;
+        }
+        self.nodes.all[index].count(Count::Moves);
+        self.note(index, "route_moved", f64::from(to.0));
+        if let Some(port) = after {
+            self.note(index, "moved_to", f64::from(port.0));
+        }
+    }
+
+    /// Records something that happened at a node.
+    fn note(&mut self, index: usize, name: &'static str, value: f64) {
+        if self.out.notes.events {
+            let from = self.nodes.all[index].address;
+            self.out.notes.pending.push(Note { at: self.now, from, name, value, event: true });
+            self.recorder.take_notes(self.now, &mut self.out.notes);
+        }
+    }
+}
+
+fn forwarder_port(machine: &AnyNode, face: contract::FaceId) -> Option<PortId> {
+    let AnyNode::Forwarder(forwarder) = machine.plain() else { return None };
+    forwarder.faces().port_of(face)
+}
+
+fn make_app(blueprint: &Blueprint, spec: &SdnSpec) -> Result<AnyApp, ParamError> {
+    let data = blueprint.ndn.as_ref().map_or(Bytes::new(1000), |ndn| ndn.config.data);
+    let setup = Setup { segment: data, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED };
+    match schemes::find(&spec.app) {
+        Some(schemes::Entry { app: Some(make), .. }) => make(&spec.app_params, &setup),
+        _ => Err(ParamError {
+            name: "app".to_owned(),
+            message: format!("`{}` has no part in controllers", spec.app),
+            hint: None,
+            beside: None,
+        }),
+    }
+}
+
+/// For each prefix of the network, the longest one that is served and covers it; itself where nobody serves it.
+fn served(blueprint: &Blueprint) -> Vec<NameId> {
+    let Some(ndn) = &blueprint.ndn else { return Vec::new() };
+    let mut known = vec![false; ndn.names.count()];
+    ndn.producers.iter().for_each(|producer| known[producer.config.prefix.index()] = true);
+    let cover = |prefix: u32| {
+        let mut above = std::iter::successors(Some(NameId(prefix)), |at| ndn.names.parent(*at));
+        above.find(|at| known[at.index()]).unwrap_or(NameId(prefix))
+    };
+    (0..ndn.names.count() as u32).map(cover).collect()
+}

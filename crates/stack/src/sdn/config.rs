@@ -1,0 +1,31 @@
+//! Settings of a controller and its outposts.
+
+use units::{Bytes, Duration};
+
+/// Settings of a controller and its outposts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Time between two statuses of a port.
+    pub period: Duration,
+    /// When the first period begins, after the start of the run.
+    pub phase: Duration,
+    /// Size of a control message on the wire.
+    pub message: Bytes,
+    /// An order or a greeting without an answer is said again after so long, then after twice as long, up to eight times as long.
+    pub retry: Duration,
+    /// Statuses and signals that are older when they arrive are ignored.
+    pub stale: Duration,
+}
+
+impl Default for Config {
+    /// Two reports a second, as ndnSieve has them; the rest is our choice.
+    fn default() -> Self {
+        Self {
+            period: Duration::from_millis(500),
+            phase: Duration::ZERO,
+            message: Bytes::new(100),
+            retry: Duration::from_millis(100),
+            stale: Duration::from_millis(1000),
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The controller: what it knows, what it has ordered, and the app that decides.
+
+use contract::{
+    Address, App, AppCx, Cache, Control, Count, DropReason, Header, Label, Net, NodeCx, NodeId, Order,
+    Packet, PortId, Router, RouterInput, Share, Status, Way,
+};
+use units::{Duration, Time};
+
+use super::Config;
+use super::outpost::{numbered, say};
+
+/// An outpost as the controller reaches it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Station {
+    /// The outpost.
+    pub at: Address,
+    /// The controller's port to it, where it has one of its own; otherwise messages find their way by address.
+    pub way: Option<PortId>,
+}
+
+/// The controller with its app.
+///
+/// It begins with the network that it was set up with and asks every outpost which orders it keeps. What it orders is numbered from the
+/// present time on, so that a controller that comes back without memory is not taken for an earlier one.
+pub struct Controller<A> {
+    app: A,
+    config: Config,
+    net: Net,
+    cache: Cache,
+    posts: Vec<Post>,
+    /// The number of the last order.
+    number: u64,
+    orders: Vec<(NodeId, Order)>,
+}
+
+/// What is under way to an outpost.
+struct Post {
+    station: Station,
+    /// It has said which orders it keeps.
+    greeted: bool,
+    /// How many it has said since it was last asked.
+    heard: u32,
+    greeting: Again,
+    /// Orders without an acknowledgement, in the order of their numbers.
+    open: Vec<Open>,
+}
+
+struct Open {
+    number: u64,
+    order: Order,
+    again: Again,
+}
+
+/// When something is said again.
+#[derive(Clone, Copy)]
+struct Again {
+    at: Time,
+    wait: Duration,
+}
+
+impl Again {
+    const LONGEST: u64 = 8;
+
+    fn new(config: &Config, now: Time) -> Self {
+        Self { at: now + config.retry, wait: config.retry }
+    }
+
+    fn later(&mut self, config: &Config, now: Time) {
+        self.wait = (self.wait * 2).min(config.retry * Self::LONGEST);
+        self.at = now + self.wait;
+    }
+}
+
+impl<A: App> Controller<A> {
+    /// A controller that knows `net`, and its outposts in ascending order of their nodes.
+    pub fn new(config: &Config, app: A, net: Net, stations: &[Station]) -> Self {
+        debug_assert!(stations.windows(2).all(|pair| pair[0].at.node < pair[1].at.node));
+        let never = Again { at: Time::NEVER, wait: config.retry };
+        let post = |station: &Station| Post {
+            station: *station,
+            greeted: false,
+            heard: 0,
+            greeting: never,
+            open: Vec::new(),
+        };
+        Self {
+            app,
+            config: config.clone(),
+            net,
+            cache: Cache::default(),
+            posts: stations.iter().map(post).collect(),
+            number: 0,
+            orders: Vec::new(),
+        }
+    }
+
+    /// The network as it knows it.
+    pub const fn net(&self) -> &Net {
+        &self.net
+    }
+
+    /// What outposts have reported.
+    pub const fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// Orders that nobody has acknowledged yet.
+    pub fn open_orders(&self) -> usize {
+        self.posts.iter().map(|post| post.open.len()).sum()
+    }
+
+    /// Lets the app act, and sends what it orders.
+    fn ask(&mut self, cx: &mut NodeCx<'_, '_>, act: impl FnOnce(&mut A, &mut AppCx<'_, '_>)) {
+        let mut orders = std::mem::take(&mut self.orders);
+        act(&mut self.app, &mut AppCx::new(cx, &self.net, &self.cache, &mut orders));
+        for (node, order) in orders.drain(..) {
+            self.order(node, order, cx);
+        }
+        self.orders = orders;
+    }
+
+    fn order(&mut self, node: NodeId, order: Order, cx: &mut NodeCx<'_, '_>) {
+        let Ok(index) = self.posts.binary_search_by_key(&node, |post| post.station.at.node) else {
+            // there is nobody to tell
+            return cx.count(Count::Ignored, 1);
+        };
+        self.number += 1;
+        let (post, number) = (&mut self.posts[index], self.number);
+        post.open.retain(|open| open.order.subject() != order.subject());
+        post.open.push(Open { number, order, again: Again::new(&self.config, cx.now()) });
+        cx.count(Count::Orders, 1);
+        say(Control::Order(order), numbered(number), post.station.at, post.station.way, &self.config, cx);
+    }
+
+    fn on_message(&mut self, packet: &Packet, cx: &mut NodeCx<'_, '_>) {
+        let (at, number) = (packet.sent_at, packet.label.0[0]);
+        let Header::Control(word) = packet.header else { return cx.count(Count::Ignored, 1) };
+        let late = cx.now().saturating_since(at) > self.config.stale;
+        match word {
+            Control::Status(_) | Control::Shares { .. } | Control::Signal { .. } if late => {
+                cx.count(Count::Ignored, 1);
+            }
+            Control::Status(status) => self.on_status(at, status, &packet.label, cx),
+            Control::Shares { port, count } => {
+                if !self.cache.add(at, port, Share::unpack(&packet.label, usize::from(count))) {
+                    cx.count(Count::Ignored, 1);
+                }
+            }
+            Control::Signal { port } => {
+                cx.count(Count::Signals, 1);
+                self.ask(cx, |app, cx| app.on_signal(port, cx));
+            }
+            Control::Ack => self.on_ack(packet.source.node, number),
+            Control::Kept(order) => {
+                if let Some(post) = self.post(packet.source.node) {
+                    post.heard += 1;
+                    self.net.note(packet.source.node, &order);
+                    self.number = self.number.max(number);
+                }
+            }
+            Control::Welcome { kept } => {
+                if let Some(post) = self.post(packet.source.node)
+                    && post.heard >= kept
+                {
+                    post.greeted = true;
+                    post.greeting.at = Time::NEVER;
+                }
+            }
+            Control::Order(_) | Control::Hello => cx.count(Count::Ignored, 1),
+        }
+    }
+
+    fn post(&mut self, node: NodeId) -> Option<&mut Post> {
+        let index = self.posts.binary_search_by_key(&node, |post| post.station.at.node).ok()?;
+        Some(&mut self.posts[index])
+    }
+
+    fn on_status(&mut self, at: Time, status: Status, label: &Label, cx: &mut NodeCx<'_, '_>) {
+        let first = usize::from(status.shares).min(Share::IN_A_LABEL);
+        if !self.cache.keep(at, status, Share::unpack(label, first)) {
+            return cx.count(Count::Ignored, 1);
+        }
+        cx.count(Count::Statuses, 1);
+        let changed = |way: &&mut Way| way.rate != status.rate;
+        if let Some(way) = self.net.ways.get_mut(status.port.index()).and_then(Option::as_mut).filter(changed)
+        {
+            way.rate = status.rate;
+            self.ask(cx, |app, cx| app.on_link(status.port, cx));
+        }
+        self.ask(cx, |app, cx| app.on_status(status.port, cx));
+    }
+
+    fn on_ack(&mut self, node: NodeId, number: u64) {
+        let Some(post) = self.post(node) else { return };
+        let Some(index) = post.open.iter().position(|open| open.number == number) else { return };
+        let done = post.open.remove(index);
+        self.net.note(node, &done.order);
+    }
+
+    fn on_start(&mut self, cx: &mut NodeCx<'_, '_>) {
+        // larger than any number of a controller before
+        self.number = cx.now().as_nanos();
+        for index in 0..self.posts.len() {
+            self.greet(index, cx);
+        }
+        self.ask(cx, |app, cx| app.on_start(cx));
+    }
+
+    fn greet(&mut self, index: usize, cx: &mut NodeCx<'_, '_>) {
+        let post = &mut self.posts[index];
+        post.heard = 0;
+        match post.greeting.at {
+            Time::NEVER => post.greeting = Again::new(&self.config, cx.now()),
+            _ => post.greeting.later(&self.config, cx.now()),
+        }
+        let Station { at, way } = post.station;
+        say(Control::Hello, Label::default(), at, way, &self.config, cx);
+    }
+
+    /// Says again what is due.
+    fn repeat(&mut self, cx: &mut NodeCx<'_, '_>) {
+        let now = cx.now();
+        for index in 0..self.posts.len() {
+            if self.posts[index].greeting.at <= now {
+                self.greet(index, cx);
+            }
+            let Post { station, open, .. } = &mut self.posts[index];
+            for open in open.iter_mut().filter(|open| open.again.at <= now) {
+                open.again.later(&self.config, now);
+                cx.count(Count::Repeats, 1);
+                say(
+                    Control::Order(open.order),
+                    numbered(open.number),
+                    station.at,
+                    station.way,
+                    &self.config,
+                    cx,
+                );
+            }
+        }
+    }
+
+    fn next(&self) -> Time {
+        let post = |post: &Post| {
+            let open = post.open.iter().map(|open| open.again.at).min().unwrap_or(Time::NEVER);
+            post.greeting.at.min(open)
+        };
+        self.posts.iter().map(post).min().unwrap_or(Time::NEVER)
+    }
+}
+
+impl<A: App> Router for Controller<A> {
+    fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
+        match input {
+            RouterInput::Packet(packet, _) | RouterInput::Local(packet) => self.on_message(packet, cx),
+            RouterInput::Timer => {
+                if self.next() <= cx.now() {
+                    self.repeat(cx);
+                }
+                if self.app.wake() <= cx.now() {
+                    self.ask(cx, |app, cx| app.on_timer(cx));
+                }
+            }
+            RouterInput::Start => self.on_start(cx),
+        }
+        None
+    }
+
+    fn wake(&self) -> Time {
+        self.next().min(self.app.wake())
+    }
+}

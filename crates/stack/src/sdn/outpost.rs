@@ -1,0 +1,279 @@
+//! The controller's hand and eye at a node: it measures ports, reports, and has orders executed.
+
+use std::sync::Arc;
+
+use contract::{
+    Address, Control, Count, DropReason, Ecn, FlowId, Header, Hop, Label, MILLION, NameId, NodeCx, Order,
+    Packet, PortId, PortView, RouterInput, Share, Status, Subject, Traffic, Wants,
+};
+use units::{Rate, Time};
+
+use super::Config;
+
+/// An outpost.
+///
+/// It keeps what it was ordered for as long as it lives: when the controller is silent, the node goes on as it was told last.
+#[derive(Clone, Debug)]
+pub struct Outpost {
+    config: Config,
+    controller: Address,
+    /// The port to the controller, where there is one of its own; otherwise messages find their way by address.
+    way: Option<PortId>,
+    signal_above: Option<u32>,
+    /// The prefix that is served and covers each prefix of the network, by prefix.
+    served: Arc<Vec<NameId>>,
+    /// In ascending order.
+    ports: Vec<Measured>,
+    began: Time,
+    /// When the period ends; never before the start.
+    next: Time,
+    /// The latest order about each subject, by subject.
+    kept: Vec<(Subject, u64, Order)>,
+}
+
+/// A port and what was offered to it since the period began.
+#[derive(Clone, Debug)]
+struct Measured {
+    port: PortId,
+    offered_bytes: u64,
+    /// By what it was; rows stay when the period ends.
+    shares: Vec<(Traffic, u64)>,
+}
+
+impl Measured {
+    #[inline]
+    fn add(&mut self, what: Traffic, bytes: u64) {
+        match self.shares.binary_search_by_key(&what, |share| share.0) {
+            Ok(index) => self.shares[index].1 += bytes,
+            Err(index) => self.shares.insert(index, (what, bytes)),
+        }
+    }
+}
+
+impl Outpost {
+    /// An outpost for `ports`, which stand in ascending order; those to the controller are not among them. `served` has, for each
+    /// prefix of the network, the prefix that is served and covers it, or itself.
+    pub fn new(
+        config: &Config,
+        controller: Address,
+        way: Option<PortId>,
+        wants: Wants,
+        ports: &[PortId],
+        served: Arc<Vec<NameId>>,
+    ) -> Self {
+        let measured = |port: &PortId| Measured { port: *port, offered_bytes: 0, shares: Vec::new() };
+        Self {
+            config: config.clone(),
+            controller,
+            way,
+            signal_above: wants.signal_above,
+            served,
+            ports: ports.iter().map(measured).collect(),
+            began: Time::ZERO,
+            next: Time::NEVER,
+            kept: Vec::new(),
+        }
+    }
+
+    /// The latest orders, one about each subject, with their numbers.
+    pub fn kept(&self) -> impl Iterator<Item = (u64, &Order)> {
+        self.kept.iter().map(|(_, number, order)| (*number, order))
+    }
+
+    /// Next hops that were ordered.
+    pub fn next_hops(&self) -> impl Iterator<Item = (NameId, &[Hop])> {
+        self.kept.iter().filter_map(|(_, _, order)| match order {
+            Order::NextHops { prefix, hops } => Some((*prefix, hops.list())),
+            _ => None,
+        })
+    }
+
+    /// Forgets what it was ordered.
+    pub fn reset(&mut self) {
+        self.kept.clear();
+    }
+
+    /// A packet is about to be offered to a port.
+    #[inline]
+    pub fn on_enqueue(&mut self, packet: &Packet, port: PortId) {
+        let Ok(index) = self.ports.binary_search_by_key(&port, |measured| measured.port) else { return };
+        let (measured, bytes) = (&mut self.ports[index], u64::from(packet.size_bytes));
+        measured.offered_bytes += bytes;
+        match packet.header {
+            Header::Data(data) => {
+                let index = data.name.prefix.index();
+                let prefix = self.served.get(index).copied().unwrap_or(data.name.prefix);
+                measured.add(Traffic::Prefix(prefix), bytes);
+            }
+            // requests and refusals are no traffic that could be moved by itself
+            Header::Interest(_) | Header::Nack(_) | Header::Control(_) => {}
+            _ => {
+                if let Some(node) = packet.to.node().filter(|_| !packet.to.is_own_node()) {
+                    measured.add(Traffic::Node(node), bytes);
+                }
+            }
+        }
+    }
+
+    /// Takes one input: a control message, the deadline, or the start.
+    pub fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
+        match input {
+            RouterInput::Packet(packet, _) | RouterInput::Local(packet) => self.on_message(packet, cx),
+            RouterInput::Timer => {
+                if cx.now() >= self.next {
+                    self.report(cx);
+                }
+            }
+            RouterInput::Start => {
+                self.began = cx.now() + self.config.phase;
+                self.next = self.began + self.config.period;
+            }
+        }
+        None
+    }
+
+    /// When the period ends.
+    #[inline]
+    pub fn wake(&self) -> Time {
+        self.next
+    }
+
+    fn on_message(&mut self, packet: &Packet, cx: &mut NodeCx<'_, '_>) {
+        let number = packet.label.0[0];
+        match packet.header {
+            Header::Control(Control::Order(order)) => {
+                self.take(number, order, cx);
+                // also where it was executed before: the acknowledgement may have been lost
+                self.say(Control::Ack, numbered(number), cx);
+            }
+            Header::Control(Control::Hello) => {
+                for index in 0..self.kept.len() {
+                    let (_, number, order) = self.kept[index];
+                    self.say(Control::Kept(order), numbered(number), cx);
+                }
+                self.say(Control::Welcome { kept: self.kept.len() as u32 }, Label::default(), cx);
+            }
+            _ => cx.count(Count::Ignored, 1),
+        }
+    }
+
+    /// Has an order executed, unless a later one about the same is known.
+    fn take(&mut self, number: u64, order: Order, cx: &mut NodeCx<'_, '_>) {
+        let subject = order.subject();
+        match self.kept.binary_search_by_key(&subject, |kept| kept.0) {
+            Ok(index) if self.kept[index].1 >= number => return cx.count(Count::Ignored, 1),
+            Ok(index) => self.kept[index] = (subject, number, order),
+            Err(index) => self.kept.insert(index, (subject, number, order)),
+        }
+        cx.count(Count::Orders, 1);
+        cx.execute(order);
+    }
+
+    /// The period is over: a status of every port, then signals.
+    fn report(&mut self, cx: &mut NodeCx<'_, '_>) {
+        let mut loaded: Vec<PortId> = Vec::new();
+        for index in 0..self.ports.len() {
+            let view = cx.port(self.ports[index].port);
+            let rate = if cx.up(view.port) { view.rate } else { Rate::ZERO };
+            let measured = &mut self.ports[index];
+            let load = self.config.load(measured.offered_bytes, rate);
+            let row = |(what, bytes): &(Traffic, u64)| {
+                let bytes = u32::try_from(*bytes).unwrap_or(u32::MAX);
+                (bytes > 0).then_some(Share { what: *what, bytes })
+            };
+            let shares: Vec<Share> = measured.shares.iter().filter_map(row).collect();
+            measured.offered_bytes = 0;
+            measured.shares.iter_mut().for_each(|share| share.1 = 0);
+            let status = Status {
+                port: view.port,
+                rate,
+                load,
+                occupancy: occupancy(&view),
+                backlog: view.backlog.packets,
+                shares: u16::try_from(shares.len()).unwrap_or(u16::MAX),
+            };
+            cx.count(Count::Statuses, 1);
+            // β, ε and their comparison
+            cx.count(Count::Operations, 3);
+            let mut chunks = shares.chunks(Share::IN_A_LABEL);
+            self.say(Control::Status(status), Share::pack(chunks.next().unwrap_or_default()), cx);
+            for chunk in chunks {
+                let count = chunk.len() as u8;
+                self.say(Control::Shares { port: view.port, count }, Share::pack(chunk), cx);
+            }
+            if self.signal_above.is_some_and(|above| load > above) {
+                loaded.push(view.port);
+            }
+        }
+        // signals come last, so that the statuses of a node are known when its signals are looked at
+        for port in loaded {
+            cx.count(Count::Signals, 1);
+            cx.count(Count::Operations, 1);
+            self.say(Control::Signal { port }, Label::default(), cx);
+        }
+        self.next = cx.now() + self.config.period;
+    }
+
+    fn say(&self, word: Control, label: Label, cx: &mut NodeCx<'_, '_>) {
+        say(word, label, self.controller, self.way, &self.config, cx);
+    }
+}
+
+impl Config {
+    /// Bytes over what a link carries in a period, in millionths. A link that is down has no load.
+    fn load(&self, bytes: u64, rate: Rate) -> u32 {
+        if rate == Rate::ZERO || rate == Rate::UNLIMITED {
+            return 0;
+        }
+        // β = x / C                                                                        [SIEVE eq. 1]
+        let carried = u128::from(rate.as_bps()) * u128::from(self.period.as_nanos());
+        let offered = u128::from(bytes) * 8 * 1_000_000_000 * u128::from(MILLION);
+        u32::try_from(offered / carried.max(1)).unwrap_or(u32::MAX)
+    }
+}
+
+/// The first word of a label is a number.
+pub(super) fn numbered(number: u64) -> Label {
+    Label([number, 0, 0, 0])
+}
+
+/// How full a queue is, in millionths: in packets where they are limited, otherwise in bytes.
+fn occupancy(view: &PortView) -> u32 {
+    let (held, limit) = match view.limit.packets {
+        u32::MAX => (view.backlog.bytes.as_u64(), view.limit.bytes.as_u64()),
+        packets => (u64::from(view.backlog.packets), u64::from(packets)),
+    };
+    // ε = q / Q                                                                            [SIEVE eq. 2]
+    let millionths = u128::from(held) * u128::from(MILLION) / u128::from(limit.max(1));
+    u32::try_from(millionths).unwrap_or(u32::MAX)
+}
+
+/// Sends a word: by a port of its own, or by address.
+pub(super) fn say(
+    word: Control,
+    label: Label,
+    to: Address,
+    way: Option<PortId>,
+    config: &Config,
+    cx: &mut NodeCx<'_, '_>,
+) {
+    let header = Header::Control(word);
+    let Some(port) = way else {
+        return cx.send(to.into(), config.message, Ecn::NotCapable, header, label);
+    };
+    let packet = Packet {
+        flow: NO_FLOW,
+        size_bytes: config.message.as_u64() as u32,
+        source: cx.me(),
+        to: to.into(),
+        sent_at: cx.now(),
+        label,
+        header,
+        ecn: Ecn::NotCapable,
+        hops: 0,
+    };
+    cx.forward(&packet, port);
+}
+
+/// Control messages are of no flow.
+const NO_FLOW: FlowId = FlowId(u32::MAX);

@@ -1,0 +1,360 @@
+//! An outpost and a controller on the bench: node 1 with ports 4 and 6 to the neighbours 2 and 3, the controller at node 9.
+
+use std::sync::Arc;
+
+use contract::{
+    Address, App, AppCx, Around, Backlog, Control, Count, Cx, Data, Ecn, FlowId, Header, Hop, Hops, Label,
+    Meter, Name, NameId, Net, NodeCx, NodeId, Order, Outputs, Packet, PeerId, PortId, PortView, Random,
+    Router, RouterInput, Share, Status, Traffic, Wants, Way,
+};
+use units::{Bytes, Duration, Rate, Time};
+
+use super::{Config, Controller, Outpost, Station};
+
+const ME: Address = Address { node: NodeId(1), peer: PeerId(11) };
+const CONTROLLER: Address = Address { node: NodeId(9), peer: PeerId(19) };
+
+struct Ports {
+    backlog: u32,
+    up: bool,
+}
+
+impl Around for Ports {
+    fn port(&mut self, port: PortId) -> PortView {
+        PortView {
+            port,
+            to: NodeId(port.0 / 2),
+            rate: Rate::from_mbps(10),
+            rate_in: Rate::from_mbps(10),
+            backlog: Backlog { packets: self.backlog, bytes: Bytes::new(u64::from(self.backlog) * 1000) },
+            busy: self.backlog > 0,
+            limit: Backlog { packets: 500, bytes: Bytes::UNLIMITED },
+        }
+    }
+    fn up(&self, _port: PortId) -> bool {
+        self.up
+    }
+    fn next(&self, _to: NodeId) -> Option<PortId> {
+        None
+    }
+    fn cost(&self, _to: NodeId) -> Option<u64> {
+        None
+    }
+}
+
+struct Bench {
+    now: Time,
+    ports: Ports,
+    meter: Meter,
+    random: Random,
+    out: Outputs,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self {
+            now: Time::ZERO,
+            ports: Ports { backlog: 0, up: true },
+            meter: Meter::default(),
+            random: Random::new(1, "bench", ""),
+            out: Outputs::default(),
+        }
+    }
+
+    fn with<T>(&mut self, me: Address, act: impl FnOnce(&mut NodeCx<'_, '_>) -> T) -> T {
+        let mut cx =
+            Cx::new(self.now, me, FlowId(u32::MAX), &mut self.random, &mut self.meter, &mut self.out);
+        act(&mut NodeCx::new(&mut cx, &mut self.ports))
+    }
+
+    /// What was said since this was last asked, with the first word of the label.
+    fn said(&mut self) -> Vec<(Control, Label)> {
+        let Outputs { arena, outbox, .. } = &mut self.out;
+        let take = |id| {
+            let packet = *arena.get(id);
+            arena.release(id);
+            match packet.header {
+                Header::Control(word) => (word, packet.label),
+                other => panic!("{other:?}"),
+            }
+        };
+        outbox.drain(..).map(take).collect()
+    }
+
+    fn count(&self, what: Count) -> u64 {
+        self.meter.count(what)
+    }
+}
+
+fn packet(header: Header, size_bytes: u32, number: u64, sent_at: Time, source: Address) -> Packet {
+    Packet {
+        flow: FlowId(0),
+        size_bytes,
+        source,
+        to: Address { node: NodeId(7), peer: PeerId(0) }.into(),
+        sent_at,
+        label: Label([number, 0, 0, 0]),
+        header,
+        ecn: Ecn::NotCapable,
+        hops: 0,
+    }
+}
+
+fn data(prefix: u32, size: u32) -> Packet {
+    let name = Name { prefix: NameId(prefix), segment: 0 };
+    packet(Header::Data(Data { name, payload_bytes: 1 }), size, 0, Time::ZERO, ME)
+}
+
+fn datagram(size: u32) -> Packet {
+    packet(Header::Datagram { seq: 0 }, size, 0, Time::ZERO, ME)
+}
+
+/// Signals above a load of 0.85. Prefix 2 is under prefix 1, which is served.
+fn outpost() -> Outpost {
+    let wants = Wants { signal_above: Some(850_000) };
+    let served = (0..20).map(|prefix| NameId(if prefix == 2 { 1 } else { prefix })).collect();
+    let ports = [PortId(4), PortId(6)];
+    Outpost::new(&Config::default(), CONTROLLER, None, wants, &ports, Arc::new(served))
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+fn started(bench: &mut Bench) -> Outpost {
+    let mut outpost = outpost();
+    bench.with(ME, |cx| outpost.handle(RouterInput::Start, cx));
+    assert_eq!(outpost.wake(), at(500));
+    outpost
+}
+
+fn report(bench: &mut Bench, outpost: &mut Outpost) -> Vec<(Control, Label)> {
+    bench.now = outpost.wake();
+    bench.with(ME, |cx| outpost.handle(RouterInput::Timer, cx));
+    bench.said()
+}
+
+#[test]
+fn load_is_what_was_offered_over_what_the_link_carries_in_a_period() {
+    let mut bench = Bench::new();
+    let mut outpost = started(&mut bench);
+    // 10 Mbit/s for 500 ms are 625 000 bytes
+    for _ in 0..250 {
+        outpost.on_enqueue(&datagram(1250), PortId(6));
+    }
+    bench.ports.backlog = 50;
+    let said = report(&mut bench, &mut outpost);
+    let statuses: Vec<Status> = said
+        .iter()
+        .map(|(word, _)| if let Control::Status(status) = word { *status } else { panic!("{word:?}") })
+        .collect();
+    assert_eq!(statuses.iter().map(|status| status.load).collect::<Vec<_>>(), [0, 500_000]);
+    assert_eq!(statuses[1].occupancy, 100_000);
+    assert_eq!((statuses[1].backlog, statuses[1].shares), (50, 1));
+    let share = Share { what: Traffic::Node(NodeId(7)), bytes: 312_500 };
+    assert_eq!(Share::unpack(&said[1].1, 1).collect::<Vec<_>>(), [share]);
+    // the next period begins anew
+    let said = report(&mut bench, &mut outpost);
+    assert!(matches!(said[1].0, Control::Status(Status { load: 0, shares: 0, .. })));
+    // β, ε and one comparison for each of two ports, twice
+    assert_eq!((bench.count(Count::Statuses), bench.count(Count::Operations)), (4, 12));
+}
+
+#[test]
+fn a_port_is_signalled_when_its_load_is_above_the_threshold_and_not_at_it() {
+    let mut bench = Bench::new();
+    let mut outpost = started(&mut bench);
+    // 0.85 of 625 000 bytes on one port, a byte more on the other
+    outpost.on_enqueue(&datagram(531_250), PortId(4));
+    outpost.on_enqueue(&datagram(531_251), PortId(6));
+    let said = report(&mut bench, &mut outpost);
+    let signals: Vec<_> = said.iter().filter(|(word, _)| matches!(word, Control::Signal { .. })).collect();
+    assert_eq!(signals.len(), 1, "{said:?}");
+    assert_eq!(said.last().map(|said| said.0), Some(Control::Signal { port: PortId(6) }));
+    // the most per port and period is four operations
+    assert_eq!(bench.count(Count::Operations), 7);
+}
+
+#[test]
+fn data_count_for_the_prefix_that_is_served_and_more_shares_than_fit_follow() {
+    let mut bench = Bench::new();
+    let mut outpost = started(&mut bench);
+    for prefix in 1..=9 {
+        outpost.on_enqueue(&data(prefix, 100), PortId(4));
+    }
+    let said = report(&mut bench, &mut outpost);
+    assert!(matches!(said[0].0, Control::Status(Status { shares: 8, .. })), "{said:?}");
+    assert_eq!(said[1].0, Control::Shares { port: PortId(4), count: 4 });
+    let first = Share::unpack(&said[0].1, 4).next();
+    assert_eq!(first, Some(Share { what: Traffic::Prefix(NameId(1)), bytes: 200 }));
+    assert_eq!(said.len(), 3);
+}
+
+#[test]
+fn a_link_that_is_down_carries_nothing() {
+    let mut bench = Bench::new();
+    let mut outpost = started(&mut bench);
+    bench.ports.up = false;
+    outpost.on_enqueue(&datagram(1000), PortId(4));
+    let said = report(&mut bench, &mut outpost);
+    assert!(matches!(said[0].0, Control::Status(Status { rate: Rate::ZERO, load: 0, .. })), "{said:?}");
+}
+
+fn cap(mbps: u64) -> Order {
+    Order::Cap { port: PortId(4), rate: Rate::from_mbps(mbps) }
+}
+
+#[test]
+fn an_order_takes_effect_once_and_an_older_one_not_at_all_but_both_are_acknowledged() {
+    let mut bench = Bench::new();
+    let mut outpost = started(&mut bench);
+    let mut order = |bench: &mut Bench, number, order| {
+        let packet = packet(Header::Control(Control::Order(order)), 100, number, Time::ZERO, CONTROLLER);
+        bench.with(ME, |cx| outpost.handle(RouterInput::Packet(&packet, PortId(4)), cx));
+        let said = bench.said();
+        assert_eq!(said, [(Control::Ack, Label([number, 0, 0, 0]))]);
+        std::mem::take(&mut bench.out.orders)
+    };
+    assert_eq!(order(&mut bench, 10, cap(5)), [cap(5)]);
+    assert_eq!(order(&mut bench, 10, cap(5)), []);
+    assert_eq!(order(&mut bench, 9, cap(3)), []);
+    assert_eq!(order(&mut bench, 11, cap(7)), [cap(7)]);
+    // about something else a smaller number is no older one
+    let queue = Order::Queue { port: PortId(4), limit: 50, mark_above: 20 };
+    assert_eq!(order(&mut bench, 2, queue), [queue]);
+    assert_eq!(bench.count(Count::Orders), 3);
+    assert_eq!(outpost.kept().map(|kept| kept.0).collect::<Vec<_>>(), [2, 11]);
+    // who asks is told what is kept
+    let hello = packet(Header::Control(Control::Hello), 100, 0, Time::ZERO, CONTROLLER);
+    bench.with(ME, |cx| outpost.handle(RouterInput::Packet(&hello, PortId(4)), cx));
+    let said: Vec<Control> = bench.said().into_iter().map(|said| said.0).collect();
+    assert_eq!(said, [Control::Kept(queue), Control::Kept(cap(7)), Control::Welcome { kept: 2 }]);
+    outpost.reset();
+    assert_eq!(outpost.kept().count(), 0);
+}
+
+/// Orders another cap at each signal.
+#[derive(Default)]
+struct Caps {
+    next: u64,
+}
+
+impl App for Caps {
+    fn on_signal(&mut self, _port: PortId, cx: &mut AppCx<'_, '_>) {
+        self.next += 1;
+        cx.order(NodeId(1), cap(self.next));
+    }
+}
+
+fn controller() -> Controller<Caps> {
+    let way = |port: u32| Way {
+        port: PortId(port),
+        back: PortId(port ^ 1),
+        from: NodeId(1),
+        to: NodeId(2),
+        rate: Rate::from_mbps(10),
+        delay: Duration::from_millis(1),
+        limit: 500,
+    };
+    let mut net = Net { ways: vec![None; 8], outposts: vec![NodeId(1)], ..Net::default() };
+    net.ways[4] = Some(way(4));
+    Controller::new(&Config::default(), Caps::default(), net, &[Station { at: ME, way: None }])
+}
+
+fn tell(bench: &mut Bench, controller: &mut Controller<Caps>, word: Control, number: u64, sent_at: Time) {
+    let packet = packet(Header::Control(word), 100, number, sent_at, ME);
+    bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Packet(&packet, PortId(0)), cx));
+}
+
+fn tell_now(bench: &mut Bench, controller: &mut Controller<Caps>, word: Control, number: u64) {
+    let now = bench.now;
+    tell(bench, controller, word, number, now);
+}
+
+fn start(bench: &mut Bench, controller: &mut Controller<Caps>) {
+    bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Start, cx));
+}
+
+#[test]
+fn what_is_not_acknowledged_is_said_again_after_twice_as_long_each_time() {
+    let mut bench = Bench::new();
+    let mut controller = controller();
+    start(&mut bench, &mut controller);
+    assert_eq!(bench.said(), [(Control::Hello, Label::default())]);
+    tell_now(&mut bench, &mut controller, Control::Welcome { kept: 0 }, 0);
+    tell_now(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0);
+    assert_eq!(bench.said(), [(Control::Order(cap(1)), Label([1, 0, 0, 0]))]);
+    let mut times = Vec::new();
+    for _ in 0..6 {
+        bench.now = controller.wake();
+        bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Timer, cx));
+        assert_eq!(bench.said(), [(Control::Order(cap(1)), Label([1, 0, 0, 0]))]);
+        times.push(bench.now);
+    }
+    assert_eq!(times, [100, 300, 700, 1500, 2300, 3100].map(at));
+    assert_eq!(bench.count(Count::Repeats), 6);
+    tell_now(&mut bench, &mut controller, Control::Ack, 1);
+    assert_eq!((controller.wake(), controller.open_orders()), (Time::NEVER, 0));
+}
+
+#[test]
+fn an_order_about_the_same_takes_the_place_of_one_that_is_under_way() {
+    let mut bench = Bench::new();
+    let mut controller = controller();
+    start(&mut bench, &mut controller);
+    tell_now(&mut bench, &mut controller, Control::Welcome { kept: 0 }, 0);
+    for _ in 0..2 {
+        tell_now(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0);
+    }
+    bench.said();
+    assert_eq!(controller.open_orders(), 1);
+    bench.now = controller.wake();
+    bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Timer, cx));
+    assert_eq!(bench.said(), [(Control::Order(cap(2)), Label([2, 0, 0, 0]))]);
+}
+
+#[test]
+fn a_later_controller_orders_with_larger_numbers_and_learns_what_is_in_force() {
+    let mut bench = Bench::new();
+    let mut controller = controller();
+    bench.now = at(5000);
+    start(&mut bench, &mut controller);
+    bench.said();
+    let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }]);
+    let order = Order::NextHops { prefix: NameId(1), hops };
+    // one of two was lost: it asks again
+    tell_now(&mut bench, &mut controller, Control::Kept(order), at(4000).as_nanos());
+    tell_now(&mut bench, &mut controller, Control::Welcome { kept: 2 }, 0);
+    assert_eq!(controller.wake(), at(5100));
+    bench.now = at(5100);
+    bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Timer, cx));
+    assert_eq!(bench.said(), [(Control::Hello, Label::default())]);
+    tell_now(&mut bench, &mut controller, Control::Kept(order), at(4000).as_nanos());
+    tell_now(&mut bench, &mut controller, Control::Welcome { kept: 1 }, 0);
+    assert_eq!(controller.wake(), Time::NEVER);
+    assert_eq!(controller.net().hops(NodeId(1), NameId(1)), hops.list());
+    tell_now(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0);
+    assert_eq!(bench.said(), [(Control::Order(cap(1)), Label([at(5000).as_nanos() + 1, 0, 0, 0]))]);
+}
+
+#[test]
+fn late_statuses_are_ignored_and_others_tell_what_links_carry() {
+    let mut bench = Bench::new();
+    let mut controller = controller();
+    start(&mut bench, &mut controller);
+    let status = |mbps, load| {
+        let (port, rate) = (PortId(4), Rate::from_mbps(mbps));
+        Control::Status(Status { port, rate, load, occupancy: 0, backlog: 0, shares: 0 })
+    };
+    bench.now = at(3000);
+    tell(&mut bench, &mut controller, status(10, 1), 0, at(1999));
+    assert_eq!((controller.cache().seen(PortId(4)), bench.count(Count::Ignored)), (None, 1));
+    tell(&mut bench, &mut controller, status(10, 2), 0, at(2500));
+    tell(&mut bench, &mut controller, status(5, 3), 0, at(2400));
+    assert_eq!(controller.cache().seen(PortId(4)).map(|seen| seen.status.load), Some(2));
+    tell(&mut bench, &mut controller, status(0, 0), 0, at(2900));
+    assert_eq!(controller.net().way(PortId(4)).map(|way| way.rate), Some(Rate::ZERO));
+    assert_eq!((bench.count(Count::Statuses), bench.count(Count::Ignored)), (2, 2));
+    tell(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0, at(1999));
+    assert_eq!(bench.count(Count::Signals), 0);
+}

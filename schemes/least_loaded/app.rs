@@ -1,0 +1,115 @@
+//! Which route moves, and where to.
+
+use std::collections::BTreeMap;
+
+use contract::{AppCx, Count, MILLION, Net, NodeId, Order, PortId, Share, Traffic, Wants};
+use units::Time;
+
+use super::Params;
+
+/// The app.
+#[derive(Clone, Debug)]
+pub struct App {
+    params: Params,
+    /// When a route of each node was last moved.
+    moved: BTreeMap<NodeId, Time>,
+}
+
+/// A destination that could move, and what the loads would be then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Move {
+    to: NodeId,
+    via: PortId,
+    /// The greater of what is left at the congested port and of what the new path would have.
+    load: f64,
+}
+
+impl App {
+    /// The app, with its parameters.
+    pub(crate) fn new(params: &Params) -> Self {
+        Self { params: params.clone(), moved: BTreeMap::new() }
+    }
+
+    /// The best move off a port; `None` where none gains enough.
+    fn best(&self, port: PortId, cx: &mut AppCx<'_, '_>) -> Option<(NodeId, Move)> {
+        let (net, cache, now) = (cx.net(), cx.cache(), cx.now());
+        let here = net.way(port)?;
+        let seen = cache.fresh(port, now, self.params.age)?;
+        let present = ratio(seen.status.load);
+        let total: u64 = seen.shares.iter().map(|share| u64::from(share.bytes)).sum();
+        // the least max(ρ', ρ − ρ_d)                                                                 [OURS]
+        let mut best: Option<Move> = None;
+        for &Share { what, bytes } in &seen.shares {
+            let Traffic::Node(to) = what else { continue };
+            // what the destination has of the load, as a rate
+            let part = present * f64::from(bytes) / total.max(1) as f64;
+            let bits = part * here.rate.as_bps_f64();
+            for other in net.ways_from(here.from).filter(|way| way.port != port) {
+                cx.count(Count::Operations, 1);
+                let Some(path) = route(net, other.port, to, here.from) else { continue };
+                let Some(there) = self.heaviest(&path, bits, cx) else { continue };
+                let load = there.max(present - part);
+                if best.is_none_or(|best| load < best.load) {
+                    best = Some(Move { to, via: other.port, load });
+                }
+            }
+        }
+        best.filter(|best| best.load + self.params.margin <= present).map(|best| (here.from, best))
+    }
+
+    /// The greatest load on a path if `bits` per second more took it; `None` where one is not known.
+    fn heaviest(&self, path: &[PortId], bits: f64, cx: &AppCx<'_, '_>) -> Option<f64> {
+        let net = cx.net();
+        let mut most: f64 = 0.0;
+        for port in path {
+            let way = net.way(*port)?;
+            let load = match cx.cache().fresh(*port, cx.now(), self.params.age) {
+                Some(seen) => ratio(seen.status.load),
+                // hosts do not report, and have no other way than their own
+                None if !net.has_outpost(way.from) => 0.0,
+                None => return None,
+            };
+            most = most.max(load + bits / way.rate.as_bps_f64());
+        }
+        Some(most)
+    }
+}
+
+impl contract::App for App {
+    fn wants(&self) -> Wants {
+        Wants { signal_above: Some((self.params.above * f64::from(MILLION)) as u32) }
+    }
+
+    fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
+        let Some(at) = cx.net().way(port).map(|way| way.from) else { return };
+        let settling = |moved: &Time| cx.now() < *moved + self.params.settle;
+        if self.moved.get(&at).is_some_and(settling) {
+            return;
+        }
+        if let Some((node, Move { to, via, .. })) = self.best(port, cx) {
+            self.moved.insert(node, cx.now());
+            cx.count(Count::Moves, 1);
+            cx.order(node, Order::Route { to, via });
+        }
+    }
+}
+
+/// The ports that packets for `to` take from `first` on, by the routes as they are; `None` where they are not known or lead back to
+/// `origin`.
+fn route(net: &Net, first: PortId, to: NodeId, origin: NodeId) -> Option<Vec<PortId>> {
+    let mut ports = vec![first];
+    let mut at = net.way(first)?.to;
+    while at != to {
+        if at == origin || ports.len() > net.out.len() {
+            return None;
+        }
+        let next = *net.routes.get(&(at, to))?;
+        at = net.way(next)?.to;
+        ports.push(next);
+    }
+    Some(ports)
+}
+
+fn ratio(millionths: u32) -> f64 {
+    f64::from(millionths) / f64::from(MILLION)
+}

@@ -1,0 +1,37 @@
+//! Least loaded paths: a control app that moves routes of IP off congested ports.
+
+use contract::{Documented, Family, Scheme, Setup, Source, params};
+use units::Duration;
+
+mod app;
+#[cfg(test)]
+mod tests;
+
+pub use app::App;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "least_loaded",
+    title: "Routes moved off congested ports, to the least loaded path",
+    families: &[Family::Sdn],
+    sources: &[Source { key: "OURS", text: "our own, after common practice of traffic engineering" }],
+    documented: Documented::Full,
+    series: &[],
+    reorder: 1,
+};
+
+params! {
+    /// A port is congested when its load in a period is above this share of what its link carries.
+    above: f64 = 0.85, within 0.01..=10.0, from "our choice: the threshold of ndnSieve, so that both apps see the same congestion";
+    /// A route moves only if the greatest load that it then meets is lower by this than the present one.
+    margin: f64 = 0.1, within 0.0..=10.0, from "our choice: what gains less is not worth the packets that arrive out of order";
+    /// After a move nothing else is moved at the node for so long: loads measured before say nothing of it.
+    settle: Duration = Duration::from_millis(1500), within "0 s"..="1000 s", from "our choice: three periods of the usual half second";
+    /// Loads measured longer ago count as unknown, and nothing is moved to where they are unknown.
+    age: Duration = Duration::from_millis(1500), within "1 ms"..="1000 s", from "our choice: three periods of the usual half second";
+}
+
+/// The part in the controller.
+pub fn app(params: &Params, _setup: &Setup) -> App {
+    App::new(params)
+}

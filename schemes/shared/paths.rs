@@ -1,0 +1,71 @@
+//! Ways through the network as an SDN controller knows it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use contract::{Net, NodeId, PortId};
+
+/// The ports of the path of least delay from `from` to the nearest of `targets` over links that are up, fewer links where delays are
+/// equal, not by way of `without`; `None` where there is none. Empty where `from` is a target.
+pub fn shortest(net: &Net, from: NodeId, targets: &[NodeId], without: NodeId) -> Option<Vec<PortId>> {
+    if from == without {
+        return None;
+    }
+    let mut came: BTreeMap<NodeId, PortId> = BTreeMap::new();
+    let mut best: BTreeMap<NodeId, (u64, u32)> = BTreeMap::from([(from, (0, 0))]);
+    let mut frontier = BinaryHeap::from([Reverse(((0u64, 0u32), from))]);
+    while let Some(Reverse((cost, node))) = frontier.pop() {
+        if cost > best[&node] {
+            continue;
+        }
+        if targets.contains(&node) {
+            return Some(walked(net, &came, from, node));
+        }
+        for way in net.ways_from(node).filter(|way| way.to != without) {
+            let through = (cost.0.saturating_add(way.delay.as_nanos()), cost.1 + 1);
+            if best.get(&way.to).is_none_or(|known| through < *known) {
+                best.insert(way.to, through);
+                came.insert(way.to, way.port);
+                frontier.push(Reverse((through, way.to)));
+            }
+        }
+    }
+    None
+}
+
+fn walked(net: &Net, came: &BTreeMap<NodeId, PortId>, from: NodeId, to: NodeId) -> Vec<PortId> {
+    let mut ports = Vec::new();
+    let mut at = to;
+    while at != from {
+        let Some(way) = came.get(&at).and_then(|port| net.way(*port)) else { break };
+        ports.push(way.port);
+        at = way.from;
+    }
+    ports.reverse();
+    ports
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sdn_testing::net;
+    use super::*;
+
+    fn ports(path: Option<Vec<PortId>>) -> Option<Vec<u32>> {
+        path.map(|path| path.iter().map(|port| port.0).collect())
+    }
+
+    #[test]
+    fn the_path_of_least_delay_leaves_a_node_out_and_dead_links() {
+        // 0 – 1 – 3 in 2 ms, 0 – 2 – 3 in 20 ms; ports 2 i one way, 2 i + 1 back
+        let mut net = net(4, &[(0, 1, 1), (1, 3, 1), (0, 2, 10), (2, 3, 10)]);
+        let node = NodeId;
+        let nobody = node(99);
+        assert_eq!(ports(shortest(&net, node(0), &[node(3)], nobody)), Some(vec![0, 2]));
+        assert_eq!(ports(shortest(&net, node(0), &[node(3)], node(1))), Some(vec![4, 6]));
+        assert_eq!(ports(shortest(&net, node(0), &[node(2), node(3)], nobody)), Some(vec![0, 2]));
+        assert_eq!(ports(shortest(&net, node(3), &[node(3)], nobody)), Some(vec![]));
+        net.ways[2].as_mut().expect("the link 1 – 3").rate = units::Rate::ZERO;
+        assert_eq!(ports(shortest(&net, node(0), &[node(3)], nobody)), Some(vec![4, 6]));
+        assert_eq!(shortest(&net, node(1), &[node(3)], node(0)), None);
+    }
+}

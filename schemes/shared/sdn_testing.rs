@@ -1,0 +1,89 @@
+//! A controller that exists on paper only: what a control app sees, and what it ordered.
+
+use contract::{
+    Address, App, AppCx, Cache, Cx, FlowId, Meter, Net, NodeId, Order, Outputs, PeerId, PortId, Random,
+    Share, Status, Way,
+};
+use units::{Duration, Rate, Time};
+
+/// Links as `(a, b, delay in ms)`, all of 10 Mbit/s with room for 500 packets: port 2 i is a → b, 2 i + 1 is b → a. Every node has an
+/// outpost.
+pub fn net(nodes: u32, links: &[(u32, u32, u64)]) -> Net {
+    let mut net = Net {
+        out: vec![Vec::new(); nodes as usize],
+        outposts: (0..nodes).map(NodeId).collect(),
+        ..Net::default()
+    };
+    for &(a, b, delay) in links {
+        for (from, to) in [(a, b), (b, a)] {
+            let port = PortId(net.ways.len() as u32);
+            net.out[from as usize].push(port);
+            net.ways.push(Some(Way {
+                port,
+                back: PortId(port.0 ^ 1),
+                from: NodeId(from),
+                to: NodeId(to),
+                rate: Rate::from_mbps(10),
+                delay: Duration::from_millis(delay),
+                limit: 500,
+            }));
+        }
+    }
+    net
+}
+
+/// A control app at work.
+pub struct Desk<A> {
+    /// The app.
+    pub app: A,
+    /// What it sees of the network.
+    pub net: Net,
+    /// What was reported.
+    pub cache: Cache,
+    /// The present instant.
+    pub now: Time,
+    /// What it counted.
+    pub meter: Meter,
+    random: Random,
+    out: Outputs,
+}
+
+impl<A: App> Desk<A> {
+    /// An app that knows `net`.
+    pub fn new(app: A, net: Net) -> Self {
+        Self {
+            app,
+            net,
+            cache: Cache::default(),
+            now: Time::ZERO,
+            meter: Meter::default(),
+            random: Random::new(1, "desk", "app"),
+            out: Outputs::default(),
+        }
+    }
+
+    /// A status arrives that was measured now. The load is a ratio, the backlog in packets.
+    pub fn status(&mut self, port: u32, load: f64, backlog: u32, shares: &[Share]) {
+        let port = PortId(port);
+        let limit = self.net.way(port).map_or(500, |way| way.limit);
+        let status = Status {
+            port,
+            rate: self.net.way(port).map_or(Rate::ZERO, |way| way.rate),
+            load: (load * 1e6).round() as u32,
+            occupancy: (u64::from(backlog) * 1_000_000 / u64::from(limit)) as u32,
+            backlog,
+            shares: shares.len() as u16,
+        };
+        self.cache.keep(self.now, status, shares.iter().copied());
+    }
+
+    /// A signal arrives; what the app ordered is noted in the net, as if it had been executed.
+    pub fn signal(&mut self, port: u32) -> Vec<(NodeId, Order)> {
+        let me = Address { node: NodeId(99), peer: PeerId(99) };
+        let mut cx = Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out);
+        let mut orders = Vec::new();
+        self.app.on_signal(PortId(port), &mut AppCx::new(&mut cx, &self.net, &self.cache, &mut orders));
+        orders.iter().for_each(|(node, order)| self.net.note(*node, order));
+        orders
+    }
+}
