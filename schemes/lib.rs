@@ -25,6 +25,7 @@ pub mod aimd;
 pub mod asmp;
 pub mod bic;
 pub mod cubic;
+pub mod cvihis;
 pub mod his;
 pub mod hobhis;
 pub mod icp;
@@ -63,6 +64,7 @@ registry! {
     }
     stream {
         asmp: Asmp,
+        cvihis: Cvihis,
         mca: Mca,
         perif_ecn: PerifEcn,
         pgmcc: Pgmcc,

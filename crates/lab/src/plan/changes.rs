@@ -1,6 +1,6 @@
 //! What changes during a run: links, routes, flows, members of groups, the memory of nodes.
 
-use contract::NodeId;
+use contract::{NodeId, ParamKind};
 use sim::{Change, FlowKind, RouteSpec};
 use units::{Duration, Time};
 
@@ -144,6 +144,21 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
                     .wrong(name.span, "only streams have modes")
                     .hint("name a flow whose scheme is a stream");
             }
+            for id in &flows {
+                let scheme = traffic.flows.get(id.index()).and_then(|flow| flow.scheme.as_deref());
+                let Some(scheme) = scheme.filter(|_| !deaf(id)) else { continue };
+                let modes = modes(scheme);
+                if !modes.contains(&mode.value.as_str()) {
+                    let note = match modes {
+                        [] => notes.wrong(name.span, format!("`{scheme}` has no modes")),
+                        _ => {
+                            notes.wrong(mode.span, format!("`{}` is no mode of `{scheme}`", shortened(mode)))
+                        }
+                    };
+                    note.maybe(suggestion(mode, modes.iter().copied()));
+                    break;
+                }
+            }
             flows.into_iter().map(|id| Change::Mode(id, mode.value.clone())).collect()
         }
         Action::Join | Action::Leave => {
@@ -171,6 +186,15 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
             }
             changes
         }
+    }
+}
+
+/// The modes that a scheme can change to while it runs: the words of its parameter `mode`.
+fn modes(scheme: &str) -> &'static [&'static str] {
+    let params = schemes::find(scheme).map(|entry| (entry.params)()).unwrap_or_default();
+    match params.iter().find(|param| param.name == "mode").map(|param| param.kind) {
+        Some(ParamKind::Choice(words)) => words,
+        _ => &[],
     }
 }
 

@@ -1,0 +1,15 @@
+//! What CVIHIS adds to the two ends of a stream: the receiver decides, the source obeys [CVIHIS §3.1, §3.2].
+
+mod delays;
+mod receiver;
+mod source;
+mod words;
+
+pub use receiver::Receiver;
+pub use source::Sender;
+
+#[cfg(test)]
+pub(super) use {
+    delays::{Area, Delays},
+    words::{Answer, Heading},
+};

@@ -1,0 +1,103 @@
+//! CVIHIS at the receiver: where it is in the delay space, and what the source shall do about it. Answers every packet.
+
+use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
+use units::{Duration, Time};
+
+use super::delays::Delays;
+use super::words::{Answer, Command, Heading};
+use crate::cvihis::{Cadence, Mode, Params};
+
+/// The receiver's law [CVIHIS §3.2, §3.3]. Constant state, no timers.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    params: Box<Params>,
+    /// As the newest data say.
+    mode: Mode,
+    delays: Delays,
+    /// Packets before the next one are missing.
+    lost: bool,
+    pushed_at: Option<Time>,
+}
+
+impl Receiver {
+    /// A receiver.
+    pub(crate) fn new(params: &Params) -> Self {
+        Self {
+            mode: params.mode,
+            delays: Delays::new(params),
+            lost: false,
+            pushed_at: None,
+            params: Box::new(params.clone()),
+        }
+    }
+
+    /// Pushes minDelay where the mode does so and `command` slows the source down.
+    fn push(&mut self, command: Command, heading: &Heading, now: Time) {
+        let factor = match self.mode {
+            Mode::RealTime => self.params.push,
+            Mode::Background => self.params.background_push,
+        };
+        // differs: the paper pushes continuously, but only when competing is needed, and says no more
+        let slows = matches!(command, Command::DownFar | Command::Down | Command::DownGradient);
+        if factor == 1.0 || !slows || self.delays.max().is_none() {
+            return;
+        }
+        let span = match self.params.push_every {
+            Cadence::Packet => Duration::ZERO,
+            Cadence::Step => Duration::from_secs_f64(heading.srtt.as_secs_f64().sqrt()),
+            Cadence::Rtt => heading.srtt,
+        };
+        if self.pushed_at.is_none_or(|at| now.saturating_since(at) >= span) {
+            self.delays.push(factor, heading.rtt_min.unwrap_or(self.params.initial_rtt));
+            self.pushed_at = Some(now);
+        }
+    }
+
+    fn probe(&self, command: Command, cx: &mut ReceiverCx<'_, '_>) {
+        cx.probe("command", command.number() as f64);
+        cx.probe("min_delay", self.delays.min() as f64 / 1e9);
+        if let Some(max) = self.delays.max() {
+            cx.probe("max_delay", max as f64 / 1e9);
+            if max > self.delays.min() {
+                cx.probe("position", self.delays.position());
+            }
+        }
+    }
+}
+
+impl ReceiverLaw for Receiver {
+    fn on_loss(&mut self, _gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {
+        self.delays.on_loss();
+        self.lost = true;
+    }
+
+    fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>) {
+        let Some(heading) = Heading::decode(data.label) else {
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        if heading.mode != self.mode {
+            self.mode = heading.mode;
+            self.delays.switch(self.mode);
+            cx.event("mode", f64::from(u8::from(self.mode == Mode::RealTime)));
+        }
+        let raw = cx.now().as_nanos().wrapping_sub(data.sent_at.as_nanos()) as i64;
+        // clocks that are centuries apart are broken, and sums of delays shall not overflow
+        let raw = raw.clamp(-FARTHEST, FARTHEST);
+        let chosen = self.delays.on_packet(raw);
+        let command = if std::mem::take(&mut self.lost) { Command::Decrease } else { chosen };
+        if cx.probing() {
+            self.probe(command, cx);
+        }
+        self.push(command, &heading, cx.now());
+        cx.feedback(Answer { command, echo: data.sent_at }.encode());
+    }
+
+    fn on_start(&mut self, _cx: &mut ReceiverCx<'_, '_>) {
+        (self.mode, self.delays) = (self.params.mode, Delays::new(&self.params));
+        (self.lost, self.pushed_at) = (false, None);
+    }
+}
+
+/// Nanoseconds by which clocks may be apart: 36 years.
+const FARTHEST: i64 = i64::MAX / 8;

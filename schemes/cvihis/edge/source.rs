@@ -1,0 +1,186 @@
+//! CVIHIS at the source: obeys numbered commands, a step for each √RTT. It knows nothing of one-way delays.
+
+use contract::{Allowance, Count, Cx, Feedback, Label, SenderLaw, Sending};
+use units::{Bytes, Duration, Rate, Time};
+
+use super::words::{Answer, Command, Heading};
+use crate::cvihis::{Mode, Params, Smoothed, Unit};
+
+/// The source's law [CVIHIS §3.2].
+#[derive(Clone, Debug)]
+pub struct Sender {
+    params: Box<Params>,
+    mode: Mode,
+    packet_bits: f64,
+    /// What a step of 1 counts, in bits.
+    step_bits: f64,
+    /// Rate, in bit/s: the packet's bits over the gap between packets.
+    rate: f64,
+    /// u: the smoothed step, in packets.
+    update: f64,
+    /// Newest command of those that make steps.
+    command: Command,
+    /// Smoothed round-trip time, in seconds; none before the first sample.
+    srtt: Option<f64>,
+    rtt_min: Option<Duration>,
+    started_at: Time,
+    decreased_at: Option<Time>,
+    next_step: Time,
+    /// Without a word until then the gap is doubled.
+    silent_at: Time,
+}
+
+impl Sender {
+    /// A source of packets of size `packet`.
+    pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
+        let step = if params.adapt_by == Unit::Bytes { params.step_size } else { packet };
+        let mut law = Self {
+            mode: params.mode,
+            packet_bits: packet.as_f64() * 8.0,
+            step_bits: step.as_f64() * 8.0,
+            rate: params.initial_rate.as_bps_f64(),
+            update: 0.0,
+            command: Command::Hold,
+            srtt: None,
+            rtt_min: None,
+            started_at: Time::NEVER,
+            decreased_at: None,
+            next_step: Time::NEVER,
+            silent_at: Time::NEVER,
+            params: Box::new(params.clone()),
+        };
+        law.set_rate(law.rate);
+        law
+    }
+
+    fn rtt_s(&self) -> f64 {
+        self.srtt.unwrap_or_else(|| self.params.initial_rtt.as_secs_f64())
+    }
+
+    /// T = √RTT: the square root of the number of seconds, in seconds.
+    pub(crate) fn step_time(&self) -> Duration {
+        Duration::from_secs_f64(self.rtt_s().sqrt()).max(SHORTEST_STEP)
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::from_secs_f64(self.params.silence_rtts * self.rtt_s()).max(self.params.silence)
+    }
+
+    fn set_rate(&mut self, rate: f64) {
+        let least = self.params.floor * self.packet_bits;
+        self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(least);
+    }
+
+    /// Takes a round-trip sample.
+    fn measure(&mut self, sample: Duration, cx: &mut Cx<'_>) {
+        let s = sample.as_secs_f64();
+        // RTT ← 7/8 RTT + 1/8 s
+        let srtt = self.srtt.map_or(s, |srtt| srtt + (s - srtt) * self.params.rtt_gain);
+        self.srtt = Some(srtt);
+        self.rtt_min = Some(self.rtt_min.map_or(sample, |least| least.min(sample)));
+        cx.measured_rtt(sample);
+        cx.probe("srtt", srtt);
+    }
+
+    /// Packets that the newest command adds in √RTT [CVIHIS Table 1].
+    fn signed_step(&self) -> f64 {
+        let Params { step_far, step_down, step_up, step_gradient, .. } = *self.params;
+        match self.command {
+            Command::Hold | Command::Decrease => 0.0,
+            Command::DownFar => -step_far,
+            Command::Down => -step_down,
+            Command::Up => step_up,
+            Command::UpFar => step_far,
+            Command::DownGradient => -step_gradient,
+            Command::UpGradient => step_gradient,
+        }
+    }
+
+    /// √RTT has passed.
+    fn step(&mut self, cx: &mut Cx<'_>) {
+        let (step, share) = (self.signed_step(), self.params.smoothing);
+        let (added, kept) = match self.params.smoothed {
+            // u ← SF·k + (1 − SF)·u                                                [CVIHIS Table 1]
+            Smoothed::Step => (share * step + (1.0 - share) * self.update, 1.0),
+            Smoothed::Rate => (step, share),
+        };
+        self.update = added;
+        // n ← T/gap + u; gap ← T/n                                                 [CVIHIS §3.2]
+        // ours: R ← R + u·8s/T
+        let next = self.rate + added * self.step_bits / self.step_time().as_secs_f64();
+        self.set_rate(kept * next + (1.0 - kept) * self.rate);
+        cx.probe("update", added);
+        self.next_step = cx.now() + self.step_time();
+    }
+}
+
+impl SenderLaw for Sender {
+    fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let fitting = |it: &Answer| (self.started_at..=now).contains(&it.echo);
+        let Some(answer) = Answer::decode(feedback.label).filter(fitting) else {
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        self.measure(now - answer.echo, cx);
+        self.silent_at = now + self.patience();
+        if answer.command != Command::Decrease {
+            self.command = answer.command;
+            return;
+        }
+        // only once in a round-trip time                                           [CVIHIS §3.2]
+        let span = Duration::from_secs_f64(self.rtt_s());
+        if self.decreased_at.is_none_or(|at| now - at >= span) {
+            // gap ← 1.10·gap                                                       [CVIHIS Table 1]
+            self.set_rate(self.rate / self.params.decrease);
+            self.decreased_at = Some(now);
+            cx.count(Count::Episodes, 1);
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(Rate::from_bps_f64(self.rate))
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_>) {
+        self.started_at = cx.now();
+        self.next_step = cx.now() + self.step_time();
+        self.silent_at = cx.now() + self.patience();
+    }
+
+    #[inline]
+    fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+        let srtt = Duration::from_secs_f64(self.rtt_s());
+        Heading { mode: self.mode, rtt_min: self.rtt_min, srtt }.encode()
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        if self.silent_at <= cx.now() {
+            self.set_rate(self.rate / 2.0);
+            self.silent_at = cx.now() + self.patience();
+            cx.count(Count::Episodes, 1);
+            cx.event("silence", self.rate);
+        }
+        if self.next_step <= cx.now() {
+            self.step(cx);
+        }
+    }
+
+    #[inline]
+    fn wake(&self) -> Time {
+        self.next_step.min(self.silent_at)
+    }
+
+    /// Rate and step stay what they are; data say the mode from now on, so that both ends change on the same packet.
+    fn on_mode(&mut self, mode: &str, cx: &mut Cx<'_>) {
+        match mode {
+            "background" => self.mode = Mode::Background,
+            "real_time" => self.mode = Mode::RealTime,
+            _ => cx.count(Count::Ignored, 1),
+        }
+    }
+}
+
+/// Steps are at least this far apart, whatever round-trip time is claimed.
+const SHORTEST_STEP: Duration = Duration::from_micros(100);

@@ -1,0 +1,160 @@
+//! CVIHIS: one mechanism with two modes, of which one yields to everybody and the other takes its share.
+
+use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
+use units::{Bytes, Duration, Rate};
+
+mod edge;
+#[cfg(test)]
+mod tests;
+
+pub use edge::{Receiver, Sender};
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "cvihis",
+    title: "Congestion control for video to home Internet service, dual-mode",
+    families: &[Family::Ip],
+    sources: &[Source {
+        key: "CVIHIS",
+        text: "J. Vihervaara, T. Alapaholuoma, T. Lipping, P. Loula: Congestion Control Supported Dual-mode Video Transfer",
+    }],
+    documented: Documented::Partial,
+    series: &[
+        ("srtt", "s", "flow", "smoothed round-trip time"),
+        ("update", "packets", "flow", "smoothed step u, as it was last added"),
+        (
+            "position",
+            "1",
+            "receiver",
+            "place of the newest delay in the delay space: 0 at minDelay, 1 at maxDelay; recorded once there is one",
+        ),
+        ("min_delay", "s", "receiver", "minDelay as it counts, pushed or not, by the two clocks"),
+        ("max_delay", "s", "receiver", "maxDelay, by the two clocks"),
+        ("command", "1", "receiver", "newest command, 0 to 7"),
+    ],
+    reorder: 1,
+};
+
+params! {
+    /// The mode at the start. An event of a scenario changes it on the fly.
+    mode: Mode = Mode::Background, from "CVIHIS §3.2, §3.3";
+    /// Packets per √RTT of commands 1 (− − −) and 4 (+ + +).
+    step_far: f64 = 1.0, within 0.0..=1000.0, from "CVIHIS Table 1";
+    /// Packets per √RTT of command 2 (− −).
+    step_down: f64 = 0.7, within 0.0..=1000.0, from "CVIHIS Table 1";
+    /// Packets per √RTT of command 3 (+ +).
+    step_up: f64 = 0.5, within 0.0..=1000.0, from "CVIHIS Table 1";
+    /// Packets per √RTT of commands 6 (−) and 7 (+), which follow the delay gradient.
+    step_gradient: f64 = 0.2, within 0.0..=1000.0, from "CVIHIS Table 1";
+    /// MD: factor by which the gap between packets grows after a loss, at most once per RTT.
+    decrease: f64 = 1.1, within 1.0..=100.0, from "CVIHIS Table 1";
+    /// SF: share of the newest in what is smoothed; the rest is history.
+    smoothing: f64 = 0.5, within 0.001..=1.0, from "CVIHIS Table 1";
+    /// What is smoothed: the step, or the rate.
+    smoothed: Smoothed = Smoothed::Step, from "our choice: smoothing the rate would halve every step, against one packet for each √RTT of CVIHIS §3.2";
+    /// PF: factor by which the real-time mode pushes minDelay.
+    push: f64 = 1.05, within 1.0..=2.0, from "CVIHIS Table 1, §3.3";
+    /// The same for the background mode; 1 for none.
+    background_push: f64 = 1.0, within 1.0..=2.0, from "our choice: CVIHIS §4.6 suggests a factor only slightly over one and tests none";
+    /// How often minDelay is pushed, while the command is one that slows down.
+    push_every: Cadence = Cadence::Packet, from "our choice: CVIHIS §3.3 says continuously, and only when competing is needed; more rarely the real-time mode loses to TCP";
+    /// Edge of the lowest area, as all edges in shares of maxDelay − minDelay.
+    edge_1: f64 = 0.10, within 0.0..=1.0, from "our choice: printed only in a lost figure; the target area is somewhat below the middle";
+    /// Edge between the two areas below the target area.
+    edge_2: f64 = 0.25, within 0.0..=1.0, from "our choice: as edge_1";
+    /// Lower edge of the target area.
+    edge_3: f64 = 0.35, within 0.0..=1.0, from "our choice: as edge_1";
+    /// Upper edge of the target area.
+    edge_4: f64 = 0.45, within 0.0..=1.0, from "our choice: as edge_1";
+    /// Edge between the two areas above the target area.
+    edge_5: f64 = 0.60, within 0.0..=1.0, from "our choice: as edge_1";
+    /// Edge of the highest area.
+    edge_6: f64 = 0.80, within 0.0..=1.0, from "our choice: as edge_1";
+    /// What the two outer areas with gradients command where delay and gradient agree.
+    outer: Outer = Outer::Same, from "our choice: CVIHIS §3.2 gives commands 2 and 3 to the areas beside the target and is silent on the outer two";
+    /// What a step is counted in: packets of the stream, or packets of `step_size`, whatever their size.
+    adapt_by: Unit = Unit::Packets, from "CVIHIS §3.2; bytes are the future work of §5";
+    /// adapt_by = "bytes": size of the packet that a step counts in.
+    step_size: Bytes = Bytes::new(1500), within "1 B"..="65535 B", from "our choice: the packet of the paper's TCP flows";
+    /// Gain of the smoothed round-trip time.
+    rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP does";
+    /// Round-trip time before the first acknowledgement.
+    initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: the paper gives none";
+    /// Rate at the start.
+    initial_rate: Rate = Rate::from_kbps(500), within "1 bit/s"..="1000 Gbit/s", from "our choice: the application's in the paper, which varies it; a quarter of its least capacity";
+    /// Least rate, in packets per second.
+    floor: f64 = 1.0, within 0.001..=1000.0, from "our choice: the paper has none, and who sends nothing measures no delay";
+    /// Greatest rate.
+    max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: the paper has none";
+    /// Without an acknowledgement for so many round-trip times the gap is doubled.
+    silence_rtts: f64 = 4.0, within 1.0..=1000.0, from "our choice: the paper has no timeout";
+    /// Least time without an acknowledgement after which the gap is doubled.
+    silence: Duration = Duration::from_secs(1), within "1 ms"..="1000 s", from "our choice: the paper has no timeout";
+    order edge_1 <= edge_2;
+    order edge_2 <= edge_3;
+    order edge_3 <= edge_4;
+    order edge_4 <= edge_5;
+    order edge_5 <= edge_6;
+}
+
+choice! {
+    /// The two modes.
+    pub enum Mode {
+        /// Gives way to everybody.
+        Background = "background",
+        /// Takes its share.
+        RealTime = "real_time",
+    }
+}
+
+choice! {
+    /// What the smoothing factor applies to.
+    pub enum Smoothed {
+        /// The step that is added.
+        Step = "step",
+        /// The rate that comes out.
+        Rate = "rate",
+    }
+}
+
+choice! {
+    /// How often minDelay is pushed.
+    pub enum Cadence {
+        /// With each packet.
+        Packet = "packet",
+        /// Once in √RTT.
+        Step = "step",
+        /// Once in a round-trip time.
+        Rtt = "rtt",
+    }
+}
+
+choice! {
+    /// Commands of the two outer areas with gradients.
+    pub enum Outer {
+        /// Those of the inner ones: 2 above the target, 3 below.
+        Same = "same",
+        /// Those of the extremes: 1 above, 4 below.
+        Strong = "strong",
+    }
+}
+
+choice! {
+    /// What a step is counted in.
+    pub enum Unit {
+        /// The stream's own packets.
+        Packets = "packets",
+        /// Packets of one size for all streams.
+        Bytes = "bytes",
+    }
+}
+
+/// The part at the source.
+pub fn sender(params: &Params, setup: &Setup) -> Sender {
+    Sender::new(params, setup.segment)
+}
+
+/// The part at the receiver.
+pub fn receiver(params: &Params, _setup: &Setup) -> Receiver {
+    Receiver::new(params)
+}

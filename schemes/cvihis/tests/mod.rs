@@ -1,0 +1,99 @@
+mod receiver;
+mod source;
+
+use contract::{Arrival, Gap, Label, PeerId};
+use units::{Bytes, Duration, Time};
+
+use super::edge::{Answer, Heading, Receiver};
+use super::{Mode, Params};
+use crate::shared::stream_testing::{End, PACKET, ms};
+
+const SOURCE: PeerId = PeerId(1);
+const VIEWER: PeerId = PeerId(2);
+
+/// A receiver that is given packets by their delay, a packet a second, and what it answers.
+struct Path {
+    end: End,
+    law: Receiver,
+    seq: u64,
+    mode: Mode,
+    rtt_min: Option<Duration>,
+    srtt: Duration,
+    /// What the receiver's clock is ahead of the source's.
+    ahead: Duration,
+    sent_at: Time,
+}
+
+impl Path {
+    fn new(params: &Params) -> Self {
+        Self {
+            end: End::new(VIEWER),
+            law: Receiver::new(params),
+            seq: 0,
+            mode: params.mode,
+            rtt_min: Some(Duration::from_millis(40)),
+            srtt: Duration::from_millis(40),
+            ahead: Duration::ZERO,
+            sent_at: ms(1000),
+        }
+    }
+
+    fn data(&self) -> Arrival {
+        let heading = Heading { mode: self.mode, rtt_min: self.rtt_min, srtt: self.srtt };
+        Arrival {
+            seq: self.seq,
+            size: PACKET,
+            bytes_before: self.seq * PACKET.as_u64(),
+            sent_at: self.sent_at,
+            marked: false,
+            label: heading.encode(),
+        }
+    }
+
+    /// The number of the command when a packet came after so many milliseconds.
+    fn packet(&mut self, delay_ms: f64) -> u64 {
+        self.sent_at += Duration::from_secs(1);
+        self.end.now = self.sent_at + self.ahead + Duration::from_secs_f64(delay_ms / 1e3);
+        let data = self.data();
+        self.seq += 1;
+        let law = &mut self.law;
+        let said = self.end.listen(|cx| contract::ReceiverLaw::on_data(law, &data, cx));
+        let [answer] = said.as_slice() else { panic!("one answer for each packet, not {said:?}") };
+        let answer = Answer::decode(answer.label).expect("an answer");
+        assert_eq!(answer.echo, data.sent_at);
+        answer.command.number()
+    }
+
+    /// The same, when packets before it are missing.
+    fn after_loss(&mut self, delay_ms: f64) -> u64 {
+        self.seq += 1;
+        let gap = Gap { first_missing: self.seq - 1, packets: 1, before: self.data() };
+        let law = &mut self.law;
+        self.end.listen(|cx| contract::ReceiverLaw::on_loss(law, &gap, cx));
+        self.packet(delay_ms)
+    }
+
+    /// The newest value of a series.
+    fn probed(&self, name: &str) -> f64 {
+        let notes = &self.end.out.notes.pending;
+        notes.iter().rev().find(|note| note.name == name).expect("it is offered").value
+    }
+}
+
+/// A path whose delay space is 0 to 100 ms above what no queue takes, and whose last packet was at `last_ms`.
+fn space(params: &Params, last_ms: f64) -> Path {
+    let mut path = Path::new(params);
+    path.packet(10.0);
+    path.packet(110.0);
+    path.after_loss(10.0);
+    path.packet(10.0 + last_ms);
+    path
+}
+
+fn label(words: [u64; 4]) -> Label {
+    Label(words)
+}
+
+fn bytes(n: u64) -> Bytes {
+    Bytes::new(n)
+}
