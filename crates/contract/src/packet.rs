@@ -65,6 +65,11 @@ pub enum Header {
     Stream(StreamHeader),
     /// A stream receiver's word to its sender; its content is the label.
     Feedback,
+    /// A player's word to the source of its stream, said again now and then: whether its buffer is full.
+    Player {
+        /// It is; otherwise it fills.
+        full: bool,
+    },
     /// A word of a name-based network's own.
     Signal(Signal),
     /// A request by name.

@@ -22,6 +22,7 @@ pub(crate) enum AnyEndpoint {
     TcpReceiver(tcp::Receiver),
     StreamSender(Box<stream::Sender<AnySender>>),
     StreamReceiver(Box<stream::Receiver<AnyReceiver>>),
+    StreamPlayer(Box<stream::Receiver<AnyReceiver, stream::Playing>>),
     Source(datagram::Source),
     Sink(datagram::Sink),
     Consumer(Box<ndn::Consumer<AnyControl>>),
@@ -39,6 +40,7 @@ impl Endpoint for AnyEndpoint {
             Self::TcpReceiver(endpoint) => endpoint.handle(input, cx),
             Self::StreamSender(endpoint) => endpoint.handle(input, cx),
             Self::StreamReceiver(endpoint) => endpoint.handle(input, cx),
+            Self::StreamPlayer(endpoint) => endpoint.handle(input, cx),
             Self::Source(endpoint) => endpoint.handle(input, cx),
             Self::Sink(endpoint) => endpoint.handle(input, cx),
             Self::Consumer(endpoint) => endpoint.handle(input, cx),
@@ -56,6 +58,7 @@ impl Endpoint for AnyEndpoint {
             Self::TcpReceiver(endpoint) => endpoint.wake(),
             Self::StreamSender(endpoint) => endpoint.wake(),
             Self::StreamReceiver(endpoint) => endpoint.wake(),
+            Self::StreamPlayer(endpoint) => endpoint.wake(),
             Self::Source(endpoint) => endpoint.wake(),
             Self::Sink(endpoint) => endpoint.wake(),
             Self::Consumer(endpoint) => endpoint.wake(),
@@ -233,10 +236,14 @@ pub(crate) fn make_receiver(
             };
             let law = receiver(&flow.params, &stream_setup(config))?;
             let receiver = stream::Receiver::new(config, law, sender);
-            AnyEndpoint::StreamReceiver(Box::new(match attachment {
+            let receiver = match attachment {
                 Some(attachment) => receiver.attached(attachment),
                 None => receiver,
-            }))
+            };
+            match stream::Playing::of(config) {
+                Some(player) => AnyEndpoint::StreamPlayer(Box::new(receiver.playing(player))),
+                None => AnyEndpoint::StreamReceiver(Box::new(receiver)),
+            }
         }
         FlowKind::Datagram(_) => AnyEndpoint::Sink(datagram::Sink::new()),
         FlowKind::Ndn(_) => unreachable!("consumers are checked to have no receivers"),

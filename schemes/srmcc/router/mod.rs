@@ -71,6 +71,7 @@ impl RouterLaw for Router {
             Header::Tcp(_) | Header::Datagram { .. } => self.flows.saw_unicast(packet, at),
             // named data takes no way through routers of this kind of network
             Header::Feedback
+            | Header::Player { .. }
             | Header::Signal(_)
             | Header::Interest(_)
             | Header::Data(_)

@@ -194,7 +194,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
                 &format!("`{scheme}`, which is a stream"),
                 notes,
             );
-            FlowKind::Stream(stream_config(table, entry, folder, notes)?)
+            FlowKind::Stream(stream_config(table, entry, cast, folder, notes)?)
         }
         Build::Forwarder => {
             let span = table.scheme.given().map_or(table.span, |scheme| scheme.span);
@@ -348,10 +348,16 @@ fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
     Some(config)
 }
 
-fn stream_config(table: &Flow, entry: &Entry, folder: &Path, notes: &mut Notes) -> Option<stream::Config> {
+fn stream_config(
+    table: &Flow,
+    entry: &Entry,
+    cast: Cast,
+    folder: &Path,
+    notes: &mut Notes,
+) -> Option<stream::Config> {
     let before = notes.count();
     let video = table.source.given().and_then(|source| video::video(source, folder, notes));
-    let player = video::player(table, notes);
+    let player = video::player(table, cast, notes);
     if notes.count() > before {
         return None;
     }

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use sim::Cast;
 use stack::stream::{FrameType, Frames, Modes, Player, Video};
 use units::{Duration, Rate};
 
@@ -193,12 +194,18 @@ fn sizes(text: &str) -> Result<Vec<u32>, (usize, String)> {
 }
 
 /// How the receivers of a stream play its frames; `None` where they do not, or when something is noted.
-pub(super) fn player(table: &Flow, notes: &mut Notes) -> Option<Player> {
+pub(super) fn player(table: &Flow, cast: Cast, notes: &mut Notes) -> Option<Player> {
     let written = table.player.given()?;
     if table.source.is_missing() {
         notes
             .wrong(written.span, "there are no frames to be played")
             .hint("write what the stream carries: source = { kind = \"frames\", rate = \"1 Mbit/s\" }");
+        return None;
+    }
+    if let (Some(modes), true) = (written.modes.given(), cast != Cast::Unicast) {
+        notes
+            .wrong(modes.span, "the buffers of a group do not fill together")
+            .hint("leave `modes` out, or write `to` without brackets");
         return None;
     }
     let default = Player::default();

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use contract::{Count, Cx, Piece};
 use units::{Duration, Time};
 
+use super::Config;
 use crate::parts::Ranges;
 
 /// How a receiver plays the frames of a stream.
@@ -21,7 +22,8 @@ pub struct Player {
     pub modes: Option<Modes>,
 }
 
-/// Two modes of a scheme, and when a player changes between them.
+/// Two modes of a scheme, and when a player changes between them. The receiver's part of the scheme is told at once, the source's by
+/// a word that travels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Modes {
     /// Mode while the buffer fills: from the start, and when it holds less than `low`.
@@ -34,16 +36,58 @@ pub struct Modes {
     pub high: Duration,
 }
 
+impl Modes {
+    /// The mode for a buffer that is full, or not.
+    pub fn of(&self, full: bool) -> &str {
+        if full { &self.full } else { &self.filling }
+    }
+}
+
 impl Default for Player {
     fn default() -> Self {
         Self { startup: Duration::from_secs(1), resume: Duration::from_secs(1), waits: true, modes: None }
     }
 }
 
+/// What a receiver does with the frames of a stream: nothing, or play them.
+pub trait Plays {
+    /// When [`Plays::on_timer`] is wanted.
+    fn wake(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// A packet with a piece of `bytes` bytes arrived.
+    fn on_piece(&mut self, _piece: Piece, _bytes: u32, _cx: &mut Cx<'_>) {}
+
+    /// The deadline may have passed.
+    fn on_timer(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// The receiver leaves.
+    fn on_stop(&mut self, _cx: &mut Cx<'_>) {}
+
+    /// The mode that the scheme is to be in at the start, if there is one.
+    fn first_mode(&self) -> Option<&str> {
+        None
+    }
+
+    /// The mode to which the scheme is to change now, if it is to.
+    fn next_mode(&mut self, _cx: &mut Cx<'_>) -> Option<&str> {
+        None
+    }
+
+    /// Whether the buffer is full, where the source is to be told so now.
+    fn says(&mut self, _now: Time) -> Option<bool> {
+        None
+    }
+}
+
+/// Nothing is played, and nothing is spent on it.
+impl Plays for () {}
+
 /// A player at work. A frame is given up when packets of a later frame have come and it is due and not whole: on a path that keeps
 /// the order it will not become so. Only where packets overtake each other does it, and is then late.
 #[derive(Clone, Debug)]
-pub(super) struct Playing {
+pub struct Playing {
     config: Player,
     interval: Duration,
     /// Frames of the whole video, where it has an end.
@@ -58,6 +102,8 @@ pub(super) struct Playing {
     /// Bytes of frames that are not whole, by number.
     parts: VecDeque<(u32, u32)>,
     full: bool,
+    /// When the source is to be told, again, whether it is full.
+    says_at: Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +119,14 @@ enum State {
 }
 
 impl Playing {
+    /// The player that a stream's settings ask for; `None` where they ask for none, or there is nothing to be played.
+    pub fn of(config: &Config) -> Option<Self> {
+        let (player, video) = (config.player.as_ref()?, config.video.as_ref()?);
+        Some(Self::new(player, video.interval(), video.count()))
+    }
+
     /// A player of frames at `interval`, `count` of them if there is an end.
-    pub(super) fn new(config: &Player, interval: Duration, count: Option<u32>) -> Self {
+    fn new(config: &Player, interval: Duration, count: Option<u32>) -> Self {
         Self {
             config: config.clone(),
             interval,
@@ -85,22 +137,13 @@ impl Playing {
             whole: Ranges::new(),
             parts: VecDeque::new(),
             full: false,
-        }
-    }
-
-    /// When [`Playing::on_timer`] is wanted: for each frame, and as often in a stall, whose length is counted.
-    #[inline]
-    pub(super) fn wake(&self) -> Time {
-        match self.state {
-            State::Playing { at } => at,
-            State::Stalled { counted } => counted + self.interval,
-            State::Starting | State::Ended => Time::NEVER,
+            says_at: Time::ZERO,
         }
     }
 
     /// How much is there that was not played yet: up to the newest whole frame, from the one that is due, or from the first whole one
     /// while nothing is played.
-    pub(super) fn level(&self) -> Duration {
+    fn level(&self) -> Duration {
         let due = u64::from(self.due.unwrap_or(0));
         let from = match self.state {
             State::Playing { .. } | State::Ended => due,
@@ -111,31 +154,6 @@ impl Playing {
 
     fn first_whole(&self) -> Option<u64> {
         self.whole.as_slice().first().map(|range| range.0)
-    }
-
-    /// A packet with a piece of `bytes` bytes arrived.
-    pub(super) fn on_piece(&mut self, piece: Piece, bytes: u32, cx: &mut Cx<'_>) {
-        let due = *self.due.get_or_insert(piece.frame);
-        self.newest = self.newest.max(piece.frame.saturating_add(1));
-        if !self.completes(piece, bytes) {
-            return;
-        }
-        if piece.frame < due {
-            cx.count(Count::FramesLate, 1);
-            return;
-        }
-        self.whole.insert(u64::from(piece.frame), u64::from(piece.frame) + 1);
-        match self.state {
-            State::Starting if self.holds(self.config.startup) => {
-                cx.playing();
-                self.play(cx);
-            }
-            State::Stalled { counted } if self.holds(self.config.resume) => {
-                cx.count(Count::StallNanos, cx.now().saturating_since(counted).as_nanos());
-                self.play(cx);
-            }
-            _ => self.show(cx),
-        }
     }
 
     /// Playing begins or goes on, with the first frame that is whole: a gap before it has cost its time already.
@@ -178,8 +196,50 @@ impl Playing {
         all || self.level() >= span.max(self.interval)
     }
 
+    fn show(&self, cx: &mut Cx<'_>) {
+        if cx.probing() {
+            cx.probe("buffer", self.level().as_secs_f64());
+        }
+    }
+}
+
+impl Plays for Playing {
+    /// For each frame, and as often in a stall, whose length is counted.
+    #[inline]
+    fn wake(&self) -> Time {
+        match self.state {
+            State::Playing { at } => at,
+            State::Stalled { counted } => counted + self.interval,
+            State::Starting | State::Ended => Time::NEVER,
+        }
+    }
+
+    fn on_piece(&mut self, piece: Piece, bytes: u32, cx: &mut Cx<'_>) {
+        let due = *self.due.get_or_insert(piece.frame);
+        self.newest = self.newest.max(piece.frame.saturating_add(1));
+        if !self.completes(piece, bytes) {
+            return;
+        }
+        if piece.frame < due {
+            cx.count(Count::FramesLate, 1);
+            return;
+        }
+        self.whole.insert(u64::from(piece.frame), u64::from(piece.frame) + 1);
+        match self.state {
+            State::Starting if self.holds(self.config.startup) => {
+                cx.playing();
+                self.play(cx);
+            }
+            State::Stalled { counted } if self.holds(self.config.resume) => {
+                cx.count(Count::StallNanos, cx.now().saturating_since(counted).as_nanos());
+                self.play(cx);
+            }
+            _ => self.show(cx),
+        }
+    }
+
     /// Plays the frames that are due.
-    pub(super) fn on_timer(&mut self, cx: &mut Cx<'_>) {
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
         if let State::Stalled { counted } = self.state {
             cx.count(Count::StallNanos, now.saturating_since(counted).as_nanos());
@@ -216,26 +276,20 @@ impl Playing {
     }
 
     /// The receiver leaves: an open stall ends.
-    pub(super) fn on_stop(&mut self, cx: &mut Cx<'_>) {
+    fn on_stop(&mut self, cx: &mut Cx<'_>) {
         if let State::Stalled { counted } = self.state {
             cx.count(Count::StallNanos, cx.now().saturating_since(counted).as_nanos());
         }
         self.state = State::Ended;
     }
 
-    fn show(&self, cx: &mut Cx<'_>) {
-        if cx.probing() {
-            cx.probe("buffer", self.level().as_secs_f64());
-        }
-    }
-
     /// The mode that the scheme is to be in at the start.
-    pub(super) fn first_mode(&self) -> Option<&str> {
-        self.config.modes.as_ref().map(|modes| modes.filling.as_str())
+    fn first_mode(&self) -> Option<&str> {
+        self.config.modes.as_ref().map(|modes| modes.of(false))
     }
 
     /// The mode to which the scheme is to change now, if it is to.
-    pub(super) fn next_mode(&mut self, cx: &mut Cx<'_>) -> Option<&str> {
+    fn next_mode(&mut self, cx: &mut Cx<'_>) -> Option<&str> {
         let level = self.level();
         let modes = self.config.modes.as_ref()?;
         let full = if self.full { level >= modes.low } else { level >= modes.high };
@@ -243,10 +297,22 @@ impl Playing {
             return None;
         }
         self.full = full;
+        self.says_at = cx.now();
         cx.event(if full { "full" } else { "filling" }, level.as_secs_f64());
-        Some(if full { &modes.full } else { &modes.filling })
+        Some(modes.of(full))
+    }
+
+    fn says(&mut self, now: Time) -> Option<bool> {
+        if self.config.modes.is_none() || now < self.says_at {
+            return None;
+        }
+        self.says_at = now + SAID_EVERY;
+        Some(self.full)
     }
 }
+
+/// What the source was told is said again after so long, since words get lost.
+const SAID_EVERY: Duration = Duration::from_secs(1);
 
 /// Frames before the one that is due of which it is remembered what has come, so that one that becomes whole counts as late.
 const KEPT: u32 = 256;

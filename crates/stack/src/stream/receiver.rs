@@ -1,14 +1,14 @@
 //! A receiver of a stream: finds missing packets, gives its law what arrives, and sends what the law answers.
 
 use contract::{
-    Address, Answer, Arrival, Count, Cx, Ecn, Endpoint, Gap, Header, Input, Packet, ReceiverCx, ReceiverLaw,
-    StreamHeader, Toward,
+    Address, Answer, Arrival, Count, Cx, Ecn, Endpoint, Gap, Header, Input, Label, Packet, ReceiverCx,
+    ReceiverLaw, StreamHeader, Toward,
 };
 use units::{Bytes, Time};
 
 use super::Config;
 use super::gaps::{Gaps, Place};
-use super::player::Playing;
+use super::player::{Playing, Plays};
 use crate::icn::Attachment;
 
 /// A receiver of a stream. The first packet after joining sets the number that is expected.
@@ -16,15 +16,15 @@ use crate::icn::Attachment;
 /// The law hears of missing packets before the packet that revealed them, and of every packet at most once; numbers may go
 /// back by what `reorder` allows. A packet that comes after it was given up is dropped in silence, like a copy.
 #[derive(Clone, Debug)]
-pub struct Receiver<R> {
+pub struct Receiver<R, P = ()> {
     law: R,
     to: Address,
     /// Its place in a name-based network; none where packets come by address.
     attachment: Option<Box<Attachment>>,
     feedback: Bytes,
     gaps: Gaps,
-    /// Plays the video that the stream carries.
-    player: Option<Box<Playing>>,
+    /// What becomes of the frames of a video.
+    player: P,
     running: bool,
     /// What the law answers to one input; kept so that answering allocates nothing.
     answers: Vec<Answer>,
@@ -33,12 +33,10 @@ pub struct Receiver<R> {
 impl<R: ReceiverLaw> Receiver<R> {
     /// A receiver that answers to `to` once it is started.
     pub fn new(config: &Config, law: R, to: Address) -> Self {
-        let player = config.player.as_ref().zip(config.video.as_ref());
         Self {
             law,
             to,
-            player: player
-                .map(|(player, video)| Box::new(Playing::new(player, video.interval(), video.count()))),
+            player: (),
             attachment: None,
             feedback: config.feedback,
             gaps: Gaps::new(config.reorder),
@@ -47,6 +45,14 @@ impl<R: ReceiverLaw> Receiver<R> {
         }
     }
 
+    /// The same, and it plays the frames that arrive.
+    pub fn playing(self, player: Playing) -> Receiver<R, Playing> {
+        let Self { law, to, attachment, feedback, gaps, running, answers, player: () } = self;
+        Receiver { law, to, attachment, feedback, gaps, running, answers, player }
+    }
+}
+
+impl<R: ReceiverLaw, P: Plays> Receiver<R, P> {
     /// The same, as a member of a group that is known by name: it joins over the network, and speaks to the router it
     /// hangs from where its law speaks to the tree.
     pub fn attached(self, attachment: Attachment) -> Self {
@@ -65,7 +71,7 @@ impl<R: ReceiverLaw> Receiver<R> {
             self.law.on_access(capacity);
         }
         self.law.on_start(&mut ReceiverCx::new(cx, &mut self.answers));
-        if let Some(mode) = self.player.as_ref().and_then(|player| player.first_mode()) {
+        if let Some(mode) = self.player.first_mode() {
             self.law.on_mode(mode, &mut ReceiverCx::new(cx, &mut self.answers));
         }
     }
@@ -93,19 +99,21 @@ impl<R: ReceiverLaw> Receiver<R> {
         }
         cx.deliver(data.size);
         law.on_data(&data, &mut ReceiverCx::new(cx, answers));
-        if let Some(player) = &mut self.player
-            && header.piece.frame_bytes > 0
-        {
-            player.on_piece(header.piece, packet.size_bytes, cx);
+        if header.piece.frame_bytes > 0 {
+            self.player.on_piece(header.piece, packet.size_bytes, cx);
             self.change_mode(cx);
         }
     }
 
-    /// Changes the mode of the scheme where the player's buffer says so.
+    /// Changes the mode of the scheme where the player's buffer says so, and tells the source.
     fn change_mode(&mut self, cx: &mut Cx<'_>) {
         let Self { player, law, answers, .. } = self;
-        if let Some(mode) = player.as_mut().and_then(|player| player.next_mode(cx)) {
+        if let Some(mode) = player.next_mode(cx) {
             law.on_mode(mode, &mut ReceiverCx::new(cx, answers));
+        }
+        if let Some(full) = player.says(cx.now()) {
+            let word = Header::Player { full };
+            cx.send(self.to.into(), self.feedback, Ecn::NotCapable, word, Label::default());
         }
     }
 
@@ -123,7 +131,7 @@ impl<R: ReceiverLaw> Receiver<R> {
     }
 }
 
-impl<R: ReceiverLaw> Endpoint for Receiver<R> {
+impl<R: ReceiverLaw, P: Plays> Endpoint for Receiver<R, P> {
     #[inline]
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
         match input {
@@ -137,9 +145,7 @@ impl<R: ReceiverLaw> Endpoint for Receiver<R> {
             Input::Stop => {
                 if std::mem::replace(&mut self.running, false) {
                     self.law.on_stop(&mut ReceiverCx::new(cx, &mut self.answers));
-                    if let Some(player) = &mut self.player {
-                        player.on_stop(cx);
-                    }
+                    self.player.on_stop(cx);
                 }
                 if let Some(attachment) = &mut self.attachment {
                     attachment.stop(cx);
@@ -168,10 +174,8 @@ impl<R: ReceiverLaw> Endpoint for Receiver<R> {
                 if self.running && self.law.wake() <= cx.now() {
                     self.law.on_timer(&mut ReceiverCx::new(cx, &mut self.answers));
                 }
-                if self.running
-                    && let Some(player) = self.player.as_mut().filter(|player| player.wake() <= cx.now())
-                {
-                    player.on_timer(cx);
+                if self.running && self.player.wake() <= cx.now() {
+                    self.player.on_timer(cx);
                     self.change_mode(cx);
                 }
             }
@@ -184,8 +188,7 @@ impl<R: ReceiverLaw> Endpoint for Receiver<R> {
 
     #[inline]
     fn wake(&self) -> Time {
-        let player = self.player.as_ref().map_or(Time::NEVER, |player| player.wake());
-        let law = if self.running { self.law.wake().min(player) } else { Time::NEVER };
-        self.attachment.as_ref().map_or(law, |attachment| law.min(attachment.wake()))
+        let own = if self.running { self.law.wake().min(self.player.wake()) } else { Time::NEVER };
+        self.attachment.as_ref().map_or(own, |attachment| own.min(attachment.wake()))
     }
 }

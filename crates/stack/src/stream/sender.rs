@@ -6,9 +6,9 @@ use contract::{
 };
 use units::{Bytes, Time};
 
-use super::Config;
 use super::pacer::Pacer;
 use super::supply::Supply;
+use super::{Config, Modes};
 use crate::icn::Attachment;
 
 /// The source of a stream. It always has data, or has the frames of a video; its law decides how fast they leave.
@@ -29,6 +29,8 @@ pub struct Sender<L> {
     pacer: Pacer,
     /// The frames that it carries; endless data where there are none.
     supply: Option<Box<Supply>>,
+    /// Modes that follow the buffer of the receiver's player, and whether that was full when it was last heard.
+    modes: Option<Box<(Modes, bool)>>,
     running: bool,
     /// Number of the next packet.
     seq: u64,
@@ -46,6 +48,11 @@ impl<L: SenderLaw> Sender<L> {
             packet: config.packet,
             ecn: if config.ecn { Ecn::Capable } else { Ecn::NotCapable },
             pacer: Pacer::new(config.packet, config.jitter),
+            modes: config
+                .player
+                .as_ref()
+                .and_then(|player| player.modes.clone())
+                .map(|modes| Box::new((modes, false))),
             supply: config.video.as_ref().map(|video| Box::new(Supply::new(video))),
             running: false,
             seq: 0,
@@ -89,6 +96,13 @@ impl<L: SenderLaw> Sender<L> {
                 self.law.on_feedback(&feedback, cx);
                 self.follow(cx);
             }
+            Header::Player { full } if self.running && packet.flow == cx.flow() => {
+                if let Some(modes) = self.modes.as_mut().filter(|modes| modes.1 != full) {
+                    modes.1 = full;
+                    self.law.on_mode(modes.0.of(full), cx);
+                    self.follow(cx);
+                }
+            }
             Header::Signal(signal) => {
                 if let Some(attachment) = &mut self.attachment
                     && attachment.on_signal(&signal, packet.source, cx)
@@ -107,6 +121,10 @@ impl<L: SenderLaw> Sender<L> {
             supply.start(cx);
         }
         self.law.on_start(cx);
+        if let Some(modes) = &mut self.modes {
+            modes.1 = false;
+            self.law.on_mode(modes.0.of(false), cx);
+        }
         self.follow(cx);
         self.on_timer(cx);
     }

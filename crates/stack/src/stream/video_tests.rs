@@ -38,6 +38,22 @@ impl ReceiverLaw for Modal {
     }
 }
 
+/// A law at the source that hears modes.
+struct Heard {
+    modes: Vec<String>,
+    rate: Rate,
+}
+
+impl SenderLaw for Heard {
+    fn on_feedback(&mut self, _feedback: &Feedback, _cx: &mut Cx<'_>) {}
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(self.rate)
+    }
+    fn on_mode(&mut self, mode: &str, _cx: &mut Cx<'_>) {
+        self.modes.push(mode.to_owned());
+    }
+}
+
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
@@ -141,8 +157,10 @@ fn a_video_ends_with_its_last_frame() {
 /// A receiver that plays frames of 1000 bytes at 25 a second.
 struct Screen {
     bench: Bench,
-    receiver: Receiver<Modal>,
+    receiver: Receiver<Modal, Playing>,
     seq: u64,
+    /// What it sent.
+    sent: Vec<Packet>,
 }
 
 impl Screen {
@@ -154,9 +172,10 @@ impl Screen {
         let config =
             Config { video: Some(Video { frames, ..video() }), player: Some(player), ..Config::default() };
         let mut bench = Bench::new(1);
-        let mut receiver = Receiver::new(&config, Modal::default(), OTHER);
+        let player = Playing::of(&config).expect("a player and a video");
+        let mut receiver = Receiver::new(&config, Modal::default(), OTHER).playing(player);
         bench.give(&mut receiver, Input::Start);
-        Self { bench, receiver, seq: 0 }
+        Self { bench, receiver, seq: 0, sent: Vec::new() }
     }
 
     fn count(&self, what: Count) -> u64 {
@@ -190,7 +209,8 @@ impl Screen {
     }
 
     fn until(&mut self, millis: u64) {
-        self.bench.run(&mut self.receiver, at(millis));
+        let sent = self.bench.run(&mut self.receiver, at(millis));
+        self.sent.extend(sent);
     }
 
     /// Played, missed, late, stalls, milliseconds of stalls.
@@ -332,6 +352,38 @@ fn modes_follow_the_buffer_with_two_thresholds() {
     screen.frame(163, 9);
     assert_eq!(screen.receiver.law().0, ["fast", "calm", "fast", "calm"]);
     assert_eq!(screen.bench.values("full"), [0.2, 0.2]);
+}
+
+#[test]
+fn the_source_hears_of_the_buffer_again_and_again_and_its_law_once() {
+    let modes = Modes { filling: "fast".to_owned(), full: "calm".to_owned(), low: ms(80), high: ms(200) };
+    let player = Player { modes: Some(modes), ..player(80, 80) };
+    let mut screen = Screen::new(player.clone());
+    for frame in 0..60 {
+        screen.frame(if frame < 6 { u64::from(frame) } else { 40 * u64::from(frame) - 200 }, frame);
+    }
+    // at the first piece, when the buffer is full at 5 ms, and each second from then on
+    let said: Vec<(u64, bool)> = screen
+        .sent
+        .iter()
+        .filter_map(|packet| match packet.header {
+            Header::Player { full } => Some((packet.sent_at.as_nanos() / 1_000_000, full)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(said[..2], [(0, false), (5, true)]);
+    assert!(said.len() == 4 && said[2..].iter().all(|word| word.1), "{said:?}");
+
+    let config = Config { jitter: 0.0, video: Some(video()), player: Some(player), ..Config::default() };
+    let mut bench = Bench::new(1);
+    let law = Heard { modes: Vec::new(), rate: Rate::from_mbps(1) };
+    let mut sender = Sender::new(&config, law, OTHER.into());
+    bench.give(&mut sender, Input::Start);
+    for mut word in screen.sent {
+        (word.source, word.to) = (OTHER, ME.into());
+        bench.give(&mut sender, Input::Packet(&word));
+    }
+    assert_eq!(sender.law().modes, ["fast", "calm"]);
 }
 
 #[test]
