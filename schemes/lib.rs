@@ -36,6 +36,7 @@ pub mod mca;
 pub mod mircc;
 pub mod mircc_multipath;
 pub mod nack;
+pub mod pcon;
 pub mod perif_ecn;
 pub mod pgmcc;
 pub mod raaqm;
@@ -58,6 +59,7 @@ registry! {
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
         nack: Nack,
+        pcon: Pcon,
         raaqm: Raaqm,
         reno: Reno,
         tcp_lp: TcpLp,
@@ -79,6 +81,7 @@ registry! {
     strategy {
         mircc_multipath: MirccMultipath,
         nack: Nack,
+        pcon: Pcon,
         raaqm: Raaqm,
     }
     link {
@@ -86,6 +89,7 @@ registry! {
         hobhis: Hobhis,
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
+        pcon: Pcon,
         raaqm: Raaqm,
     }
     app {

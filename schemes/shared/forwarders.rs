@@ -162,10 +162,22 @@ impl Crossroads {
 
     /// Data comes in by a face and ends the entry.
     pub fn data(&mut self, law: &mut impl Strategy, pending: Pending, from: FaceId) {
+        self.data_with(law, pending, from, |_| ());
+    }
+
+    /// The same, after something was written into it.
+    pub fn data_with(
+        &mut self,
+        law: &mut impl Strategy,
+        pending: Pending,
+        from: FaceId,
+        write: impl FnOnce(&mut Packet),
+    ) {
         let Some(name) = self.entry(pending).map(|entry| entry.name) else { return };
         let sent = self.sent_to(pending, from).filter(|record| !record.again && record.refused.is_none());
         let rtt = sent.map(|record| self.now - record.sent_at);
-        let packet = data(name);
+        let mut packet = data(name);
+        write(&mut packet);
         self.with(|fib, cx| {
             law.on_data(&Returned { packet: &packet, name, from, pending, rtt }, fib, cx);
         });
@@ -405,10 +417,23 @@ impl Gate {
 
     /// Data comes in by the link `from` and goes out by the link `to`. As it leaves.
     pub fn data(&mut self, law: &mut impl LinkLaw, name: Name, from: FaceId, to: FaceId) -> Packet {
+        self.data_with(law, name, from, to, |_| ())
+    }
+
+    /// The same, after something was written into it.
+    pub fn data_with(
+        &mut self,
+        law: &mut impl LinkLaw,
+        name: Name,
+        from: FaceId,
+        to: FaceId,
+        write: impl FnOnce(&mut Packet),
+    ) -> Packet {
         let sent = self.sent.remove(&name.key()).filter(|sent| sent.0 == from);
         let rtt = sent.and_then(|sent| sent.1).map(|at| self.now - at);
         let note = sent.map_or(0, |sent| sent.2);
         let mut packet = data(name);
+        write(&mut packet);
         law.on_data_in(&mut packet, &Return { from, rtt, note }, self);
         if self.faces[to.index()].link.is_some() {
             law.on_data_out(&mut packet, &Crossing { from, to, note }, self);

@@ -8,6 +8,8 @@ mod loss_events;
 mod paths;
 mod receive_rate;
 mod recent;
+mod split;
+mod standing;
 
 pub use asking::{asks_again, forget_one};
 pub use classic::Classic;
@@ -17,6 +19,8 @@ pub use loss_events::LossEvents;
 pub use paths::shortest;
 pub use receive_rate::ReceiveRate;
 pub use recent::Recent;
+pub use split::{Split, SplitRules};
+pub use standing::{Standing, StandingRules};
 
 #[cfg(test)]
 #[allow(dead_code, reason = "house tests use the rest of it")]

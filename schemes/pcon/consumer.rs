@@ -1,0 +1,128 @@
+//! At the consumers: a window law of the house, told of congestion as PCON's authors have it.
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use units::{Bytes, Duration, Segments};
+
+use super::Params;
+use crate::{aimd, bic, cubic};
+
+contract::choice! {
+    /// How the window moves.
+    pub enum Window {
+        /// BIC.
+        Bic = "bic",
+        /// One segment more per window, a share kept after a cut.
+        Aimd = "aimd",
+        /// CUBIC, without fast convergence and without regard to Reno, as ndnSIM has it.
+        Cubic = "cubic",
+    }
+}
+
+contract::choice! {
+    /// Which marks cut the window.
+    pub enum Marks {
+        /// Each of them.
+        Each = "each",
+        /// One an episode, which is a setting of the consumer.
+        Once = "once",
+    }
+}
+
+/// A consumer's window.
+#[derive(Clone, Debug)]
+pub struct Consumer {
+    law: Law,
+    each: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Law {
+    Aimd(aimd::Control),
+    Bic(bic::Control),
+    Cubic(cubic::Control),
+}
+
+impl Consumer {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        let law = match params.window {
+            Window::Aimd => {
+                Law::Aimd(aimd::control(&aimd::Params { b: params.beta, ..Default::default() }, setup))
+            }
+            Window::Bic => {
+                Law::Bic(bic::control(&bic::Params { beta: params.beta, ..Default::default() }, setup))
+            }
+            // differs: the cubic is that of RFC 9438, which aims a round trip ahead
+            Window::Cubic => {
+                let params = cubic::Params {
+                    beta: params.beta,
+                    fast_convergence: false,
+                    reno_friendly: false,
+                    ..Default::default()
+                };
+                Law::Cubic(cubic::control(&params, setup))
+            }
+        };
+        Self { law, each: params.marks == Marks::Each }
+    }
+
+    /// W, in segments.
+    pub fn window(&self) -> Segments {
+        match &self.law {
+            Law::Aimd(law) => law.window(),
+            Law::Bic(law) => law.window(),
+            Law::Cubic(law) => law.window(),
+        }
+    }
+}
+
+impl CongestionControl for Consumer {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
+        match &mut self.law {
+            Law::Aimd(law) => law.on_ack(ack, cx),
+            Law::Bic(law) => law.on_ack(ack, cx),
+            Law::Cubic(law) => law.on_ack(ack, cx),
+        }
+    }
+
+    #[cold]
+    fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>) {
+        // each mark cuts, a timeout and a refusal once an episode                         [SCHNEIDER]
+        // differs: a mark begins an episode here, in which a timeout cuts no more; there it does not
+        let first = event.first || (self.each && event.cause == Cause::Mark);
+        // a timeout cuts as a mark does; the window does not go back to where it began    [SCHNEIDER, NDNSIM]
+        let cause = if event.cause == Cause::Timeout { Cause::Loss } else { event.cause };
+        let event = Congestion { first, cause, ..*event };
+        match &mut self.law {
+            Law::Aimd(law) => law.on_congestion(&event, cx),
+            Law::Bic(law) => law.on_congestion(&event, cx),
+            Law::Cubic(law) => law.on_congestion(&event, cx),
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        match &self.law {
+            Law::Aimd(law) => law.allowance(),
+            Law::Bic(law) => law.allowance(),
+            Law::Cubic(law) => law.allowance(),
+        }
+    }
+
+    fn on_idle(&mut self, idle: Duration, cx: &mut Cx<'_>) {
+        match &mut self.law {
+            Law::Aimd(law) => law.on_idle(idle, cx),
+            Law::Bic(law) => law.on_idle(idle, cx),
+            Law::Cubic(law) => law.on_idle(idle, cx),
+        }
+    }
+
+    fn threshold(&self) -> Bytes {
+        match &self.law {
+            Law::Aimd(law) => law.threshold(),
+            Law::Bic(law) => law.threshold(),
+            Law::Cubic(law) => law.threshold(),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! At the links: finds queues that stand, and marks the Data that congestion concerns, be it theirs or that of their Interests.
+
+use contract::{Admission, Crossing, Ecn, FaceId, Header, LinkCx, LinkLaw, Packet, Passing, PortView};
+use units::{Duration, Time};
+
+use crate::shared::{Standing, StandingRules};
+
+contract::choice! {
+    /// Which packet of a link takes a mark.
+    pub enum Place {
+        /// The next one that joins the queue.
+        Joins = "joins",
+        /// The Data whose departure calls for it.
+        Leaves = "leaves",
+    }
+}
+
+/// Marks for all links of a node.
+///
+/// With `heavy` set, a mark has a level, which travels in the first word of the Data's label: 2 where more than that part of the queue's limit
+/// is taken, 1 otherwise. Without it there is the mark alone.
+#[derive(Clone, Debug)]
+pub struct Marking {
+    rules: StandingRules,
+    heavy: Option<f64>,
+    place: Place,
+    /// By face.
+    queues: Vec<Standing>,
+}
+
+impl Marking {
+    /// With CoDel's target and interval, and the gap between marks in intervals.
+    pub fn new(target: Duration, interval: Duration, gap: f64, heavy: Option<f64>, place: Place) -> Self {
+        let rules = StandingRules { target, interval, gap: interval.scaled(gap) };
+        Self { rules, heavy, place, queues: Vec::new() }
+    }
+
+    fn queue(&mut self, face: FaceId) -> &mut Standing {
+        if self.queues.len() <= face.index() {
+            self.queues.resize_with(face.index() + 1, Standing::default);
+        }
+        &mut self.queues[face.index()]
+    }
+
+    /// The level of the mark that waits at a link, which ends with this.
+    fn take(&mut self, face: FaceId, cx: &mut dyn LinkCx) -> u8 {
+        let Some(link) = cx.face(face).link else { return 0 };
+        self.queue(face).take_mark(link.busy)
+    }
+
+    /// Marks Data, if it understands marks.
+    fn write(&self, data: &mut Packet, level: u32) {
+        if level == 0 || data.ecn == Ecn::NotCapable {
+            return;
+        }
+        data.ecn = Ecn::Marked;
+        if self.heavy.is_some() {
+            data.label.0[0] = data.label.0[0].max(u64::from(level));
+        }
+    }
+}
+
+impl LinkLaw for Marking {
+    fn on_interest(&mut self, _interest: &mut Packet, way: &mut Crossing, cx: &mut dyn LinkCx) -> Admission {
+        // the link towards the producer is congested: the Data that answers will say so   [SCHNEIDER]
+        // differs: a probe takes a mark as any Interest does; what probes the link cannot see
+        let level = self.take(way.to, cx);
+        way.note = way.note.max(u32::from(level));
+        Admission::Pass
+    }
+
+    fn on_data_out(&mut self, data: &mut Packet, way: &Crossing, cx: &mut dyn LinkCx) {
+        // mark = what it came with, or what its Interest met, or the link that it takes   [SCHNEIDER]
+        // differs: each downstream has the mark of its own link; there the last one decides for all
+        let level = u32::from(self.take(way.to, cx)).max(way.note);
+        self.write(data, level);
+    }
+
+    fn watches_departures(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn on_dequeue(
+        &mut self,
+        packet: &mut Packet,
+        to: FaceId,
+        port: &PortView,
+        waited: Duration,
+        at: &mut Passing<'_>,
+    ) {
+        let (rules, heavy, now): (_, _, Time) = (self.rules, self.heavy, at.now);
+        let queue = self.queue(to);
+        queue.on_departure(now, waited, &rules, || if is_heavy(heavy, port) { 2 } else { 1 });
+        if self.place == Place::Leaves && matches!(packet.header, Header::Data(_)) {
+            let level = self.queue(to).take_mark(true);
+            self.write(packet, u32::from(level));
+        }
+    }
+}
+
+/// Whether more than the part `heavy` of the queue's limit is taken.
+fn is_heavy(heavy: Option<f64>, port: &PortView) -> bool {
+    let Some(part) = heavy else { return false };
+    let taken = |waiting: f64, limit: f64| waiting > part * limit;
+    taken(f64::from(port.backlog.packets), f64::from(port.limit.packets))
+        || taken(port.backlog.bytes.as_f64(), port.limit.bytes.as_f64())
+}

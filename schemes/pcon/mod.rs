@@ -1,0 +1,95 @@
+//! PCON: queues that mark by the time that packets wait, routers that move Interests away from marks, consumers with BIC.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+use units::Duration;
+
+mod consumer;
+mod link;
+mod strategy;
+#[cfg(test)]
+mod tests;
+
+pub use consumer::{Consumer, Marks, Window};
+pub use link::{Marking, Place};
+pub use strategy::{Multipath, Repeats, Start};
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "pcon",
+    title: "PCON: marks by waiting time, shares by next hop, and BIC",
+    families: &[Family::Ndn],
+    sources: &[
+        Source {
+            key: "SYZZ16",
+            text: "Schneider, Yi, B. Zhang, L. Zhang: A Practical Congestion Control Scheme for Named Data Networking, ACM ICN, 2016",
+        },
+        Source {
+            key: "SCHNEIDER",
+            text: "schneiderklaus/ndnSIM, /NFD and /ns-3-dev, tag pcon-0.1.0, public source by an author, 2016",
+        },
+        Source { key: "NDNSIM", text: "ndnSIM 2.8, public source of its consumer ConsumerPcon, 2018" },
+        Source {
+            key: "RFC8289",
+            text: "Nichols, Jacobson, McGregor, Iyengar: Controlled Delay Active Queue Management, RFC 8289, 2018",
+        },
+    ],
+    documented: Documented::Full,
+    series: &[(
+        "share",
+        "1",
+        "node",
+        "share of the cheapest next hop, of the prefix whose shares moved last",
+    )],
+    reorder: 1,
+};
+
+contract::params! {
+    /// Links: packets may wait so long for as long as they like.
+    target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "SCHNEIDER, RFC8289 §4.4: 5 ms";
+    /// Links: how long they may wait longer before the first mark.
+    interval: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "SCHNEIDER, RFC8289 §4.3: 100 ms";
+    /// Links: from the first mark to the second, in intervals; after the n-th 1/√n of it.
+    gap: f64 = 1.1, within 0.001..=1000.0, from "SCHNEIDER: 1.1";
+    /// Links: which packet takes a mark.
+    place: Place = Place::Joins, from "SCHNEIDER: the next that the strategy sends there; our choice of the other: the consumer hears of it sooner by a queue";
+    /// Forwarders: part of its share that a next hop loses with a mark; with an Interest that expires, an absolute share.
+    change: f64 = 0.02, within 0.0..=1.0, from "SCHNEIDER: CHANGE_PER_MARK, 0.02";
+    /// Forwarders: probability that an Interest goes to all next hops.
+    probing: f64 = 0.001, within 0.0..=1.0, from "SCHNEIDER: PROBING_PERCENTAGE, 0.001";
+    /// Forwarders: a refusal moves shares at most so often.
+    pause: Duration = Duration::from_millis(110), within "0 s"..="100 s", from "SCHNEIDER: TIME_BETWEEN_FW_UPDATE, 110 ms, the largest gap between marks";
+    /// Forwarders: shares at the start.
+    start: Start = Start::Best, from "SCHNEIDER: INIT_SHORTEST_PATH is on";
+    /// Forwarders: what becomes of an Interest whose name is awaited already.
+    repeats: Repeats = Repeats::Suppressed, from "SCHNEIDER: what the code does; our choice of the other: what its comments mean";
+    /// Consumers: how the window moves.
+    window: Window = Window::Bic, from "SCHNEIDER: BIC; NDNSIM: AIMD unless told otherwise, BIC, CUBIC";
+    /// Consumers: share of the window kept.
+    beta: f64 = 0.5, within 0.01..=0.99, from "SCHNEIDER: 0.5 (BIC); NDNSIM: 0.5 for AIMD, 0.8 for BIC and CUBIC";
+    /// Consumers: which marks cut the window.
+    marks: Marks = Marks::Each, from "SCHNEIDER: each, since CoDel spaces them; NDNSIM: one in 1.5 windows";
+}
+
+/// The part at a consumer.
+pub type Control = Consumer;
+
+/// Makes the congestion control of one consumer.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Consumer::new(params, setup)
+}
+
+/// The part that chooses next hops.
+pub type Strategy = Multipath;
+
+/// Makes the strategy of one node.
+pub fn strategy(params: &Params, _setup: &Setup) -> Strategy {
+    Multipath::new(params)
+}
+
+/// The part at the links.
+pub type Link = Marking;
+
+/// Makes the part at the links of one node.
+pub fn link(params: &Params, _setup: &Setup) -> Link {
+    Marking::new(params.target, params.interval, params.gap, None, params.place)
+}

@@ -1,0 +1,86 @@
+//! At the forwarders: next hops by shares that move away from marks.
+
+use contract::{Arrived, Ecn, FibEntry, NackReason, Name, Pending, Refused, Returned, Strategy, StrategyCx};
+use units::{Duration, Time};
+
+use super::Params;
+use crate::shared::{Split, SplitRules};
+
+contract::choice! {
+    /// Shares at the start.
+    pub enum Start {
+        /// The cheapest next hop has all.
+        Best = "best",
+        /// All have the same, unless one of them is on this node.
+        Equal = "equal",
+    }
+}
+
+contract::choice! {
+    /// What becomes of an Interest whose name was asked for and is still awaited.
+    pub enum Repeats {
+        /// It waits with the others, whoever sent it.
+        Suppressed = "suppressed",
+        /// It is sent again where its downstream had asked before.
+        Heard = "heard",
+    }
+}
+
+/// Multipath forwarding of a node.
+#[derive(Clone, Debug)]
+pub struct Multipath {
+    split: Split,
+    change: f64,
+    pause: Duration,
+    /// A refusal moves nothing before then.
+    next: Time,
+}
+
+impl Multipath {
+    /// The part, with its parameters.
+    pub const fn new(params: &Params) -> Self {
+        let rules = SplitRules {
+            equal: matches!(params.start, Start::Equal),
+            probing: params.probing,
+            suppress: matches!(params.repeats, Repeats::Suppressed),
+        };
+        Self { split: Split::new(rules), change: params.change, pause: params.pause, next: Time::ZERO }
+    }
+
+    #[cfg(test)]
+    pub(super) const fn split(&mut self) -> &mut Split {
+        &mut self.split
+    }
+}
+
+impl Strategy for Multipath {
+    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        self.split.on_interest(interest, fib, cx);
+    }
+
+    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        // a mark that was set further up, on Data that came over a link                   [SCHNEIDER]
+        if data.packet.ecn == Ecn::Marked && fib.hops.len() > 1 && cx.face(data.from).link.is_some() {
+            // F(f) ← F(f) − 0.02·F(f); the others get equal parts of it                   [SYZZ16 §4.4, SCHNEIDER]
+            let change = self.change;
+            self.split.reduce(fib, data.from, cx, |share| change * share);
+        }
+    }
+
+    fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        // differs: a refusal for congestion stands for the marked NACK of a lossy link, which travels as Data there
+        if nack.reason == NackReason::Congestion && fib.hops.len() > 1 && cx.now() >= self.next {
+            self.next = cx.now() + self.pause;
+            let change = self.change;
+            self.split.reduce(fib, nack.from, cx, |share| change * share);
+        }
+        if let Some(reason) = cx.all_refused(nack.pending) {
+            cx.send_nacks(nack.pending, reason);
+        }
+    }
+
+    fn on_expiry(&mut self, pending: Pending, _name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        // F(f) ← F(f) − min(0.02, F(f)), not a part of it                                 [SCHNEIDER]
+        self.split.on_expiry(pending, fib, cx, self.change);
+    }
+}
