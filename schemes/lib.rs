@@ -23,6 +23,7 @@ pub mod shared;
 // registry: begin (written by `make registry` from the folders)
 pub mod aimd;
 pub mod asmp;
+pub mod bbr;
 pub mod bic;
 pub mod cubic;
 pub mod cvihis;
@@ -49,6 +50,7 @@ pub mod tfrc;
 registry! {
     control {
         aimd: Aimd,
+        bbr: Bbr,
         bic: Bic,
         cubic: Cubic,
         his: His,

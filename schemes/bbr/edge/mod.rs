@@ -1,0 +1,372 @@
+//! BBR's rate and window: the state machine [BBR00 §4.3] and what follows from state and model [BBR00 §4.2].
+
+mod model;
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Delivery, Sent, Setup};
+use units::{Bytes, Duration, Rate, Time};
+
+use self::model::Model;
+use super::Params;
+
+/// Where the state machine stands [BBR00 §3.4.1].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The rate doubles each round.
+    Startup,
+    /// The queue that this made is let go.
+    Drain,
+    /// Cycles of eight phases around the rate of the bottleneck.
+    ProbeBw,
+    /// Next to nothing in flight, to see the path without a queue.
+    ProbeRtt,
+}
+
+/// The sender's side of BBR, which needs no other.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    params: Params,
+    segment: f64,
+    /// Bytes on the wire for a byte of payload.
+    overhead: f64,
+    initial: f64,
+    model: Model,
+    state: State,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    /// In bit/s of payload.
+    pacing_bps: f64,
+    /// In bytes of payload.
+    window: f64,
+    /// The last good window, from before a recovery or a probe.
+    prior_window: f64,
+    recovering: bool,
+    /// Losses have begun to be repaired since the last acknowledgement.
+    entering: bool,
+    /// In the first round of a recovery.
+    conserving: bool,
+    /// Payload found lost since the last acknowledgement.
+    lost: f64,
+    cycle_at: Time,
+    cycle_index: usize,
+    probe_done_at: Option<Time>,
+    probe_round_done: bool,
+    idle_restart: bool,
+}
+
+impl Bbr {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        let segment = setup.segment.as_f64();
+        let initial = setup.initial_window.as_f64().max(segment);
+        // BBRInit, BBRInitPacingRate: BBR.pacing_gain·InitialCwnd/1 ms                     [BBR00 §4.3.1, §4.2.1]
+        Self {
+            params: params.clone(),
+            segment,
+            overhead: (segment + setup.header.as_f64()) / segment,
+            initial,
+            model: Model::new(params),
+            state: State::Startup,
+            pacing_gain: params.high_gain,
+            cwnd_gain: params.high_gain,
+            pacing_bps: params.high_gain * initial * 8.0 / 1e-3,
+            window: initial,
+            prior_window: 0.0,
+            recovering: false,
+            entering: false,
+            conserving: false,
+            lost: 0.0,
+            cycle_at: Time::ZERO,
+            cycle_index: 0,
+            probe_done_at: None,
+            probe_round_done: false,
+            idle_restart: false,
+        }
+    }
+
+    /// Where the state machine stands.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The rate of the bottleneck by the model, in bit/s of payload.
+    pub fn btlbw(&self) -> f64 {
+        self.model.btlbw()
+    }
+
+    /// The round-trip time without a queue by the model; `None` before the first sample.
+    pub fn rtprop(&self) -> Option<Duration> {
+        self.model.rtprop
+    }
+
+    /// Gain of the rate.
+    pub fn pacing_gain(&self) -> f64 {
+        self.pacing_gain
+    }
+
+    // ---- what may be in flight
+
+    fn quantum(&self) -> f64 {
+        // BBRSetSendQuantum                                                                [BBR00 §4.2.2]
+        if self.pacing_bps < 1.2e6 {
+            self.segment
+        } else if self.pacing_bps < 24e6 {
+            2.0 * self.segment
+        } else {
+            (self.pacing_bps / 8.0 * 1e-3).min(65536.0)
+        }
+    }
+
+    /// BBRInflight: so many bandwidth-delay products, and what is on its way into and out of the hosts [BBR00 §4.2.3.2].
+    fn inflight(&self, gain: f64) -> f64 {
+        match self.model.rtprop {
+            None => self.initial,
+            Some(rtprop) => {
+                let bdp = self.model.btlbw() / 8.0 * rtprop.as_secs_f64();
+                gain * bdp + 3.0 * self.quantum()
+            }
+        }
+    }
+
+    fn least_window(&self) -> f64 {
+        self.params.min_pipe * self.segment
+    }
+
+    /// BBRSaveCwnd [BBR00 §4.2.3.4].
+    fn save_window(&mut self) {
+        let good = !self.recovering && self.state != State::ProbeRtt;
+        self.prior_window = if good { self.window } else { self.prior_window.max(self.window) };
+    }
+
+    /// BBRRestoreCwnd [BBR00 §4.2.3.4].
+    fn restore_window(&mut self) {
+        self.window = self.window.max(self.prior_window);
+    }
+
+    // ---- states
+
+    fn enter(&mut self, state: State, pacing_gain: f64, cwnd_gain: f64, cx: &mut Cx<'_>) {
+        self.state = state;
+        self.pacing_gain = pacing_gain;
+        self.cwnd_gain = cwnd_gain;
+        cx.event("state", f64::from(state as u8));
+    }
+
+    fn enter_probe_bw(&mut self, cx: &mut Cx<'_>) {
+        self.enter(State::ProbeBw, 1.0, self.params.cwnd_gain, cx);
+        // BBR.cycle_index = BBRGainCycleLen − 1 − random_int_in_range(0..6), then one on   [BBR00 §4.3.4.3]
+        self.cycle_index = PHASES - 1 - cx.random().below(PHASES as u64 - 1) as usize;
+        self.advance_cycle(cx.now());
+    }
+
+    /// BBRAdvanceCyclePhase [BBR00 §4.3.4.3].
+    fn advance_cycle(&mut self, now: Time) {
+        self.cycle_at = now;
+        self.cycle_index = (self.cycle_index + 1) % PHASES;
+        self.pacing_gain = match self.cycle_index {
+            0 => self.params.probe_gain,
+            1 => self.params.drain_gain,
+            _ => 1.0,
+        };
+    }
+
+    /// BBRCheckCyclePhase, BBRIsNextCyclePhase [BBR00 §4.3.4.3].
+    fn check_cycle(&mut self, delivery: &Delivery, now: Time) {
+        if self.state != State::ProbeBw {
+            return;
+        }
+        let rtprop = self.model.rtprop.unwrap_or(Duration::ZERO);
+        let full_length = now.saturating_since(self.cycle_at) > rtprop;
+        let before = delivery.in_flight_before.as_f64();
+        let next = match self.cycle_index {
+            0 => full_length && (self.lost > 0.0 || before >= self.inflight(self.pacing_gain)),
+            1 => full_length || before <= self.inflight(1.0),
+            _ => full_length,
+        };
+        if next {
+            self.advance_cycle(now);
+        }
+    }
+
+    /// BBRCheckDrain [BBR00 §4.3.3].
+    fn check_drain(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
+        if self.state == State::Startup && self.model.filled {
+            // pace slowly, keep the window
+            self.enter(State::Drain, 1.0 / self.params.high_gain, self.params.high_gain, cx);
+        }
+        if self.state == State::Drain && delivery.in_flight.as_f64() <= self.inflight(1.0) {
+            self.enter_probe_bw(cx);
+        }
+    }
+
+    /// BBRCheckProbeRTT [BBR00 §4.3.5].
+    fn check_probe_rtt(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
+        if self.state != State::ProbeRtt && self.model.expired && !self.idle_restart {
+            self.save_window();
+            self.enter(State::ProbeRtt, 1.0, 1.0, cx);
+            self.probe_done_at = None;
+        }
+        if self.state == State::ProbeRtt {
+            self.handle_probe_rtt(delivery, cx);
+        }
+        self.idle_restart = false;
+    }
+
+    /// BBRHandleProbeRTT [BBR00 §4.3.5].
+    fn handle_probe_rtt(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
+        let (now, in_flight) = (cx.now(), delivery.in_flight.as_u64());
+        self.model.ignore(in_flight);
+        let Some(done_at) = self.probe_done_at else {
+            if in_flight as f64 <= self.least_window() {
+                self.probe_done_at = Some(now + self.params.probe_rtt);
+                self.probe_round_done = false;
+                self.model.begin_round();
+            }
+            return;
+        };
+        self.probe_round_done |= self.model.round_start;
+        if self.probe_round_done && now > done_at {
+            self.model.refresh_rtprop(now);
+            self.restore_window();
+            if self.model.filled {
+                self.enter_probe_bw(cx);
+            } else {
+                self.enter(State::Startup, self.params.high_gain, self.params.high_gain, cx);
+            }
+        }
+    }
+
+    // ---- rate and window
+
+    /// BBRSetPacingRateWithGain [BBR00 §4.2.1].
+    fn set_rate(&mut self, gain: f64) {
+        let rate = gain * self.model.btlbw();
+        if self.model.filled || rate > self.pacing_bps {
+            self.pacing_bps = rate;
+        }
+    }
+
+    /// BBRSetCwnd [BBR00 §4.2.3.6].
+    fn set_window(&mut self, delivery: &Delivery) {
+        let delivered = delivery.bytes.as_f64();
+        let in_flight = delivery.in_flight.as_f64();
+        // BBRModulateCwndForRecovery                                                       [BBR00 §4.2.3.4]
+        if self.lost > 0.0 {
+            self.window = (self.window - self.lost).max(self.segment);
+        }
+        if self.entering {
+            // one segment at least is for the repair
+            self.window = in_flight + delivered.max(self.segment);
+            self.conserving = true;
+            self.model.begin_round();
+        } else if self.model.round_start {
+            self.conserving = false;
+        }
+        if self.recovering && !delivery.recovering {
+            self.recovering = false;
+            self.conserving = false;
+            self.restore_window();
+        }
+        (self.lost, self.entering) = (0.0, false);
+        if self.conserving {
+            self.window = self.window.max(in_flight + delivered);
+        } else {
+            let target = self.inflight(self.cwnd_gain);
+            if self.model.filled {
+                self.window = (self.window + delivered).min(target);
+            } else if self.window < target || delivery.total.as_f64() < self.initial {
+                self.window += delivered;
+            }
+            self.window = self.window.max(self.least_window());
+        }
+        // BBRModulateCwndForProbeRTT                                                       [BBR00 §4.2.3.5]
+        if self.state == State::ProbeRtt {
+            self.window = self.window.min(self.least_window());
+        }
+    }
+}
+
+impl CongestionControl for Bbr {
+    /// Everything is in [`CongestionControl::on_delivery`].
+    fn on_ack(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
+
+    fn samples_delivery(&self) -> bool {
+        true
+    }
+
+    /// BBRUpdateOnACK [BBR00 §3.5.2], with the samples of [DRE00].
+    fn on_delivery(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let first_rtt = self.model.rtprop.is_none().then_some(delivery.rtt).flatten();
+        let app_limited = self.model.update_rate(delivery);
+        self.check_cycle(delivery, now);
+        self.model.check_full_pipe(app_limited);
+        self.check_drain(delivery, cx);
+        self.model.update_rtprop(delivery.rtt, now);
+        self.check_probe_rtt(delivery, cx);
+        if let Some(rtt) = first_rtt
+            && rtt > Duration::ZERO
+        {
+            // pacing_gain·InitialCwnd/SRTT                                                 [BBR00 §4.2.1]
+            self.pacing_bps = self.pacing_gain * self.initial * 8.0 / rtt.as_secs_f64();
+        }
+        self.set_rate(self.pacing_gain);
+        self.set_window(delivery);
+        if cx.probing() {
+            cx.probe("btlbw", self.model.btlbw());
+            cx.probe("rtprop", self.model.rtprop.map_or(0.0, Duration::as_secs_f64));
+            cx.probe("pacing_rate", self.pacing_bps * self.overhead);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        match event.cause {
+            Cause::Timeout => {
+                // one segment, and from there as ever                                      [BBR00 §4.2.3.4]
+                self.save_window();
+                self.window = self.segment;
+                self.recovering = true;
+                (self.lost, self.entering, self.conserving) = (0.0, false, false);
+            }
+            Cause::Loss => {
+                self.lost += event.bytes.as_f64();
+                if event.first {
+                    self.save_window();
+                    self.entering = true;
+                    self.recovering = true;
+                }
+            }
+            // the first version takes no notice of marks
+            Cause::Mark | Cause::Refused => {}
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        let rate = Rate::from_bps_f64((self.pacing_bps * self.overhead).max(1.0));
+        Allowance { window: Bytes::new(self.window.max(self.segment) as u64), rate }
+    }
+
+    /// BBRHandleRestartFromIdle [BBR00 §4.3.4.4].
+    fn on_sent(&mut self, sent: &Sent, _cx: &mut Cx<'_>) {
+        if sent.app_limited && sent.in_flight <= sent.bytes {
+            self.idle_restart = true;
+        }
+    }
+
+    /// The same, in time for the rate: at exactly BtlBw, with the window as it is [BBR00 §4.3.4.4].
+    fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {
+        if self.state == State::ProbeBw {
+            self.set_rate(1.0);
+        }
+    }
+
+    /// An undone recovery ends like another: with the window from before [BBR00 §4.2.3.4].
+    fn on_spurious(&mut self, _cx: &mut Cx<'_>) {
+        self.recovering = false;
+        self.conserving = false;
+        (self.lost, self.entering) = (0.0, false);
+        self.restore_window();
+    }
+}
+
+/// Phases of a cycle [BBR00 §4.3.4.1].
+const PHASES: usize = 8;

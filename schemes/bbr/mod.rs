@@ -1,0 +1,65 @@
+//! BBR: sends at the rate of the bottleneck and keeps in flight what the path holds, both measured [BBR00].
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+use units::Duration;
+
+mod edge;
+#[cfg(test)]
+mod tests;
+
+pub use edge::{Bbr, State};
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "bbr",
+    title: "BBR: the first version, by bottleneck bandwidth and round-trip time",
+    families: &[Family::Ip],
+    sources: &[
+        Source {
+            key: "BBR00",
+            text: "Cardwell, Cheng, Hassas Yeganeh, Jacobson: BBR Congestion Control, draft-cardwell-iccrg-bbr-congestion-control-00, 2017",
+        },
+        Source {
+            key: "DRE00",
+            text: "Cheng, Cardwell, Hassas Yeganeh, Jacobson: Delivery Rate Estimation, draft-cheng-iccrg-delivery-rate-estimation-00, 2017",
+        },
+    ],
+    documented: Documented::Full,
+    series: &[
+        ("btlbw", "bps", "flow", "the greatest delivery rate of the last rounds, payload"),
+        ("rtprop", "s", "flow", "the least round-trip time of the last seconds"),
+        ("pacing_rate", "bps", "flow", "rate at which packets may leave, headers included"),
+    ],
+    reorder: 1,
+};
+
+contract::params! {
+    /// Gain of rate and window in Startup; Drain has its inverse.
+    high_gain: f64 = 2.885, within 1.01..=10.0, from "BBR00 §4.3.2.1: 2/ln 2";
+    /// Rounds over which the greatest delivery rate counts.
+    btlbw_rounds: u32 = 10, within 1..=1000, from "BBR00 §4.1.1.2: BtlBwFilterLen";
+    /// How long the least round-trip time counts, and after which it is probed for.
+    rtprop_window: Duration = Duration::from_secs(10), within "10 ms"..="1000 s", from "BBR00 §4.1.2.2, §4.3.5: RTpropFilterLen, ProbeRTTInterval";
+    /// How long the window is small while the round-trip time is probed for, besides a round trip.
+    probe_rtt: Duration = Duration::from_millis(200), within "0 s"..="10 s", from "BBR00 §4.3.5: ProbeRTTDuration";
+    /// Least window, in segments.
+    min_pipe: f64 = 4.0, within 1.0..=100.0, from "BBR00 §4.2.3.3: BBRMinPipeCwnd";
+    /// Gain of the window in ProbeBW.
+    cwnd_gain: f64 = 2.0, within 1.0..=10.0, from "BBR00 §4.3.4.3";
+    /// Gain of the rate in the first phase of a cycle.
+    probe_gain: f64 = 1.25, within 1.0..=4.0, from "BBR00 §4.3.4.1: 5/4";
+    /// Gain of the rate in the second phase.
+    drain_gain: f64 = 0.75, within 0.1..=1.0, from "BBR00 §4.3.4.1: 3/4";
+    /// Growth of the delivery rate in a round that says that the pipe is not full.
+    full_growth: f64 = 1.25, within 1.0..=2.0, from "BBR00 §4.3.2.2: 25 %";
+    /// Rounds with less that say it is.
+    full_rounds: u32 = 3, within 1..=100, from "BBR00 §4.3.2.2";
+}
+
+/// The whole congestion control.
+pub type Control = Bbr;
+
+/// Makes the congestion control of one connection.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Bbr::new(params, setup)
+}
