@@ -2,7 +2,8 @@
 //!
 //! In: fast retransmit and recovery [RFC5681, RFC6582], SACK [RFC2018, RFC6675], limited transmit [RFC3042], the
 //! retransmission timer [RFC6298] with echoed timestamps [RFC7323], ECN [RFC3168], delayed acknowledgements, needless
-//! retransmissions found and undone [RFC3522, RFC4015]. Sequence numbers are 64 bits wide and count from 0.
+//! retransmissions found and undone [RFC3522, RFC4015], samples of the delivery rate for laws that ask. Sequence numbers
+//! are 64 bits wide and count from 0.
 //!
 //! Not in: connection teardown, duplicate SACK, loss detection by time (RACK, tail probes), proportional rate reduction,
 //! the heuristics of RFC 6582 §4.1 and §4.2, a smaller initial window after a lost SYN, headers that grow with SACK blocks,
