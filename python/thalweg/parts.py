@@ -415,9 +415,10 @@ class Consumer(Part):
 
     `pattern` is `sequential`; `batches` of `batch` segments `every` so often; or `zipf` over a catalogue of so many
     `contents` of `segments` each. With a `tick` its clock is coarse: Interests wait for the next tick, `tick_phase` after
-    each multiple, and leave back to back. Windows start at `initial_window` Data packets; an `episode` lasts so many
-    windows. A segment is asked for again `retries` times, after timeouts between `min_rto` and `max_rto`, `initial_rto` at
-    first, lengthened by expiries up to `rto_backoff` times, looked at each `rto_scan`.
+    each multiple, and leave back to back; with `jitter` they leave up to so long later, by
+    chance. Windows start at `initial_window` Data packets; an `episode` lasts so many windows. A segment is asked for again
+    `retries` times, after timeouts between `min_rto` and `max_rto`, `initial_rto` at first, lengthened by expiries up to
+    `rto_backoff` times, looked at each `rto_scan`.
     """
 
     def __init__(
@@ -432,6 +433,7 @@ class Consumer(Part):
         shift: float | None = None,
         tick: str | None = None,
         tick_phase: str | None = None,
+        jitter: str | None = None,
         initial_window: int | None = None,
         marks: bool | None = None,
         episode: float | None = None,
@@ -456,6 +458,7 @@ class Consumer(Part):
                 "shift": shift,
                 "tick": tick,
                 "tick_phase": tick_phase,
+                "jitter": jitter,
                 "initial_window": initial_window,
                 "marks": marks,
                 "episode": episode,

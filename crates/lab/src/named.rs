@@ -102,6 +102,8 @@ tables! {
         tick: Duration where within("0 s", "1000 s"),
         /// The clock ticks so long after each multiple of `tick`, less than `tick`; 0 s when not given.
         tick_phase: Duration where within("0 s", "1000 s"),
+        /// Its node lets Interests go a random time of up to so long later, and those that are generated meanwhile with them; 0 s when not given.
+        jitter: Duration where within("0 s", "1000 s"),
         /// Initial window in Data packets; 1 when not given.
         initial_window: u32 where count(1, 1_000_000),
         /// It understands marks; true when not given.

@@ -125,7 +125,7 @@ action = "reset"
             r#"
 scheme = "mircc"
 size = "1 MB"
-consumer = { tick = "100 ms", tick_phase = "10 ms", initial_window = 4, marks = false, episode = 1.5, retries = 9, initial_rto = "500 ms", min_rto = "100 ms", max_rto = "9 s", rto_backoff = 8, rto_scan = "0 s", pattern = "zipf", contents = 50, segments = 3, exponent = 0.7, shift = 0.5, lifetime = "1 s" }"#
+consumer = { tick = "100 ms", tick_phase = "10 ms", jitter = "3 ms", initial_window = 4, marks = false, episode = 1.5, retries = 9, initial_rto = "500 ms", min_rto = "100 ms", max_rto = "9 s", rto_backoff = 8, rto_scan = "0 s", pattern = "zipf", contents = 50, segments = 3, exponent = 0.7, shift = 0.5, lifetime = "1 s" }"#
         )
     );
     let plan = plan(&text);
@@ -157,6 +157,7 @@ consumer = { tick = "100 ms", tick_phase = "10 ms", initial_window = 4, marks = 
         initial_window: 4,
         tick: ms(100),
         tick_phase: ms(10),
+        jitter: ms(3),
         marks: false,
         episode: 1.5,
         retries: 9,

@@ -50,6 +50,7 @@ pub(super) fn machine(table: &At<Flow>, named: &Named, notes: &mut Notes) -> Opt
         initial_window: consumer.initial_window.or(base.initial_window),
         tick: consumer.tick.or(Duration::ZERO),
         tick_phase: consumer.tick_phase.or(Duration::ZERO),
+        jitter: consumer.jitter.or(Duration::ZERO),
         marks: consumer.marks.or(base.marks),
         episode: consumer.episode.or(base.episode),
         retries: consumer.retries.or(base.retries),

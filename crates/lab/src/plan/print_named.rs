@@ -132,6 +132,7 @@ fn consumer_table(config: &ConsumerConfig) -> Table {
     put(&mut table, "pattern", word.word());
     put(&mut table, "tick", span(config.tick));
     put(&mut table, "tick_phase", span(config.tick_phase));
+    put(&mut table, "jitter", span(config.jitter));
     put(&mut table, "initial_window", i64::from(config.initial_window));
     put(&mut table, "marks", config.marks);
     put(&mut table, "episode", config.episode);

@@ -84,6 +84,9 @@ pub struct ConsumerConfig {
     pub tick: Duration,
     /// The clock ticks so long after each multiple of `tick`; less than `tick`.
     pub tick_phase: Duration,
+    /// Its node lets Interests go a random time of up to so long later, even between zero and this; what is generated meanwhile leaves with
+    /// them. Zero for none.
+    pub jitter: Duration,
     /// It understands marks. Otherwise its packets say so, and are not marked.
     pub marks: bool,
     /// How many windows of Data an episode lasts, in which congestion events count as one: 1 for conservative window adaptation, 0
@@ -177,6 +180,7 @@ impl ConsumerConfig {
             initial_window: 1,
             tick: Duration::ZERO,
             tick_phase: Duration::ZERO,
+            jitter: Duration::ZERO,
             marks: true,
             episode: 1.0,
             retries: 0,

@@ -46,8 +46,8 @@ pub const CONSUMER_SERIES: &[SeriesInfo] = &[
 /// Windows are counted in Data packets: an Interest may leave while fewer are in flight than the window holds whole. Under a finite rate
 /// Interests are generated one Data packet's time apart. What is sent again goes first.
 ///
-/// With a coarse clock Interests are generated just so, but wait and leave back to back at the next tick. They count as in flight
-/// meanwhile; their timers and delays begin when they leave.
+/// With a coarse clock Interests are generated just so, but wait and leave back to back at the next tick; with jitter, a random time later.
+/// They count as in flight meanwhile; their timers and delays begin when they leave.
 #[derive(Clone, Debug)]
 pub struct Consumer<C> {
     // ---- what every packet needs
@@ -91,6 +91,9 @@ pub struct Consumer<C> {
     lifetime_ms: u32,
     tick: Duration,
     tick_phase: Duration,
+    jitter: Duration,
+    /// Interests leave when they are generated: there is neither tick nor jitter.
+    prompt: bool,
     gaps: Gaps,
     marks: bool,
     episode: f64,
@@ -127,6 +130,8 @@ impl<C: CongestionControl> Consumer<C> {
             lifetime_ms: u32::try_from(config.lifetime.as_nanos() / 1_000_000).unwrap_or(u32::MAX),
             tick: config.tick,
             tick_phase: config.tick_phase,
+            jitter: config.jitter,
+            prompt: config.tick == Duration::ZERO && config.jitter == Duration::ZERO,
             gaps: config.gaps,
             marks: config.marks,
             episode: config.episode,
@@ -139,7 +144,7 @@ impl<C: CongestionControl> Consumer<C> {
         &self.law
     }
 
-    /// Segments in flight: asked for, or held for the next tick, and neither answered nor expired nor refused.
+    /// Segments in flight: asked for, or held for a while, and neither answered nor expired nor refused.
     #[inline]
     pub fn in_flight(&self) -> u64 {
         u64::from(self.waiting.count(Line::Out)) + u64::from(self.waiting.count(Line::Held))
@@ -215,14 +220,23 @@ impl<C: CongestionControl> Consumer<C> {
             };
             self.pace(cx);
             self.note_generated(cx);
-            if self.tick == Duration::ZERO {
+            if self.prompt {
                 self.send(slot, cx);
             } else {
-                self.waiting.join(slot, Line::Held);
-                if self.release_at == Time::NEVER {
-                    self.release_at = tick(now, self.tick, self.tick_phase);
-                }
+                self.hold(slot, cx);
             }
+        }
+    }
+
+    /// An Interest waits for the next tick, and for chance.
+    fn hold(&mut self, slot: u32, cx: &mut Cx<'_>) {
+        self.waiting.join(slot, Line::Held);
+        if self.release_at == Time::NEVER {
+            let late = match self.jitter.as_nanos() {
+                0 => 0,
+                most => cx.random().below(most + 1),
+            };
+            self.release_at = tick(cx.now(), self.tick, self.tick_phase) + Duration::from_nanos(late);
         }
     }
 
@@ -298,7 +312,7 @@ impl<C: CongestionControl> Consumer<C> {
         self.law.on_sent(&sent, cx);
     }
 
-    /// At a tick all that is held leaves, in its order.
+    /// When its time has come all that is held leaves, in its order.
     #[inline]
     fn release(&mut self, cx: &mut Cx<'_>) {
         if cx.now() < self.release_at {

@@ -371,7 +371,46 @@ fn exponential_gaps_have_the_mean_of_the_rate() {
     assert!((short / n as f64 - 0.393).abs() < 0.02, "{short} of {n}");
 }
 
-// ---- coarse clock
+// ---- jitter and coarse clock
+
+/// 100 a second, each up to 8 ms late: all of them in their order, none early, late ones as often as prompt ones.
+#[test]
+fn jitter_delays_interests_by_chance() {
+    let config = ConsumerConfig { jitter: span(8), ..config() };
+    let net = Net::run(&config, Law::rate(100), 9_995.0, quick);
+    let late: Vec<f64> =
+        net.departures().iter().map(|&(segment, time)| time - 10.0 * segment as f64).collect();
+    assert_eq!(late.len(), 1000, "none is lost");
+    assert!(late.iter().all(|late| (-1e-6..=8.0).contains(late)), "{late:?}");
+    for (from, to) in [(0.0, 2.0), (2.0, 4.0), (4.0, 6.0), (6.0, 8.0)] {
+        let count = late.iter().filter(|late| (from..to).contains(*late)).count();
+        // 250 ± 4 standard deviations of √(1000·¼·¾)
+        assert!((195..=305).contains(&count), "{count} between {from} and {to} ms");
+    }
+    // delays begin when Interests leave
+    assert_eq!((net.bench.meter.delay_min, net.bench.meter.delay_max), (span(10), span(10)));
+}
+
+#[test]
+fn what_is_generated_while_jitter_lasts_leaves_with_the_first() {
+    let config = ConsumerConfig { jitter: span(50), ..config() };
+    let net = Net::run(&config, Law::rate(1000), 1_000.0, quick);
+    let mut left: Vec<(f64, Vec<u64>)> = Vec::new();
+    for (segment, time) in net.departures() {
+        match left.last_mut() {
+            Some((same, together)) if *same == time => together.push(segment),
+            _ => left.push((time, vec![segment])),
+        }
+    }
+    let all: Vec<u64> = left.iter().flat_map(|(_, segments)| segments.clone()).collect();
+    assert_eq!(all, (0..all.len() as u64).collect::<Vec<_>>(), "in their order");
+    for (time, segments) in &left {
+        let (first, last) = (segments[0] as f64, segments[segments.len() - 1] as f64);
+        assert!(*time >= last - 1e-6 && *time < last + 1.0 && *time <= first + 50.0, "{time}: {segments:?}");
+    }
+    // the mean wait of the first is half of 50 ms: some forty departures in a second
+    assert!((25..=60).contains(&left.len()), "{}", left.len());
+}
 
 fn coarse(tick: u64, phase: u64) -> ConsumerConfig {
     ConsumerConfig { tick: span(tick), tick_phase: span(phase), ..config() }

@@ -40,7 +40,7 @@ pub(super) struct Segment {
 /// The lines, and none of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// To leave at the next tick of the clock.
+    /// To leave at the next tick of the clock, or a random time later.
     Held,
     /// Asked for.
     Out,
