@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._base import Experiment
-from . import extracts, measures, scenarios
+from . import extracts, measures, others, scenarios
 
 
 def _compared(
@@ -46,6 +46,26 @@ EXPERIMENTS: dict[str, Experiment] = {
             measures.SWEEP_RUNS,
         ),
         _compared("readings", "An exact clock, and other readings of the law", scenarios.READINGS),
+        Experiment(
+            "methods",
+            "§1: other methods in the paper's set-up, with exact clocks",
+            others.VARIANTS,
+            others.method,
+            others.keep_method,
+            seeds=5,
+            quick_seeds=2,
+            weight=2.0,
+        ),
+        Experiment(
+            "NACK clocks",
+            "§1: Stateful Forwarding under coarse clocks",
+            others.CLOCKED,
+            others.clocked,
+            others.keep_clocked,
+            seeds=5,
+            quick_seeds=2,
+            weight=2.0,
+        ),
         Experiment(
             "C1 alone",
             "What a consumer's bucket passes",

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Plate, Sample, Samples, Scale, Table
+from .._base import Figure, Plate, Sample, Samples, Scale, Table, take
 from .._common import series_table, short, table
-from . import measures, scenarios
+from . import measures, others, scenarios
 from .scenarios import CLOCKS_MS, FAIR_PER_S
 
 DRAWN = scenarios.RUNS[0]
@@ -307,6 +307,37 @@ def readings(samples: Samples, _scale: Scale) -> Table:
     return table("Other clocks and readings (packets/s while both are active)", rows)
 
 
+def methods(samples: Samples, _scale: Scale) -> Table:
+    """What two consumers receive with each method, in the paper's time and in the long run."""
+    rows = []
+    for scheme in others.METHODS:
+        row: dict[str, Any] = {"scheme": scheme}
+        for length in others.LENGTHS:
+            row |= _means(samples, "methods", f"{scheme} {length}", length)
+        rows.append(row)
+    return table("Other methods in the paper's set-up (Data/s of both, variation over time, delay)", rows)
+
+
+def nack_clocks(samples: Samples, _scale: Scale) -> Table:
+    """What two consumers receive with NACK by their clock, and by the form of the routers' limits."""
+    rows = []
+    for ms in others.CLOCKS_MS:
+        row: dict[str, Any] = {"tick_ms": ms}
+        for form in others.FORMS:
+            row |= _means(samples, "NACK clocks", f"{form} {ms}", form)
+        rows.append(row)
+    return table("NACK under coarse clocks (Data/s of both, variation over time, delay)", rows)
+
+
+def _means(samples: Samples, experiment: str, variant: str, prefix: str) -> dict[str, Any]:
+    """Means over seeds with their intervals."""
+    found: dict[str, Any] = {}
+    for key in ("total", "variation", "delay_ms"):
+        quantity = samples.each(experiment, variant, take(key))
+        found |= {f"{prefix}_{key}": short(quantity.mean), f"{prefix}_{key}_ci95": short(quantity.ci95)}
+    return found
+
+
 def plates() -> list[Plate]:
     """Everything that is drawn or tabulated, in the order of the paper."""
     return [
@@ -317,4 +348,6 @@ def plates() -> list[Plate]:
         Plate("explanation", "Interval or bucket", ("clock and depth", "clock and RTT"), explanation),
         Plate("one-thing-changed", "One thing changed at a time", ("one thing changed",), one_thing_changed),
         Plate("readings", "Other clocks and readings", ("readings",), readings),
+        Plate("methods", "Other methods", ("methods",), methods),
+        Plate("nack-clocks", "NACK under coarse clocks", ("NACK clocks",), nack_clocks),
     ]

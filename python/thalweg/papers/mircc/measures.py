@@ -13,7 +13,7 @@ import numpy as np
 
 from .._base import Measure, Measured, Quantity, Sample, Samples
 from .._common import jain, mean_between
-from . import scenarios
+from . import others, scenarios
 from .scenarios import FAIR_PER_S, RUNS, SECOND_S
 
 ALONE_S = (1.5, 3.0)
@@ -402,4 +402,6 @@ MEASURES: dict[str, Measure] = {
     "passing": Measure(("C1 alone",), passing),
     "exact_clock": Measure(("readings",), exact_clock),
     "cap": Measure(("readings",), cap),
+    "ranking": Measure(("methods",), others.ranking),
+    "nack_clock": Measure(("NACK clocks",), others.nack_clock),
 }
