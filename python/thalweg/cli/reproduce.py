@@ -1,4 +1,4 @@
-"""`thalweg reproduce`: a paper from end to end."""
+"""`thalweg reproduce`: a paper, or a comparison of our own, from end to end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .out import Refusal, check_least, check_seed, console, nearest, number, show_json
+from .out import Refusal, check_least, check_seed, console, nearest, number, print_table, show_json
 from .progress import Meter
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ def reproduce(
 ) -> int:
     """Reproduce a paper: run its experiments, draw its figures, judge its claims, write the report.
 
+    Papers are mca, mircc and srmcc. Beside them there is named-data, a comparison of our own, which has tables instead of
+    claims.
+
     Parameters
     ----------
     paper
@@ -54,8 +57,9 @@ def reproduce(
     """
     from .. import papers
 
-    if paper not in papers.PAPERS:
-        raise Refusal(f"there is no paper `{paper}`", nearest(paper, list(papers.PAPERS)))
+    known = [*papers.PAPERS, *papers.STUDIES]
+    if paper not in known:
+        raise Refusal(f"there is no paper or comparison `{paper}`", nearest(paper, known))
     check_seed(seed)
     check_least("--jobs", jobs)
     folder = out or Path("out") / paper
@@ -96,9 +100,19 @@ def _print(done: Any, page: Path, seconds: float) -> None:
         _print_claims(done)
     else:
         screen.print(done.title, style="bold", soft_wrap=True)
+    if not done.of_paper:
+        for table in done.tables.values():
+            _print_rows(table)
     for note in done.notes:
         screen.print(f"note: {note}", style="yellow" if done.quick else "dim")
     screen.print(f"{len(done.runs)} runs in {seconds:.0f} s. Report: {page}")
+
+
+def _print_rows(table: Any) -> None:
+    from ..report.columns import heading_of, with_intervals
+
+    rows = with_intervals(list(table.rows()), lambda value: "–" if value is None else number(value))
+    print_table(table.title, [(name, heading_of(name)) for name in rows[0]], rows)
 
 
 def _print_claims(done: Any) -> None:

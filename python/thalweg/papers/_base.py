@@ -153,25 +153,31 @@ class Plate:
     draw: Callable[[Samples, Scale], Figure | Table]
 
 
-@dataclass(frozen=True)
-class Paper:
-    """A paper that can be reproduced."""
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """Experiments and figures that can be run from end to end."""
 
     name: str
     title: str
-    claims_file: Path
     experiments: Callable[[], Mapping[str, Experiment]]
-    measures: Callable[[], Mapping[str, Measure]]
     plates: Callable[[], Sequence[Plate]]
     choices: Callable[[], Mapping[str, str]]
-    """What the paper leaves open and we chose: key, choice and reason."""
+    """What the paper leaves open and we chose, or how the comparison was made: key, choice and reason."""
     quick_factor: float = 0.25
-    """Share of the paper's simulated time that a quick reproduction takes."""
+    """Share of the simulated time that a quick reproduction takes."""
 
     @property
     def figures(self) -> tuple[str, ...]:
         """Ids that ``reproduce(figure=…)`` takes."""
         return tuple(plate.id for plate in self.plates())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper(Study):
+    """A paper that can be reproduced, with its claims."""
+
+    claims_file: Path
+    measures: Callable[[], Mapping[str, Measure]]
 
 
 @dataclass
@@ -191,6 +197,8 @@ class Reproduction:
     seed: int
     figure: str | None = None
     """The one figure or table that was wanted; None: all."""
+    of_paper: bool = True
+    """Of a paper, which makes claims; otherwise a comparison of our own."""
 
     def counts(self) -> dict[str, int]:
         """Claims by verdict."""
@@ -204,6 +212,7 @@ class Reproduction:
             "quick": self.quick,
             "seed": self.seed,
             "figure": self.figure,
+            "of_paper": self.of_paper,
             "counts": self.counts(),
             "notes": self.notes,
             "choices": self.choices,

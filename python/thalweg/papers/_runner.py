@@ -13,7 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _claims, _common, _cost, _read
-from ._base import Experiment, Figure, Measure, Paper, Plate, Reproduction, Sample, Samples, Scale, Table
+from ._base import (
+    Experiment,
+    Figure,
+    Measure,
+    Paper,
+    Plate,
+    Reproduction,
+    Sample,
+    Samples,
+    Scale,
+    Study,
+    Table,
+)
 
 if TYPE_CHECKING:
     from .._native import Control
@@ -59,7 +71,7 @@ class Run:
 
 
 def carry_out(
-    paper: Paper,
+    study: Study,
     *,
     figure: str | None,
     quick: bool,
@@ -71,12 +83,12 @@ def carry_out(
     """See `thalweg.papers.reproduce`."""
     if jobs < 1:
         raise ValueError("jobs must be at least 1")
-    plates = list(paper.plates()) if figure is None else [find_plate(paper, figure)]
-    experiments, measures = paper.experiments(), paper.measures()
+    plates = list(study.plates()) if figure is None else [find_plate(study, figure)]
+    experiments = study.experiments()
     wanted = (
         {name for plate in plates for name in plate.experiments} if figure is not None else set(experiments)
     )
-    scale = Scale(paper.quick_factor if quick else 1.0)
+    scale = Scale(study.quick_factor if quick else 1.0)
     runs = plan(experiments.values(), wanted, scale, seed)
     samples = run_all(runs, jobs=jobs, out=out, progress=progress)
     collected = collect(samples)
@@ -89,31 +101,34 @@ def carry_out(
             figures[plate.id] = drawn
         else:
             tables[plate.id] = drawn
+    claims: list[dict[str, Any]] = []
+    if isinstance(study, Paper):
+        rows = _claims.read(study.claims_file)
+        claims = list(judged(rows, study.measures(), collected, all_rows=figure is None, quick=quick))
     return Reproduction(
-        paper=paper.name,
-        title=paper.title,
-        claims=list(
-            judged(_claims.read(paper.claims_file), measures, collected, all_rows=figure is None, quick=quick)
-        ),
+        paper=study.name,
+        title=study.title,
+        claims=claims,
         figures=figures,
         tables=tables,
         runs=[_row(run, sample) for run, sample in samples],
-        choices=dict(paper.choices()),
-        notes=_notes(scale, figure),
+        choices=dict(study.choices()),
+        notes=_notes(study, scale, figure),
         quick=quick,
         seed=seed,
         figure=None if figure is None else plates[0].id,
+        of_paper=isinstance(study, Paper),
     )
 
 
-def find_plate(paper: Paper, text: str) -> Plate:
+def find_plate(study: Study, text: str) -> Plate:
     """The figure or table called ``text``; ``8``, ``fig8``, ``Figure 8`` and ``figure-8`` are the same."""
-    plates = paper.plates()
+    plates = study.plates()
     for plate in plates:
         if _plain(text) in (_plain(plate.id), _plain(plate.id.removeprefix("figure-"))):
             return plate
     raise KeyError(
-        f"{paper.name} has no figure {text!r}; there are: {', '.join(plate.id for plate in plates)}"
+        f"{study.name} has no figure {text!r}; there are: {', '.join(plate.id for plate in plates)}"
     )
 
 
@@ -248,14 +263,17 @@ def _row(run: Run, sample: Sample) -> dict[str, Any]:
     }
 
 
-def _notes(scale: Scale, figure: str | None) -> list[str]:
+def _notes(study: Study, scale: Scale, figure: str | None) -> list[str]:
+    of_paper = isinstance(study, Paper)
     notes = []
     if scale.quick:
+        whose, what = ("the paper's", "verdicts") if of_paper else ("the whole", "numbers")
         notes.append(
-            f"Quick: runs take {scale.factor:.0%} of the paper's time, with fewer seeds; verdicts are indicative."
+            f"Quick: runs take {scale.factor:.0%} of {whose} time, with fewer seeds; {what} are indicative."
         )
     if figure is not None:
-        notes.append(f"Only what {figure} needs was run; only the claims that rest on it are listed.")
+        claims = "; only the claims that rest on it are listed" if of_paper else ""
+        notes.append(f"Only what {figure} needs was run{claims}.")
     return notes
 
 

@@ -1,4 +1,7 @@
-"""The page of a reproduced paper: verdicts, claims, figures, tables, choices, method. Reads the folder and nothing else."""
+"""The page of a reproduced paper: verdicts, claims, figures, tables, choices, method. Reads the folder and nothing else.
+
+A comparison of our own has the same page without claims.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ._page import Page, badge, facts, figure, folded, head, number, table, verdict_bar
+from .columns import heading_of, with_intervals
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,14 +49,18 @@ def page(folder: Path) -> Page:
     record = json.loads((folder / FILE).read_text(encoding="utf-8"))
     counts = record["counts"]
     decided = sum(counts.values()) - counts.get("not testable", 0)
-    page = Page(f"{record['title']} · reproduced", footer=_footer(record))
+    # pages of the first format say nothing of it: they are of papers
+    of_paper = record.get("of_paper", True)
+    page = Page(f"{record['title']}{' · reproduced' if of_paper else ''}", footer=_footer(record))
     lead = (
         f"{len(record['claims'])} claims of the paper, each with what it says, what we measured, and the verdict. "
         f"{counts.get('reproduced', 0)} of the {decided} that can be tested are reproduced."
     )
     if not record["claims"]:
         lead = "Figures of the paper, or beside it; no claim rests on what was run."
-    page.add(head("Paper, reproduced", record["title"], lead))
+    if not of_paper:
+        lead = "A comparison of our own: no paper has it, and no claim rests on it."
+    page.add(head("Paper, reproduced" if of_paper else "Comparison", record["title"], lead))
     if record["claims"]:
         page.section("Verdicts")
         page.add(verdict_bar(counts))
@@ -74,8 +82,9 @@ def page(folder: Path) -> Page:
         page.subsection(_label(entry), entry["id"])
         page.add(_parquet(folder, entry["file"]))
     if record["choices"]:
-        page.section("What the paper leaves open")
-        page.add("<p>Where the text allows several readings we took one, and each can be switched.</p>")
+        page.section("What the paper leaves open" if of_paper else "How it is compared")
+        if of_paper:
+            page.add("<p>Where the text allows several readings we took one, and each can be switched.</p>")
         rows = "".join(
             f"<dt>{escape(key)}</dt><dd>{escape(text)}</dd>" for key, text in record["choices"].items()
         )
@@ -140,8 +149,9 @@ def _parquet(folder: Path, file: str) -> str:
     import polars
 
     frame = polars.read_parquet(folder / file)
-    columns = [(name, _heading(name)) for name in frame.columns]
-    return table(columns, frame.to_dicts(), names=frame.columns[0]) + (
+    rows = with_intervals(frame.to_dicts(), number)
+    columns = [(name, heading_of(name)) for name in rows[0]] if rows else []
+    return table(columns, rows, names=frame.columns[0]) + (
         f'<p><small>Data: <a href="{escape(file)}">{escape(file)}</a></small></p>'
     )
 
@@ -153,20 +163,6 @@ def _label(entry: dict[str, Any]) -> str:
     if kind not in ("figure", "table") or not number.isdigit() or str(entry["title"]).startswith(name):
         return str(entry["title"])
     return f"{name}: {entry['title']}"
-
-
-def _heading(column: str) -> str:
-    """`rate_kbps` as `rate (kbit/s)`."""
-    for ending, unit in {
-        "_kbps": "kbit/s",
-        "_mbps": "Mbit/s",
-        "_bps": "bit/s",
-        "_ms": "ms",
-        "_s": "s",
-    }.items():
-        if column.endswith(ending) and not column.endswith(f"_per{ending}"):
-            return f"{column.removesuffix(ending).replace('_', ' ')} ({unit})"
-    return column.replace("_", " ")
 
 
 def _method(page: Page, record: dict[str, Any]) -> None:

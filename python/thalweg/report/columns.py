@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import polars
 
@@ -129,6 +129,43 @@ def rows_of(
         for row in frame.select([key for key, _, _ in there]).to_dicts()
     ]
     return [(key, heading) for key, heading, _ in there], rows
+
+
+def heading_of(column: str) -> str:
+    """A column of a paper's table as people read it: `rate_kbps` as `rate (kbit/s)`."""
+    for ending, unit in {
+        "_kbps": "kbit/s",
+        "_mbps": "Mbit/s",
+        "_bps": "bit/s",
+        "_ms": "ms",
+        "_s": "s",
+        "_percent": "%",
+    }.items():
+        if column.endswith(ending) and not column.endswith(f"_per{ending}"):
+            return f"{column.removesuffix(ending).replace('_', ' ')} ({unit})"
+    return column.replace("_", " ")
+
+
+def with_intervals(
+    rows: Sequence[dict[str, Any]], number: Callable[[float | None], str]
+) -> list[dict[str, Any]]:
+    """Rows in which each `x` that has an `x_ci95` beside it is the text `x ± x_ci95`, and the latter is gone."""
+    shown = []
+    for row in rows:
+        pairs = {name for name in row if f"{name}_ci95" in row}
+        shown.append(
+            {
+                name: _with_interval(value, row[f"{name}_ci95"], number) if name in pairs else value
+                for name, value in row.items()
+                if name.removesuffix("_ci95") not in pairs or name in pairs
+            }
+        )
+    return shown
+
+
+def _with_interval(mean: Any, interval: Any, number: Callable[[float | None], str]) -> str:
+    # none for a single seed, or too narrow to be seen
+    return number(mean) if not interval else f"{number(mean)} ± {number(float(f'{interval:.2g}'))}"
 
 
 def _speaks(frame: polars.DataFrame, name: str) -> bool:

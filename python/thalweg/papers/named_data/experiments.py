@@ -1,0 +1,50 @@
+"""Every experiment: its scenarios, what is kept, how many runs."""
+
+from __future__ import annotations
+
+from .._base import Experiment
+from . import extracts, scenarios
+
+SEEDS = 10
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "dumbbell",
+            "Four round-trip times at one bottleneck",
+            tuple(scenarios.WAYS),
+            scenarios.dumbbell,
+            extracts.consumers,
+            seeds=SEEDS,
+            weight=0.9,
+        ),
+        Experiment(
+            "parking lot",
+            "Long ways over three bottlenecks, and short ones",
+            tuple(scenarios.WAYS),
+            scenarios.parking_lot,
+            extracts.consumers,
+            seeds=SEEDS,
+            weight=2.0,
+        ),
+        Experiment(
+            "tree",
+            "One catalogue, and stores in all nodes",
+            tuple(scenarios.WAYS),
+            scenarios.tree,
+            extracts.stores,
+            seeds=SEEDS,
+            weight=1.2,
+        ),
+        Experiment(
+            "settings",
+            "The dumbbell with one thing set otherwise",
+            tuple(scenarios.SETTINGS),
+            scenarios.setting,
+            extracts.setting,
+            seeds=SEEDS,
+            weight=0.8,
+        ),
+    )
+}

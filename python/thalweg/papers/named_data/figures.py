@@ -1,0 +1,232 @@
+"""Throughput against delay, fairness and loss on each network, and what other settings do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _plot
+from .._base import Figure, Plate, Sample, Samples, Scale, Table
+from .._common import jain, quick_note, short, table
+from . import drawing, scenarios
+from .scenarios import WAYS
+
+Value = Callable[[Sample], float]
+
+LOOKS = {
+    scenarios.CONSTANT: (9, 4),
+    scenarios.WINDOW: (0, 0),
+    scenarios.WITH_ROUTERS: (1, 1),
+    scenarios.RATE: (2, 2),
+}
+"""Colour and marker by what moves: nothing, a window, a window with help of forwarders, a rate that forwarders write."""
+
+VALUES: dict[str, Value] = {
+    "throughput_mbps": lambda s: float(s["wire_bps"].sum()) / 1e6,
+    "delay_ms": lambda s: 1e3 * float(np.nanmean(s["delay_s"])),
+    "jain": lambda s: jain(s["wire_bps"]),
+    "least_mbps": lambda s: float(s["wire_bps"].min()) / 1e6,
+    "lost_percent": lambda s: 100 * s["lost"] / s["asked"],
+    "refused_percent": lambda s: 100 * s["refused"] / s["asked"],
+    "again_percent": lambda s: 100 * s["again"] / s["asked"],
+    "longest_queue": lambda s: s["longest_queue"],
+}
+"""What is said of every network, one number a run."""
+
+LONG = 2 * scenarios.EACH // 2
+LOT: dict[str, Value] = {
+    "long_mbps": lambda s: float(s["wire_bps"][:LONG].mean()) / 1e6,
+    "short_mbps": lambda s: float(s["wire_bps"][LONG:].mean()) / 1e6,
+}
+"""What is said of the parking lot too, a consumer."""
+
+STORES: dict[str, Value] = {
+    "from_stores_percent": lambda s: 100 * (1 - s["from_server"]),
+    "own_hits_percent": lambda s: 100 * s["own_hits"],
+    "router_hits_percent": lambda s: 100 * s["router_hits"],
+    "pit_peak": lambda s: s["pending_peak"],
+}
+"""What is said of the tree too."""
+
+
+def rows(
+    samples: Samples, experiment: str, labels: dict[str, str], values: dict[str, Value]
+) -> list[dict[str, Any]]:
+    """A row for each variant: means over seeds, each followed by the half width of its interval."""
+    found = []
+    for variant, label in labels.items():
+        row: dict[str, Any] = {"scheme": label}
+        for name, value in values.items():
+            quantity = samples.each(experiment, variant, value)
+            row |= {name: short(quantity.mean), f"{name}_ci95": short(quantity.ci95)}
+        found.append(row)
+    return found
+
+
+def labels() -> dict[str, str]:
+    """Names of the rows."""
+    return {variant: way.label for variant, way in WAYS.items()}
+
+
+def _sheet(
+    samples: Samples,
+    experiment: str,
+    title: str,
+    caption: str,
+    *,
+    ticks: Sequence[float],
+    top: float,
+    line: tuple[float | None, float | None] = (None, None),
+    panel: tuple[str, Value, float | None],
+    more: dict[str, Value],
+    scale: Scale,
+) -> Figure:
+    """Throughput against delay above; fairness, loss and one thing more below."""
+    listed = rows(samples, experiment, labels(), {**VALUES, **more})
+    figure, wide, narrow = drawing.sheet(3)
+    points = [
+        drawing.Point(
+            way.label,
+            row["delay_ms"],
+            row["throughput_mbps"],
+            row["delay_ms_ci95"] or 0.0,
+            row["throughput_mbps_ci95"] or 0.0,
+            *LOOKS[way.kind],
+        )
+        for way, row in zip(WAYS.values(), listed, strict=True)
+    ]
+    for place, draw in zip(line, (wide.axvline, wide.axhline), strict=True):
+        if place is not None:
+            draw(place, color=_plot.FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
+    drawing.scatter(wide, points, "delay (ms)", "throughput (Mbit/s)", ticks, top)
+    drawing.key(wide, [(kind, *look) for kind, look in LOOKS.items()])
+    names = [way.label for way in WAYS.values()]
+    colours = [LOOKS[way.kind][0] for way in WAYS.values()]
+
+    def column(name: str) -> tuple[list[float], list[float]]:
+        return [row[name] for row in listed], [row[f"{name}_ci95"] or 0.0 for row in listed]
+
+    drawing.bars(narrow[0], names, [("", *column("jain"))], "Jain index", colours, top=1.0, named=True)
+    drawing.bars(
+        narrow[1],
+        names,
+        [("lost", *column("lost_percent")), ("refused", *column("refused_percent"))],
+        "Lost, refused (%)",
+        colours,
+        least=0.01,
+        top=100.0,
+        named=False,
+    )
+    words, value, end = panel
+    quantities = [samples.each(experiment, variant, value) for variant in WAYS]
+    drawing.bars(
+        narrow[2],
+        names,
+        [("", [q.mean for q in quantities], [q.ci95 or 0.0 for q in quantities])],
+        words,
+        colours,
+        top=end,
+        named=False,
+    )
+    drawing.name_points(figure, wide, points)
+    return Figure(
+        title,
+        caption
+        + " Crosses and whiskers are 95 % intervals over seeds; hatched, refused."
+        + quick_note(scale),
+        _plot.svg(figure, experiment.replace(" ", "-"), f"{title}: throughput against delay, fairness, loss"),
+        {"rows": table(title, listed)},
+    )
+
+
+def dumbbell(samples: Samples, scale: Scale) -> Figure:
+    """Four consumers of different round-trip times."""
+    return _sheet(
+        samples,
+        "dumbbell",
+        "Dumbbell: four round-trip times at one bottleneck",
+        "Sum of what four consumers get of 20 Mbit/s, and their mean delay; dashed, the delay without queues. Below: "
+        "fairness among them, what was lost and refused of 100 Interests, and the longest queue; there is room for 200.",
+        ticks=(80, 90, 100, 120, 150, 200, 250),
+        top=23.0,
+        line=(float(np.mean(scenarios.ROUND_TRIPS_MS)), None),
+        panel=("Longest queue (packets)", VALUES["longest_queue"], None),
+        more={},
+        scale=scale,
+    )
+
+
+def parking_lot(samples: Samples, scale: Scale) -> Figure:
+    """Long ways and short ones."""
+    return _sheet(
+        samples,
+        "parking lot",
+        "Parking lot: long ways over three bottlenecks, and short ones",
+        "Sum of what all get and their mean delay. Dashed, the sum at fair shares: who is above it took it from the long "
+        "ways, whose part of their fair 5 Mbit/s is on the right.",
+        ticks=(40, 50, 70, 100, 150, 200, 300, 500),
+        top=66.0,
+        line=(None, 8 * scenarios.LOT_BPS / (2 * scenarios.EACH) / 1e6),
+        panel=(
+            "Long ways (Mbit/s each)",
+            LOT["long_mbps"],
+            None,
+        ),
+        more=LOT,
+        scale=scale,
+    )
+
+
+def tree(samples: Samples, scale: Scale) -> Figure:
+    """One catalogue and stores."""
+    return _sheet(
+        samples,
+        "tree",
+        "Tree: eight consumers of one catalogue, stores in all nodes",
+        "Sum of what eight consumers get, what their own stores have included, and the mean delay of all of it; without "
+        "stores the two links of the root could bring 20 Mbit/s. Right: most Interests that were pending in one node.",
+        ticks=(10, 20, 30, 50, 100, 200, 300),
+        top=70.0,
+        panel=("Pending at most (Interests)", STORES["pit_peak"], None),
+        more=STORES,
+        scale=scale,
+    )
+
+
+def settings(samples: Samples, _scale: Scale) -> Table:
+    """One thing set otherwise on the dumbbell, below the row that it differs from."""
+    listed = []
+    for variant, way in WAYS.items():
+        others = {
+            name: setting.words
+            for name, setting in scenarios.SETTINGS.items()
+            if setting.words.startswith(f"{way.label},")
+        }
+        if others:
+            listed += rows(samples, "dumbbell", {variant: way.label}, VALUES)
+            listed += rows(samples, "settings", others, VALUES)
+    return table("The dumbbell with one thing set otherwise", listed)
+
+
+def _table(experiment: str, title: str, more: dict[str, Value]) -> Callable[[Samples, Scale], Table]:
+    def made(samples: Samples, _scale: Scale) -> Table:
+        return table(title, rows(samples, experiment, labels(), {**VALUES, **more}))
+
+    return made
+
+
+def plates() -> list[Plate]:
+    """Everything that is drawn or tabulated."""
+    return [
+        Plate("dumbbell", "Four round-trip times at one bottleneck", ("dumbbell",), dumbbell),
+        Plate("parking-lot", "Long ways and short ones", ("parking lot",), parking_lot),
+        Plate("tree", "One catalogue, and stores in all nodes", ("tree",), tree),
+        Plate("table-dumbbell", "Dumbbell", ("dumbbell",), _table("dumbbell", "Dumbbell", {})),
+        Plate(
+            "table-parking-lot", "Parking lot", ("parking lot",), _table("parking lot", "Parking lot", LOT)
+        ),
+        Plate("table-tree", "Tree with stores", ("tree",), _table("tree", "Tree with stores", STORES)),
+        Plate("settings", "The dumbbell with one thing set otherwise", ("dumbbell", "settings"), settings),
+    ]
