@@ -190,7 +190,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
 }
 
 /// The modes that a scheme can change to while it runs: the words of its parameter `mode`.
-fn modes(scheme: &str) -> &'static [&'static str] {
+pub(super) fn modes(scheme: &str) -> &'static [&'static str] {
     let params = schemes::find(scheme).map(|entry| (entry.params)()).unwrap_or_default();
     match params.iter().find(|param| param.name == "mode").map(|param| param.kind) {
         Some(ParamKind::Choice(words)) => words,

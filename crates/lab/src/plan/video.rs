@@ -10,7 +10,7 @@ use stack::stream::{FrameType, Frames, Modes, Player, Video};
 use units::{Duration, Rate};
 
 use crate::file::{self, Flow, LateWord, Source, SourceWord};
-use crate::read::{At, Notes, shortened};
+use crate::read::{At, Notes, shortened, suggestion};
 
 /// Largest list of frame sizes that is read.
 const MOST_BYTES: u64 = 64_000_000;
@@ -194,7 +194,7 @@ fn sizes(text: &str) -> Result<Vec<u32>, (usize, String)> {
 }
 
 /// How the receivers of a stream play its frames; `None` where they do not, or when something is noted.
-pub(super) fn player(table: &Flow, cast: Cast, notes: &mut Notes) -> Option<Player> {
+pub(super) fn player(table: &Flow, scheme: &str, cast: Cast, notes: &mut Notes) -> Option<Player> {
     let written = table.player.given()?;
     if table.source.is_missing() {
         notes
@@ -214,12 +214,12 @@ pub(super) fn player(table: &Flow, cast: Cast, notes: &mut Notes) -> Option<Play
         startup,
         resume: written.resume.or(startup),
         waits: written.late.or(LateWord::Wait) == LateWord::Wait,
-        modes: modes(written, notes)?,
+        modes: modes(written, scheme, notes)?,
     })
 }
 
 /// The outer `None` when something is noted.
-fn modes(player: &file::Player, notes: &mut Notes) -> Option<Option<Modes>> {
+fn modes(player: &file::Player, scheme: &str, notes: &mut Notes) -> Option<Option<Modes>> {
     let Some(modes) = player.modes.given() else {
         for (key, span) in player.written() {
             if matches!(key, "low" | "high") {
@@ -237,6 +237,17 @@ fn modes(player: &file::Player, notes: &mut Notes) -> Option<Option<Modes>> {
             .hint("write the mode while the buffer fills and the one when it is full");
         return None;
     };
+    let known = super::changes::modes(scheme);
+    for mode in &modes.value {
+        if !known.contains(&mode.value.as_str()) {
+            match known {
+                [] => notes.wrong(modes.span, format!("`{scheme}` has no modes")),
+                _ => notes.wrong(mode.span, format!("`{}` is no mode of `{scheme}`", shortened(mode))),
+            }
+            .maybe(suggestion(mode, known.iter().copied()));
+            return None;
+        }
+    }
     let (low, high) = (player.low.or(Duration::from_secs(5)), player.high.or(Duration::from_secs(20)));
     if low >= high {
         let span = player.low.given().or(player.high.given()).map_or(player.span, |at| at.span);
