@@ -31,6 +31,13 @@ FLOWS: tuple[Column, ...] = (
     ("feedback_packets", "feedback", 1.0),
     ("feedback_received", "feedback heard", 1.0),
     ("signals", "signals", 1.0),
+    ("startup_s", "plays after (s)", 1.0),
+    ("stalls", "stalls", 1.0),
+    ("stalled_s", "stalled (s)", 1.0),
+    ("frames_played", "frames played", 1.0),
+    ("frames_late", "late", 1.0),
+    ("frames_lost", "lost", 1.0),
+    ("frames_dropped", "dropped by the sender", 1.0),
     ("fct_s", "completed in (s)", 1.0),
 )
 RECEIVERS: tuple[Column, ...] = (
@@ -44,6 +51,12 @@ RECEIVERS: tuple[Column, ...] = (
     ("feedback_packets", "feedback", 1.0),
     ("suppressed", "suppressed", 1.0),
     ("signals", "signals", 1.0),
+    ("startup_s", "plays after (s)", 1.0),
+    ("stalls", "stalls", 1.0),
+    ("stalled_s", "stalled (s)", 1.0),
+    ("frames_played", "frames played", 1.0),
+    ("frames_late", "late", 1.0),
+    ("frames_lost", "lost", 1.0),
 )
 LINKS: tuple[Column, ...] = (
     ("link", "link", 1.0),
@@ -99,6 +112,8 @@ QUIET = {
     "nacks_out",
     "policed",
     "expired",
+    "frames_late",
+    "frames_dropped",
 }
 """Columns that are left out when they hold nothing but zeros."""
 
@@ -109,6 +124,7 @@ UNITS = {
     **dict.fromkeys(("rtt", "rtt_min", "owd", "owd_min", "owd_max", "queueing_delay", "queue"), ("ms", 1e3)),
     **dict.fromkeys(("delay", "delay_std", "delay_min", "delay_max"), ("ms", 1e3)),
     **dict.fromkeys(("fct", "convergence", "started", "completed", "active"), ("s", 1.0)),
+    **dict.fromkeys(("startup", "stalled"), ("s", 1.0)),
     **dict.fromkeys(("utilisation", "loss_ratio", "hit_ratio"), ("%", 100.0)),
 }
 """Unit and factor with which people see a key of the summary, by its last word."""
