@@ -1,9 +1,9 @@
 //! Schemes of low priority in whole networks: what their sources promise of them, loosely enough for one run.
 
 use contract::{FlowId, NodeId};
-use sim::{Blueprint, Control, FlowKind, PortSpec, Trace, World};
+use sim::{Blueprint, ClockSpec, Control, FlowKind, PortSpec, Trace, World};
 use stack::tcp;
-use units::{Bytes, Duration, Rate, Time};
+use units::{Bytes, Drift, Duration, Offset, Rate, Time};
 
 /// A dumbbell whose bottleneck carries 10 Mbit/s and holds so many packets. Round trips take 44 ms where it is empty.
 struct Dumbbell {
@@ -126,4 +126,41 @@ fn latecomers_starve_ledbat_but_not_ledbat_pp() {
     let (first, latecomer) = two(["ledbat_pp", "ledbat_pp"], 300, 50);
     within(latecomer / (first + latecomer), 0.4..=0.7);
     within(first + latecomer, 0.9..=1.001);
+}
+
+/// The queue that one flow alone makes in a minute that begins at so many seconds, in front of 1000 packets, when the receiver's clock
+/// gains so many parts per million.
+fn queue_under_drift(scheme: &str, from: u64, ppm: i32) -> f64 {
+    let mut dumbbell = Dumbbell::new(from + 60, from, 1000);
+    dumbbell.flow(scheme, 0);
+    let node = dumbbell.net.flows[0].to[0].node;
+    dumbbell.net.clocks.push(ClockSpec { node, offset: Offset::ZERO, drift: Drift::from_ppm(ppm) });
+    let trace = dumbbell.run();
+    within(share(&trace, 0, 60), 0.90..=1.001);
+    mean_queue(&trace, 0)
+}
+
+/// 100 ppm are 0.1 ms a second, 56 ms from the empty path at the start to the minute around 560 s. LEDBAT takes them for queue, or for the want of
+/// it, and so does TCP-LP, which smooths; round-trip times are those of one clock.
+#[test]
+fn a_clock_that_drifts_moves_the_queue_of_those_that_read_one_way_delays() {
+    within(queue_under_drift("ledbat", 530, 0), 0.096..=0.106);
+    within(queue_under_drift("ledbat", 530, 100), 0.040..=0.050);
+    within(queue_under_drift("ledbat", 530, -100), 0.150..=0.162);
+    let right = queue_under_drift("tcp_lp", 530, 0);
+    within(queue_under_drift("tcp_lp", 530, 100) - right, -0.060..=-0.025);
+    within(queue_under_drift("tcp_lp", 530, -100) - right, 0.025..=0.060);
+    let right = queue_under_drift("ledbat_pp", 530, 0);
+    within(right, 0.045..=0.063);
+    // all but the timer of delayed acknowledgements, which is the receiver's
+    within(queue_under_drift("ledbat_pp", 530, 100) - right, -1e-6..=1e-6);
+    within(queue_under_drift("ledbat_pp", 530, -100) - right, -1e-6..=1e-6);
+}
+
+/// A flow that is never silent forgets the empty path after ten minutes: its own 100 ms are then the base of another 100. Slowdowns are
+/// what LEDBAT++ has against that.
+#[test]
+fn ledbat_builds_on_its_own_queue_after_ten_minutes() {
+    within(queue_under_drift("ledbat", 660, 0), 0.190..=0.210);
+    within(queue_under_drift("ledbat_pp", 660, 0), 0.045..=0.063);
 }
