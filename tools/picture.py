@@ -1,8 +1,9 @@
 """Draws the pictures of the docs. `make docs` calls it.
 
 `first-run.svg` is the network and the rates of the README's scenario. `feedback-scaling.svg` is a figure of the reproduced
-SRMCC paper, `coarse-clocks.svg` of the MIRCC paper; what `thalweg reproduce` has measured with this build already is taken
-from its folder.
+SRMCC paper, `coarse-clocks.svg` of the MIRCC paper. `named-data-*.svg` are those of the comparison of schemes for named
+data, whose page gets its tables too. What `thalweg reproduce` has measured with this build already is taken from its
+folder.
 """
 
 import os
@@ -13,6 +14,8 @@ from pathlib import Path
 import thalweg as tw
 from thalweg import papers, plots
 from thalweg.report import network
+from thalweg.report._page import number
+from thalweg.report.columns import heading_of, with_intervals
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -66,8 +69,82 @@ def coarse_clocks():
     framed("coarse-clocks.svg", 800, 340, [part(done.figures["explanation"].svg, 20, 12, 760, 316)])
 
 
+COMPARED = {
+    "dumbbell": (
+        "throughput_mbps",
+        "delay_ms",
+        "jain",
+        "least_mbps",
+        "lost_percent",
+        "refused_percent",
+        "longest_queue",
+    ),
+    "parking-lot": (
+        "throughput_mbps",
+        "delay_ms",
+        "jain",
+        "long_mbps",
+        "short_mbps",
+        "lost_percent",
+        "refused_percent",
+    ),
+    "tree": (
+        "throughput_mbps",
+        "delay_ms",
+        "jain",
+        "lost_percent",
+        "from_stores_percent",
+        "router_hits_percent",
+        "pit_peak",
+    ),
+    "settings": (
+        "throughput_mbps",
+        "delay_ms",
+        "jain",
+        "least_mbps",
+        "lost_percent",
+        "refused_percent",
+        "longest_queue",
+    ),
+}
+"""Tables of the comparison, and their columns on its page."""
+
+
+def named_data():
+    kept = ROOT / "out" / "named-data" / "measurements"
+    done = papers.reproduce("named-data", jobs=os.cpu_count() or 1, out=kept)
+    for name, figure in done.figures.items():
+        framed(f"named-data-{name}.svg", 900, 641, [part(figure.svg, 20, 12, 860, 617)])
+    page = ROOT / "docs" / "named-data-comparison.md"
+    text = page.read_text(encoding="utf-8")
+    for name, columns in COMPARED.items():
+        table = done.tables.get(f"table-{name}") or done.tables[name]
+        lines = markdown(
+            [
+                {key: row[key] for key in row if key.removesuffix("_ci95") in ("scheme", *columns)}
+                for row in table.rows()
+            ]
+        )
+        block = re.compile(rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)", re.DOTALL)
+        text = block.sub(lambda found, lines=lines: f"{found[1]}{lines}\n{found[2]}", text)
+    page.write_text(text, encoding="utf-8")
+    print(f"{page.relative_to(ROOT)} written")
+
+
+def markdown(rows):
+    """Rows as a table, means with their intervals."""
+    shown = with_intervals(rows, lambda value: number(value, 3))
+    heads = [heading_of(name) for name in shown[0]]
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)]]
+    lines += [
+        [value if isinstance(value, str) else number(value, 3) for value in row.values()] for row in shown
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def main():
     first_run()
+    named_data()
     coarse_clocks()
     feedback_scaling()
     return 0
