@@ -37,6 +37,7 @@ pub mod mca;
 pub mod mircc;
 pub mod mircc_multipath;
 pub mod nack;
+pub mod ndnsieve;
 pub mod pcon;
 pub mod perif_ecn;
 pub mod pgmcc;
@@ -61,6 +62,7 @@ registry! {
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
         nack: Nack,
+        ndnsieve: Ndnsieve,
         pcon: Pcon,
         raaqm: Raaqm,
         reno: Reno,
@@ -91,11 +93,13 @@ registry! {
         hobhis: Hobhis,
         mircc: Mircc,
         mircc_multipath: MirccMultipath,
+        ndnsieve: Ndnsieve,
         pcon: Pcon,
         raaqm: Raaqm,
     }
     app {
         least_loaded: LeastLoaded,
+        ndnsieve: Ndnsieve,
     }
     forwarder {
         least_loaded,

@@ -1,0 +1,207 @@
+//! ndnSieve in the controller: the congestion status filter and the cost calculator [SIEVE §4.2].
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use contract::{AppCx, Count, Hop, Hops, MILLION, NameId, NodeId, Order, PortId, Seen, Traffic, Wants};
+
+use super::rules::{Rules, State, cost, evens_out, metric, ratio};
+use crate::shared::shortest;
+
+/// The part in the controller.
+#[derive(Clone, Debug)]
+pub struct App {
+    rules: Rules,
+    /// Prefixes that were moved.
+    moved: BTreeSet<NameId>,
+    /// Next hops that were ordered: what the net says of them may be late.
+    ordered: BTreeMap<(NodeId, NameId), PortId>,
+}
+
+/// Where a prefix can be moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Shunt {
+    /// The shunt router.
+    node: NodeId,
+    /// Its present next hop for the prefix.
+    present: PortId,
+    /// Next hops that the prefix may take.
+    allowed: Vec<PortId>,
+}
+
+impl App {
+    pub(crate) fn new(rules: &Rules) -> Self {
+        Self { rules: rules.clone(), moved: BTreeSet::new(), ordered: BTreeMap::new() }
+    }
+
+    /// The congestion status filter: whether congestion is mild [SIEVE §4.2].
+    fn passes(&self, seen: &Seen) -> bool {
+        let status = &seen.status;
+        self.rules.state(ratio(status.load), status.backlog, ratio(status.occupancy)) == State::Mild
+    }
+
+    /// The next hop that a prefix takes at a node, orders that are under way included.
+    fn first_hop(&self, node: NodeId, prefix: NameId, cx: &AppCx<'_, '_>) -> Option<PortId> {
+        let known = || cx.net().hops(node, prefix).first().map(|hop| hop.port);
+        self.ordered.get(&(node, prefix)).copied().or_else(known)
+    }
+
+    /// The shunt router: the first one downstream of a congested link that could ask for the prefix elsewhere [SIEVE §4.2.1].
+    fn shunt(&self, prefix: NameId, congested: PortId, cx: &mut AppCx<'_, '_>) -> Option<Shunt> {
+        let net = cx.net();
+        let mut met = BTreeSet::new();
+        let mut next = VecDeque::from([congested]);
+        while let Some(port) = next.pop_front() {
+            let Some(way) = net.way(port) else { continue };
+            if !met.insert(way.to) {
+                continue;
+            }
+            operation(Count::Searching, 1, cx);
+            let node = way.to;
+            let hops = net.hops(node, prefix).len();
+            // its Data come over the link, since that is where it asks
+            let asks_here = self.first_hop(node, prefix, cx) == Some(way.back);
+            if asks_here && hops > 1 && net.has_outpost(node) {
+                let allowed = self.allowed(node, prefix, way.back, cx);
+                return Some(Shunt { node, present: way.back, allowed });
+            }
+            // on to where the Data go
+            for on in net.ways_from(node).filter(|on| on.to != way.from) {
+                let seen = cx.cache().fresh(on.port, cx.now(), self.rules.age);
+                if seen.is_some_and(|seen| carries(seen, prefix)) {
+                    next.push_back(on.port);
+                }
+            }
+        }
+        None
+    }
+
+    /// Next hops that a prefix may move to.
+    fn allowed(&self, node: NodeId, prefix: NameId, present: PortId, cx: &AppCx<'_, '_>) -> Vec<PortId> {
+        let others = cx.net().hops(node, prefix).iter().map(|hop| hop.port).filter(|port| *port != present);
+        if !self.rules.counts {
+            return others.collect();
+        }
+        let taken = self.taken(node, cx);
+        let n = |port: PortId| taken.get(&port).copied().unwrap_or(0);
+        let moved = self.moved.contains(&prefix);
+        others.filter(|port| evens_out(n(present), n(*port), moved)).collect()
+    }
+
+    /// The next hop that was ordered of a node.
+    #[cfg(test)]
+    pub(crate) fn orders_to(&self, node: NodeId, prefix: NameId) -> Option<PortId> {
+        self.ordered.get(&(node, prefix)).copied()
+    }
+
+    /// How many prefixes with traffic take each next hop of a node.
+    fn taken(&self, node: NodeId, cx: &AppCx<'_, '_>) -> BTreeMap<PortId, usize> {
+        let net = cx.net();
+        let inwards =
+            net.ways_from(node).filter_map(|way| cx.cache().fresh(way.back, cx.now(), self.rules.age));
+        let prefixes: BTreeSet<NameId> = inwards.flat_map(prefixes).collect();
+        let mut taken = BTreeMap::new();
+        for prefix in prefixes {
+            if let Some(port) = self.first_hop(node, prefix, cx) {
+                *taken.entry(port).or_insert(0) += 1;
+            }
+        }
+        taken
+    }
+
+    /// The metric of a next hop: that of the worst link of its path to the nearest producer [SIEVE eq. 3]. `None` where there is no path,
+    /// or where nothing is known of one of its links.
+    fn metric(&self, node: NodeId, prefix: NameId, hop: PortId, cx: &mut AppCx<'_, '_>) -> Option<f64> {
+        let net = cx.net();
+        let origin = net.origins.get(&prefix)?;
+        let first = net.way(hop).filter(|way| way.rate != units::Rate::ZERO)?;
+        let path = shortest(net, first.to, origin, node)?;
+        let mut most: f64 = 0.0;
+        for port in [hop].into_iter().chain(path) {
+            operation(Count::Switching, 1, cx);
+            // Data come the other way
+            let data = net.way(net.way(port)?.back)?;
+            let Some(seen) = cx.cache().fresh(data.port, cx.now(), self.rules.age) else {
+                // our choice: a node that never reports is taken for idle, one that has fallen silent for unknown
+                if net.has_outpost(data.from) {
+                    return None;
+                }
+                continue;
+            };
+            let occupancy = self.rules.occupancy(seen.status.backlog, ratio(seen.status.occupancy));
+            // metric = max 10 · β · e^ε over the links of the path                                  [SIEVE eq. 3]
+            most = most.max(metric(ratio(seen.status.load), occupancy));
+        }
+        Some(most)
+    }
+
+    /// The cost calculator: metrics of all next hops of the shunt router [SIEVE Algorithm 1].
+    fn calculate(&mut self, prefix: NameId, shunt: &Shunt, cx: &mut AppCx<'_, '_>) {
+        let hops: Vec<PortId> = cx.net().hops(shunt.node, prefix).iter().map(|hop| hop.port).collect();
+        let Some(present) = self.metric(shunt.node, prefix, shunt.present, cx) else { return };
+        let present = cost(present);
+        let mut costs: Vec<Hop> = vec![Hop { port: shunt.present, cost: present }];
+        for port in hops.into_iter().filter(|port| *port != shunt.present) {
+            let metric = self.metric(shunt.node, prefix, port, cx).map(cost);
+            let cost = match metric {
+                Some(metric) if shunt.allowed.contains(&port) => metric,
+                // it stays behind the present one
+                Some(metric) => metric.max(present),
+                None => present,
+            };
+            costs.push(Hop { port, cost });
+        }
+        // the cheapest first; the present one before its equals
+        costs.sort_by_key(|hop| hop.cost);
+        if costs[0].port != shunt.present {
+            self.moved.insert(prefix);
+            cx.count(Count::Moves, 1);
+        }
+        self.ordered.insert((shunt.node, prefix), costs[0].port);
+        cx.order(shunt.node, Order::NextHops { prefix, hops: Hops::new(&costs) });
+    }
+}
+
+impl contract::App for App {
+    fn wants(&self) -> Wants {
+        // β > th1                                                                                   [SIEVE §4.1]
+        Wants { signal_above: Some((self.rules.th1 * f64::from(MILLION)).round() as u32) }
+    }
+
+    fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
+        operation(Count::Filtering, 1, cx);
+        // without a status that is new enough nothing tells mild from severe
+        let seen = cx.cache().fresh(port, cx.now(), self.rules.age);
+        let Some(seen) = seen.filter(|seen| self.passes(seen)) else { return };
+        operation(Count::Switching, 1, cx);
+        let all: Vec<NameId> = prefixes(seen).collect();
+        let number = self.rules.moved(all.len());
+        let mut movable: Vec<(NameId, Shunt)> = Vec::new();
+        for prefix in all {
+            let shunt = self.shunt(prefix, port, cx);
+            movable.extend(shunt.filter(|shunt| !shunt.allowed.is_empty()).map(|shunt| (prefix, shunt)));
+        }
+        // Content[Num] ← Random()                                                                   [SIEVE Algorithm 1]
+        for _ in 0..number.min(movable.len()) {
+            let drawn = cx.random().below(movable.len() as u64) as usize;
+            let (prefix, shunt) = movable.swap_remove(drawn);
+            self.calculate(prefix, &shunt, cx);
+        }
+    }
+}
+
+fn operation(of: Count, n: u64, cx: &mut AppCx<'_, '_>) {
+    cx.count(of, n);
+    cx.count(Count::Operations, n);
+}
+
+/// Prefixes whose Data crossed a port.
+fn prefixes(seen: &Seen) -> impl Iterator<Item = NameId> + '_ {
+    seen.shares.iter().filter_map(|share| match share.what {
+        Traffic::Prefix(prefix) => Some(prefix),
+        Traffic::Node(_) => None,
+    })
+}
+
+fn carries(seen: &Seen, prefix: NameId) -> bool {
+    prefixes(seen).any(|other| other == prefix)
+}

@@ -1,0 +1,89 @@
+//! ndnSieve at the links of a forwarder: Data that leave a severely congested queue are marked.
+
+use contract::{Ecn, FaceId, Header, LinkCx, LinkLaw, Packet, Passing, PortView};
+use units::{Duration, Time};
+
+use super::rules::Rules;
+
+/// The part at the links [SIEVE §4.1].
+#[derive(Clone, Debug)]
+pub struct Link {
+    rules: Rules,
+    /// By face.
+    queues: Vec<Queue>,
+}
+
+/// What is known of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Queue {
+    severe: bool,
+    /// The detection period, counted from the start of the run.
+    period: u64,
+    /// The least backlog in it.
+    least: u32,
+}
+
+const NEW: Queue = Queue { severe: false, period: 0, least: u32::MAX };
+
+impl Link {
+    pub(crate) fn new(rules: &Rules) -> Self {
+        Self { rules: rules.clone(), queues: Vec::new() }
+    }
+
+    /// Takes in that so many packets wait behind one that leaves now; whether congestion is severe.
+    fn look(&mut self, face: FaceId, backlog: u32, filled: f64, now: Time) -> bool {
+        let Some(queue) = self.queues.get_mut(face.index()) else { return false };
+        let Some(span) = self.rules.detection else {
+            // L: at each departure                                                                  [SIEVE §4.1]
+            queue.severe = self.rules.is_severe(backlog, filled);
+            return queue.severe;
+        };
+        // differs: a queue that is long for a moment is a burst and no congestion; its least length in a period decides the next
+        let period = period(now, span);
+        if period != queue.period {
+            let known = period == queue.period + 1 && queue.least != u32::MAX;
+            queue.severe = known && self.rules.is_severe(queue.least, filled);
+            (queue.period, queue.least) = (period, u32::MAX);
+        }
+        queue.least = queue.least.min(backlog);
+        queue.severe
+    }
+}
+
+/// q/Q of a queue: in packets where they are limited, otherwise in bytes.
+fn filled(port: &PortView) -> f64 {
+    match port.limit.packets {
+        u32::MAX => port.backlog.bytes.as_f64() / port.limit.bytes.as_f64().max(1.0),
+        packets => f64::from(port.backlog.packets) / f64::from(packets.max(1)),
+    }
+}
+
+fn period(now: Time, span: Duration) -> u64 {
+    now.as_nanos() / span.as_nanos().max(1)
+}
+
+impl LinkLaw for Link {
+    fn on_start(&mut self, cx: &mut dyn LinkCx) {
+        self.queues = vec![NEW; cx.faces() as usize];
+    }
+
+    fn watches_departures(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn on_dequeue(
+        &mut self,
+        packet: &mut Packet,
+        to: FaceId,
+        port: &PortView,
+        _waited: Duration,
+        at: &mut Passing<'_>,
+    ) {
+        let severe = self.look(to, port.backlog.packets, filled(port), at.now);
+        // marks go on, and no later queue clears them                                               [SIEVE §4.1]
+        if severe && matches!(packet.header, Header::Data(_)) && packet.ecn == Ecn::Capable {
+            packet.ecn = Ecn::Marked;
+        }
+    }
+}

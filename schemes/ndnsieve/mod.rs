@@ -1,0 +1,136 @@
+//! ndnSieve: mild congestion is the controller's business, severe congestion the consumers'.
+
+use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
+use units::Duration;
+
+mod app;
+mod edge;
+mod link;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use app::App;
+pub use edge::Control;
+pub use link::Link;
+
+use self::rules::Rules;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "ndnsieve",
+    title: "ndnSieve: congestion sieved between an SDN controller and consumers",
+    families: &[Family::Ndn],
+    sources: &[
+        Source {
+            key: "SIEVE",
+            text: "Ma et al.: ndnSieve, an SDN-based congestion control for named data networking, 2024 (full text)",
+        },
+        Source {
+            key: "MODEL",
+            text: "a small packet model of our own, by which the calibrated profile was chosen: a fit, and no evidence",
+        },
+    ],
+    documented: Documented::Partial,
+    series: &[],
+    reorder: 1,
+};
+
+params! {
+    /// literal: every sentence of the paper as it stands. calibrated: the reading that comes near its results. Each rule below can be set by
+    /// itself.
+    profile: Profile = Profile::Calibrated, from "our choice: the literal reading loses packets and swings, which the paper's figures do not";
+    /// th1: a link is congested when its load is above this.
+    th1: f64 = 0.85, within 0.0..=10.0, from "SIEVE Table 3";
+    /// th2: congestion is severe when the occupancy of the queue is above this.
+    th2: f64 = 0.9, within 0.01..=1.0, from "SIEVE Table 3";
+    /// Queue length that th2 is of: a share th2 of the limit, or the packets of `severe`.
+    level: Level = Level::Profile, from "our choice: literal takes the limit of 500 packets, of which 450 are 0.4 s at 10 Mbit/s; calibrated takes packets";
+    /// Packets that may wait before congestion is severe, where `level` is packets: occupancy is then th2 · q / this, at most 1.
+    severe: u32 = 3, within 1..=1000000, from "our choice: MODEL; the queue that keeps a link busy while windows move by one";
+    /// When severity is decided.
+    detection: Detection = Detection::Profile, from "our choice: SIEVE §5.1 speaks of a detection period and gives none; literal decides at every departure";
+    /// Detection period, where there is one: severity in the next is decided by the least queue in this.
+    detection_period: Duration = Duration::from_millis(20), within "1 us"..="1000 s", from "our choice: MODEL; bursts are shorter";
+    /// What moves a window by one.
+    steps: Steps = Steps::Profile, from "our choice: SIEVE eq. 4 and 5 count with k, which may be Data or rounds; literal takes Data";
+    /// a: share of the prefixes on a congested link that are moved, at least one.
+    share: f64 = 0.34, within 0.0..=1.0, from "our choice: SIEVE Algorithm 1 gives a no value; one prefix of three, since moving all moves the congestion";
+    /// Which moves are allowed.
+    moves: Moves = Moves::Profile, from "our choice: SIEVE §4.2.1 says that path choice converges, and no rule of it makes that so; literal has none";
+    /// Statuses measured longer ago count as unknown: a prefix is not moved by them, and to no link of which nothing newer is known.
+    age: Duration = Duration::from_millis(1500), within "1 ms"..="1000 s", from "our choice: three reporting cycles; SIEVE does not speak of lost or late status";
+}
+
+choice! {
+    /// Which reading.
+    pub enum Profile {
+        /// The one that comes near the paper's results.
+        Calibrated = "calibrated",
+        /// Every sentence as it stands.
+        Literal = "literal",
+    }
+}
+
+choice! {
+    /// What th2 is a share of.
+    pub enum Level {
+        /// As the profile has it.
+        Profile = "profile",
+        /// The limit of the queue.
+        Limit = "limit",
+        /// So many packets that their share th2 is `severe`.
+        Packets = "packets",
+    }
+}
+
+choice! {
+    /// When severity is decided.
+    pub enum Detection {
+        /// As the profile has it.
+        Profile = "profile",
+        /// At every departure.
+        Departure = "departure",
+        /// Once a detection period.
+        Period = "period",
+    }
+}
+
+choice! {
+    /// What moves a window by one.
+    pub enum Steps {
+        /// As the profile has it.
+        Profile = "profile",
+        /// Every Data packet.
+        Data = "data",
+        /// Every Data packet until the first mark, then every round.
+        Round = "round",
+    }
+}
+
+choice! {
+    /// Which moves are allowed.
+    pub enum Moves {
+        /// As the profile has it.
+        Profile = "profile",
+        /// All that lead to a lower metric.
+        Any = "any",
+        /// Of these, those that even out how many prefixes take each next hop.
+        Count = "count",
+    }
+}
+
+/// The part at a consumer.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Control::new(&Rules::new(params), setup)
+}
+
+/// The part at the links of a forwarder.
+pub fn link(params: &Params, _setup: &Setup) -> Link {
+    Link::new(&Rules::new(params))
+}
+
+/// The part in the controller.
+pub fn app(params: &Params, _setup: &Setup) -> App {
+    App::new(&Rules::new(params))
+}
