@@ -57,11 +57,11 @@ impl App {
             }
             operation(Count::Searching, 1, cx);
             let node = way.to;
-            let hops = net.hops(node, prefix).len();
+            let candidates = self.candidates(node, prefix, cx);
             // its Data come over the link, since that is where it asks
             let asks_here = self.first_hop(node, prefix, cx) == Some(way.back);
-            if asks_here && hops > 1 && net.has_outpost(node) {
-                let allowed = self.allowed(node, prefix, way.back, cx);
+            if asks_here && candidates.len() > 1 && net.has_outpost(node) {
+                let allowed = self.allowed(candidates, node, prefix, way.back, cx);
                 return Some(Shunt { node, present: way.back, allowed });
             }
             // on to where the Data go
@@ -75,9 +75,25 @@ impl App {
         None
     }
 
-    /// Next hops that a prefix may move to.
-    fn allowed(&self, node: NodeId, prefix: NameId, present: PortId, cx: &AppCx<'_, '_>) -> Vec<PortId> {
-        let others = cx.net().hops(node, prefix).iter().map(|hop| hop.port).filter(|port| *port != present);
+    /// Next hops of a node that could be asked for a prefix. One that its Data leave by is none: it asks this node.
+    fn candidates(&self, node: NodeId, prefix: NameId, cx: &AppCx<'_, '_>) -> Vec<PortId> {
+        let asks = |port: &PortId| {
+            let seen = cx.cache().fresh(*port, cx.now(), self.rules.age);
+            seen.is_some_and(|seen| carries(seen, prefix))
+        };
+        cx.net().hops(node, prefix).iter().map(|hop| hop.port).filter(|port| !asks(port)).collect()
+    }
+
+    /// Those of `candidates` that a prefix may move to.
+    fn allowed(
+        &self,
+        candidates: Vec<PortId>,
+        node: NodeId,
+        prefix: NameId,
+        present: PortId,
+        cx: &AppCx<'_, '_>,
+    ) -> Vec<PortId> {
+        let others = candidates.into_iter().filter(|port| *port != present);
         if !self.rules.counts {
             return others.collect();
         }

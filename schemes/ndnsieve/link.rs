@@ -11,13 +11,15 @@ pub struct Link {
     rules: Rules,
     /// By face.
     queues: Vec<Queue>,
+    /// When detection periods begin.
+    began: Time,
 }
 
 /// What is known of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Queue {
     severe: bool,
-    /// The detection period, counted from the start of the run.
+    /// The detection period, counted from the first.
     period: u64,
     /// The least backlog in it.
     least: u32,
@@ -27,7 +29,7 @@ const NEW: Queue = Queue { severe: false, period: 0, least: u32::MAX };
 
 impl Link {
     pub(crate) fn new(rules: &Rules) -> Self {
-        Self { rules: rules.clone(), queues: Vec::new() }
+        Self { rules: rules.clone(), queues: Vec::new(), began: Time::ZERO }
     }
 
     /// Takes in that so many packets wait behind one that leaves now; whether congestion is severe.
@@ -39,7 +41,7 @@ impl Link {
             return queue.severe;
         };
         // differs: a queue that is long for a moment is a burst and no congestion; its least length in a period decides the next
-        let period = period(now, span);
+        let period = now.saturating_since(self.began).as_nanos() / span.as_nanos().max(1);
         if period != queue.period {
             let known = period == queue.period + 1 && queue.least != u32::MAX;
             queue.severe = known && self.rules.is_severe(queue.least, filled);
@@ -58,13 +60,10 @@ fn filled(port: &PortView) -> f64 {
     }
 }
 
-fn period(now: Time, span: Duration) -> u64 {
-    now.as_nanos() / span.as_nanos().max(1)
-}
-
 impl LinkLaw for Link {
     fn on_start(&mut self, cx: &mut dyn LinkCx) {
         self.queues = vec![NEW; cx.faces() as usize];
+        self.began = cx.now();
     }
 
     fn watches_departures(&self) -> bool {

@@ -337,6 +337,7 @@ fn marks(rules: &Rules, departures: &[(u64, u32)]) -> Vec<bool> {
     let mut faces = faces(1, Rate::from_mbps(10), 0);
     faces[0].link.as_mut().expect("it is a link").limit.packets = 500;
     let mut gate = Gate::new(faces);
+    gate.now = Time::ZERO;
     law.on_start(&mut gate);
     let name = Name { prefix: NameId(1), segment: 0 };
     let marked = |&(ms, backlog): &(u64, u32)| {

@@ -37,11 +37,13 @@ pub enum Control {
     Order(Order),
     /// An outpost: the order of that number was heard.
     Ack,
-    /// The controller has begun, and knows nothing: which orders do you keep? Said again until it is answered.
+    /// The controller has begun, and knows nothing: which orders do you keep? Said again until it is answered. Its number is the
+    /// controller's time.
     Hello,
     /// An outpost's answer: it keeps this order.
     Kept(Order),
-    /// An outpost's answer: these were all.
+    /// An outpost's answer: these were all. It repeats the number of the greeting, by which the controller knows how the outpost's clock
+    /// stands to its own.
     Welcome {
         /// How many orders it keeps.
         kept: u32,
@@ -307,7 +309,7 @@ impl Net {
 /// What is known of a port from its latest status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
-    /// When it was measured.
+    /// When it was measured, by the controller's clock.
     pub at: Time,
     /// The status.
     pub status: Status,

@@ -20,7 +20,8 @@ pub struct Station {
 
 /// The controller with its app.
 ///
-/// It begins with the network that it was set up with and asks every outpost which orders it keeps. What it orders is numbered from the
+/// It begins with the network that it was set up with and asks every outpost which orders it keeps. The answers tell it how their clocks stand
+/// to its own: what an outpost reports before counts for nothing. What it orders is numbered from the
 /// present time on, so that a controller that comes back without memory is not taken for an earlier one.
 pub struct Controller<A> {
     app: A,
@@ -36,8 +37,8 @@ pub struct Controller<A> {
 /// What is under way to an outpost.
 struct Post {
     station: Station,
-    /// It has said which orders it keeps.
-    greeted: bool,
+    /// From an instant of its clock to the same of the controller's, in nanoseconds; `None` until it has answered a greeting.
+    shift_ns: Option<i64>,
     /// How many it has said since it was last asked.
     heard: u32,
     greeting: Again,
@@ -49,6 +50,11 @@ struct Open {
     number: u64,
     order: Order,
     again: Again,
+}
+
+/// An instant of another clock as the controller's own.
+fn shifted(at: Time, shift_ns: i64) -> Time {
+    Time::from_nanos(at.as_nanos().saturating_add_signed(shift_ns))
 }
 
 /// When something is said again.
@@ -78,7 +84,7 @@ impl<A: App> Controller<A> {
         let never = Again { at: Time::NEVER, wait: config.retry };
         let post = |station: &Station| Post {
             station: *station,
-            greeted: false,
+            shift_ns: None,
             heard: 0,
             greeting: never,
             open: Vec::new(),
@@ -133,13 +139,20 @@ impl<A: App> Controller<A> {
     }
 
     fn on_message(&mut self, packet: &Packet, cx: &mut NodeCx<'_, '_>) {
-        let (at, number) = (packet.sent_at, packet.label.0[0]);
+        let (now, number) = (cx.now(), packet.label.0[0]);
         let Header::Control(word) = packet.header else { return cx.count(Count::Ignored, 1) };
-        let late = cx.now().saturating_since(at) > self.config.stale;
+        // who has not answered yet has a clock that nobody knows
+        let shift = self.post(packet.source.node).and_then(|post| post.shift_ns);
+        let at = shift.map(|shift| shifted(packet.sent_at, shift));
+        let timely = |at: &Time| now.saturating_since(*at) <= self.config.stale;
+        let at = match word {
+            Control::Status(_) | Control::Shares { .. } | Control::Signal { .. } => match at.filter(timely) {
+                Some(at) => at,
+                None => return cx.count(Count::Ignored, 1),
+            },
+            _ => now,
+        };
         match word {
-            Control::Status(_) | Control::Shares { .. } | Control::Signal { .. } if late => {
-                cx.count(Count::Ignored, 1);
-            }
             Control::Status(status) => self.on_status(at, status, &packet.label, cx),
             Control::Shares { port, count } => {
                 if !self.cache.add(at, port, Share::unpack(&packet.label, usize::from(count))) {
@@ -162,8 +175,11 @@ impl<A: App> Controller<A> {
                 if let Some(post) = self.post(packet.source.node)
                     && post.heard >= kept
                 {
-                    post.greeted = true;
                     post.greeting.at = Time::NEVER;
+                    // it spoke half a round trip ago, as far as both ways are alike
+                    let asked = Time::from_nanos(number);
+                    let spoke = asked + now.saturating_since(asked) / 2;
+                    post.shift_ns = Some(spoke.as_nanos().wrapping_sub(packet.sent_at.as_nanos()) as i64);
                 }
             }
             Control::Order(_) | Control::Hello => cx.count(Count::Ignored, 1),
@@ -214,7 +230,7 @@ impl<A: App> Controller<A> {
             _ => post.greeting.later(&self.config, cx.now()),
         }
         let Station { at, way } = post.station;
-        say(Control::Hello, Label::default(), at, way, &self.config, cx);
+        say(Control::Hello, numbered(cx.now().as_nanos()), at, way, &self.config, cx);
     }
 
     /// Says again what is due.

@@ -151,7 +151,7 @@ impl Outpost {
                     let (_, number, order) = self.kept[index];
                     self.say(Control::Kept(order), numbered(number), cx);
                 }
-                self.say(Control::Welcome { kept: self.kept.len() as u32 }, Label::default(), cx);
+                self.say(Control::Welcome { kept: self.kept.len() as u32 }, numbered(number), cx);
             }
             _ => cx.count(Count::Ignored, 1),
         }

@@ -328,9 +328,9 @@ fn a_later_controller_orders_with_larger_numbers_and_learns_what_is_in_force() {
     assert_eq!(controller.wake(), at(5100));
     bench.now = at(5100);
     bench.with(CONTROLLER, |cx| controller.handle(RouterInput::Timer, cx));
-    assert_eq!(bench.said(), [(Control::Hello, Label::default())]);
+    assert_eq!(bench.said(), [(Control::Hello, Label([at(5100).as_nanos(), 0, 0, 0]))]);
     tell_now(&mut bench, &mut controller, Control::Kept(order), at(4000).as_nanos());
-    tell_now(&mut bench, &mut controller, Control::Welcome { kept: 1 }, 0);
+    tell_now(&mut bench, &mut controller, Control::Welcome { kept: 1 }, at(5100).as_nanos());
     assert_eq!(controller.wake(), Time::NEVER);
     assert_eq!(controller.net().hops(NodeId(1), NameId(1)), hops.list());
     tell_now(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0);
@@ -346,15 +346,39 @@ fn late_statuses_are_ignored_and_others_tell_what_links_carry() {
         let (port, rate) = (PortId(4), Rate::from_mbps(mbps));
         Control::Status(Status { port, rate, load, occupancy: 0, backlog: 0, shares: 0 })
     };
+    // before the outpost has answered, nobody knows what its clock means
+    tell(&mut bench, &mut controller, status(10, 9), 0, at(0));
+    assert_eq!((controller.cache().seen(PortId(4)), bench.count(Count::Ignored)), (None, 1));
+    tell(&mut bench, &mut controller, Control::Welcome { kept: 0 }, 0, at(0));
     bench.now = at(3000);
     tell(&mut bench, &mut controller, status(10, 1), 0, at(1999));
-    assert_eq!((controller.cache().seen(PortId(4)), bench.count(Count::Ignored)), (None, 1));
+    assert_eq!((controller.cache().seen(PortId(4)), bench.count(Count::Ignored)), (None, 2));
     tell(&mut bench, &mut controller, status(10, 2), 0, at(2500));
     tell(&mut bench, &mut controller, status(5, 3), 0, at(2400));
     assert_eq!(controller.cache().seen(PortId(4)).map(|seen| seen.status.load), Some(2));
     tell(&mut bench, &mut controller, status(0, 0), 0, at(2900));
     assert_eq!(controller.net().way(PortId(4)).map(|way| way.rate), Some(Rate::ZERO));
-    assert_eq!((bench.count(Count::Statuses), bench.count(Count::Ignored)), (2, 2));
+    assert_eq!((bench.count(Count::Statuses), bench.count(Count::Ignored)), (2, 3));
     tell(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0, at(1999));
     assert_eq!(bench.count(Count::Signals), 0);
+}
+
+#[test]
+fn ages_are_told_across_clocks_that_are_off() {
+    let mut bench = Bench::new();
+    let mut controller = controller();
+    bench.now = at(5000);
+    start(&mut bench, &mut controller);
+    // asked at 5 s, answered at 5.2 s; the outpost's clock is an hour ahead, so that it spoke at 3605.1 s
+    bench.now = at(5200);
+    tell(&mut bench, &mut controller, Control::Welcome { kept: 0 }, at(5000).as_nanos(), at(3_605_100));
+    let status = |load| {
+        let (port, rate) = (PortId(4), Rate::from_mbps(10));
+        Control::Status(Status { port, rate, load, occupancy: 0, backlog: 0, shares: 0 })
+    };
+    bench.now = at(6000);
+    tell(&mut bench, &mut controller, status(1), 0, at(3_604_999));
+    assert_eq!(controller.cache().seen(PortId(4)), None);
+    tell(&mut bench, &mut controller, status(2), 0, at(3_605_000));
+    assert_eq!(controller.cache().seen(PortId(4)).map(|seen| seen.at), Some(at(5000)));
 }
