@@ -478,8 +478,8 @@ class Consumer(Part):
 class Clock(Part):
     """The clock of a node, or of all nodes that match a pattern such as `"s*"`.
 
-    `offset` is how far it is ahead when the run starts, or behind, such as `"-1 h"`; `drift` how much too fast it runs, such as
-    `"100 ppm"`.
+    `offset` is how far it is ahead when the run starts, or behind, such as `"-1 h"`; `drift` how much too fast it runs,
+    such as `"100 ppm"`.
     """
 
     def __init__(

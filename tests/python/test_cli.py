@@ -275,6 +275,7 @@ def test_a_broken_scenario_is_a_message_with_its_place(
         (["metrics", "througput_bps"], "did you mean `throughput_bps`?"),
         (["reproduce", "mac"], "mca"),
         (["reproduce", "mca", "--figure", "figure-99"], "figure-8"),
+        (["reproduce", "named-dat"], "named-data"),
         (["reproduce", "mca", "--jobs", "0"], "at least one"),
         (["report", "nowhere"], "nowhere"),
         (["compare", "nowhere"], "two runs"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +11,7 @@ import polars
 import pytest
 
 from thalweg import Scenario, papers
+from thalweg.cli import reproduce
 from thalweg.papers._base import Samples, Scale
 from thalweg.papers.named_data import STUDY, drawing, extracts, figures, scenarios
 from thalweg.report import save_reproduction, write
@@ -191,6 +193,15 @@ def test_the_dumbbell_tells_rates_from_windows(quick):
     assert by_name["MIRCC"]["longest_queue"] < 10
     assert by_name["constant, 150 %"]["lost_percent"] == pytest.approx(100 / 3, abs=1.0)
     assert quick.figures["dumbbell"].svg.startswith("<svg")
+
+
+def test_the_terminal_shows_a_row_for_each_scheme(quick, capsys):
+    reproduce._print(quick, Path("report.html"), 1.0)
+    shown = capsys.readouterr().out
+    assert "throughput" in shown
+    assert "report.html" in shown
+    for label in ("AIMD", "CUBIC", "HoBHIS"):
+        assert sum(line.strip().startswith(label) for line in shown.splitlines()) == 1
 
 
 def test_a_study_says_that_it_is_no_paper(quick, tmp_path):

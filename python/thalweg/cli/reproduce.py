@@ -101,7 +101,8 @@ def _print(done: Any, page: Path, seconds: float) -> None:
     else:
         screen.print(done.title, style="bold", soft_wrap=True)
     if not done.of_paper:
-        for table in done.tables.values():
+        drawn = [table for figure in done.figures.values() for table in figure.tables.values()]
+        for table in done.tables.values() or drawn:
             _print_rows(table)
     for note in done.notes:
         screen.print(f"note: {note}", style="yellow" if done.quick else "dim")
