@@ -44,11 +44,9 @@ pub trait Strategy {
     /// A neighbour, or this node's own [`LinkLaw`] in releasing a lane, refuses an Interest.
     ///
     /// Already true: the out-record says so. It may send the Interest to other faces, refuse it to any downstream, or reject it. The
-    /// default waits until every face that was tried has refused, and then refuses with the least severe of their reasons.
+    /// default is [`StrategyCx::pass_refusals`].
     fn on_nack(&mut self, nack: &Refused<'_>, _fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        if let Some(reason) = cx.all_refused(nack.pending) {
-            cx.send_nacks(nack.pending, reason);
-        }
+        cx.pass_refusals(nack.pending);
     }
 
     /// A pending Interest has expired: no Data came for any downstream.
@@ -239,6 +237,26 @@ pub trait StrategyCx {
     /// The in-record of `face`, if it waits for the Data.
     fn awaited_by(&self, pending: Pending, face: FaceId) -> Option<InRecord> {
         (0..).map_while(|index| self.downstream(pending, index)).find(|record| record.face == face)
+    }
+
+    /// Refuses to every downstream once every face that was tried has refused, with the least severe of their reasons. Where all but
+    /// one have, and that one waits for the Data itself, the two nodes would wait for each other: then it alone is refused
+    /// [NFD: best-route strategy, processing of NACKs].
+    fn pass_refusals(&mut self, pending: Pending) {
+        let (mut least, mut open) = (None, None);
+        for record in (0..).map_while(|index| self.upstream(pending, index)) {
+            match record.refused {
+                Some(reason) => least = Some(least.map_or(reason, |least: NackReason| least.min(reason))),
+                None if open.is_some() => return,
+                None => open = Some(record.face),
+            }
+        }
+        let Some(reason) = least else { return };
+        match open {
+            None => self.send_nacks(pending, reason),
+            Some(face) if self.awaited_by(pending, face).is_some() => self.send_nack(pending, face, reason),
+            Some(_) => {}
+        }
     }
 
     /// The least severe reason, once every face that was tried has refused; `None` before, and where none was tried.

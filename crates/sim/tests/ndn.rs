@@ -201,7 +201,7 @@ fn a_way_that_has_fallen_silent_is_left_by_the_strategy_that_listens() {
         run(&print).flows[0].arrived.packets
     };
     assert!((495..=500).contains(&arrived("best_route")), "{}", arrived("best_route"));
-    // some 200 ms pass before a face counts as silent
+    // some 200 ms pass before a face counts as silent, whose Interests nobody sends again
     assert!((965..=985).contains(&arrived("asf")), "{}", arrived("asf"));
 }
 
@@ -310,8 +310,8 @@ struct Drawn {
     strategy: usize,
     store: u32,
     loss: f64,
-    /// A link goes down and comes up again at these times.
-    flap: Option<(u32, u64, u64)>,
+    /// Links go down at the first of these times, and come up again at the second, if at all.
+    flaps: Vec<(u32, u64, Option<u64>)>,
     reset: Option<(u32, u64)>,
 }
 
@@ -323,11 +323,11 @@ fn drawn() -> impl Strategy<Value = Drawn> {
             prop::collection::vec(0..nodes, 1..4),
             prop::collection::vec((0..nodes, 20u64..200), 1..4),
             (0..stack::ndn::strategies::ALL.len(), 0u32..40, prop_oneof![Just(0.0), Just(0.05)]),
-            prop::option::of((0..nodes - 1, 100u64..900, 1000u64..1900)),
+            prop::collection::vec((0..nodes + 4, 100u64..900, prop::option::of(1000u64..1900)), 0..5),
             prop::option::of((0..nodes, 100u64..1900)),
         )
             .prop_map(
-                |((parents, more), producers, consumers, (strategy, store, loss), flap, reset)| Drawn {
+                |((parents, more), producers, consumers, (strategy, store, loss), flaps, reset)| Drawn {
                     parents,
                     more,
                     producers,
@@ -335,7 +335,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
                     strategy,
                     store,
                     loss,
-                    flap,
+                    flaps,
                     reset,
                 },
             )
@@ -361,10 +361,12 @@ fn build(drawn: &Drawn) -> Blueprint {
     let spec = ndn(&mut print);
     spec.strategy = stack::ndn::strategies::ALL[drawn.strategy].name.to_owned();
     spec.config.store = Store { policy: Policy::Lru, size: drawn.store };
-    if let Some((link, down, up)) = drawn.flap {
-        print.events.push((at_ms(down), Change::LinkUp(LinkId(link), false)));
-        print.events.push((at_ms(up), Change::LinkUp(LinkId(link), true)));
+    for &(link, down, up) in &drawn.flaps {
+        let link = LinkId(link % print.links.len() as u32);
+        print.events.push((at_ms(down), Change::LinkUp(link, false)));
+        print.events.extend(up.map(|up| (at_ms(up), Change::LinkUp(link, true))));
     }
+    print.events.sort_by_key(|(at, _)| *at);
     if let Some((node, at)) = drawn.reset {
         print.events.push((at_ms(at), Change::Reset(NodeId(node))));
     }
@@ -383,6 +385,16 @@ proptest! {
             let counters = record.ndn.as_ref().expect("a forwarder counts");
             prop_assert_eq!(counters.pending, 0, "{:?}: {:?}", record.node, counters);
             prop_assert!(counters.stored <= u64::from(drawn.store));
+            if drawn.reset.is_some() {
+                continue;
+            }
+            let count = |what| counters.count(what);
+            let taken = count(Tally::InterestsIn) - count(Tally::Aggregated) - count(Tally::Repeated);
+            let ended = count(Tally::Hits) + count(Tally::Loops) + count(Tally::NoRoute)
+                + (count(Tally::DataIn) - count(Tally::Unsolicited)) + count(Tally::Expired);
+            // the others ended with refusals: those of all next hops, or where there was none to take
+            let refusals = count(Tally::NacksIn) + count(Tally::NacksOut) - count(Tally::Loops) - count(Tally::NoRoute);
+            prop_assert!(taken >= ended && taken - ended <= refusals, "{:?}: {:?}", record.node, counters);
         }
         // a consumer hears at most once of each Interest, and of all but what a reset forgot within their lifetime
         for (flow, &(node, _)) in trace.flows.iter().zip(&drawn.consumers) {

@@ -1,6 +1,6 @@
 //! A forwarder alone: what becomes of each packet, as the public documents of the NDN forwarder say it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use contract::{
@@ -636,6 +636,15 @@ fn step() -> impl proptest::strategy::Strategy<Value = Step> {
     ]
 }
 
+/// What downstreams of a forwarder may still hear.
+#[derive(Default)]
+struct Waiting {
+    /// By downstream and segment, when what it asked for is over at the latest.
+    asked: BTreeMap<(u32, u64), Time>,
+    /// By segment, when what a downstream asked for that was refused is over: the entry may live as long for the others.
+    refused: BTreeMap<u64, Time>,
+}
+
 proptest! {
     /// Every Interest is answered, refused or expires, whatever comes, under every strategy, with and without a store; and when
     /// nothing more comes, nothing is pending.
@@ -651,12 +660,15 @@ proptest! {
         let law = Law { refuse, ..Law::default() };
         let mut node: Node<Any<strategies::BestRoute>, Law> =
             node(&config, made, Some(law), &[hop(1, 5), hop(2, 9), hop(4, 20)]);
-        // by downstream and segment, when what it asked for is over at the latest
-        let mut waiting: BTreeMap<(u32, u64), Time> = BTreeMap::new();
-        let heard = |waiting: &mut BTreeMap<(u32, u64), Time>, gone: &[Gone], now: Time| {
+        let mut waiting = Waiting::default();
+        let heard = |waiting: &mut Waiting, gone: &[Gone], now: Time| {
             for (gone, (face, kind, segment)) in gone.iter().zip(told(gone)) {
                 if kind != 'I' {
-                    let known = waiting.remove(&(face, segment));
+                    let known = waiting.asked.remove(&(face, segment));
+                    if let Some(until) = known.filter(|_| kind == 'N') {
+                        let before = waiting.refused.get(&segment).copied().unwrap_or(until);
+                        waiting.refused.insert(segment, until.max(before));
+                    }
                     // refusals say when they were sent, which may have been before now
                     let when = if kind == 'N' { gone.packet.sent_at } else { now };
                     prop_assert!(known.is_some_and(|until| until > when), "{kind} {segment} to {face}, who does not wait");
@@ -675,14 +687,14 @@ proptest! {
                     let gone = node.take(face, interest(segment, nonce));
                     // a loop is refused, but what the downstream asked for before stays pending
                     if reasons(&gone) != [(face, NackReason::Duplicate)] {
-                        waiting.insert((face, segment), now + Duration::from_secs(2));
+                        waiting.asked.insert((face, segment), now + Duration::from_secs(2));
                         heard(&mut waiting, &gone, now)?;
                     }
                 }
                 Step::Data { face, segment } => {
                     let gone = node.take(face, data(segment));
                     // Data does not go back to where it came from: whoever brings it has it
-                    waiting.remove(&(face, segment));
+                    waiting.asked.remove(&(face, segment));
                     heard(&mut waiting, &gone, node.now)?;
                 }
                 Step::Nack { face, segment, nonce } => {
@@ -690,8 +702,11 @@ proptest! {
                     heard(&mut waiting, &gone, node.now)?;
                 }
             }
-            prop_assert!(node.machine.pit().len() <= waiting.len(), "memory follows who waits");
-            waiting.retain(|_, until| *until > node.now);
+            let asked = waiting.asked.keys().map(|(_, segment)| *segment);
+            let alive: BTreeSet<u64> = asked.chain(waiting.refused.keys().copied()).collect();
+            prop_assert!(node.machine.pit().len() <= alive.len(), "memory follows who waits");
+            waiting.asked.retain(|_, until| *until > node.now);
+            waiting.refused.retain(|_, until| *until > node.now);
         }
         let gone = node.run(node.now + Duration::from_secs(3));
         heard(&mut waiting, &gone, node.now)?;

@@ -14,6 +14,8 @@ use super::suppression::Suppression;
 use crate::parts::Rtt;
 
 contract::params! {
+    /// The first probe of a prefix is at random within this after its first Interest.
+    probe_first: Duration = Duration::from_secs(5), within "0 s"..="100000 s", from "NFD: the first probe of the ASF strategy is within 5 s";
     /// Time between two probes of a prefix.
     probe_every: Duration = Duration::from_secs(60), within "1 ms"..="100000 s", from "NFD: probing interval of the ASF strategy";
     /// A face that has not answered yet counts as silent after this.
@@ -21,7 +23,7 @@ contract::params! {
     /// Least time after which a face counts as silent.
     patience_least: Duration = Duration::from_millis(200), within "0 s"..="100 s", from "NFD: least timeout of its round-trip estimator";
     /// Consecutive silences after which a face is ranked behind all that answer.
-    silences: u32 = 1, within 1..=1000, from "NFD: its default, no silence is forgiven";
+    silences: u32 = 3, within 1..=1000, from "NFD 24.07: three timeouts; one, with none forgiven, before that";
     /// An Interest that comes again is not sent again sooner than this after the last time; doubled each time.
     suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
     /// Most that the suppression grows to.
@@ -115,15 +117,15 @@ impl Asf {
     /// Asks another face as well, if a probe is due.
     fn probe(&mut self, interest: &Arrived<'_>, used: FaceId, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let now = cx.now();
-        let every = self.params.probe_every;
+        let Params { probe_first, probe_every, .. } = self.params;
         // the first at a random time, so that forwarders do not probe together
         let probe_at = &mut self.prefixes[fib.index as usize].probe_at;
-        let due = *probe_at.get_or_insert_with(|| now + every.scaled(cx.random().unit()));
+        let due = *probe_at.get_or_insert_with(|| now + probe_first.scaled(cx.random().unit()));
         let others = fib.hops.iter().filter(|hop| hop.face != used && hop.face != interest.from);
         if due > now || others.clone().next().is_none() {
             return;
         }
-        self.prefixes[fib.index as usize].probe_at = Some(now + every);
+        self.prefixes[fib.index as usize].probe_at = Some(now + probe_every);
         let untried = others.clone().map(|hop| self.rank(fib.index, hop)).filter(|rank| rank.0 == 1).min();
         let face = match untried {
             Some(rank) => rank.2,
@@ -183,13 +185,12 @@ impl Strategy for Asf {
 
     fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let silences = self.params.silences;
-        // a duplicate says that the Interest is there already, nothing about the face
+        // differs: a duplicate says that the Interest is there already, nothing about the face
         if nack.reason != NackReason::Duplicate {
             self.face(fib.index, nack.from).silent = silences;
         }
-        if let Some(reason) = cx.all_refused(nack.pending) {
-            cx.send_nacks(nack.pending, reason);
-        }
+        // differs: NFD's leaves the downstreams to their timers
+        cx.pass_refusals(nack.pending);
     }
 
     fn on_timer(&mut self, cx: &mut dyn StrategyCx) {

@@ -317,9 +317,57 @@ fn weighted_tries_another_face_for_what_is_asked_again() {
     assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [], "suppressed");
 }
 
+fn no_probe() -> (&'static str, ParamValue) {
+    ("probe_first", time("100000 s"))
+}
+
+#[test]
+fn asf_leaves_a_face_after_three_silences_in_a_row() {
+    let (mut strategy, mut fake) = (made("asf", &[no_probe()]), Fake::new());
+    let mut faces = Vec::new();
+    for slot in 0..7u32 {
+        // a second passes without an answer, and the patience doubles each time
+        fake.now = at(u64::from(slot) * 100_000);
+        strategy.on_timer(&mut fake);
+        faces.extend(ask(&mut strategy, &mut fake, slot, 0));
+        if slot == 1 {
+            answer(&mut strategy, &mut fake, slot, 1, 50);
+        }
+    }
+    // the answer to the second forgives the silence of the first; 2, 3 and 4 are three in a row
+    let expected = [1, 1, 1, 1, 1, 2, 2];
+    assert_eq!(faces, expected.map(Did::Send));
+}
+
+#[test]
+fn of_two_that_wait_for_each_other_one_is_refused() {
+    for name in ["best_route", "multicast", "weighted", "asf"] {
+        let (mut strategy, mut fake) = (made(name, &[]), Fake::new());
+        // asked of 1, 2 and 3, and 2 asks for it as well
+        for face in [1, 2, 3] {
+            fake.send(pending(0), FaceId(face), Did::Send(face));
+        }
+        fake.ins.insert(0, Vec::new());
+        for face in [0, 2] {
+            let record = InRecord { face: FaceId(face), nonce: 1, expires: at(2000) };
+            fake.ins.entry(0).or_default().push(record);
+        }
+        fake.did();
+        assert_eq!(
+            refuse(&mut strategy, &mut fake, 0, 1, NackReason::Congestion),
+            [],
+            "{name}: two are open"
+        );
+        let told = refuse(&mut strategy, &mut fake, 0, 3, NackReason::NoRoute);
+        assert_eq!(told, [Did::Nack(2, NackReason::Congestion)], "{name}");
+        let told = refuse(&mut strategy, &mut fake, 0, 2, NackReason::Duplicate);
+        assert_eq!(told.first(), Some(&Did::Nack(0, NackReason::Congestion)), "{name}");
+    }
+}
+
 #[test]
 fn asf_prefers_what_answers_soonest_then_what_is_untried_then_what_is_silent() {
-    let (mut strategy, mut fake) = (made("asf", &[("probe_every", time("100000 s"))]), Fake::new());
+    let (mut strategy, mut fake) = (made("asf", &[("silences", 1i64.into()), no_probe()]), Fake::new());
     assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1)], "the cheapest of the untried");
     answer(&mut strategy, &mut fake, 0, 1, 50);
     assert_eq!(ask(&mut strategy, &mut fake, 1, 0), [Did::Send(1)]);
@@ -339,7 +387,7 @@ fn asf_prefers_what_answers_soonest_then_what_is_untried_then_what_is_silent() {
 
 #[test]
 fn asf_leaves_a_face_that_refuses_but_not_for_a_duplicate() {
-    let (mut strategy, mut fake) = (made("asf", &[("probe_every", time("100000 s"))]), Fake::new());
+    let (mut strategy, mut fake) = (made("asf", &[no_probe()]), Fake::new());
     ask(&mut strategy, &mut fake, 0, 0);
     assert_eq!(
         refuse(&mut strategy, &mut fake, 0, 1, NackReason::Duplicate),
@@ -352,7 +400,8 @@ fn asf_leaves_a_face_that_refuses_but_not_for_a_duplicate() {
 
 #[test]
 fn asf_probes_another_face_once_an_interval() {
-    let (mut strategy, mut fake) = (made("asf", &[("probe_every", time("1 s"))]), Fake::new());
+    let (mut strategy, mut fake) =
+        (made("asf", &[("probe_every", time("1 s")), ("probe_first", time("1 s"))]), Fake::new());
     let mut probes = Vec::new();
     for i in 0..200u32 {
         fake.now = at(u64::from(i) * 50);
