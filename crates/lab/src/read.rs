@@ -406,15 +406,18 @@ pub(crate) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str
     }
 }
 
-/// Notes the keys of `table` that are not in `known`.
-pub(crate) fn refuse_unknown(table: &DeTable<'_>, known: &[&str], notes: &mut Notes) {
+/// Notes the keys of `table` that are not in `known`; says which known ones they seem to mean.
+pub(crate) fn refuse_unknown<'a>(table: &DeTable<'_>, known: &[&'a str], notes: &mut Notes) -> Vec<&'a str> {
+    let mut meant = Vec::new();
     for key in table.keys() {
         if !known.contains(&key.get_ref().as_ref()) {
             notes
                 .wrong(span_of(key), format!("unknown key `{}`", shortened(key.get_ref())))
                 .maybe(suggestion(key.get_ref(), known.iter().copied()));
+            meant.extend(nearest(key.get_ref(), known.iter().copied()));
         }
     }
+    meant
 }
 
 /// Lines of a doc comment in one.
@@ -444,7 +447,7 @@ macro_rules! tables {
                 table: &toml::de::DeTable<'_>, span: $crate::problems::Span, notes: &mut $crate::read::Notes,
             ) -> Self {
                 let mut read = Self { span, ..Self::default() };
-                $crate::read::refuse_unknown(table, Self::KEYS, notes);
+                let meant = $crate::read::refuse_unknown(table, Self::KEYS, notes);
                 $(if let Some(value) = table.get(stringify!($field)) {
                     read.$field = match <$type as $crate::read::Read>::read(value, notes) {
                         Some(inner) => {
@@ -463,6 +466,9 @@ macro_rules! tables {
                         }
                         None => $crate::read::Field::Wrong,
                     };
+                } else if meant.contains(&stringify!($field)) {
+                    // it is written, and that it is wrong is noted
+                    read.$field = $crate::read::Field::Wrong;
                 })*
                 read
             }

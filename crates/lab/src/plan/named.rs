@@ -69,7 +69,9 @@ impl Named {
             }
             served.push(one);
         }
-        let partial = notes.count() > before || file.producers.is_wrong() || file.ndn.is_wrong();
+        let tables = file.producers.given().map_or(&[][..], |list| &list.value);
+        let unread = tables.iter().any(|table| table.prefix.is_wrong() || table.node.is_wrong());
+        let partial = notes.count() > before || unread || file.producers.is_wrong() || file.ndn.is_wrong();
         Self {
             spec: None,
             served,
