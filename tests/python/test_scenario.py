@@ -34,6 +34,7 @@ def test_named_data_built_in_python_is_that_of_the_text(data_text, data):
     read = tw.Scenario.from_toml(data_text)
     assert read.run().trace_hash == data.trace_hash
     assert tw.Ndn(nodes=("a", "b"), link="none") == {"nodes": ["a", "b"], "link": "none"}
+    assert tw.Clock("a*", drift="-50 ppb") == {"node": "a*", "drift": "-50 ppb"}
     assert tw.Producer("/a", node="p", data="1250 B") == {"prefix": "/a", "node": "p", "data": "1250 B"}
     assert tw.Consumer(tick="1 s", retries=0, colour="red") == {"tick": "1 s", "retries": 0, "colour": "red"}
     plan = read.check()

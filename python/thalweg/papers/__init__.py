@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ._base import Figure, Paper, Reproduction, Study, Table
+from .cvihis import PAPER as CVIHIS
 from .mca import PAPER as MCA
 from .mircc import PAPER as MIRCC
 from .named_data import STUDY as NAMED_DATA
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PAPERS", "STUDIES", "Figure", "Paper", "Reproduction", "Study", "Table", "reproduce"]
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (MCA, MIRCC, SRMCC)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CVIHIS, MCA, MIRCC, SRMCC)}
 """Every paper that can be reproduced, by name."""
 
 STUDIES: dict[str, Study] = {study.name: study for study in (NAMED_DATA,)}

@@ -1,0 +1,46 @@
+"""CVIHIS: video that yields or takes its share, in one mechanism whose mode changes on the fly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .._base import Experiment, Measure, Paper, Plate
+
+
+def _experiments() -> Mapping[str, Experiment]:
+    from .experiments import EXPERIMENTS
+
+    return EXPERIMENTS
+
+
+def _measures() -> Mapping[str, Measure]:
+    from . import measures, path_measures, rule_measures
+
+    return {**measures.MEASURES, **path_measures.MEASURES, **rule_measures.MEASURES}
+
+
+def _plates() -> Sequence[Plate]:
+    from .figures import plates
+
+    return plates()
+
+
+def _choices() -> Mapping[str, str]:
+    from .scenarios import CHOICES
+
+    return CHOICES
+
+
+PAPER = Paper(
+    name="cvihis",
+    title="Congestion Control Supported Dual-mode Video Transfer",
+    claims_file=Path(__file__).with_name("claims.toml"),
+    experiments=_experiments,
+    measures=_measures,
+    plates=_plates,
+    choices=_choices,
+    quick_factor=1.0,
+)
+"""J. Vihervaara, T. Alapaholuoma, T. Lipping, P. Loula (Tampere University of Technology): experiments, measures, figures
+and claims. The real network of the paper is a scenario here; the same trees can be carried out elsewhere."""

@@ -1,0 +1,128 @@
+"""Every experiment: its scenario, what is kept, how many runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .._base import Experiment
+from . import extracts, scenarios
+
+
+def _experiment(
+    name: str,
+    title: str,
+    variants: Iterable[str],
+    tree: Callable[..., Any],
+    *,
+    seeds: int = 3,
+    weight: float = 0.3,
+) -> Experiment:
+    return Experiment(
+        name,
+        title,
+        tuple(variants),
+        tree,
+        extracts.curves if name == "rules" else extracts.means,
+        seeds=seeds,
+        quick_seeds=1,
+        weight=weight,
+    )
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        _experiment(
+            "stability", "§4.2: background mode alone, 20 tests", scenarios.STABILITY, scenarios.stability
+        ),
+        _experiment(
+            "back-off",
+            "§4.2: background mode against NewReno, 20 tests",
+            scenarios.STABILITY,
+            scenarios.back_off,
+        ),
+        _experiment(
+            "figure 3",
+            "Figure 3: back-off with three round trips",
+            scenarios.FIGURE_3_MS,
+            scenarios.figure_3,
+            seeds=5,
+        ),
+        _experiment(
+            "friendliness",
+            "Figure 4: real-time mode against NewReno, 26 tests",
+            scenarios.FRIENDLY,
+            scenarios.friendliness,
+            seeds=5,
+        ),
+        _experiment(
+            "with SACK",
+            "Figure 4 with selective acknowledgements",
+            scenarios.FRIENDLY,
+            scenarios.friendliness_with_sack,
+        ),
+        _experiment(
+            "with noise",
+            "Figure 4 with 2 % of random traffic",
+            scenarios.FRIENDLY,
+            scenarios.friendliness_with_noise,
+        ),
+        _experiment("tcp variants", "§4.3: other kinds of TCP", scenarios.VARIED, scenarios.varied),
+        _experiment(
+            "bias", "§4.3: round-trip times of 20 and 200 ms", ("real_time", "reno"), scenarios.bias, seeds=5
+        ),
+        _experiment("alone", "§5: each mode alone", scenarios.MODES, scenarios.alone, seeds=5),
+        _experiment("itself", "§4.4: two streams, 30 tests", scenarios.ITSELF, scenarios.itself, seeds=5),
+        _experiment("four", "Figure 6: four streams", ("30",), scenarios.four, seeds=5, weight=0.6),
+        _experiment(
+            "four at once",
+            "§4.4: how long four take to share",
+            scenarios.FOUR_LONG,
+            scenarios.four_together,
+            seeds=5,
+            weight=0.6,
+        ),
+        _experiment(
+            "mixed", "Figure 7: background against real-time mode, 50 tests", scenarios.MIXED, scenarios.mixed
+        ),
+        _experiment(
+            "milder", "§4.4: shorter steps in background mode", ("4000 50 150",), scenarios.milder, seeds=5
+        ),
+        _experiment("two queues", "Table 2", scenarios.TABLE_2, scenarios.two_queues, seeds=5, weight=0.5),
+        _experiment(
+            "figure 8",
+            "Figure 8: a third stream for a while",
+            ("4000",),
+            scenarios.figure_8,
+            seeds=5,
+            weight=0.5,
+        ),
+        _experiment(
+            "one longer",
+            "§4.5: one of three with 150 ms",
+            scenarios.LONGER,
+            scenarios.longer,
+            seeds=5,
+            weight=0.5,
+        ),
+        _experiment("place", "§4.5: where the queue is", ("first", "second"), scenarios.place, seeds=5),
+        _experiment(
+            "routes", "Figure 9: rerouting", scenarios.ROUTES, scenarios.rerouting, seeds=5, weight=0.1
+        ),
+        _experiment(
+            "persistent", "§4.6: persistent congestion", ("6",), scenarios.persistent, seeds=5, weight=1.0
+        ),
+        _experiment(
+            "clocks",
+            "§4.6: clocks that are off and drift",
+            (*scenarios.CLOCKS, "right alone", "fast alone", "slow alone"),
+            scenarios.clocks,
+            weight=0.7,
+        ),
+        _experiment("modes", "§2.2: the mode changes", scenarios.MODE_S, scenarios.modes, seeds=5),
+        _experiment(
+            "rules", "§3: rules, packet by packet", scenarios.MODES, scenarios.rules, seeds=1, weight=0.1
+        ),
+    )
+}

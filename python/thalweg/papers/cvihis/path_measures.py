@@ -1,0 +1,256 @@
+"""How the results of §4.5 and §4.6 are measured, and what a change of mode does: two queues, routes, clocks, modes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._base import Measure, Measured, Quantity, Sample, Samples
+from .._common import inside, mean_between
+from . import scenarios
+from .measures import apart, by_seed, deviation, quantity, rate, ratio
+from .scenarios import SETTLED_S
+
+# --- two queues ------------------------------------------------------------------------------------------------------
+
+
+def _second_shares(sample: Sample) -> Any:
+    rates = np.array([rate(sample, f"v{i}") for i in (1, 2, 3)])
+    return rates / rates.sum()
+
+
+def _pair(row: str) -> Callable[[Samples], Measured]:
+    def measure(samples: Samples) -> Measured:
+        return {"ratio": samples.each("two queues", row, lambda s: apart(ratio(s, "v1", "v2")))}
+
+    return measure
+
+
+def _thirds(row: str) -> Callable[[Samples], Measured]:
+    def measure(samples: Samples) -> Measured:
+        return {
+            "farthest": samples.each(
+                "two queues", row, lambda s: float(np.abs(_second_shares(s) - 1 / 3).max())
+            )
+        }
+
+    return measure
+
+
+def _wider(row: str) -> Callable[[Samples], Measured]:
+    def measure(samples: Samples) -> Measured:
+        return {
+            **_pair(row)(samples),
+            "third": samples.each("two queues", row, lambda s: float(_second_shares(s)[2])),
+        }
+
+    return measure
+
+
+def one_longer(samples: Samples) -> Measured:
+    """Greatest ratio of those that share both links, and of all three, when one has 150 ms one way."""
+    pairs = by_seed(samples, "one longer", scenarios.LONGER, lambda s, _: apart(ratio(s, "v1", "v2")))
+
+    def spread(sample: Sample, _: str) -> float:
+        shares = _second_shares(sample)
+        return float(shares.max() / shares.min())
+
+    def same(sample: Sample, variant: str) -> float:
+        first, second = (name for name in scenarios.LONGER if name != variant)
+        return apart(ratio(sample, first, second))
+
+    three = by_seed(samples, "one longer", scenarios.LONGER, spread)
+    alike = by_seed(samples, "one longer", scenarios.LONGER, same)
+    return {
+        "same_trips": quantity(alike.max(axis=1)),
+        "same_links": quantity(pairs.max(axis=1)),
+        "all_three": quantity(three.max(axis=1)),
+    }
+
+
+def more_deviation(samples: Samples) -> Measured:
+    """Deviation with three streams over that with two, at each capacity; the less of the first two streams."""
+
+    def over(with_third: str, without: str) -> Any:
+        pairs = zip(samples["two queues", with_third], samples["two queues", without], strict=True)
+        return [min(deviation(a, f"v{i}") / deviation(b, f"v{i}") for i in (1, 2)) for a, b in pairs]
+
+    return {"at_4": quantity(over("2", "1")), "at_6": quantity(over("5", "4"))}
+
+
+PRINTED_KBPS: dict[str, tuple[tuple[float, float], ...]] = {
+    "1": ((2008, 33), (2050, 32)),
+    "2": ((2005, 47), (2045, 42), (2040, 53)),
+    "3": ((1929, 76), (2005, 86), (2646, 75)),
+    "4": ((3049, 58), (3053, 57)),
+    "5": ((3047, 82), (3042, 87), (3048, 60)),
+    "6": ((3081, 83), (3014, 84), (3968, 168)),
+}
+"""Table 2: rate and standard deviation."""
+
+
+def deviations(samples: Samples) -> Measured:
+    """Our deviations over the printed ones: geometric mean, and the farthest either way."""
+    rows = []
+    for row, printed in PRINTED_KBPS.items():
+        for i, (_, sd) in enumerate(printed, 1):
+            rows.append([deviation(s, f"v{i}") / 1e3 / sd for s in samples["two queues", row]])
+    factors = np.array(rows).T
+    return {
+        "mean_factor": quantity(np.exp(np.log(factors).mean(axis=1))),
+        "farthest": quantity(np.maximum(factors, 1 / factors).max(axis=1)),
+    }
+
+
+def figure_8(samples: Samples) -> Measured:
+    """Deviation while the third stream is there over that before; the less of the first two."""
+
+    def over(sample: Sample) -> float:
+        return min(deviation(sample, f"v{i}", 80, 170) / deviation(sample, f"v{i}", 30, 70) for i in (1, 2))
+
+    return {"ratio": samples.each("figure 8", "4000", over)}
+
+
+def place(samples: Samples) -> Measured:
+    """Greatest difference of a rate between the two places of the queue."""
+    pairs = zip(samples["place", "first"], samples["place", "second"], strict=True)
+    return {
+        "difference": quantity(
+            [max(apart(rate(a, v) / rate(b, v)) - 1 for v in ("v1", "v2")) for a, b in pairs]
+        )
+    }
+
+
+# --- routes, clocks, modes -------------------------------------------------------------------------------------------
+
+AWAY_S = ((115.0, 150.0), (270.0, 320.0))
+HOME_S = ((185.0, 220.0), (360.0, 400.0))
+"""The second halves of the spans without and with the direct route."""
+
+
+def _used(sample: Sample, spans: tuple[tuple[float, float], ...], kbps: float) -> float:
+    times, values = sample["times_s"], sample["throughput video"]
+    return min(mean_between(times, values, *span) for span in spans) / kbps / 1e3
+
+
+def rerouting(samples: Samples) -> Measured:
+    """Least use of the backup and of the direct route in the second half of each span."""
+    return {
+        "backup": samples.each("routes", "real_time", lambda s: _used(s, AWAY_S, scenarios.BACKUP_KBPS)),
+        "direct": samples.each("routes", "real_time", lambda s: _used(s, HOME_S, scenarios.DIRECT_KBPS)),
+    }
+
+
+def shorter(samples: Samples) -> Measured:
+    """Rate from 5 to 15 s after the way became shorter over that in the 10 s before."""
+
+    def kept(sample: Sample) -> float:
+        return min(
+            rate(sample, "video", off[1] + 5, off[1] + 15) / rate(sample, "video", off[1] - 10, off[1])
+            for off in scenarios.OFF_S
+        )
+
+    return {"kept": samples.each("routes", "shorter", kept)}
+
+
+def longer_in_background(samples: Samples) -> Measured:
+    """Use of the longer route in background mode, without and with a slow push; and in the network of Fig. 9."""
+
+    def used(variant: str, kbps: float) -> Quantity:
+        return samples.each("routes", variant, lambda s: _used(s, AWAY_S, kbps))
+
+    return {
+        "plain": used("wide background", scenarios.WIDE_KBPS),
+        "pushed": used("wide background pushed", scenarios.WIDE_KBPS),
+        "of_figure_9": used("background", scenarios.BACKUP_KBPS),
+    }
+
+
+def persistent(samples: Samples) -> Measured:
+    """Least minDelay of a late stream within 60 s, over the delay of an empty path, less one."""
+
+    def error(sample: Sample) -> float:
+        within = inside(sample["times_s"], scenarios.LATE_S, scenarios.LATE_S + 60)
+        true = min(flow["owd_min_s"] for flow in sample["flows"].values())
+        return float(np.nanmin(sample["min_delay late"][within]) / true - 1)
+
+    return {"error": samples.each("persistent", "6", error)}
+
+
+def offsets(samples: Samples) -> Measured:
+    """Whether the trace with a clock that is off is that with one that is right."""
+    right = [sample["trace_hash"] for sample in samples["clocks", "right"]]
+    return {
+        name: quantity(
+            [float(s["trace_hash"] == known) for s, known in zip(samples["clocks", name], right, strict=True)]
+        )
+        for name in ("hour", "ahead", "behind")
+    }
+
+
+def drift(samples: Samples) -> Measured:
+    """Change of the mean rate by a drift of 100 ppm, beside a connection and alone."""
+
+    def change(more: str) -> Any:
+        means = by_seed(
+            samples,
+            "clocks",
+            [f"{name}{more}" for name in ("right", "fast", "slow")],
+            lambda s, _: rate(s, "video", SETTLED_S, 600),
+        )
+        return np.abs(means[:, 1:].mean(axis=0) / means[:, 0].mean() - 1)
+
+    return {"beside": quantity(change("")), "alone": quantity(change(" alone"))}
+
+
+STEP_BPS = 12_000 / 0.06**0.5
+"""A step of one packet for the root of the shortest round trip."""
+
+
+def mode_change(samples: Samples) -> Measured:
+    """Greatest jump at a change, in steps; and the rate after it against the rate before."""
+
+    def jump(sample: Sample, variant: str) -> float:
+        times, allowed = sample["times_s"], sample["allowed_rate video"]
+        at = [int(np.searchsorted(times, change - 1e-6)) for change in scenarios.MODE_S[variant]]
+        return max(abs(float(allowed[i + 1]) - float(allowed[i])) for i in at) / STEP_BPS
+
+    jumps = by_seed(samples, "modes", scenarios.MODE_S, jump)
+
+    def back_at(sample: Sample, variant: str, after: float) -> float:
+        change = scenarios.MODE_S[variant][1]
+        return rate(sample, "video", change + after, change + after + 10) / rate(
+            sample, "video", change - 5, change
+        )
+
+    return {
+        "jump": quantity(jumps.max(axis=1), "steps"),
+        "falls": samples.each("modes", "soon", lambda s: rate(s, "video", 65, 75) / rate(s, "video", 50, 60)),
+        "rises": samples.each("modes", "soon", lambda s: back_at(s, "soon", 5)),
+        "late_share": samples.each("modes", "late", lambda s: rate(s, "video", 240) / 4e6),
+        "late_share_floor_10": samples.each("modes", "late, floor 10", lambda s: rate(s, "video", 240) / 4e6),
+    }
+
+
+MEASURES: dict[str, Measure] = {
+    "row_1": Measure(("two queues",), _pair("1")),
+    "row_2": Measure(("two queues",), _thirds("2")),
+    "row_3": Measure(("two queues",), _wider("3")),
+    "row_4": Measure(("two queues",), _pair("4")),
+    "row_5": Measure(("two queues",), _thirds("5")),
+    "row_6": Measure(("two queues",), _wider("6")),
+    "one_longer": Measure(("one longer",), one_longer),
+    "more_deviation": Measure(("two queues",), more_deviation),
+    "deviations": Measure(("two queues",), deviations),
+    "figure_8": Measure(("figure 8",), figure_8),
+    "place": Measure(("place",), place),
+    "rerouting": Measure(("routes",), rerouting),
+    "shorter": Measure(("routes",), shorter),
+    "longer_in_background": Measure(("routes",), longer_in_background),
+    "persistent": Measure(("persistent",), persistent),
+    "offsets": Measure(("clocks",), offsets),
+    "drift": Measure(("clocks",), drift),
+    "mode_change": Measure(("modes",), mode_change),
+}

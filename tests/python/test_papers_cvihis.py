@@ -1,0 +1,173 @@
+"""The CVIHIS paper: its scenarios, how its claims are measured, and a quick reproduction of two figures."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from thalweg import papers
+from thalweg.papers import _claims
+from thalweg.papers._base import Samples, Scale
+from thalweg.papers.cvihis import PAPER, measures, rule_measures, scenarios
+
+
+def test_the_claims_are_all_there_and_can_be_measured():
+    rows = _claims.read(PAPER.claims_file)
+    assert sorted(row.id for row in rows) == [f"S002-{number:02d}" for number in range(1, 53)]
+    known, runs = PAPER.measures(), PAPER.experiments()
+    for row in rows:
+        if row.testable:
+            assert set(known[row.measure].experiments) <= set(runs), row.id
+    assert [row.id for row in rows if not row.testable] == ["S002-43", "S002-48"]
+    fitted = {row.id for row in rows if row.fitted}
+    assert fitted == {f"S002-{number}" for number in (11, 12, 14, 15, 16, 17, 24, 25)}
+
+
+def test_every_experiment_and_measure_is_used():
+    rows = [row for row in _claims.read(PAPER.claims_file) if row.testable]
+    assert set(PAPER.measures()) == {row.measure for row in rows}
+    used = {name for row in rows for name in PAPER.measures()[row.measure].experiments}
+    drawn = {name for plate in PAPER.plates() for name in plate.experiments}
+    assert used | drawn == set(PAPER.experiments())
+
+
+# --- scenarios -------------------------------------------------------------------------------------------------------
+
+
+def test_there_are_as_many_tests_as_in_the_paper():
+    assert len(scenarios.STABILITY) == 20
+    assert len(scenarios.FRIENDLY) == 26
+    assert len(scenarios.ITSELF) == 30
+    assert len(scenarios.MIXED) == 50
+    assert len(scenarios.TABLE_2) == 6
+    for kbps, packets, rtt in scenarios.STABILITY.values():
+        assert 2000 <= kbps <= 4500
+        assert 40 <= packets <= 60
+        assert 10 <= rtt <= 250
+    for first, second, kbps, packets in scenarios.ITSELF.values():
+        assert 2000 <= kbps <= 6000
+        assert 40 <= packets <= 60
+        assert min(first, second) >= 10
+        assert max(first, second) <= 240
+
+
+def test_round_trips_are_those_of_the_hosts():
+    tree = scenarios.itself("60 180 4000", Scale())
+    delays = {link["name"]: float(link["delay"].split()[0]) for link in tree["topology"]["links"]}
+    assert 2 * (delays["in-one"] + delays["first"] + delays["second"] + delays["out-one"]) == 60
+    assert 2 * (delays["in-other"] + delays["out-other"]) == 180
+    rates = [flow["params"]["initial_rate"] for flow in tree["flows"]]
+    assert rates == ["1000 kbit/s", "2000 kbit/s"]
+
+
+def test_the_third_stream_comes_in_at_the_second_router():
+    tree = scenarios.two_queues("3", Scale())
+    ends = {link["name"]: link["ends"] for link in tree["topology"]["links"]}
+    assert [ends[f"in-v{i}"][1] for i in (1, 2, 3)] == ["r1", "r1", "r2"]
+    assert all(ends[f"out-v{i}"][0] == "r3" for i in (1, 2, 3))
+    assert len(scenarios.two_queues("4", Scale())["flows"]) == 2
+
+
+def test_every_scenario_of_the_paper_is_accepted():
+    from thalweg import Scenario
+
+    for experiment in PAPER.experiments().values():
+        for variant in experiment.variants[:: max(1, len(experiment.variants) // 6)]:
+            Scenario.from_tree(experiment.tree(variant, Scale())).plan(1)
+
+
+# --- measures --------------------------------------------------------------------------------------------------------
+
+
+def sample(**rates_mbps):
+    """Ten seconds of rates, each a list of values or one for all."""
+    names = {
+        f"rate {name}": np.broadcast_to(np.asarray(values, float) * 1e6, 10)
+        for name, values in rates_mbps.items()
+    }
+    return {"times_s": np.arange(1.0, 11.0), **names}
+
+
+def test_the_time_of_a_mean_is_its_end():
+    falling = sample(video=[4, 4, 4, 4, 1, 1, 1, 1, 1, 1])
+    # the means over five intervals from 2 to 7 s on are 2.2, 1.6 …
+    assert measures.first_time(falling, "video", 0.0, lambda bps: bps <= 1.6e6) == 8.0
+    assert measures.first_time(falling, "video", 2.0, lambda bps: bps <= 1.6e6) == 6.0
+    assert measures.first_time(falling, "video", 0.0, lambda bps: bps <= 0) == 10.0
+
+
+def test_a_ratio_is_told_the_same_either_way():
+    assert measures.apart(0.5) == measures.apart(2.0) == 2.0
+
+
+def test_variation_is_that_of_seconds_over_their_mean():
+    assert measures.variation(sample(video=[1, 3] * 5), "video", 0, 10) == pytest.approx(np.sqrt(10 / 9) / 2)
+
+
+def test_only_streams_that_are_active_count_in_a_phase():
+    both = {f"rate v{i}": np.full(280, value) for i, value in ((1, 2.0), (2, 2.0), (3, 0.0), (4, 0.0))}
+    phases = {"times_s": np.arange(1.0, 281.0), **both}
+    assert measures.phase_jain(phases, (60, 80)) == 1.0
+    # the third has nothing though it is there: (2 + 2)² / (3 · 8)
+    assert measures.phase_jain(phases, (100, 120)) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("x", "up", "level", "down"),
+    [
+        (0.05, 4, 4, 4),
+        (0.2, 6, 3, 3),
+        (0.3, 6, 3, 3),
+        (0.4, 0, 0, 0),
+        (0.5, 2, 2, 7),
+        (0.7, 2, 2, 7),
+        (0.9, 1, 1, 1),
+    ],
+)
+def test_the_commands_of_figure_1(x, up, level, down):
+    assert [rule_measures.wanted(x, gradient) for gradient in (0.1, 0.0, -0.1)] == [up, level, down]
+
+
+def test_a_wrong_command_is_found():
+    place = np.array([0.2, 0.2, 0.3, 0.3, 0.5, 0.4])
+    steady = np.ones(6)
+    run = {
+        "position video": place,
+        "command video": np.array([3.0, 3, 6, 6, 2, 0]),
+        "min_delay video": steady,
+        "max_delay video": steady,
+    }
+    found = rule_measures.gradient_wins(Samples({("rules", "background"): [run]}))
+    assert (found["agree"].mean, found["packets"].mean, found["conflicts"].mean) == (1.0, 3.0, 1.0)
+    run["command video"] = np.array([3.0, 3, 3, 3, 2, 0])
+    found = rule_measures.gradient_wins(Samples({("rules", "background"): [run]}))
+    assert found["agree"].mean == pytest.approx(2 / 3)
+
+
+# --- in the running network ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def figure_3():
+    return papers.reproduce("cvihis", figure="3", quick=True)
+
+
+def test_figure_3_comes_out(figure_3):
+    assert list(figure_3.figures) == ["figure-3"]
+    assert figure_3.figures["figure-3"].svg.startswith("<svg")
+    verdicts = {claim["id"]: claim["verdict"] for claim in figure_3.claims}
+    assert verdicts == {"S002-12": "reproduced", "S002-13": "reproduced"}
+
+
+def test_table_2_comes_out():
+    done = papers.reproduce("cvihis", figure="table-2", quick=True)
+    assert len(list(done.tables["table-2"].rows())) == 16
+    verdicts = {claim["id"]: claim["verdict"] for claim in done.claims}
+    assert all(verdicts[f"S002-{number}"] == "reproduced" for number in range(33, 39)), verdicts
+
+
+def test_the_output_is_json(figure_3):
+    text = json.loads(json.dumps(figure_3.as_dict(), allow_nan=False))
+    assert {claim["n"] for claim in text["claims"]} == {5}
