@@ -25,8 +25,10 @@ pub mod aimd;
 pub mod asmp;
 pub mod bbr;
 pub mod bic;
+pub mod coopcon;
 pub mod cubic;
 pub mod cvihis;
+pub mod flecom;
 pub mod his;
 pub mod hobhis;
 pub mod icp;
@@ -53,7 +55,9 @@ registry! {
         aimd: Aimd,
         bbr: Bbr,
         bic: Bic,
+        coopcon: Coopcon,
         cubic: Cubic,
+        flecom: Flecom,
         his: His,
         hobhis: Hobhis,
         icp: Icp,
@@ -83,12 +87,16 @@ registry! {
         srmcc: Srmcc,
     }
     strategy {
+        coopcon: Coopcon,
+        flecom: Flecom,
         mircc_multipath: MirccMultipath,
         nack: Nack,
         pcon: Pcon,
         raaqm: Raaqm,
     }
     link {
+        coopcon: Coopcon,
+        flecom: Flecom,
         his: His,
         hobhis: Hobhis,
         mircc: Mircc,

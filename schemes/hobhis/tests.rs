@@ -194,7 +194,7 @@ fn data_carry_the_least_rate_of_the_path() {
         node.run(law, node.now + Duration::from_millis(20));
         let mut packet = crate::shared::forwarders::data(name(content, 1));
         packet.label = Label([before, 0, 0, 0]);
-        let way = contract::Return { from: UP, rtt: None, note: content as u32 + 1 };
+        let way = contract::Return { from: UP, rtt: None, note: content as u32 + 1, hops: 1 };
         law.on_data_in(&mut packet, &way, node);
         packet.label.0[0]
     };

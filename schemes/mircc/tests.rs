@@ -125,7 +125,7 @@ fn burst(law: &mut Link, node: &mut Node, count: u32) -> u32 {
 /// The label of Data that came in by `from` with `label`.
 fn bring(law: &mut Link, node: &mut Node, from: FaceId, rtt: Option<Duration>, label: Label) -> Label {
     let mut data = packet(Header::Data(Data { name: Name::default(), payload_bytes: 1174 }), label);
-    law.on_data_in(&mut data, &Return { from, rtt, note: 0 }, node);
+    law.on_data_in(&mut data, &Return { from, rtt, note: 0, hops: 1 }, node);
     data.label
 }
 

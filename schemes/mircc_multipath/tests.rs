@@ -336,7 +336,7 @@ fn leave(law: &mut Link, node: &mut Node, from: FaceId, to: FaceId, label: Label
 
 fn bring(law: &mut Link, node: &mut Node, from: FaceId, label: Label) -> Offer {
     let mut packet = data(label);
-    law.on_data_in(&mut packet, &Return { from, rtt: None, note: 0 }, node);
+    law.on_data_in(&mut packet, &Return { from, rtt: None, note: 0, hops: 1 }, node);
     words::offered(packet.label).expect("stamped")
 }
 

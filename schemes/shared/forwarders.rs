@@ -353,6 +353,8 @@ pub struct Gate {
     pub faces: Vec<FaceView>,
     /// What became of held Interests.
     pub outcomes: Vec<Outcome>,
+    /// Next hops of every prefix.
+    pub hops: u32,
     /// When an Interest left by a face, and what the part noted.
     sent: BTreeMap<u64, (FaceId, Option<Time>, u32)>,
     lanes: Vec<VecDeque<Held>>,
@@ -375,6 +377,7 @@ impl Gate {
             now: Time::ZERO + Duration::from_secs(1),
             faces,
             outcomes: Vec::new(),
+            hops: 1,
             sent: BTreeMap::new(),
             lanes: Vec::new(),
             random: Random::new(1, "gate", ""),
@@ -434,7 +437,7 @@ impl Gate {
         let note = sent.map_or(0, |sent| sent.2);
         let mut packet = data(name);
         write(&mut packet);
-        law.on_data_in(&mut packet, &Return { from, rtt, note }, self);
+        law.on_data_in(&mut packet, &Return { from, rtt, note, hops: self.hops }, self);
         if self.faces[to.index()].link.is_some() {
             law.on_data_out(&mut packet, &Crossing { from, to, note }, self);
             self.enqueue(law, &mut packet, to);

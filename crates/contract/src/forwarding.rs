@@ -360,6 +360,8 @@ pub struct Return {
     pub rtt: Option<Duration>,
     /// The link part's own word in the entry.
     pub note: u32,
+    /// How many next hops its prefix has here.
+    pub hops: u32,
 }
 
 /// What becomes of an Interest at a link.

@@ -275,11 +275,12 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         let rtt = round_trip(core.pit.sent_to(pending, from), now);
         let note = core.pit.entry(pending).map_or(0, |entry| entry.link_note);
         let mut packet = *packet;
+        let entry = fib.find(data.name.prefix, &core.names);
         if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
-            let way = Return { from, rtt, note };
+            let way = Return { from, rtt, note, hops: entry.as_ref().map_or(0, |fib| fib.hops.len() as u32) };
             law.on_data_in(&mut packet, &way, &mut Shaping { core, cx, timer: false });
         }
-        if let Some(entry) = fib.find(data.name.prefix, &core.names) {
+        if let Some(entry) = entry {
             let returned = Returned { packet: &packet, name: data.name, from, pending, rtt };
             strategy.on_data(&returned, &entry, &mut Deciding { core, law, cx, arrived: None });
         }

@@ -1,0 +1,54 @@
+//! At the consumers: a window that gives way by the level of marks.
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use units::{Bytes, Segments};
+
+use super::Params;
+use crate::shared::Gradual;
+
+/// A consumer's window.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    law: Gradual,
+    light: f64,
+    heavy: f64,
+}
+
+impl Edge {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        Self { law: Gradual::new(setup), light: params.light, heavy: params.heavy }
+    }
+
+    /// W, in segments.
+    pub const fn window(&self) -> Segments {
+        self.law.window()
+    }
+}
+
+impl CongestionControl for Edge {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
+        // our choice: ssthresh = W ← 0.9·W or 0.5·W, by the level of the mark
+        let (light, heavy) = (self.light, self.heavy);
+        self.law.on_ack(ack, || if ack.label.0[0] >= 2 { heavy } else { light });
+    }
+
+    #[cold]
+    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        match event.cause {
+            Cause::Mark => self.law.on_mark(event.first),
+            _ if event.first => self.law.cut(self.heavy),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::window(self.law.allowed())
+    }
+
+    fn threshold(&self) -> Bytes {
+        self.law.threshold()
+    }
+}

@@ -1,0 +1,85 @@
+//! CoopCon, a reconstruction: PCON with two levels of marks. Consumers give way a little to light ones, routers move Interests for heavy ones.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+use units::Duration;
+
+use crate::pcon::{Marking, Place, Repeats};
+
+mod edge;
+mod strategy;
+#[cfg(test)]
+mod tests;
+
+pub use edge::Edge;
+pub use strategy::Resilient;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "coopcon",
+    title: "CoopCon: consumers first, routers when it is severe (reconstruction)",
+    families: &[Family::Ndn],
+    sources: &[
+        Source {
+            key: "LI23A",
+            text: "Li et al.: CoopCon, a hybrid congestion control of named data networks by consumers and routers, IEEE TNSM, 2023; the abstract alone",
+        },
+        Source { key: "MA24", text: "Ma et al.: ndnSieve, 2024; what it says of CoopCon and measures of it" },
+    ],
+    documented: Documented::Reconstruction,
+    series: &[(
+        "share",
+        "1",
+        "node",
+        "share of the cheapest next hop, of the prefix whose shares moved last",
+    )],
+    reorder: 1,
+};
+
+contract::params! {
+    /// Links: packets may wait so long for as long as they like.
+    target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "our choice: as PCON";
+    /// Links: how long they may wait longer before the first mark.
+    interval: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: as PCON";
+    /// Links: from the first mark to the second, in intervals; after the n-th 1/√n of it.
+    gap: f64 = 1.1, within 0.001..=1000.0, from "our choice: as PCON";
+    /// Links: which packet takes a mark.
+    place: Place = Place::Joins, from "our choice: as PCON";
+    /// Links: a mark is heavy where more than this part of the queue's limit is taken.
+    severe: f64 = 0.5, within 0.0..=1.0, from "our choice: MA24 has routers move traffic for severe congestion only, and none in its third scenario";
+    /// Forwarders: part of its share that a next hop loses with a heavy mark, and gets back of what was moved.
+    change: f64 = 0.02, within 0.0..=1.0, from "our choice: as PCON";
+    /// Forwarders: after so many intervals without a mark the cheapest next hop gets a part back.
+    quiet: f64 = 10.0, within 0.0..=100000.0, from "our choice: the abstract has the best path used resiliently";
+    /// Forwarders: probability that an Interest goes to all next hops.
+    probing: f64 = 0.001, within 0.0..=1.0, from "our choice: as PCON";
+    /// Forwarders: what becomes of an Interest whose name is awaited already.
+    repeats: Repeats = Repeats::Suppressed, from "our choice: as PCON";
+    /// Consumers: share of the window kept after a light mark.
+    light: f64 = 0.9, within 0.01..=1.0, from "our choice: MA24 has consumers adjust gradually; 0.8 has less deviation";
+    /// Consumers: share of the window kept after a heavy mark, a loss or a refusal.
+    heavy: f64 = 0.5, within 0.01..=1.0, from "our choice: as PCON";
+}
+
+/// The part at a consumer.
+pub type Control = Edge;
+
+/// Makes the congestion control of one consumer.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Edge::new(params, setup)
+}
+
+/// The part that chooses next hops.
+pub type Strategy = Resilient;
+
+/// Makes the strategy of one node.
+pub fn strategy(params: &Params, _setup: &Setup) -> Strategy {
+    Resilient::new(params)
+}
+
+/// The part at the links: PCON's, with levels.
+pub type Link = Marking;
+
+/// Makes the part at the links of one node.
+pub fn link(params: &Params, _setup: &Setup) -> Link {
+    Marking::new(params.target, params.interval, params.gap, Some(params.severe), params.place)
+}

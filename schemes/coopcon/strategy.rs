@@ -1,0 +1,66 @@
+//! At the forwarders: PCON's shares, moved by heavy marks alone, and back when it is quiet.
+
+use contract::{Arrived, Ecn, FibEntry, Name, Pending, Returned, Strategy, StrategyCx};
+use units::{Duration, Time};
+
+use super::Params;
+use crate::pcon::Repeats;
+use crate::shared::{Split, SplitRules};
+
+/// Multipath forwarding of a node.
+#[derive(Clone, Debug)]
+pub struct Resilient {
+    split: Split,
+    change: f64,
+    quiet: Duration,
+    /// By number of the FIB entry: since when there was no mark, or shares have last moved back.
+    quiet_since: Vec<Time>,
+}
+
+impl Resilient {
+    /// The part, with its parameters.
+    pub fn new(params: &Params) -> Self {
+        let suppress = params.repeats == Repeats::Suppressed;
+        let rules = SplitRules { equal: false, probing: params.probing, suppress };
+        let quiet = params.interval.scaled(params.quiet);
+        Self { split: Split::new(rules), change: params.change, quiet, quiet_since: Vec::new() }
+    }
+
+    #[cfg(test)]
+    pub(super) const fn split(&mut self) -> &mut Split {
+        &mut self.split
+    }
+}
+
+impl Strategy for Resilient {
+    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        self.split.on_interest(interest, fib, cx);
+    }
+
+    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        if fib.hops.len() < 2 || cx.face(data.from).link.is_none() {
+            return;
+        }
+        let (index, now, change) = (fib.index as usize, cx.now(), self.change);
+        if self.quiet_since.len() <= index {
+            self.quiet_since.resize(index + 1, now);
+        }
+        let since = &mut self.quiet_since[index];
+        if data.packet.ecn == Ecn::Marked {
+            *since = now;
+            // routers divert for severe congestion only                                   [MA24]
+            if data.packet.label.0[0] >= 2 {
+                self.split.reduce(fib, data.from, cx, |share| change * share);
+            }
+        } else if now.saturating_since(*since) >= self.quiet {
+            // the best path is used resiliently                                           [LI23A]
+            // our choice: 0.02 of what was moved, once in ten quiet intervals
+            *since = now;
+            self.split.restore(fib, cx, change);
+        }
+    }
+
+    fn on_expiry(&mut self, pending: Pending, _name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        self.split.on_expiry(pending, fib, cx, self.change);
+    }
+}

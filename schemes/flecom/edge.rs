@@ -1,0 +1,54 @@
+//! At the consumers: a window that gives way by as much as Data says.
+
+use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
+use units::{Bytes, Segments};
+
+use super::Params;
+use crate::shared::Gradual;
+
+/// A consumer's window.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    law: Gradual,
+    loss: f64,
+}
+
+impl Edge {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        Self { law: Gradual::new(setup), loss: params.loss }
+    }
+
+    /// W, in segments.
+    pub const fn window(&self) -> Segments {
+        self.law.window()
+    }
+}
+
+impl CongestionControl for Edge {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, _cx: &mut Cx<'_>) {
+        // the step depends on the level of congestion                                     [MA24]
+        // our choice: ssthresh = W ← (1 − cut)·W
+        let cut = f64::from_bits(ack.label.0[0]);
+        self.law.on_ack(ack, || 1.0 - if cut > 0.0 { cut.min(1.0) } else { 0.0 });
+    }
+
+    #[cold]
+    fn on_congestion(&mut self, event: &Congestion, _cx: &mut Cx<'_>) {
+        match event.cause {
+            Cause::Mark => self.law.on_mark(event.first),
+            _ if event.first => self.law.cut(self.loss),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn allowance(&self) -> Allowance {
+        Allowance::window(self.law.allowed())
+    }
+
+    fn threshold(&self) -> Bytes {
+        self.law.threshold()
+    }
+}

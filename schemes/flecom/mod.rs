@@ -1,0 +1,94 @@
+//! FleCom, a reconstruction: the trend of waiting times says how much consumers give way, and routers move Interests or shape them.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+use units::Duration;
+
+use crate::pcon::Repeats;
+
+mod edge;
+mod link;
+mod strategy;
+#[cfg(test)]
+mod tests;
+mod trend;
+
+pub use edge::Edge;
+pub use link::Trends;
+pub use strategy::Flexible;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "flecom",
+    title: "FleCom: cuts by the trend of waiting times, other paths or shaping (reconstruction)",
+    families: &[Family::Ndn],
+    sources: &[
+        Source {
+            key: "LI23B",
+            text: "Li et al.: FleCom, a flexible congestion control of named data networks, IEEE INFOCOM Workshops, 2023; the abstract alone",
+        },
+        Source { key: "MA24", text: "Ma et al.: ndnSieve, 2024; what it says of FleCom and measures of it" },
+        Source {
+            key: "VARIANT",
+            text: "a public variant of PCON's queue without a name: a proportional-integral value and a relative change of the window; that it is FleCom is a guess",
+        },
+    ],
+    documented: Documented::Reconstruction,
+    series: &[(
+        "share",
+        "1",
+        "node",
+        "share of the cheapest next hop, of the prefix whose shares moved last",
+    )],
+    reorder: 1,
+};
+
+contract::params! {
+    /// Links: the time that packets may wait.
+    target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "VARIANT: 5 ms";
+    /// Links: weight of what waits beyond the target, per second.
+    a: f64 = 0.125, within 0.0..=1000.0, from "VARIANT: 0.125";
+    /// Links: weight of the change of the wait, per second.
+    b: f64 = 1.25, within 0.0..=1000.0, from "VARIANT: 1.25";
+    /// Links: time from one look at the wait to the next.
+    every: Duration = Duration::from_millis(60), within "1 us"..="100 s", from "our choice: chosen in a model to fit what MA24 says";
+    /// Links: greatest cut that Data carries.
+    most: f64 = 0.1, within 0.0..=0.99, from "our choice: chosen in a model; the abstract has windows constrained moderately";
+    /// Forwarders: part of its share that a next hop loses with a cut.
+    change: f64 = 0.02, within 0.0..=1.0, from "our choice: as PCON";
+    /// Forwarders: and so much more for each unit of the cut.
+    by_cut: f64 = 0.1, within 0.0..=1.0, from "our choice: chosen in a model";
+    /// Forwarders: Interests without another next hop are shaped.
+    shaping: bool = true, from "LI23B: multipath forwarding or Interest shaping";
+    /// Forwarders: shaping lasts for so many looks after the last cut.
+    lasts: f64 = 2.0, within 0.1..=1000.0, from "our choice: until a look finds no congestion, which is heard of by there being no cut";
+    /// Forwarders: probability that an Interest goes to all next hops.
+    probing: f64 = 0.001, within 0.0..=1.0, from "our choice: as PCON";
+    /// Forwarders: what becomes of an Interest whose name is awaited already.
+    repeats: Repeats = Repeats::Suppressed, from "our choice: as PCON";
+    /// Consumers: share of the window kept after a loss or a refusal.
+    loss: f64 = 0.5, within 0.01..=1.0, from "our choice: as PCON";
+}
+
+/// The part at a consumer.
+pub type Control = Edge;
+
+/// Makes the congestion control of one consumer.
+pub fn control(params: &Params, setup: &Setup) -> Control {
+    Edge::new(params, setup)
+}
+
+/// The part that chooses next hops.
+pub type Strategy = Flexible;
+
+/// Makes the strategy of one node.
+pub fn strategy(params: &Params, _setup: &Setup) -> Strategy {
+    Flexible::new(params)
+}
+
+/// The part at the links.
+pub type Link = Trends;
+
+/// Makes the part at the links of one node.
+pub fn link(params: &Params, _setup: &Setup) -> Link {
+    Trends::new(params)
+}

@@ -1,0 +1,48 @@
+//! At the forwarders: PCON's shares, moved the more the greater the cut.
+
+use contract::{Arrived, Ecn, FibEntry, Name, Pending, Returned, Strategy, StrategyCx};
+
+use super::Params;
+use super::trend::cut_of;
+use crate::pcon::Repeats;
+use crate::shared::{Split, SplitRules};
+
+/// Multipath forwarding of a node.
+#[derive(Clone, Debug)]
+pub struct Flexible {
+    split: Split,
+    change: f64,
+    by_cut: f64,
+}
+
+impl Flexible {
+    /// The part, with its parameters.
+    pub fn new(params: &Params) -> Self {
+        let suppress = params.repeats == Repeats::Suppressed;
+        let rules = SplitRules { equal: false, probing: params.probing, suppress };
+        Self { split: Split::new(rules), change: params.change, by_cut: params.by_cut }
+    }
+
+    #[cfg(test)]
+    pub(super) const fn split(&mut self) -> &mut Split {
+        &mut self.split
+    }
+}
+
+impl Strategy for Flexible {
+    fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        self.split.on_interest(interest, fib, cx);
+    }
+
+    fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        if data.packet.ecn == Ecn::Marked && fib.hops.len() > 1 && cx.face(data.from).link.is_some() {
+            // our choice: F(f) ← F(f) − (0.02 + 0.1·cut)·F(f)
+            let part = self.change + self.by_cut * cut_of(data.packet);
+            self.split.reduce(fib, data.from, cx, |share| part * share);
+        }
+    }
+
+    fn on_expiry(&mut self, pending: Pending, _name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
+        self.split.on_expiry(pending, fib, cx, self.change);
+    }
+}

@@ -1,0 +1,83 @@
+//! A window that a mark makes smaller by as much as the mark says: slow start, one segment more per window, one cut an episode.
+
+use contract::{Ack, Setup};
+use units::{Bytes, Segments};
+
+/// The window, in segments.
+#[derive(Clone, Debug)]
+pub struct Gradual {
+    segment: Bytes,
+    allowed: Bytes,
+    window: f64,
+    threshold: f64,
+    /// The mark of the Data that is about to be acknowledged may cut.
+    due: bool,
+}
+
+impl Gradual {
+    /// In slow start, with the initial window.
+    pub fn new(setup: &Setup) -> Self {
+        let window = setup.initial_window.in_segments(setup.segment).0.max(1.0);
+        let mut law = Self {
+            segment: setup.segment,
+            allowed: Bytes::ZERO,
+            window,
+            threshold: f64::INFINITY,
+            due: false,
+        };
+        law.set(window);
+        law
+    }
+
+    /// W.
+    pub const fn window(&self) -> Segments {
+        Segments(self.window)
+    }
+
+    /// The window in bytes.
+    #[inline]
+    pub const fn allowed(&self) -> Bytes {
+        self.allowed
+    }
+
+    /// The threshold in bytes.
+    pub fn threshold(&self) -> Bytes {
+        if self.threshold == f64::INFINITY {
+            Bytes::UNLIMITED
+        } else {
+            Segments(self.threshold).in_bytes_floor(self.segment)
+        }
+    }
+
+    fn set(&mut self, window: f64) {
+        self.window = window.max(1.0);
+        self.allowed = Segments(self.window).in_bytes_floor(self.segment);
+    }
+
+    /// Keeps the share `kept` of the window, which is the threshold from then on.
+    pub fn cut(&mut self, kept: f64) {
+        self.set(self.window * kept);
+        self.threshold = self.window;
+    }
+
+    /// Marked Data has come; it is acknowledged next, and the acknowledgement has the mark's words.
+    pub const fn on_mark(&mut self, first: bool) {
+        self.due = first;
+    }
+
+    /// Data has come. Of marked Data the share `kept` of the window is kept, once an episode.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &Ack, kept: impl FnOnce() -> f64) {
+        if ack.marked {
+            if std::mem::take(&mut self.due) {
+                self.cut(kept());
+            }
+            return;
+        }
+        if !ack.app_limited {
+            // +1 below the threshold, +1/W from there on
+            let more = if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
+            self.set(self.window + more);
+        }
+    }
+}
