@@ -270,23 +270,27 @@ def figure_8(samples: Samples, _scale: Scale) -> Figure:
     )
 
 
+def _mode(name: str) -> str:
+    """A variant of the routes as a legend has it."""
+    return name.removeprefix("wide ").replace("_", "-").replace(" pushed", ", pushed")
+
+
 def figure_9(samples: Samples, _scale: Scale) -> Figure:
     """The way becomes longer and narrower, twice."""
     figure, axes = _plot.panels(1, 2, height=2.6)
     tables = {}
-    for panel, names in zip(
-        axes[0], (("real_time", "background"), ("wide background", "wide background pushed")), strict=True
-    ):
+    networks = (
+        (("real_time", "background"), "Figure 9", 1000),
+        (("wide background", "wide background pushed"), "4 Mbit/s, 100 ms more", 4600),
+    )
+    for panel, (names, title, top) in zip(axes[0], networks, strict=True):
         _plot.shade(panel, list(scenarios.OFF_S))
         for colour, name in enumerate(names):
             sample = samples["routes", name][0]
             curve = _curve(sample, "video") * 1e3
-            top = 900 if max(curve) < 900 else 4600
-            _plot.steps(panel, sample["times_s"], curve, name.replace("_", "-"), colour=colour)
+            _plot.steps(panel, sample["times_s"], curve, _mode(name), colour=colour)
             tables[name.replace(" ", "-")] = series_table(name, sample["times_s"], {"rate_kbps": curve})
-        _plot.finish(
-            panel, ", ".join(names).replace("_", "-"), "rate (kbit/s)", top=top, legend=len(names) > 1
-        )
+        _plot.finish(panel, title, "rate (kbit/s)", top=top)
         panel.set_xlim(0, 400)
     found = path_measures.longer_in_background(samples)
     return Figure(
