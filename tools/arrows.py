@@ -14,17 +14,19 @@ ROOT = Path(__file__).resolve().parent.parent
 LEFT = {
     "units": set(),
     "contract": {"units"},
+    "wire": {"units", "contract"},
     "stack": {"units", "contract"},
     "schemes": {"units", "contract"},
     "sim": {"units", "contract", "stack", "schemes"},
-    "lab": {"units", "contract", "stack", "schemes", "sim"},
+    "emulate": {"units", "contract", "wire", "stack", "sim"},
+    "lab": {"units", "contract", "wire", "stack", "schemes", "sim"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
-    "python": {"units", "contract", "stack", "schemes", "sim", "lab", "tables"},
-    "benches": {"units", "contract", "stack", "schemes", "sim", "lab"},
+    "python": {"units", "contract", "stack", "schemes", "sim", "emulate", "lab", "tables"},
+    "benches": {"units", "contract", "wire", "stack", "schemes", "sim", "emulate", "lab"},
 }
 
 # Tests may look to the right: a law is tried in the machine it plugs into, and a scheme in the simulator.
-TESTS_LEFT = {"stack": {"schemes"}, "schemes": {"stack", "sim", "lab"}}
+TESTS_LEFT = {"stack": {"schemes"}, "schemes": {"stack", "sim", "lab"}, "emulate": {"lab"}}
 
 # Outside libraries below `lab`: few, and each for a reason that stands here.
 SMALL = {
@@ -39,9 +41,14 @@ KEPT = {
     "pyo3": {"python"},
     "arrow": {"tables", "python"},
     "parquet": {"tables", "python"},
+    "libc": {"emulate"},
+    "nix": {"emulate", "benches"},
 }
 
-BELOW_LAB = {"units", "contract", "stack", "schemes", "sim"}
+BELOW_LAB = {"units", "contract", "wire", "stack", "schemes", "sim"}
+
+# They call the system in ways that need `unsafe`, and write the other lints themselves.
+OWN_LINTS = {"emulate", "python"}
 
 
 def family(name):
@@ -70,7 +77,7 @@ def wrong_arrows(packages):
             elif user in BELOW_LAB and used not in SMALL:
                 yield f"`{user}` must not use `{used}`: below `lab` only {', '.join(sorted(SMALL))}"
         manifest = tomllib.loads(Path(package["manifest_path"]).read_text())
-        if not manifest.get("lints", {}).get("workspace") and user != "python":
+        if not manifest.get("lints", {}).get("workspace") and user not in OWN_LINTS:
             yield f"`{user}` does not take the workspace's lints: `[lints] workspace = true`"
 
 

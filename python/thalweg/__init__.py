@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._native import __version__
     from .catalogue import metrics, schema, schemes, series
-    from .errors import Interrupted, Problem, ResultError, ScenarioError
+    from .errors import EmulationError, Interrupted, Problem, ResultError, ScenarioError
     from .parts import (
         Chain,
         Clock,
@@ -52,6 +52,7 @@ _HOME = {
     "Consumer": "parts",
     "Custom": "parts",
     "Dumbbell": "parts",
+    "EmulationError": "errors",
     "Estimate": "stats",
     "Event": "parts",
     "Flow": "parts",
@@ -91,6 +92,7 @@ __all__ = [
     "Consumer",
     "Custom",
     "Dumbbell",
+    "EmulationError",
     "Estimate",
     "Event",
     "Flow",

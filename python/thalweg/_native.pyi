@@ -9,6 +9,8 @@ __all__ = [
     "Scenario",
     "Table",
     "__version__",
+    "clean_emulations",
+    "emulation_permitted",
     "metrics",
     "schema",
     "schemes",
@@ -105,10 +107,31 @@ class Plan:
     def layout(self) -> str:
         """Nodes with their places and links, as JSON, for drawing."""
 
-    def run(self, control: Control, folder: str | None = None) -> Run:
+    def run(
+        self,
+        control: Control,
+        folder: str | None = None,
+        capture: tuple[list[str], str] | None = None,
+    ) -> Run:
         """Runs to the end, or until `control` stops it. Releases the interpreter lock.
 
-        Each time that `control` says `keep`, the tables as they are go to `folder`.
+        Each time that `control` says `keep`, the tables as they are go to `folder`. `capture` names links and
+        the file that what passes them is written to.
+        """
+
+    def emulate(
+        self,
+        control: Control,
+        *,
+        spin_us: int = 50,
+        urgent: bool = False,
+        logs: str | None = None,
+        capture: tuple[list[str], str] | None = None,
+        began_ns: int = 0,
+    ) -> Run:
+        """Emulates it in real time, or until `control` stops it. Releases the interpreter lock. Raises `EmulationError`.
+
+        `began_ns` is the time in `capture` at which it begins.
         """
 
 @final
@@ -159,6 +182,10 @@ class Run:
         """Simulated time that it reached, in seconds."""
 
     @property
+    def emulation(self) -> str | None:
+        """How well the machine kept up, as JSON; None for a simulation."""
+
+    @property
     def tables(self) -> list[str]:
         """Names of its tables."""
 
@@ -187,3 +214,9 @@ class Table:
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """An Arrow C stream, in a capsule."""
+
+def emulation_permitted() -> str | None:
+    """Why this process may not emulate; None when it may."""
+
+def clean_emulations() -> list[str]:
+    """Removes what emulations that were killed have left; the names of what was removed."""

@@ -62,6 +62,15 @@ class ResultError(ValueError):
     """A folder does not hold a result that can be read, or one cannot be written."""
 
 
+class EmulationError(RuntimeError):
+    """There can be no emulation: a right is missing, or the kernel cannot do what is asked of it."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+        """What to do, where that is known."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C ended a run or a sweep early. What it had is kept."""
 

@@ -187,6 +187,8 @@ class Flow(Part):
     by name and joined over the network; see `Icn`. With `network="ndn"` it is a consumer of named data: it asks for segments
     of `prefix`, as a law (`scheme`) or a `source` says, has no `to`, and its settings are those of a `Consumer`; see `Ndn`.
     Beside the scheme of a stream, `source` is the video that it carries, and `player` says how its receivers play it.
+
+    In an emulation, `kernel="cubic"` is TCP of the Linux kernel, and `commands` are programs at both ends.
     """
 
     def __init__(
@@ -197,6 +199,8 @@ class Flow(Part):
         count: int | None = None,
         scheme: str | None = None,
         params: Mapping[str, Any] | None = None,
+        kernel: str | None = None,
+        commands: Mapping[str, str] | None = None,
         source: Mapping[str, Any] | None = None,
         from_: str | None = None,
         to: str | Sequence[str | Mapping[str, Any]] | None = None,
@@ -226,6 +230,8 @@ class Flow(Part):
                 "count": count,
                 "scheme": scheme,
                 "params": params,
+                "kernel": kernel,
+                "commands": commands,
                 "source": source,
                 "from": from_,
                 "to": to if to is None or isinstance(to, str) else list(to),

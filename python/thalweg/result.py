@@ -102,6 +102,8 @@ class Result:
             "cpu_s": cpu_s,
             "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
+        if native.emulation is not None:
+            record["emulation"] = json.loads(native.emulation)
         return cls(record, native, _texts(plan))
 
     @classmethod
@@ -181,6 +183,11 @@ class Result:
     def complete(self) -> bool:
         """The run came to its end; otherwise the tables hold what there was until it was stopped."""
         return bool(self.record["status"] == "complete")
+
+    @property
+    def valid(self) -> bool:
+        """The machine kept up with an emulation; true for a simulation, which waits for nobody."""
+        return bool(self.record.get("emulation", {}).get("valid", True))
 
     @property
     def packet_hops(self) -> int:

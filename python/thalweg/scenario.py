@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,6 +42,7 @@ class Scenario:
         flows: Iterable[Mapping[str, Any]] | None = None,
         events: Iterable[Mapping[str, Any]] | None = None,
         record: Mapping[str, Any] | None = None,
+        emulation: Mapping[str, Any] | None = None,
         expect: Mapping[str, str] | None = None,
         sweep: Mapping[str, Sequence[Any]] | None = None,
         **more: Any,
@@ -62,6 +64,7 @@ class Scenario:
                 "flows": None if flows is None else list(flows),
                 "events": None if events is None else list(events),
                 "record": record,
+                "emulation": emulation,
                 "expect": expect,
                 "sweep": sweep,
                 **more,
@@ -169,6 +172,21 @@ class Scenario:
         """
         return self.plan(seed).run(progress=progress, out=out, keep_s=keep_s)
 
+    def emulate(
+        self,
+        *,
+        seed: int | None = None,
+        progress: Callable[[Progress], object] | None = None,
+        out: str | Path | None = None,
+        urgent: bool = False,
+    ) -> Result:
+        """Runs it in real time, with TCP of the kernel and commands where the scenario says so; needs root.
+
+        `result.record["emulation"]` says how well the machine kept up; where it is not `valid`, do not
+        believe the result. Raises `EmulationError` where it cannot be. Otherwise as `run`.
+        """
+        return self.plan(seed).emulate(progress=progress, out=out, urgent=urgent)
+
     def sweep(
         self,
         grid: Mapping[str, Sequence[Any]] | None = None,
@@ -239,12 +257,73 @@ class Plan:
         progress: Callable[[Progress], object] | None = None,
         out: str | Path | None = None,
         keep_s: float = 60.0,
+        capture: Sequence[str] = (),
     ) -> Result:
-        """See `Scenario.run`."""
+        """See `Scenario.run`. What passes the links in `capture` is written to `capture.pcapng` in `out`."""
         from .result import begin
 
-        control = _native.Control()
         folder = None if out is None else begin(self, out)
+        into = self._capture(capture, folder)
+        return self._watch(
+            lambda control: self.carry_out(control, folder, into), folder, progress=progress, keep_s=keep_s
+        )
+
+    def emulate(
+        self,
+        *,
+        progress: Callable[[Progress], object] | None = None,
+        out: str | Path | None = None,
+        urgent: bool = False,
+        spin_us: int = 50,
+        capture: Sequence[str] = (),
+    ) -> Result:
+        """See `Scenario.emulate`.
+
+        The loop does not sleep when something is due within `spin_us`; with `urgent` the system prefers it to ordinary
+        processes. Commands write what they have to say to `out/commands`.
+        """
+        from .result import Result, begin
+
+        folder = None if out is None else begin(self, out)
+        into = self._capture(capture, folder)
+
+        def work(control: _native.Control) -> Result:
+            wall, cpu = time.perf_counter(), time.process_time()
+            native = self._native.emulate(
+                control,
+                spin_us=spin_us,
+                urgent=urgent,
+                logs=None if folder is None else str(folder / "commands"),
+                capture=into,
+                began_ns=time.time_ns(),
+            )
+            return Result.of(self, native, time.perf_counter() - wall, time.process_time() - cpu)
+
+        # an emulation cannot wait for what it has to be written down
+        return self._watch(work, folder, progress=progress, keep_s=math.inf)
+
+    def _capture(self, links: Sequence[str], folder: Path | None) -> tuple[list[str], str] | None:
+        """What the core is told; `KeyError` for a link that there is not."""
+        if not links:
+            return None
+        if folder is None:
+            raise ValueError("a capture needs a folder: say `out`")
+        known = {link["name"] for link in self.layout["links"]}
+        for name in links:
+            if name not in known:
+                raise KeyError(name)
+        return list(links), str(folder / "capture.pcapng")
+
+    def _watch(
+        self,
+        run: Callable[[_native.Control], Result],
+        folder: Path | None,
+        *,
+        progress: Callable[[Progress], object] | None,
+        keep_s: float,
+    ) -> Result:
+        """Lets `run` go on in a thread, says how far it is, and stops it on Ctrl-C."""
+        control = _native.Control()
         done: list[Result] = []
         failed: list[BaseException] = []
         # a thread's own word on its end is wrong once Ctrl-C has come into `join` (Python 3.11)
@@ -252,7 +331,7 @@ class Plan:
 
         def work() -> None:
             try:
-                done.append(self.carry_out(control, folder))
+                done.append(run(control))
             except BaseException as error:  # a panic of the core is raised again in the caller's thread
                 failed.append(error)
             finally:
@@ -293,12 +372,17 @@ class Plan:
 
         return Progress(control.now_s, self.duration_s, control.events, time.monotonic() - began)
 
-    def carry_out(self, control: _native.Control, folder: Path | None = None) -> Result:
+    def carry_out(
+        self,
+        control: _native.Control,
+        folder: Path | None = None,
+        capture: tuple[list[str], str] | None = None,
+    ) -> Result:
         """Runs in this thread; from another, `control` may stop it, and have it write what it has to `folder`."""
         from .result import Result
 
         wall, cpu = time.perf_counter(), time.thread_time()
-        native = self._native.run(control, None if folder is None else str(folder))
+        native = self._native.run(control, None if folder is None else str(folder), capture)
         return Result.of(self, native, time.perf_counter() - wall, time.thread_time() - cpu)
 
 

@@ -3,7 +3,8 @@
 use units::{Bytes, Duration, Time};
 
 use crate::{
-    Address, Arena, Destination, Ecn, FlowId, Header, Label, Order, Packet, PacketId, PeerId, PortId, Random,
+    Address, Arena, Destination, Ecn, FlowId, Header, Label, Order, Outward, Packet, PacketId, Parting,
+    PeerId, PortId, Random,
 };
 
 /// What a part may ask of the world, and nothing more. A part that has only this cannot be nondeterministic by accident.
@@ -113,6 +114,11 @@ impl<'a> Cx<'a> {
     /// Has the driver do what was ordered, see [`crate::NodeCx::execute`].
     pub(crate) fn execute(&mut self, order: Order) {
         self.out.orders.push(order);
+    }
+
+    /// Hands something to the world outside, for endpoints that stand for a program there.
+    pub fn hand_out(&mut self, what: Parting) {
+        self.out.outward.push(Outward { at: self.now, peer: self.me.peer, flow: self.flow, what });
     }
 
     /// Adds to one of the endpoint's counters.
@@ -370,6 +376,8 @@ pub struct Outputs {
     pub deliveries: Vec<(PacketId, PeerId)>,
     /// Orders that an outpost executes at its node.
     pub orders: Vec<Order>,
+    /// What goes to the world outside, in order.
+    pub outward: Vec<Outward>,
     /// Values and events to be recorded.
     pub notes: Notes,
 }

@@ -33,6 +33,8 @@ ids! {
     NodeId;
     /// A slot of the packet arena.
     PacketId;
+    /// The bytes of a packet from outside, which its driver keeps.
+    ParcelId;
     /// An endpoint.
     PeerId;
     /// A node's way out: a queue and one direction of a link.

@@ -9,6 +9,7 @@ mod endpoint;
 mod forwarding;
 mod ids;
 mod ndn;
+mod outside;
 mod packet;
 mod params;
 mod queue;
@@ -30,9 +31,11 @@ pub use forwarding::{
     NextHop, OutRecord, Pending, Refused, Return, Returned, Strategy, StrategyCx,
 };
 pub use ids::{
-    Address, Destination, FaceId, FlowId, GroupId, LaneId, LinkId, NameId, NodeId, PacketId, PeerId, PortId,
+    Address, Destination, FaceId, FlowId, GroupId, LaneId, LinkId, NameId, NodeId, PacketId, ParcelId,
+    PeerId, PortId,
 };
 pub use ndn::{Data, Interest, Nack, NackReason, Name, Names};
+pub use outside::{Outward, Parting};
 pub use packet::{Ecn, Header, Label, Packet, Piece, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
 pub use params::{Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue};
 pub use queue::{Backlog, DropReason, PacketCx, QueueDiscipline, Verdict};

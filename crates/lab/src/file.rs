@@ -43,6 +43,8 @@ tables! {
         events: Vec<At<Event>>,
         /// What is recorded beside the counters.
         record: Record,
+        /// What an emulation is told besides; a simulation does not look at it.
+        emulation: Emulation,
         /// What the results should be: dotted key of a result, and a relation such as ">= 0.9" or "0.9 .. 0.95".
         expect: Expect,
         /// Dotted keys of this file and the values each takes; every combination is run.
@@ -215,6 +217,11 @@ tables! {
         scheme: SchemeName,
         /// Parameters of the scheme that are not default.
         params: Params,
+        /// TCP of the Linux kernel with this congestion control, such as "reno", "cubic" or "bbr", when the network is emulated; its
+        /// ends are `real` nodes. A simulation uses our own TCP with the scheme of the same name, or with `scheme`.
+        kernel: String,
+        /// Commands at its ends when the network is emulated; they are `real` nodes. A simulation uses `scheme` or `source`.
+        commands: Commands,
         /// A source without congestion control, instead of a scheme; or, beside the scheme of a stream, the frames that it carries.
         source: Source,
         /// The sender's node. A list of nodes, or a pattern such as "leaf*": each copy takes the next, and there are as many
@@ -257,6 +264,23 @@ tables! {
         player: Player,
         /// Short TCP flows that arrive at random, instead of one flow.
         arrivals: Arrivals,
+    }
+
+    /// Commands of the shell that make a flow's traffic in an emulation. `{from}` and `{to}` stand for the addresses of its ends.
+    pub(crate) struct Commands = "commands" {
+        /// At the sender's node, from the flow's start until its stop.
+        sender: String,
+        /// At the receiver's node, from the beginning to the end.
+        receiver: String,
+    }
+
+    /// What an emulation is told besides.
+    pub(crate) struct Emulation = "an emulation" {
+        /// Nodes that are network namespaces of the machine, or patterns such as "left*"; the ends of all flows with `kernel` or
+        /// `commands` when not given.
+        real: Vec<At<String>>,
+        /// A run is valid when no more than a hundredth of the packets left later than this after their time; 2 ms when not given.
+        max_lateness: Duration where within("1 us", "1000 s"),
     }
 
     /// A receiver of a group with times of its own.
@@ -321,7 +345,8 @@ tables! {
         receive_window: Bytes where receive_window,
         /// Open the connection with SYN and SYN-ACK; false when not given.
         handshake: bool,
-        /// Bytes of header on every packet, and size of an acknowledgement; 40 B when not given.
+        /// Bytes of header on every packet, and size of an acknowledgement; 40 B when not given, 52 B with `kernel`, which has
+        /// timestamps.
         header: Bytes where within("1 B", "65534 B"),
     }
 

@@ -1,5 +1,6 @@
 //! Scenario → plan → run → report. Text becomes a checked [`Scenario`], a scenario a complete [`Plan`], a plan a run.
 
+mod capture;
 mod controlled;
 mod edit;
 mod expect;
@@ -16,11 +17,12 @@ mod schema;
 mod topology;
 mod values;
 
+pub use capture::{Capture, Captured};
 pub use expect::{Expectation, Sides};
 pub use metrics::{METRICS, Metric, coefficient_of_variation, jain, metric, report};
 pub use plan::{Group, Plan};
 pub use problems::{Problem, Problems, Span};
 pub use report::{Cells, Column, Report, Table, Words};
-pub use run::{Outcome, run, run_saving};
+pub use run::{LinkTap, Outcome, run, run_saving, run_tapped};
 pub use scenario::{Axis, Cell, Scenario, load, load_bytes, load_tree};
 pub use schema::schema;

@@ -1,6 +1,7 @@
 //! The module `thalweg._native`: conversion between Python and the lab, and nothing else.
 
 mod catalogue;
+mod emulation;
 mod scenario;
 mod table;
 
@@ -11,6 +12,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::catalogue::{metrics, schema, schemes, series, strategies};
+    #[pymodule_export]
+    use crate::emulation::{clean_emulations, emulation_permitted};
     #[pymodule_export]
     use crate::scenario::{Control, Plan, Run, Scenario};
     #[pymodule_export]

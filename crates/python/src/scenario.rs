@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
+use crate::emulation;
 use crate::table::Table;
 
 /// A scenario that was read without a mistake.
@@ -144,31 +145,52 @@ impl Plan {
 
     /// Runs to the end, or until `control` stops it. Releases the interpreter lock. Each time that `control` says `keep`, the
     /// tables as they are go to `folder`.
-    #[pyo3(signature = (control, folder = None))]
-    fn run(&self, py: Python<'_>, control: &Control, folder: Option<PathBuf>) -> Run {
+    /// `capture` names links and the file that what passes them is written to.
+    #[pyo3(signature = (control, folder = None, capture = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        control: &Control,
+        folder: Option<PathBuf>,
+        capture: Option<(Vec<String>, PathBuf)>,
+    ) -> PyResult<Run> {
+        let capture = capture.map(|wanted| emulation::capture(&self.0, wanted, 0)).transpose()?;
+        let (tap, captured) = capture.unzip();
         let (plan, control) = (self.0.clone(), control.0.clone());
         let outcome = py.detach(move || {
-            lab::run_saving(&plan, &control, |report| {
+            lab::run_tapped(&plan, &control, tap, |report| {
                 if let Some(folder) = &folder {
                     // when this fails, so does writing the whole at the end, and that is told
                     let _ = tables::save(report, folder);
                 }
             })
         });
-        Run {
-            complete: outcome.complete,
-            trace_hash: format!("{:016x}", outcome.trace.hash),
-            packet_hops: outcome.trace.packet_hops,
-            events_handled: outcome.trace.events_handled,
-            ended_s: outcome.trace.ended_at.as_secs_f64(),
-            report: Arc::new(outcome.report),
-        }
+        emulation::finished(captured.as_ref())?;
+        Ok(Run::of(&outcome.trace, outcome.report, outcome.complete, None))
+    }
+
+    /// Emulates it in real time, or until `control` stops it. Releases the interpreter lock. Raises `EmulationError`. `began_ns` is
+    /// the time in `capture` at which it begins.
+    #[pyo3(signature = (control, *, spin_us = 50, urgent = false, logs = None, capture = None, began_ns = 0))]
+    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+    fn emulate(
+        &self,
+        py: Python<'_>,
+        control: &Control,
+        spin_us: u64,
+        urgent: bool,
+        logs: Option<PathBuf>,
+        capture: Option<(Vec<String>, PathBuf)>,
+        began_ns: u64,
+    ) -> PyResult<Run> {
+        let settings = emulate::Settings { spin: units::Duration::from_micros(spin_us), urgent, logs };
+        emulation::run(py, &self.0, &settings, &control.0, capture, began_ns)
     }
 }
 
 /// Watches and stops a run from another thread.
 #[pyclass(frozen, module = "thalweg._native")]
-pub struct Control(Arc<sim::Control>);
+pub struct Control(pub(crate) Arc<sim::Control>);
 
 #[pymethods]
 impl Control {
@@ -224,7 +246,29 @@ pub struct Run {
     /// Simulated time that it reached, in seconds.
     #[pyo3(get)]
     ended_s: f64,
+    /// How well the machine kept up, as JSON; None for a simulation.
+    #[pyo3(get)]
+    emulation: Option<String>,
     report: Arc<lab::Report>,
+}
+
+impl Run {
+    pub(crate) fn of(
+        trace: &sim::Trace,
+        report: lab::Report,
+        complete: bool,
+        emulation: Option<String>,
+    ) -> Self {
+        Self {
+            complete,
+            trace_hash: format!("{:016x}", trace.hash),
+            packet_hops: trace.packet_hops,
+            events_handled: trace.events_handled,
+            ended_s: trace.ended_at.as_secs_f64(),
+            emulation,
+            report: Arc::new(report),
+        }
+    }
 }
 
 #[pymethods]

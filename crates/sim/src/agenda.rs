@@ -116,6 +116,13 @@ impl Agenda {
         Some((Time::from_nanos((key >> 64) as u64), What(key as u32 & ((1 << WHAT_BITS) - 1))))
     }
 
+    /// When the earliest event is due; never when nothing is left.
+    pub(crate) fn next(&self) -> Time {
+        // where the root was popped, the earliest is among its children
+        let first = if self.open { self.heap.iter().skip(1).take(ARITY).min() } else { self.heap.first() };
+        first.map_or(Time::NEVER, |key| Time::from_nanos((key >> 64) as u64))
+    }
+
     #[inline]
     fn sift_up(&mut self, mut hole: usize, key: u128) {
         while hole > 0 {
@@ -195,6 +202,8 @@ mod tests {
                     model.push((now + ahead, number));
                 } else {
                     model.sort_unstable();
+                    let due = model.first().map_or(Time::NEVER, |(time, _)| Time::from_nanos(*time));
+                    prop_assert_eq!(agenda.next(), due);
                     let expected = if model.is_empty() { None } else { Some(model.remove(0)) };
                     let popped = agenda.pop().map(|(time, what)| (time.as_nanos(), what.index() as u32));
                     prop_assert_eq!(popped, expected);

@@ -37,6 +37,8 @@ pub struct Blueprint {
     pub events: Vec<(Time, Change)>,
     /// What is recorded.
     pub record: Record,
+    /// What an emulation is told besides.
+    pub emulation: Emulation,
 }
 
 /// Which nodes know names, and how they speak.
@@ -241,6 +243,38 @@ pub struct FlowSpec {
     pub churn: Option<Churn>,
     /// Class in queues that have classes.
     pub class: u8,
+    /// Who takes the place of its machines when the network is emulated.
+    pub outside: Option<Outside>,
+}
+
+/// Who takes the place of a flow's machines when the network is emulated. A simulation does not look at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// TCP of the kernel, with this congestion control.
+    Kernel(String),
+    /// Commands, one or both: at the sender's node when the flow starts, at the receiver's from the beginning.
+    Commands {
+        /// At the sender's node.
+        sender: Option<String>,
+        /// At the receiver's node.
+        receiver: Option<String>,
+    },
+}
+
+/// What an emulation is told besides. A simulation does not look at it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Emulation {
+    /// Nodes that are namespaces of the machine, in ascending order: the ends of flows with an [`Outside`].
+    pub real: Vec<NodeId>,
+    /// A run is valid when no more than a hundredth of the packets left later than this after their time.
+    pub max_lateness: Duration,
+}
+
+impl Default for Emulation {
+    /// No real nodes; 2 ms.
+    fn default() -> Self {
+        Self { real: Vec::new(), max_lateness: Duration::from_millis(2) }
+    }
 }
 
 /// How a flow's packets reach its receivers.
@@ -349,6 +383,7 @@ impl Blueprint {
             flows: Vec::new(),
             events: Vec::new(),
             record: Record::default(),
+            emulation: Emulation::default(),
         }
     }
 
@@ -394,6 +429,7 @@ impl Blueprint {
             stop: Time::NEVER,
             churn: None,
             class: 0,
+            outside: None,
         });
         self.flows.last_mut().expect("a flow was just added")
     }

@@ -39,6 +39,7 @@ pub(crate) struct ReceiverState {
 pub(crate) const RUN_END: usize = 0;
 pub(crate) const RUN_WARM: usize = 1;
 pub(crate) const RUN_PROGRESS: usize = 2;
+pub(crate) const RUN_UNTIL: usize = 3;
 
 pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
     check(blueprint)?;

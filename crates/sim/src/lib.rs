@@ -9,6 +9,7 @@ mod departures;
 mod machine;
 mod ndn;
 mod node;
+mod outside;
 mod peer;
 mod port;
 mod record;
@@ -21,9 +22,11 @@ mod ways;
 mod world;
 
 pub use blueprint::{
-    Blueprint, Cast, Change, Churn, ClockSpec, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec, Metric,
-    NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, RouteSpec, SdnSpec,
+    Blueprint, Cast, Change, Churn, ClockSpec, Emulation, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec,
+    Metric, NameRoute, NdnSpec, Outside, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, RouteSpec,
+    SdnSpec,
 };
+pub use outside::{Parcels, Tap};
 pub use peer::Factory;
 pub use trace::{
     Arrivals, Balance, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord, ReceiverRecord, SERIES,

@@ -82,6 +82,8 @@ pub(crate) struct Cold {
     pub loss_random: Random,
     /// It leads to a node with a machine.
     leads_to_machine: bool,
+    /// What passes is shown to somebody.
+    tapped: bool,
     /// It is a port of a node whose machine looks at every packet that is offered.
     pub looked_at: bool,
     /// It is a port of a node whose machine looks at every packet that leaves the queue.
@@ -139,6 +141,7 @@ impl Port {
                 loss: spec.loss,
                 loss_random,
                 leads_to_machine: false,
+                tapped: false,
                 looked_at: false,
                 departures: None,
                 link_rate: spec.rate,
@@ -164,7 +167,7 @@ impl Port {
     pub(crate) fn watch(&mut self, [offers, departures]: [bool; 2], to: bool) {
         (self.cold.looked_at, self.cold.leads_to_machine) = (offers, to);
         self.cold.departures = departures.then(Shown::default);
-        self.watched = to || self.cold.loss > 0.0;
+        self.rewatch();
         self.plain = self.plain && !self.is_looked_at();
     }
 
@@ -216,7 +219,22 @@ impl Port {
     /// Changes the random loss.
     pub(crate) fn set_loss(&mut self, loss: f64) {
         self.cold.loss = loss;
-        self.watched = loss > 0.0 || self.cold.leads_to_machine;
+        self.rewatch();
+    }
+
+    /// Shows what passes from now on.
+    pub(crate) fn tap(&mut self) {
+        self.cold.tapped = true;
+        self.rewatch();
+    }
+
+    pub(crate) fn is_tapped(&self) -> bool {
+        self.cold.tapped
+    }
+
+    fn rewatch(&mut self) {
+        let cold = &self.cold;
+        self.watched = cold.loss > 0.0 || cold.leads_to_machine || cold.tapped;
     }
 
     /// Takes a packet into the plain FIFO of a link that is up. `marked` is set when the packet is to be marked.

@@ -7,13 +7,14 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use contract::{
-    DropReason, Ecn, GroupId, Input, NodeId, Outputs, PacketCx, PacketId, ParamError, PeerId, PortId,
+    DropReason, Ecn, GroupId, Header, Input, NodeId, Outputs, PacketCx, PacketId, ParamError, PeerId, PortId,
 };
 use contract::{Endpoint, FlowId, QueueDiscipline};
 use units::{Clock, Duration, Time};
 
 use crate::agenda::{Agenda, Kind, What};
 use crate::node::{HandOver, Nodes};
+use crate::outside::{Parcels, Tap};
 use crate::peer::Peer;
 use crate::port::{Offer, Port, offer_of};
 use crate::record::Recorder;
@@ -66,7 +67,13 @@ pub struct World {
     pub(crate) handled: u64,
     pub(crate) hash: u64,
     pub(crate) finished: bool,
-    paused: bool,
+    pub(crate) paused: bool,
+    /// It came to the instant up to which it was to run.
+    pub(crate) arrived: bool,
+    /// Bytes of packets from outside.
+    pub(crate) parcels: Parcels,
+    /// Sees what passes the links that are tapped.
+    pub(crate) tap: Option<Box<dyn Tap>>,
     /// Packets to be copied along a tree: kept here so that nothing is allocated on the way.
     copies: Vec<PortId>,
     takers: Vec<PeerId>,
@@ -107,6 +114,9 @@ impl World {
             hash: 0,
             finished: false,
             paused: false,
+            arrived: false,
+            parcels: Parcels::default(),
+            tap: None,
             copies: Vec::new(),
             takers: Vec::new(),
         }
@@ -203,6 +213,9 @@ impl World {
             self.ports[by.index()].count_drop(DropReason::RandomLoss);
             self.drop(id, DropReason::RandomLoss);
             return true;
+        }
+        if self.ports[by.index()].is_tapped() {
+            self.show_passing(by, id);
         }
         self.show_arrival(node, by, id)
     }
@@ -489,7 +502,11 @@ impl World {
     /// The end of a packet, with its reason.
     #[cold]
     pub(crate) fn drop(&mut self, id: PacketId, why: DropReason) {
-        let flow = self.out.arena.get(id).flow;
+        let packet = self.out.arena.get(id);
+        let flow = packet.flow;
+        if let Header::Foreign(parcel) = packet.header {
+            self.parcels.release(parcel);
+        }
         // control messages are of no flow
         if let Some(drops) = self.flow_drops.get_mut(flow.index()) {
             drops[why as usize] += 1;
@@ -506,6 +523,7 @@ impl World {
                 self.finished = true;
             }
             build::RUN_WARM => self.rebase(),
+            build::RUN_UNTIL => (self.arrived, self.finished) = (true, true),
             _ => {
                 control.now_ns.store(self.now.as_nanos(), Ordering::Relaxed);
                 control.events.store(self.handled, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 """The `thalweg` command: one file per verb. Heavy libraries are imported by the verb that needs them, when it runs.
 
-Exit codes: 0 done; 1 done, but an expectation failed or something needed is missing; 2 a mistake in what was given;
-130 interrupted.
+Exit codes: 0 done; 1 done, but an expectation failed, or something needed is missing; 2 a mistake in what was given;
+3 done, but the machine could not keep up with an emulation; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ Every command takes `--json` and then prints one JSON object and nothing else.
 
 VERBS = {
     "run": "Run a scenario, or every cell of its sweep.",
+    "emulate": "Run a scenario in real time, with the kernel's TCP and any command.",
     "reproduce": "Reproduce a paper: its experiments, figures and claims.",
     "check": "Print a scenario's plan, every default and relative unit filled in.",
     "report": "Write the HTML report of a run, a sweep or a reproduced paper.",

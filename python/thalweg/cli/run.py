@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..errors import Interrupted
-from .out import Refusal, check_least, check_seed, console, number, print_table, show_json
+from .out import Refusal, check_least, check_seed, console, nearest, number, print_table, show_json
 from .progress import Meter, speed_of, speed_words
 
 if TYPE_CHECKING:
     from ..result import Result
-    from ..scenario import Scenario
+    from ..scenario import Plan, Scenario
     from ..sweep import SweepResult
 
 LINKS_SHOWN = 12
@@ -33,6 +33,7 @@ def run(
     no_sweep: bool = False,
     jobs: int | None = None,
     out: Path | None = None,
+    pcap: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     json: bool = False,
 ) -> int:
     """Run a scenario; one with a `[sweep]` runs all its cells. Prints tables and says where the results are.
@@ -53,6 +54,8 @@ def run(
         Runs at a time; as many as there are cores when not given.
     out
         Folder of the results; `out/SCENARIO` when not given.
+    pcap
+        A link, what passes which is written to `capture.pcapng`, with headers that Wireshark reads; may be repeated.
     json
         Print one JSON object.
     """
@@ -61,12 +64,14 @@ def run(
     check_seed(seed)
     check_least("--runs", runs)
     check_least("--jobs", jobs)
-    loaded = _changed(load(scenario), changes)
+    loaded = changed(load(scenario), changes)
     folder = out or Path("out") / scenario.stem
     sweep = "sweep" in loaded.tree and not no_sweep
     if sweep or runs > 1:
+        if pcap:
+            raise Refusal("--pcap is for one run", "leave --runs out, and add --no-sweep")
         return _many(loaded, sweep, seed, runs, jobs or os.cpu_count() or 1, folder, json=json)
-    return _one(loaded, seed, folder if out else None, folder, json=json)
+    return _one(loaded, seed, folder if out else None, folder, pcap, json=json)
 
 
 def value_of(text: str) -> Any:
@@ -77,7 +82,8 @@ def value_of(text: str) -> Any:
         return text
 
 
-def _changed(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
+def changed(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
+    """A scenario with the keys of `--set` set."""
     wanted = {}
     for change in changes:
         key, sign, text = change.partition("=")
@@ -94,8 +100,25 @@ def _changed(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
         raise Refusal(f"--set {error.args[0]}") from error
 
 
-def _one(scenario: Scenario, seed: int | None, out: Path | None, parent: Path, *, json: bool) -> int:
+def check_links(plan: Plan, names: tuple[str, ...]) -> None:
+    """Refuses links that there are not."""
+    known = [link["name"] for link in plan.layout["links"]]
+    for name in names:
+        if name not in known:
+            raise Refusal(f"--pcap {name}: there is no such link", nearest(name, known))
+
+
+def _one(
+    scenario: Scenario,
+    seed: int | None,
+    out: Path | None,
+    parent: Path,
+    pcap: tuple[str, ...],
+    *,
+    json: bool,
+) -> int:
     plan = scenario.plan(seed)
+    check_links(plan, pcap)
     folder = out or parent / f"seed={plan.seed}"
     interrupted = False
     with Meter(plan.title or "run", quiet=json) as meter:
@@ -105,13 +128,14 @@ def _one(scenario: Scenario, seed: int | None, out: Path | None, parent: Path, *
                     at.now_s, at.duration_s, speed_words(at.now_s, at.duration_s, at.wall_s)
                 ),
                 out=folder,
+                capture=pcap,
             )
         except Interrupted as stop:
             interrupted, result = True, stop.result
     if json:
         show_json({"folder": str(folder), **summary_of(result)})
     else:
-        _print(result, folder)
+        print_result(result, folder)
     if interrupted:
         return 130
     return 0 if result.passed else 1
@@ -129,7 +153,8 @@ def summary_of(result: Result) -> dict[str, Any]:
     }
 
 
-def _print(result: Result, folder: Path) -> None:
+def print_result(result: Result, folder: Path) -> None:
+    """The tables that people look at first, and where the rest is."""
     from ..report.columns import FLOWS, LINKS, NODES, rows_of
 
     screen = console()
@@ -143,9 +168,10 @@ def _print(result: Result, folder: Path) -> None:
         print_table("Nodes that know names", columns, rows, most=NODES_SHOWN)
     _print_expectations(result)
     record = result.record
-    speed = f", {speed_of(record['ended_s'], record['wall_s'])}" if record["wall_s"] > 0 else ""
+    simulated = "emulation" not in record
+    speed = f", {speed_of(record['ended_s'], record['wall_s'])}" if record["wall_s"] > 0 and simulated else ""
     screen.print(
-        f"{number(record['ended_s'])} s simulated in {record['wall_s']:.2f} s{speed}; "
+        f"{number(record['ended_s'])} s {'simulated' if simulated else 'emulated'} in {record['wall_s']:.2f} s{speed}; "
         f"{result.packet_hops:,} packet-hops; seed {result.seed}; trace {result.trace_hash}"
     )
     if not result.complete:

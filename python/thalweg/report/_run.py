@@ -49,7 +49,8 @@ def _lead(run: Result) -> str:
     text = f"{flows} flow{'s' * (flows != 1)}"
     if receivers > flows:
         text += f" to {receivers} receivers"
-    text += f" over {run.links['link'].n_unique()} links, {cell(run.record['duration_s'])} s simulated"
+    how = "in real time" if "emulation" in run.record else "simulated"
+    text += f" over {run.links['link'].n_unique()} links, {cell(run.record['duration_s'])} s {how}"
     warmup = run.plan.get("warmup")
     if warmup and not str(warmup).startswith("0 "):
         text += f"; the first {warmup} are left out of every mean"
@@ -63,6 +64,8 @@ def _overview(made: Page, run: Result) -> None:
             '<p class="warn">The run was interrupted: what follows covers the time up to '
             f"{cell(run.record['ended_s'])} s.</p>"
         )
+    for fault in run.record.get("emulation", {}).get("faults", []):
+        made.add(f'<p class="warn">Not valid: the machine could not keep up; {escape(fault)}.</p>')
     fullest = (
         run.links.sort("utilisation", descending=True, nulls_last=True).row(0, named=True)
         if run.links.height

@@ -68,7 +68,9 @@ impl RouterLaw for Router {
                 }
                 self.flows.saw_stream(packet, at);
             }
-            Header::Tcp(_) | Header::Datagram { .. } => self.flows.saw_unicast(packet, at),
+            Header::Tcp(_) | Header::Datagram { .. } | Header::Foreign(_) => {
+                self.flows.saw_unicast(packet, at)
+            }
             // named data takes no way through routers of this kind of network
             Header::Feedback
             | Header::Player { .. }

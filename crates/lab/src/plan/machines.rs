@@ -4,13 +4,13 @@ use std::path::Path;
 
 use contract::{Family, ParamInfo, ParamList};
 use schemes::{Build, Entry, Resolve};
-use sim::{Cast, Churn, FlowKind};
+use sim::{Cast, Churn, FlowKind, Outside};
 use stack::datagram::{self, Pattern, Spell};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Time};
 
 use super::named::Named;
-use super::{consumers, video};
+use super::{consumers, emulation, video};
 use crate::file::{self, Flow, NetworkWord, SourceWord};
 use crate::named::Prefix;
 use crate::read::{At, Field, Notes, shortened, suggestion};
@@ -26,6 +26,8 @@ pub(super) struct Model<'a> {
     pub(super) cast: Cast,
     /// What a consumer asks for.
     pub(super) prefix: Option<Prefix>,
+    /// Who takes its place in an emulation.
+    pub(super) outside: Option<Outside>,
 }
 
 /// What the entry says apart from places and times; `None` when something is noted. Classes are looked for in `net`.
@@ -90,6 +92,7 @@ pub(super) fn model<'a>(
         }
     }
 
+    emulation::check(table, network, cast, notes);
     let machine = if network == NetworkWord::Ndn {
         consumers::machine(table, named, notes)
     } else {
@@ -100,7 +103,8 @@ pub(super) fn model<'a>(
     }
     let (scheme, params, kind) = machine?;
     let prefix = table.prefix.given().map(|at| at.value.clone());
-    Some(Model { name: name?, scheme, params, kind, cast, prefix })
+    let outside = emulation::outside(table);
+    Some(Model { name: name?, scheme, params, kind, cast, prefix, outside })
 }
 
 /// Scheme, parameters that are not default, and the machine.
@@ -151,12 +155,7 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
     if table.source.is_wrong() {
         return None;
     }
-    if table.scheme.is_missing() {
-        notes
-            .wrong(table.span, "a flow needs `scheme` or `source`")
-            .hint("write scheme = \"cubic\" or source = { kind = \"constant\", rate = \"1 Mbit/s\" }");
-    }
-    let scheme = &table.scheme.given()?.0;
+    let scheme = &emulation::scheme(table, notes)?;
     let entry = &schemes::find(scheme)?;
     let params = params(table, entry, notes);
     let kind = match entry.build {
@@ -297,7 +296,7 @@ fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
     let none = file::Tcp::default();
     let tcp = table.tcp.given().map_or(&none, |at| &at.value);
     let default = tcp::Config::default();
-    let header = tcp.header.or(default.header);
+    let header = tcp.header.or(emulation::header(table, default.header));
     let packet = table.packet.or(default.segment + default.header);
     if packet <= header {
         let span = table.packet.given().map(|at| at.span).or(tcp.header.given().map(|at| at.span));

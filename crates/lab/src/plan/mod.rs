@@ -4,6 +4,7 @@ mod changes;
 mod clocks;
 mod consumers;
 mod control;
+mod emulation;
 mod flows;
 mod machines;
 mod named;
@@ -19,8 +20,8 @@ mod video;
 
 use std::path::Path;
 
-use contract::FlowId;
-use sim::{Blueprint, FlowKind, FlowSpec, Metric, Record, RouteSpec};
+use contract::{FlowId, LinkId};
+use sim::{Blueprint, FlowKind, FlowSpec, Metric, Outside, Record, RouteSpec};
 use units::Duration;
 
 use crate::Expectation;
@@ -61,6 +62,26 @@ impl Plan {
     /// chance drawn. Loading it again gives the same blueprint.
     pub fn to_toml(&self) -> String {
         print::to_toml(&print::tree(self))
+    }
+
+    /// The plan as the tables of an emulation name it: flows of the kernel have its congestion control as their scheme, flows of
+    /// commands have none.
+    pub fn as_emulated(&self) -> Self {
+        let mut plan = self.clone();
+        for flow in &mut plan.blueprint.flows {
+            match &flow.outside {
+                Some(Outside::Kernel(name)) => flow.scheme = Some(name.clone()),
+                Some(Outside::Commands { .. }) => flow.scheme = None,
+                None => {}
+            }
+        }
+        plan
+    }
+
+    /// The link of that name.
+    pub fn link(&self, name: &str) -> Option<LinkId> {
+        let index = self.blueprint.links.iter().position(|link| link.name == name)?;
+        Some(LinkId(index as u32))
     }
 
     /// The same in JSON.
@@ -139,6 +160,7 @@ pub(crate) fn build(
     let events = changes::build(file, &setting, &traffic, &paths, notes);
     let record = record(file, &setting, &traffic, notes);
     let expect = results::expectations(file, &setting, &traffic, notes);
+    let emulation = emulation::build(file, net, &traffic, notes);
     let links = queues::build(net, &traffic.flows, &named, &mut paths, notes);
     if notes.count() > before {
         return None;
@@ -158,6 +180,7 @@ pub(crate) fn build(
         flows: traffic.flows,
         events,
         record,
+        emulation,
     };
     let title = file.title.given().map_or(String::new(), |at| at.value.clone());
     Some(Plan {

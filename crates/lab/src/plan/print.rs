@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use sim::{
-    Cast, Change, Churn, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec, Metric, PortSpec, ReceiverSpec,
-    RouteSpec,
+    Cast, Change, Churn, Emulation, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec, Metric, Outside, PortSpec,
+    ReceiverSpec, RouteSpec,
 };
 use stack::datagram::{Pattern, Spell};
 use stack::queue::CodelConfig;
@@ -142,6 +142,9 @@ pub(super) fn tree(plan: &Plan) -> Table {
     put(&mut record, "events", blueprint.record.events);
     put(&mut root, "record", record);
 
+    if blueprint.emulation != Emulation::default() {
+        put(&mut root, "emulation", emulation_table(&blueprint.emulation, &node_name));
+    }
     let expect: Table =
         plan.expect.iter().map(|row| (row.key.clone(), Value::from(row.text.clone()))).collect();
     put(&mut root, "expect", expect);
@@ -273,6 +276,31 @@ fn codel_table(codel: CodelConfig) -> Table {
     table
 }
 
+fn emulation_table(emulation: &Emulation, node_name: &dyn Fn(contract::NodeId) -> String) -> Table {
+    let mut table = Table::new();
+    let real = emulation.real.iter().map(|node| Value::from(node_name(*node)));
+    put(&mut table, "real", real.collect::<Vec<_>>());
+    put(&mut table, "max_lateness", span(emulation.max_lateness));
+    table
+}
+
+/// Who takes the place of a flow's machines in an emulation.
+fn put_outside(table: &mut Table, flow: &FlowSpec) {
+    match &flow.outside {
+        None => {}
+        Some(Outside::Kernel(name)) => put(table, "kernel", name.clone()),
+        Some(Outside::Commands { sender, receiver }) => {
+            let mut commands = Table::new();
+            for (key, text) in [("sender", sender), ("receiver", receiver)] {
+                if let Some(text) = text {
+                    put(&mut commands, key, text.clone());
+                }
+            }
+            put(table, "commands", commands);
+        }
+    }
+}
+
 fn icn_table(icn: &IcnSpec, node_name: &dyn Fn(contract::NodeId) -> String) -> Table {
     let mut table = Table::new();
     put(&mut table, "resolver", node_name(icn.resolver));
@@ -303,6 +331,7 @@ fn flow_table(
         let params: Table = all.into_iter().map(|(name, value)| (name, param(value))).collect();
         put(&mut table, "params", params);
     }
+    put_outside(&mut table, flow);
     put(&mut table, "from", node_name(flow.from));
     if !matches!(flow.kind, FlowKind::Ndn(_)) {
         put_receivers(&mut table, flow, node_name);

@@ -1,0 +1,484 @@
+//! The loop: handle what is due, hand out what leaves, take in what comes, wait.
+//!
+//! It knows the machine that it runs on by [`Surroundings`] only, so that tests drive it with a clock of their own.
+
+use contract::{Count, FlowId, Header, Outward, Parting};
+use sim::{Blueprint, Control, World};
+use units::{Bytes, Duration, Time};
+use wire::Ipv4;
+
+use crate::Accuracy;
+use crate::gates::Gates;
+
+/// What the loop asks of the machine that it runs on. Devices are numbered in the order of [`sim::Emulation::real`].
+pub trait Surroundings {
+    /// Time since the start of the run, by a clock that is never set.
+    fn now(&mut self) -> Time;
+
+    /// Returns when a device has a packet, or at `until`; `ready` is filled with the devices that have one.
+    fn wait(&mut self, until: Time, ready: &mut Vec<usize>);
+
+    /// The next packet of a device is put into `buffer`; its length, or `None` when there is none.
+    fn receive(&mut self, device: usize, buffer: &mut [u8]) -> Option<usize>;
+
+    /// Gives a packet to a device; false when it took none.
+    fn send(&mut self, device: usize, bytes: &[u8]) -> bool;
+
+    /// A flow's program shall begin.
+    fn start(&mut self, flow: FlowId);
+
+    /// A flow's program shall end.
+    fn stop(&mut self, flow: FlowId);
+
+    /// Tells what programs did since this was last asked.
+    fn news(&mut self, tell: &mut dyn FnMut(News));
+}
+
+/// What a flow's program did since it was last asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct News {
+    /// The flow.
+    pub flow: FlowId,
+    /// Payload that its receiver was given.
+    pub delivered: Bytes,
+    /// When its work was done, if it is.
+    pub completed: Option<Time>,
+    /// How its sender stands, where that is known.
+    pub sender: Option<Standing>,
+}
+
+/// How TCP of the kernel stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// Congestion window.
+    pub window: Bytes,
+    /// Slow-start threshold; unlimited before the first.
+    pub threshold: Bytes,
+    /// Payload in flight.
+    pub in_flight: Bytes,
+    /// Smoothed round-trip time; zero before the first.
+    pub rtt: Duration,
+    /// Segments sent again since the last time.
+    pub retransmits: u64,
+    /// Retransmission timers expired since the last time.
+    pub timeouts: u64,
+}
+
+/// Packets taken in from one device before the loop looks at the clock for everybody else.
+const BATCH: usize = 16;
+/// The longest packet.
+const LONGEST: usize = 65_536;
+/// Programs are asked at least and at most so often.
+const NEWS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
+
+/// Runs `world` by the clock of `outer` until it is over, or `control` says stop. What has to be told of programs is asked twice an
+/// interval of the recorded series, between 20 and 200 times a second.
+pub(crate) fn drive(
+    world: &mut World,
+    gates: &Gates,
+    blueprint: &Blueprint,
+    control: &Control,
+    outer: &mut impl Surroundings,
+) -> Accuracy {
+    let every = blueprint.record.every;
+    let every = if every == Duration::ZERO { NEWS.1 } else { every.scaled(0.5) };
+    let mut turn = Turn {
+        world,
+        gates,
+        accuracy: Accuracy { max_lateness: blueprint.emulation.max_lateness, ..Accuracy::default() },
+        outward: Vec::new(),
+        buffer: vec![0; LONGEST].into_boxed_slice(),
+        news_at: Time::ZERO,
+        news_every: every.clamp(NEWS.0, NEWS.1),
+    };
+    let mut ready = Vec::with_capacity(gates.count());
+    // since when nobody looks at the devices
+    let mut away = Time::ZERO;
+    loop {
+        let now = outer.now();
+        if turn.handle(now, control, outer) {
+            break;
+        }
+        for &device in &ready {
+            turn.take_in(device, control, outer);
+        }
+        ready.clear();
+        let until = turn.world.next_event().min(turn.news_at);
+        let looked = outer.now();
+        turn.accuracy
+            .pickups
+            .record_times(looked.saturating_since(away), (looked.saturating_since(away)).as_nanos());
+        outer.wait(until, &mut ready);
+        let back = outer.now();
+        // what was asked for and slept through counts as looking away
+        away = if ready.is_empty() { back.min(until.max(looked)) } else { back };
+        turn.accuracy.pickups.record_times(Duration::ZERO, away.saturating_since(looked).as_nanos());
+    }
+    turn.ask(outer);
+    turn.accuracy.wall = outer.now().saturating_since(Time::ZERO);
+    turn.accuracy
+}
+
+/// What the loop works on.
+struct Turn<'a> {
+    world: &'a mut World,
+    gates: &'a Gates,
+    accuracy: Accuracy,
+    outward: Vec<Outward>,
+    buffer: Box<[u8]>,
+    news_at: Time,
+    news_every: Duration,
+}
+
+impl Turn<'_> {
+    /// Handles what is due and hands out what leaves. True when the run is over.
+    fn handle(&mut self, now: Time, control: &Control, outer: &mut impl Surroundings) -> bool {
+        let due = self.world.next_event();
+        if due <= now {
+            self.accuracy.events.record(now.saturating_since(due));
+        }
+        if now >= self.news_at {
+            self.ask(outer);
+            self.news_at = now + self.news_every;
+        }
+        let mut over = self.world.run_until(now, control);
+        if over && self.world.paused() {
+            // an emulation cannot wait: it keeps nothing in between
+            over = self.world.run_until(now, control);
+        }
+        self.hand_out(outer);
+        over
+    }
+
+    fn hand_out(&mut self, outer: &mut impl Surroundings) {
+        self.world.take_outward(&mut self.outward);
+        for outward in self.outward.drain(..) {
+            match outward.what {
+                Parting::Start if self.gates.sends(outward.flow, outward.peer) => outer.start(outward.flow),
+                Parting::Stop if self.gates.sends(outward.flow, outward.peer) => outer.stop(outward.flow),
+                Parting::Start | Parting::Stop => {}
+                Parting::Packet(packet) => {
+                    let Header::Foreign(parcel) = packet.header else { continue };
+                    let device = packet.to.node().and_then(|node| self.gates.device_of(node));
+                    let parcels = self.world.parcels();
+                    if packet.ecn == contract::Ecn::Marked {
+                        wire::mark(parcels.get_mut(parcel));
+                    }
+                    let bytes = parcels.get(parcel);
+                    let taken = device.is_some_and(|device| outer.send(device, bytes));
+                    let counted = self.gates.counts_payload(outward.flow, outward.peer);
+                    let payload = if counted { Ipv4::read(bytes).map_or(0, |read| read.payload) } else { 0 };
+                    parcels.release(parcel);
+                    if payload > 0 {
+                        self.world.speak_for(outward.peer, outward.at, |cx| {
+                            cx.deliver(Bytes::new(payload as u64));
+                        });
+                    }
+                    self.accuracy.departures.record(outer.now().saturating_since(outward.at));
+                    self.accuracy.packets_out += 1;
+                    self.accuracy.overruns += u64::from(!taken);
+                }
+            }
+        }
+    }
+
+    /// Takes in what a device has, up to a batch.
+    fn take_in(&mut self, device: usize, control: &Control, outer: &mut impl Surroundings) {
+        for _ in 0..BATCH {
+            let Some(length) = outer.receive(device, &mut self.buffer) else { return };
+            let bytes = &self.buffer[..length];
+            self.accuracy.packets_in += 1;
+            let read = Ipv4::read(bytes);
+            let Some((read, (from, to))) = read.and_then(|read| Some((read, self.gates.way(device, &read)?)))
+            else {
+                self.accuracy.strays += 1;
+                continue;
+            };
+            // what is due before it comes first; what that hands out leaves when the batch is in
+            let now = outer.now();
+            if self.world.run_until(now, control) {
+                return;
+            }
+            self.world.enter(from, to, read.ecn, bytes);
+        }
+    }
+
+    /// Asks what programs did, and lets their endpoints say it.
+    fn ask(&mut self, outer: &mut impl Surroundings) {
+        let (world, gates) = (&mut *self.world, self.gates);
+        outer.news(&mut |news| {
+            let Some(ends) = gates.ends(news.flow) else { return };
+            let now = world.now();
+            world.speak_for(ends.receiver.peer, news.completed.unwrap_or(now), |cx| {
+                cx.deliver(news.delivered);
+                if news.completed.is_some() {
+                    cx.complete();
+                }
+            });
+            let Some(standing) = news.sender else { return };
+            world.speak_for(ends.sender.peer, now, |cx| {
+                cx.count(Count::Retransmits, standing.retransmits);
+                cx.count(Count::Timeouts, standing.timeouts);
+                cx.probe("window", standing.window.as_f64());
+                cx.probe("in_flight", standing.in_flight.as_f64());
+                if standing.threshold != Bytes::UNLIMITED {
+                    cx.probe("ssthresh", standing.threshold.as_f64());
+                }
+                if standing.rtt > Duration::ZERO {
+                    cx.measured_rtt(standing.rtt);
+                    cx.probe("rtt", standing.rtt.as_secs_f64());
+                    cx.probe("srtt", standing.rtt.as_secs_f64());
+                }
+            });
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use contract::{Ecn, NodeId};
+    use sim::{LinkSpec, Outside, PortSpec};
+    use stack::{datagram, tcp};
+    use units::Rate;
+
+    use super::*;
+
+    /// A clock that jumps, programs that send what is planned, and a list of all that happens.
+    #[derive(Default)]
+    struct Stage {
+        clock: Time,
+        /// How much later than asked for it wakes.
+        oversleeps: Duration,
+        /// Instant, device, packet; in order.
+        planned: VecDeque<(Time, usize, Vec<u8>)>,
+        /// Instant, device, packet.
+        out: Vec<(Time, usize, Vec<u8>)>,
+        told: Vec<(Time, bool, FlowId)>,
+        news: Vec<News>,
+        /// Packets that devices refuse.
+        refuses: bool,
+    }
+
+    impl Surroundings for Stage {
+        fn now(&mut self) -> Time {
+            self.clock
+        }
+
+        fn wait(&mut self, until: Time, ready: &mut Vec<usize>) {
+            match self.planned.front() {
+                Some((at, device, _)) if *at <= until => {
+                    self.clock = self.clock.max(*at);
+                    ready.push(*device);
+                }
+                _ => self.clock = self.clock.max(until) + self.oversleeps,
+            }
+        }
+
+        fn receive(&mut self, device: usize, buffer: &mut [u8]) -> Option<usize> {
+            let (at, by, bytes) = self.planned.front()?;
+            if *by != device || *at > self.clock {
+                return None;
+            }
+            let length = bytes.len();
+            buffer[..length].copy_from_slice(bytes);
+            self.planned.pop_front();
+            Some(length)
+        }
+
+        fn send(&mut self, device: usize, bytes: &[u8]) -> bool {
+            self.out.push((self.clock, device, bytes.to_vec()));
+            !self.refuses
+        }
+
+        fn start(&mut self, flow: FlowId) {
+            self.told.push((self.clock, true, flow));
+        }
+
+        fn stop(&mut self, flow: FlowId) {
+            self.told.push((self.clock, false, flow));
+        }
+
+        fn news(&mut self, tell: &mut dyn FnMut(News)) {
+            self.news.drain(..).for_each(tell);
+        }
+    }
+
+    fn at_ms(millis: u64) -> Time {
+        Time::from_nanos(millis * 1_000_000)
+    }
+
+    /// Two real nodes and a wire of 10 Mbit/s and 5 ms; 1250 bytes take 1 ms. One flow of the kernel's TCP.
+    fn wire_between(packets: u32) -> Blueprint {
+        let mut net = Blueprint::new(Duration::from_millis(100));
+        let (a, b) = (net.node("a"), net.node("b"));
+        net.link("wire", (a, b), PortSpec::new(Rate::from_mbps(10), Duration::from_millis(5), packets));
+        let flow = net.flow("bulk", Some("reno"), sim::FlowKind::Tcp(tcp::Config::default()), a, &[b]);
+        flow.outside = Some(Outside::Kernel("reno".to_owned()));
+        net.emulation.real = vec![a, b];
+        net
+    }
+
+    /// A packet as TCP of flow 0 sends it, `length` bytes long.
+    fn packet(from: u32, to: u32, length: usize, ecn: u8) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        bytes[0] = 0x45;
+        bytes[1] = ecn;
+        bytes[2..4].copy_from_slice(&(length as u16).to_be_bytes());
+        bytes[9] = 6;
+        bytes[12..16].copy_from_slice(&wire::address_of(NodeId(from)).octets());
+        bytes[16..20].copy_from_slice(&wire::address_of(NodeId(to)).octets());
+        let port = wire::port_of(FlowId(0)).to_be_bytes();
+        bytes[20..22].copy_from_slice(&port);
+        bytes[22..24].copy_from_slice(&port);
+        let sum = wire::checksum(&[&bytes[..20]]);
+        bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+        bytes
+    }
+
+    fn play(blueprint: &Blueprint, stage: &mut Stage) -> (World, Accuracy) {
+        let mut world = World::new(blueprint).expect("the blueprint is valid");
+        let gates = Gates::open(blueprint, &mut world);
+        let accuracy = drive(&mut world, &gates, blueprint, &Control::default(), stage);
+        (world, accuracy)
+    }
+
+    #[test]
+    fn a_packet_of_a_program_takes_as_long_as_the_wire_says() {
+        let mut stage = Stage::default();
+        stage.planned.push_back((at_ms(10), 0, packet(0, 1, 1250, 0)));
+        stage.planned.push_back((at_ms(10), 0, packet(0, 1, 1250, 0)));
+        stage.planned.push_back((at_ms(20), 1, packet(1, 0, 1250, 0)));
+        let (world, accuracy) = play(&wire_between(10), &mut stage);
+        let times: Vec<(Time, usize)> = stage.out.iter().map(|(at, device, _)| (*at, *device)).collect();
+        assert_eq!(times, [(at_ms(16), 1), (at_ms(17), 1), (at_ms(26), 0)]);
+        assert_eq!(stage.out[0].2, packet(0, 1, 1250, 0), "as it was sent");
+        assert_eq!((accuracy.packets_in, accuracy.packets_out), (3, 3));
+        assert_eq!(accuracy.departures.most(), Duration::ZERO);
+        let trace = world.finish();
+        assert_eq!((trace.flows[0].sent_packets, trace.receivers[0].packets), (2, 2));
+        assert_eq!(trace.receivers[0].delay_max, Duration::from_millis(7), "the second waits for the first");
+        assert_eq!(trace.flows[0].arrived.packets, 1, "what goes back arrives at the sender");
+    }
+
+    #[test]
+    fn lateness_is_measured_and_does_not_add_up() {
+        let mut stage = Stage { oversleeps: Duration::from_micros(730), ..Stage::default() };
+        stage.planned.extend((0..5).map(|n| (at_ms(10 * n), 0, packet(0, 1, 1250, 0))));
+        let (world, accuracy) = play(&wire_between(10), &mut stage);
+        let most = accuracy.departures.most();
+        assert!(most > Duration::ZERO && most <= Duration::from_micros(730), "{most}");
+        let trace = world.finish();
+        // within the network nothing is late but what came in late
+        assert_eq!(trace.receivers[0].delay_max, Duration::from_millis(6));
+    }
+
+    #[test]
+    fn a_full_queue_drops_and_forgets_the_bytes() {
+        let mut stage = Stage::default();
+        stage.planned.extend((0..8).map(|_| (at_ms(1), 0, packet(0, 1, 1250, 0))));
+        let (mut world, accuracy) = play(&wire_between(3), &mut stage);
+        assert_eq!(stage.out.len(), 4, "one under way and three that wait");
+        assert_eq!((accuracy.packets_out, accuracy.overruns), (4, 0));
+        assert_eq!(world.parcels().live(), 0);
+        assert_eq!(world.finish().flows[0].drops.iter().sum::<u64>(), 4);
+    }
+
+    #[test]
+    fn a_mark_of_the_network_is_in_the_packet_of_the_program() {
+        let mut blueprint = wire_between(10);
+        let LinkSpec { forward, .. } = &mut blueprint.links[0];
+        forward.queue.mark_above = Some(0);
+        let mut stage = Stage::default();
+        stage.planned.push_back((at_ms(1), 0, packet(0, 1, 1250, 2)));
+        stage.planned.push_back((at_ms(1), 0, packet(0, 1, 1250, 0)));
+        play(&blueprint, &mut stage);
+        let marks: Vec<Option<Ecn>> =
+            stage.out.iter().map(|(_, _, bytes)| Ipv4::read(bytes).map(|read| read.ecn)).collect();
+        assert_eq!(marks, [Some(Ecn::Marked), Some(Ecn::NotCapable)]);
+        assert_eq!(wire::checksum(&[&stage.out[0].2[..20]]), 0);
+    }
+
+    #[test]
+    fn what_belongs_to_no_flow_is_counted_and_dropped() {
+        let mut other_net = packet(0, 1, 100, 0);
+        other_net[16] = 192;
+        let mut forged = packet(1, 0, 100, 0);
+        forged[19] = 2;
+        let mut stage = Stage::default();
+        for bytes in [other_net, forged, vec![0x60; 60], packet(0, 5, 100, 0), Vec::new()] {
+            stage.planned.push_back((at_ms(1), 0, bytes));
+        }
+        let (_, accuracy) = play(&wire_between(10), &mut stage);
+        assert_eq!((accuracy.strays, stage.out.len()), (5, 0));
+    }
+
+    #[test]
+    fn programs_begin_and_end_when_the_scenario_says_and_what_they_tell_is_in_the_tables() {
+        let mut blueprint = wire_between(10);
+        (blueprint.flows[0].start, blueprint.flows[0].stop) = (at_ms(30), at_ms(80));
+        blueprint.record.every = Duration::from_millis(50);
+        blueprint.record.series = vec!["window".to_owned(), "goodput".to_owned()];
+        let standing = Standing {
+            window: Bytes::new(14_600),
+            threshold: Bytes::UNLIMITED,
+            rtt: Duration::from_millis(11),
+            retransmits: 2,
+            ..Standing::default()
+        };
+        let news = News {
+            delivered: Bytes::new(5000),
+            completed: Some(at_ms(40)),
+            sender: Some(standing),
+            ..News::default()
+        };
+        let mut stage = Stage { news: vec![news], ..Stage::default() };
+        let (world, _) = play(&blueprint, &mut stage);
+        assert_eq!(stage.told, [(at_ms(30), true, FlowId(0)), (at_ms(80), false, FlowId(0))]);
+        let trace = world.finish();
+        assert_eq!(trace.receivers[0].meter.goodput_bytes, 5000);
+        assert_eq!(trace.flows[0].meter.count(Count::Retransmits), 2);
+        assert_eq!(trace.flows[0].meter.rtt_min, Duration::from_millis(11));
+        let window = trace.series.iter().find(|series| series.name == "window").expect("it was recorded");
+        assert_eq!(window.values, [14_600.0, 14_600.0]);
+    }
+
+    #[test]
+    fn a_device_that_takes_nothing_is_an_overrun() {
+        let mut stage = Stage { refuses: true, ..Stage::default() };
+        stage.planned.push_back((at_ms(1), 0, packet(0, 1, 1250, 0)));
+        let (_, accuracy) = play(&wire_between(10), &mut stage);
+        assert_eq!(accuracy.overruns, 1);
+        assert_eq!(accuracy.faults().len(), 1);
+    }
+
+    #[test]
+    fn machines_inside_do_not_see_that_the_loop_is_late() {
+        let mut net = Blueprint::new(Duration::from_millis(200));
+        let (a, b) = (net.node("a"), net.node("b"));
+        net.link("wire", (a, b), PortSpec::new(Rate::from_mbps(10), Duration::from_millis(5), 20));
+        net.flow("tcp", Some("reno"), sim::FlowKind::Tcp(tcp::Config::default()), a, &[b]);
+        let poisson = datagram::Pattern::Poisson { rate: Rate::from_mbps(2) };
+        let config = datagram::Config { packet: Bytes::new(1000), pattern: poisson };
+        net.flow("noise", None, sim::FlowKind::Datagram(config), a, &[b]);
+        let mut simulated = World::new(&net).expect("the blueprint is valid");
+        simulated.run(&Control::default());
+        let mut stage = Stage { oversleeps: Duration::from_millis(3), ..Stage::default() };
+        let (emulated, accuracy) = play(&net, &mut stage);
+        assert_eq!(emulated.finish().hash, simulated.finish().hash);
+        assert_eq!(accuracy.events.most(), Duration::from_millis(3));
+        assert_eq!(accuracy.faults().len(), 1, "3 ms are more than the 2 ms that it may be late");
+    }
+
+    #[test]
+    fn a_run_ends_when_it_is_told_to() {
+        let control = Control::default();
+        control.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        let blueprint = wire_between(10);
+        let mut world = World::new(&blueprint).expect("the blueprint is valid");
+        let gates = Gates::open(&blueprint, &mut world);
+        drive(&mut world, &gates, &blueprint, &control, &mut Stage::default());
+        assert!(world.finish().ended_at < at_ms(100));
+    }
+}

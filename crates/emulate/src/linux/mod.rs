@@ -1,0 +1,238 @@
+//! The machine that an emulation runs on: a namespace and a device for each real node, programs in them, and the clock.
+
+mod calls;
+mod commands;
+mod namespace;
+mod traffic;
+mod tun;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use contract::{FlowId, NodeId};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeSpec, TimeValLike};
+use sim::{Blueprint, Control, FlowKind, Outside, World};
+use units::{Bytes, Duration, Time};
+
+use crate::driver::{News, Surroundings, drive};
+use crate::gates::Gates;
+use crate::run::since;
+use crate::{Accuracy, Error, Settings};
+use commands::Commands;
+use namespace::Namespace;
+pub use namespace::{PREFIX, clean, permitted};
+use traffic::{Job, Traffic};
+use tun::{Tun, Tuning};
+
+/// Time for commands at receivers to open their sockets before anything is sent.
+const SETTLING: std::time::Duration = std::time::Duration::from_millis(300);
+/// How often senders of TCP are looked at where nothing is recorded.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Runs `world` with its real nodes.
+pub(crate) fn emulate(
+    world: &mut World,
+    gates: &Gates,
+    blueprint: &Blueprint,
+    settings: &Settings,
+    control: &Control,
+) -> Result<Accuracy, Error> {
+    clean();
+    permitted()?;
+    let mut machine = Machine::new(blueprint, gates, settings)?;
+    // the loop has a thread of its own, so that what it asks of the system for itself ends with it
+    std::thread::scope(|scope| {
+        let looped = scope.spawn(|| {
+            let mut notes = Vec::new();
+            // a timer is to be exact, not grouped with others
+            if nix::sys::prctl::set_timerslack(1).is_err() {
+                notes.push("the system groups timers: wake-ups are less exact".to_owned());
+            }
+            if settings.urgent
+                && let Err(error) = calls::prefer()
+            {
+                notes.push(format!("the loop has no preference: {error}"));
+            }
+            let before = (cpu(UsageWho::RUSAGE_THREAD), cpu(UsageWho::RUSAGE_SELF));
+            let mut accuracy = drive(world, gates, blueprint, control, &mut machine);
+            accuracy.cpu_loop = cpu(UsageWho::RUSAGE_THREAD).saturating_sub(before.0);
+            accuracy.cpu = cpu(UsageWho::RUSAGE_SELF).saturating_sub(before.1);
+            machine.end(&mut accuracy);
+            accuracy.notes.splice(0..0, notes);
+            accuracy
+        });
+        match looped.join() {
+            Ok(accuracy) => Ok(accuracy),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// Processor time, user and system.
+fn cpu(of: UsageWho) -> Duration {
+    let total = |usage: nix::sys::resource::Usage| {
+        usage.user_time().num_nanoseconds() + usage.system_time().num_nanoseconds()
+    };
+    getrusage(of).map_or(Duration::ZERO, |usage| Duration::from_nanos(total(usage).max(0) as u64))
+}
+
+struct Machine<'a> {
+    blueprint: &'a Blueprint,
+    began: Instant,
+    spin: Duration,
+    // dropped in this order: programs, then devices, then the namespaces that both are in
+    commands: Commands,
+    traffic: Traffic,
+    devices: Vec<Tun>,
+    namespaces: Arc<[Namespace]>,
+}
+
+impl<'a> Machine<'a> {
+    fn new(blueprint: &'a Blueprint, gates: &Gates, settings: &Settings) -> Result<Self, Error> {
+        let real = &blueprint.emulation.real;
+        let made: Result<Vec<Namespace>, Error> =
+            real.iter().map(|node| Namespace::new(&blueprint.nodes[node.index()])).collect();
+        let namespaces: Arc<[Namespace]> = made?.into();
+        let devices: Result<Vec<Tun>, Error> = real
+            .iter()
+            .zip(namespaces.iter())
+            .map(|(node, namespace)| Tun::new(namespace, wire::address_of(*node), tuning(blueprint, *node)))
+            .collect();
+        let jobs = jobs(blueprint, gates);
+        let every = blueprint.record.every;
+        let look_every = if every == Duration::ZERO {
+            LOOK_EVERY
+        } else {
+            every.scaled(0.5).max(Duration::from_millis(5))
+        };
+        let mut commands = Commands::new(settings.logs.clone());
+        open_receivers(blueprint, gates, &namespaces, &mut commands)?;
+        let (traffic, began) = Traffic::begin(jobs, &namespaces, look_every)?;
+        Ok(Self { blueprint, began, spin: settings.spin, commands, traffic, devices: devices?, namespaces })
+    }
+
+    /// Ends all programs and counts what devices lost.
+    fn end(&mut self, accuracy: &mut Accuracy) {
+        let name = |flow: FlowId| &self.blueprint.flows[flow.index()].name;
+        let failed =
+            self.traffic.end().into_iter().map(|(flow, error)| format!("flow `{}`: {error}", name(flow)));
+        let ended =
+            self.commands.end().into_iter().map(|(flow, note)| format!("flow `{}`: {note}", name(flow)));
+        accuracy.notes.extend(failed.chain(ended));
+        accuracy.overruns += self.namespaces.iter().map(tun::dropped).sum::<u64>();
+    }
+}
+
+/// Starts the commands of receivers.
+fn open_receivers(
+    blueprint: &Blueprint,
+    gates: &Gates,
+    namespaces: &[Namespace],
+    commands: &mut Commands,
+) -> Result<(), Error> {
+    let mut any = false;
+    for (id, flow) in (0u32..).map(FlowId).zip(&blueprint.flows) {
+        let Some(Outside::Commands { receiver: Some(text), .. }) = &flow.outside else { continue };
+        let Some(at) = gates.ends(id).and_then(|ends| gates.device_of(ends.receiver.node)) else { continue };
+        let name = format!("{}-receiver", flow.name);
+        commands.start(&namespaces[at], id, &name, &filled(text, flow.from, flow.to[0].node))?;
+        any = true;
+    }
+    if any {
+        std::thread::sleep(SETTLING);
+    }
+    Ok(())
+}
+
+/// A command with the addresses of both ends.
+fn filled(text: &str, from: NodeId, to: NodeId) -> String {
+    text.replace("{from}", &wire::address_of(from).to_string())
+        .replace("{to}", &wire::address_of(to).to_string())
+}
+
+/// How TCP is set at a node: selective acknowledgements unless a flow there does without, marks where a flow there understands them.
+fn tuning(blueprint: &Blueprint, node: NodeId) -> Tuning {
+    let mut tuning = Tuning { sack: true, ecn: false, mtu: 1500 };
+    let here = |flow: &&sim::FlowSpec| {
+        flow.outside.is_some() && (flow.from == node || flow.to.iter().any(|to| to.node == node))
+    };
+    for flow in blueprint.flows.iter().filter(here) {
+        if let FlowKind::Tcp(config) = &flow.kind {
+            tuning.sack &= config.sack;
+            tuning.ecn |= config.ecn;
+            tuning.mtu = tuning.mtu.max((config.segment + config.header).as_u64() as u32);
+        }
+    }
+    tuning
+}
+
+/// Flows of the kernel's TCP, in the order of their numbers.
+fn jobs(blueprint: &Blueprint, gates: &Gates) -> Vec<Job> {
+    let job = |(flow, spec): (FlowId, &sim::FlowSpec)| {
+        let (Some(Outside::Kernel(congestion)), FlowKind::Tcp(config)) = (&spec.outside, &spec.kind) else {
+            return None;
+        };
+        let ends = gates.ends(flow)?;
+        let (from, to) = (ends.sender.node, ends.receiver.node);
+        Some(Job {
+            flow,
+            from: gates.device_of(from)?,
+            to: gates.device_of(to)?,
+            addresses: (wire::address_of(from), wire::address_of(to)),
+            congestion: congestion.clone(),
+            packet: Bytes::new((config.segment + config.header).as_u64()),
+            demand: config.demand,
+        })
+    };
+    (0u32..).map(FlowId).zip(&blueprint.flows).filter_map(job).collect()
+}
+
+impl Surroundings for Machine<'_> {
+    fn now(&mut self) -> Time {
+        since(self.began)
+    }
+
+    fn wait(&mut self, until: Time, ready: &mut Vec<usize>) {
+        let left = until.saturating_since(self.now()).saturating_sub(self.spin);
+        let mut asked: Vec<PollFd<'_>> =
+            self.devices.iter().map(|device| PollFd::new(device.file(), PollFlags::POLLIN)).collect();
+        let timeout = TimeSpec::nanoseconds(left.as_nanos().min(1_000_000_000) as i64);
+        // interrupted is as good as woken: the loop looks at the clock and comes back
+        if ppoll(&mut asked, Some(timeout), None).is_ok_and(|count| count > 0) {
+            let has = |asked: &PollFd<'_>| asked.any().unwrap_or(false);
+            ready.extend(asked.iter().enumerate().filter(|(_, asked)| has(asked)).map(|(index, _)| index));
+        }
+    }
+
+    fn receive(&mut self, device: usize, buffer: &mut [u8]) -> Option<usize> {
+        self.devices[device].receive(buffer)
+    }
+
+    fn send(&mut self, device: usize, bytes: &[u8]) -> bool {
+        self.devices[device].send(bytes)
+    }
+
+    fn start(&mut self, flow: FlowId) {
+        if self.traffic.start(flow) {
+            return;
+        }
+        let spec = &self.blueprint.flows[flow.index()];
+        let Some(Outside::Commands { sender: Some(text), .. }) = &spec.outside else { return };
+        let Ok(at) = self.blueprint.emulation.real.binary_search(&spec.from) else { return };
+        let (name, text) = (format!("{}-sender", spec.name), filled(text, spec.from, spec.to[0].node));
+        // what cannot be started sends nothing, which the tables show
+        let _ = self.commands.start(&self.namespaces[at], flow, &name, &text);
+    }
+
+    fn stop(&mut self, flow: FlowId) {
+        if !self.traffic.stop(flow) {
+            self.commands.stop(flow);
+        }
+    }
+
+    fn news(&mut self, tell: &mut dyn FnMut(News)) {
+        self.traffic.news(tell);
+    }
+}

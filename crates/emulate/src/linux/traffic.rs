@@ -1,0 +1,488 @@
+//! TCP of the kernel: a small sender and a small receiver for each flow, all on one thread beside the loop.
+//!
+//! The sender writes zeros, as much or as fast as the flow is to; the receiver counts and throws away. What they did stands in
+//! counters that the loop reads whenever it likes.
+
+use std::io::{self, ErrorKind, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use contract::FlowId;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, connect, listen, setsockopt, socket,
+    sockopt,
+};
+use stack::tcp::Demand;
+use units::{Bytes, Duration, Rate, Time};
+
+use super::calls;
+use super::namespace::{Namespace, failed};
+use crate::Error;
+use crate::driver::{News, Standing};
+use crate::run::since;
+
+/// A flow of the kernel's TCP.
+#[derive(Clone, Debug)]
+pub(super) struct Job {
+    pub(super) flow: FlowId,
+    /// Index of the namespace of its sender and of its receiver.
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) addresses: (Ipv4Addr, Ipv4Addr),
+    pub(super) congestion: String,
+    /// The longest packet.
+    pub(super) packet: Bytes,
+    pub(super) demand: Demand,
+}
+
+/// What is known of a flow. Written by the thread, read by the loop.
+#[derive(Debug, Default)]
+struct Counters {
+    delivered: AtomicU64,
+    /// Nanoseconds since the start of the run, when its work was done; 0 before.
+    completed_ns: AtomicU64,
+    /// How often the sender was looked at.
+    looks: AtomicU64,
+    window: AtomicU64,
+    threshold: AtomicU64,
+    in_flight: AtomicU64,
+    rtt_ns: AtomicU64,
+    retransmits: AtomicU64,
+    timeouts: AtomicU64,
+    /// Error number of a connection that failed; 0 for none.
+    failure: AtomicU64,
+}
+
+/// What the loop tells the thread.
+enum Order {
+    Start(usize),
+    Stop(usize),
+    End,
+}
+
+/// The thread, as the loop sees it.
+pub(super) struct Traffic {
+    orders: Sender<Order>,
+    bell: Arc<EventFd>,
+    thread: Option<JoinHandle<()>>,
+    jobs: Vec<Job>,
+    counters: Arc<[Counters]>,
+    told: Vec<Told>,
+}
+
+/// What the loop was told of a flow so far.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    delivered: u64,
+    completed: bool,
+    looks: u64,
+    retransmits: u64,
+    timeouts: u64,
+}
+
+impl Traffic {
+    /// Opens the receivers, then begins the run: starts the thread, and says when that was. `look_every` is how often senders are
+    /// looked at.
+    pub(super) fn begin(
+        jobs: Vec<Job>,
+        namespaces: &Arc<[Namespace]>,
+        look_every: Duration,
+    ) -> Result<(Self, Instant), Error> {
+        let system = |what: &'static str| move |error: nix::Error| failed(what, error.into());
+        let mut listeners = Vec::with_capacity(jobs.len());
+        for job in &jobs {
+            listeners.push(namespaces[job.to].inside("opening a receiver", || Ok(listener(job)))??);
+        }
+        let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
+        let bell = Arc::new(EventFd::from_value_and_flags(0, flags).map_err(system("making an event"))?);
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(system("making a list of events"))?;
+        let counters: Arc<[Counters]> = jobs.iter().map(|_| Counters::default()).collect();
+        let (orders, received) = std::sync::mpsc::channel();
+        let began = Instant::now();
+        let mut work = Work {
+            epoll,
+            bell: bell.clone(),
+            orders: received,
+            namespaces: namespaces.clone(),
+            began,
+            look_every,
+            flows: jobs
+                .iter()
+                .cloned()
+                .zip(listeners)
+                .map(|(job, listener)| Flow::new(job, listener))
+                .collect(),
+            counters: counters.clone(),
+            zeros: vec![0; WRITTEN_AT_ONCE],
+        };
+        work.listen().map_err(system("watching receivers"))?;
+        let thread = std::thread::Builder::new().name("thalweg-tcp".to_owned()).spawn(move || work.run());
+        let thread = thread.map_err(|source| failed("starting a thread", source))?;
+        let told = vec![Told::default(); jobs.len()];
+        Ok((Self { orders, bell, thread: Some(thread), jobs, counters, told }, began))
+    }
+
+    /// Whether the flow is one of these; then its sender begins.
+    pub(super) fn start(&mut self, flow: FlowId) -> bool {
+        self.order(flow, Order::Start)
+    }
+
+    /// Whether the flow is one of these; then its sender ends, at once.
+    pub(super) fn stop(&mut self, flow: FlowId) -> bool {
+        self.order(flow, Order::Stop)
+    }
+
+    fn order(&mut self, flow: FlowId, what: fn(usize) -> Order) -> bool {
+        let found = self.jobs.binary_search_by_key(&flow, |job| job.flow);
+        if let Ok(index) = found {
+            // when the thread has ended, so has the flow
+            let _ = self.orders.send(what(index));
+            let _ = self.bell.write(1);
+        }
+        found.is_ok()
+    }
+
+    /// Tells what flows did since this was last asked.
+    pub(super) fn news(&mut self, tell: &mut dyn FnMut(News)) {
+        for ((job, counters), told) in self.jobs.iter().zip(self.counters.iter()).zip(&mut self.told) {
+            let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+            let delivered = read(&counters.delivered);
+            let completed_ns = read(&counters.completed_ns);
+            let mut news = News { flow: job.flow, ..News::default() };
+            news.delivered = Bytes::new(delivered - std::mem::replace(&mut told.delivered, delivered));
+            if completed_ns > 0 && !told.completed {
+                told.completed = true;
+                news.completed = Some(Time::from_nanos(completed_ns));
+            }
+            let looks = counters.looks.load(Ordering::Acquire);
+            if looks > std::mem::replace(&mut told.looks, looks) {
+                let (retransmits, timeouts) = (read(&counters.retransmits), read(&counters.timeouts));
+                news.sender = Some(Standing {
+                    window: Bytes::new(read(&counters.window)),
+                    threshold: Bytes::new(read(&counters.threshold)),
+                    in_flight: Bytes::new(read(&counters.in_flight)),
+                    rtt: Duration::from_nanos(read(&counters.rtt_ns)),
+                    retransmits: retransmits - std::mem::replace(&mut told.retransmits, retransmits),
+                    timeouts: timeouts - std::mem::replace(&mut told.timeouts, timeouts),
+                });
+            }
+            if news != (News { flow: job.flow, ..News::default() }) {
+                tell(news);
+            }
+        }
+    }
+
+    /// Ends the thread; connections that failed, for people.
+    pub(super) fn end(&mut self) -> Vec<(FlowId, io::Error)> {
+        let _ = self.orders.send(Order::End);
+        let _ = self.bell.write(1);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        let failure = |(job, counters): (&Job, &Counters)| {
+            let number = counters.failure.load(Ordering::Relaxed);
+            (number > 0).then(|| (job.flow, io::Error::from_raw_os_error(number as i32)))
+        };
+        self.jobs.iter().zip(self.counters.iter()).filter_map(failure).collect()
+    }
+}
+
+impl Drop for Traffic {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Bytes that a sender hands over at once.
+const WRITTEN_AT_ONCE: usize = 256 * 1024;
+/// Bytes that a receiver throws away at once.
+const READ_AT_ONCE: usize = 4 * 1024 * 1024;
+/// How often a sender with a rate writes.
+const TICK: Duration = Duration::from_millis(1);
+/// What of a segment on the wire is header, timestamps left out: the kernel takes those off by itself.
+const HEADER: u64 = 40;
+
+/// A socket of a flow with all that both ends have in common.
+fn tcp_socket(job: &Job) -> io::Result<OwnedFd> {
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let fd = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
+    setsockopt(&fd, sockopt::ReuseAddr, &true)?;
+    setsockopt(&fd, sockopt::TcpMaxSeg, &((job.packet.as_u64().saturating_sub(HEADER)) as u32))?;
+    setsockopt(&fd, sockopt::TcpCongestion, &job.congestion.clone().into())?;
+    Ok(fd)
+}
+
+fn socket_address(of: Ipv4Addr, flow: FlowId) -> SockaddrIn {
+    SockaddrIn::from(SocketAddrV4::new(of, wire::port_of(flow)))
+}
+
+/// The receiver of a flow, in the namespace of the calling thread.
+fn listener(job: &Job) -> Result<TcpListener, Error> {
+    let open = || -> io::Result<TcpListener> {
+        let fd = tcp_socket(job)?;
+        bind(fd.as_raw_fd(), &socket_address(job.addresses.1, job.flow))?;
+        listen(&fd, Backlog::new(4)?)?;
+        Ok(TcpListener::from(fd))
+    };
+    open().map_err(|source| {
+        // what `setsockopt` answers to a name that it does not know
+        if source.kind() == ErrorKind::NotFound {
+            let list = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+            let available = list.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(", ");
+            return Error::NoCongestionControl { name: job.congestion.clone(), available };
+        }
+        failed("opening a receiver", source)
+    })
+}
+
+/// One flow, as the thread sees it.
+struct Flow {
+    job: Job,
+    listener: TcpListener,
+    incoming: Option<TcpStream>,
+    outgoing: Option<TcpStream>,
+    /// Payload still to be written, where there is an end to it.
+    left: u64,
+    /// When it began, and what it wrote since: for senders with a rate.
+    began: Time,
+    written: u64,
+}
+
+impl Flow {
+    fn new(job: Job, listener: TcpListener) -> Self {
+        Self { job, listener, incoming: None, outgoing: None, left: 0, began: Time::ZERO, written: 0 }
+    }
+
+    /// Closes the sending end so that the other end knows at once.
+    fn cut(&mut self) {
+        if let Some(stream) = self.outgoing.take() {
+            let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+            let _ = setsockopt(&stream, sockopt::Linger, &linger);
+        }
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        match self.job.demand {
+            Demand::Limited(rate) => Some(rate),
+            Demand::Bulk | Demand::Finite(_) => None,
+        }
+    }
+}
+
+/// The thread.
+struct Work {
+    epoll: Epoll,
+    bell: Arc<EventFd>,
+    orders: Receiver<Order>,
+    namespaces: Arc<[Namespace]>,
+    began: Instant,
+    look_every: Duration,
+    flows: Vec<Flow>,
+    counters: Arc<[Counters]>,
+    zeros: Vec<u8>,
+}
+
+/// What an event is about: an index, and in the lowest bits one of these.
+const LISTENER: u64 = 0;
+const INCOMING: u64 = 1;
+const OUTGOING: u64 = 2;
+const BELL: u64 = 3;
+
+impl Work {
+    fn listen(&mut self) -> nix::Result<()> {
+        self.epoll.add(&*self.bell, EpollEvent::new(EpollFlags::EPOLLIN, BELL))?;
+        for (index, flow) in self.flows.iter().enumerate() {
+            self.epoll
+                .add(&flow.listener, EpollEvent::new(EpollFlags::EPOLLIN, (index as u64) << 2 | LISTENER))?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) {
+        let mut events = [EpollEvent::empty(); 64];
+        let mut look_at = Time::ZERO;
+        loop {
+            let now = since(self.began);
+            if now >= look_at {
+                self.look();
+                look_at = now + self.look_every;
+            }
+            let paced = self.flows.iter().any(|flow| flow.outgoing.is_some() && flow.rate().is_some());
+            let wake_at = if paced { look_at.min(now + TICK) } else { look_at };
+            let millis = wake_at.saturating_since(now).as_nanos().div_ceil(1_000_000).min(1000) as u16;
+            let count = match self.epoll.wait(&mut events, EpollTimeout::from(millis)) {
+                Ok(count) => count,
+                Err(nix::Error::EINTR) => 0,
+                Err(_) => return,
+            };
+            for event in &events[..count] {
+                let (index, kind) = ((event.data() >> 2) as usize, event.data() & 3);
+                match kind {
+                    LISTENER => self.accept(index),
+                    INCOMING => self.read(index),
+                    OUTGOING => self.write(index),
+                    _ => drop(self.bell.read()),
+                }
+            }
+            for index in 0..if paced { self.flows.len() } else { 0 } {
+                if self.flows[index].rate().is_some() {
+                    self.write(index);
+                }
+            }
+            loop {
+                match self.orders.try_recv() {
+                    Ok(Order::Start(index)) => self.start(index),
+                    Ok(Order::Stop(index)) => self.flows[index].cut(),
+                    Ok(Order::End) | Err(TryRecvError::Disconnected) => {
+                        self.look();
+                        return self.flows.iter_mut().for_each(Flow::cut);
+                    }
+                    Err(TryRecvError::Empty) => break,
+                }
+            }
+        }
+    }
+
+    fn fail(&mut self, index: usize, error: &io::Error) {
+        self.flows[index].cut();
+        let number = error.raw_os_error().unwrap_or(0);
+        self.counters[index].failure.store(number as u64, Ordering::Relaxed);
+    }
+
+    fn start(&mut self, index: usize) {
+        if let Err(error) = self.open(index) {
+            self.fail(index, &error);
+        }
+    }
+
+    /// Connects a flow's sender. The thread goes to its namespace for that; its sockets stay where they were made.
+    fn open(&mut self, index: usize) -> io::Result<()> {
+        let flow = &mut self.flows[index];
+        flow.cut();
+        flow.left = match flow.job.demand {
+            Demand::Finite(size) => size.as_u64(),
+            Demand::Bulk | Demand::Limited(_) => u64::MAX,
+        };
+        (flow.began, flow.written) = (since(self.began), 0);
+        self.namespaces[flow.job.from].enter()?;
+        let fd = tcp_socket(&flow.job)?;
+        setsockopt(&fd, sockopt::TcpNoDelay, &true)?;
+        bind(fd.as_raw_fd(), &socket_address(flow.job.addresses.0, flow.job.flow))?;
+        match connect(fd.as_raw_fd(), &socket_address(flow.job.addresses.1, flow.job.flow)) {
+            Ok(()) | Err(nix::Error::EINPROGRESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let stream = TcpStream::from(fd);
+        // senders with a rate write when it is time, the others when there is room
+        let wanted = if flow.rate().is_some() { EpollFlags::empty() } else { EpollFlags::EPOLLOUT };
+        self.epoll.add(stream.as_fd(), EpollEvent::new(wanted, (index as u64) << 2 | OUTGOING))?;
+        flow.outgoing = Some(stream);
+        Ok(())
+    }
+
+    fn accept(&mut self, index: usize) {
+        while let Ok((stream, _)) = self.flows[index].listener.accept() {
+            let wanted = EpollEvent::new(EpollFlags::EPOLLIN, (index as u64) << 2 | INCOMING);
+            if stream.set_nonblocking(true).is_ok() && self.epoll.add(stream.as_fd(), wanted).is_ok() {
+                self.flows[index].incoming = Some(stream);
+            }
+        }
+    }
+
+    /// Throws away what came, once for each event, so that all flows have their turn.
+    fn read(&mut self, index: usize) {
+        let Some(stream) = &self.flows[index].incoming else { return };
+        match calls::discard(stream, READ_AT_ONCE) {
+            Ok(0) => {
+                self.flows[index].incoming = None;
+                if matches!(self.flows[index].job.demand, Demand::Finite(_)) {
+                    let now = since(self.began).as_nanos();
+                    self.counters[index].completed_ns.store(now, Ordering::Relaxed);
+                }
+            }
+            Ok(taken) => {
+                self.counters[index].delivered.fetch_add(taken as u64, Ordering::Relaxed);
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            // the sender was cut
+            Err(_) => self.flows[index].incoming = None,
+        }
+    }
+
+    fn write(&mut self, index: usize) {
+        let now = since(self.began);
+        let flow = &mut self.flows[index];
+        let due = flow.rate().map_or(u64::MAX, |rate| {
+            let bit_nanos =
+                u128::from(rate.as_bps()) * u128::from(now.saturating_since(flow.began).as_nanos());
+            ((bit_nanos / 8_000_000_000) as u64).saturating_sub(flow.written)
+        });
+        let Some(stream) = &mut flow.outgoing else { return };
+        let length = flow.left.min(due).min(self.zeros.len() as u64) as usize;
+        if length == 0 {
+            return;
+        }
+        match stream.write(&self.zeros[..length]) {
+            Ok(written) => {
+                flow.written += written as u64;
+                flow.left -= if flow.left == u64::MAX { 0 } else { written as u64 };
+                if flow.left == 0 {
+                    // nothing more comes; the socket stays until the end, for what has to be sent again
+                    let _ = stream.shutdown(Shutdown::Write);
+                    let _ = self.epoll.delete(&*stream);
+                }
+            }
+            Err(error)
+                if error.kind() == ErrorKind::WouldBlock || error.kind() == ErrorKind::NotConnected => {}
+            Err(error) => self.fail(index, &error),
+        }
+    }
+
+    /// Looks at all senders.
+    fn look(&mut self) {
+        let mut bytes = [0u8; 256];
+        for (flow, counters) in self.flows.iter().zip(self.counters.iter()) {
+            let Some(stream) = &flow.outgoing else { continue };
+            let Ok(length) = calls::tcp_info(stream, &mut bytes) else { continue };
+            let info = Info { bytes: &bytes[..length.min(bytes.len())] };
+            let segment = u64::from(info.word(16));
+            let put = |counter: &AtomicU64, value: u64| counter.store(value, Ordering::Relaxed);
+            put(&counters.window, u64::from(info.word(80)) * segment);
+            let threshold = u64::from(info.word(76));
+            let unlimited = threshold >= u64::from(NO_THRESHOLD);
+            put(&counters.threshold, if unlimited { u64::MAX } else { threshold * segment });
+            let (out, again) = (info.word(24), info.word(36));
+            let gone = info.word(28) + info.word(32);
+            put(&counters.in_flight, u64::from((out + again).saturating_sub(gone)) * segment);
+            put(&counters.rtt_ns, u64::from(info.word(68)) * 1000);
+            counters.retransmits.fetch_max(u64::from(info.word(100)), Ordering::Relaxed);
+            counters.timeouts.fetch_max(u64::from(info.half(240)), Ordering::Relaxed);
+            counters.looks.fetch_add(1, Ordering::Release);
+        }
+    }
+}
+
+/// What Linux writes where there was no loss yet.
+const NO_THRESHOLD: u32 = 0x7fff_ffff;
+
+/// `struct tcp_info` of Linux, by the places of its fields. What the kernel did not write is zero.
+struct Info<'a> {
+    bytes: &'a [u8],
+}
+
+impl Info<'_> {
+    fn word(&self, at: usize) -> u32 {
+        self.bytes.get(at..at + 4).map_or(0, |four| u32::from_ne_bytes([four[0], four[1], four[2], four[3]]))
+    }
+
+    fn half(&self, at: usize) -> u16 {
+        self.bytes.get(at..at + 2).map_or(0, |two| u16::from_ne_bytes([two[0], two[1]]))
+    }
+}

@@ -1,0 +1,95 @@
+//! The device of a real node: what is routed into it comes out of a file, and what is written to the file comes out of it.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+
+use super::calls;
+use super::namespace::Namespace;
+use crate::Error;
+
+/// Its name, in every namespace.
+const NAME: &str = "thalweg0";
+/// Packets that may wait in it for the loop; the kernel's default is 500.
+const WAITING: u32 = 10_000;
+
+/// How TCP of the kernel is set in one namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tuning {
+    pub(super) sack: bool,
+    pub(super) ecn: bool,
+    /// The longest packet.
+    pub(super) mtu: u32,
+}
+
+/// An open device.
+#[derive(Debug)]
+pub(super) struct Tun(File);
+
+impl Tun {
+    /// Makes the device of the namespace, with its address and with a route to all other nodes, and sets the namespace's TCP.
+    pub(super) fn new(namespace: &Namespace, address: Ipv4Addr, tuning: Tuning) -> Result<Self, Error> {
+        namespace.inside("making a TUN device", || {
+            let file =
+                File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
+            calls::become_tun(&file, NAME)?;
+            let asked = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+            set_tcp(tuning);
+            calls::bring_up(&asked, "lo")?;
+            calls::set_limits(&asked, NAME, tuning.mtu, WAITING)?;
+            calls::no_offload(&asked, NAME)?;
+            calls::set_address(&asked, NAME, address)?;
+            calls::bring_up(&asked, NAME)?;
+            Ok(Self(file))
+        })
+    }
+
+    /// The next packet; `None` when there is none.
+    pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        self.0.read(buffer).ok()
+    }
+
+    /// Whether the device took a packet.
+    pub(super) fn send(&mut self, bytes: &[u8]) -> bool {
+        self.0.write(bytes).is_ok()
+    }
+
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Settings that each namespace has for itself. What a kernel does not know stays as it is.
+fn set_tcp(tuning: Tuning) {
+    let switch = |on| if on { "1" } else { "0" };
+    for (key, value) in [
+        // no router of IPv6 is to be asked for
+        ("ipv6/conf/all/disable_ipv6", "1"),
+        ("ipv6/conf/default/disable_ipv6", "1"),
+        // what one connection learnt is not handed to the next
+        ("ipv4/tcp_no_metrics_save", "1"),
+        // room for the largest bandwidth-delay products that are emulated, from the first round trip on
+        ("ipv4/tcp_rmem", "4096 8388608 67108864"),
+        ("ipv4/tcp_wmem", "4096 262144 67108864"),
+        ("ipv4/tcp_sack", switch(tuning.sack)),
+        ("ipv4/tcp_ecn", switch(tuning.ecn)),
+    ] {
+        let _ = fs::write(format!("/proc/sys/net/{key}"), value);
+    }
+}
+
+/// Packets that the device of a namespace dropped because nobody took them out.
+pub(super) fn dropped(namespace: &Namespace) -> u64 {
+    let read = || -> io::Result<u64> {
+        let table = fs::read_to_string("/proc/thread-self/net/dev")?;
+        let line = table.lines().find_map(|line| line.trim_start().strip_prefix(NAME)?.strip_prefix(':'));
+        // eight columns of what came in, then bytes, packets, errors and drops of what went out
+        let drops = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
+        Ok(drops.unwrap_or(0))
+    };
+    namespace.inside("counting drops", read).unwrap_or(0)
+}

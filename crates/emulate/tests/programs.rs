@@ -1,0 +1,236 @@
+//! Emulations with real programs. They need the right to make network namespaces: without it each says so and does nothing.
+//! All traffic stays in namespaces that the tests make.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use emulate::{Outcome, Settings};
+use sim::Control;
+
+/// Whether it can be tried here; if not, that is said.
+fn possible(test: &str) -> bool {
+    match emulate::permitted() {
+        Ok(()) => true,
+        Err(error) => {
+            eprintln!("skipped: {test}: {error}");
+            false
+        }
+    }
+}
+
+fn plan(text: &str) -> lab::Plan {
+    let scenario = lab::load(text, "test.toml").unwrap_or_else(|problems| panic!("{problems}"));
+    scenario.plan(None).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn emulated(plan: &lab::Plan) -> Outcome {
+    emulate::run(&plan.blueprint, &Settings::default(), &Control::default(), None)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Names that this process has given to namespaces.
+fn names() -> Vec<String> {
+    names_of(std::process::id())
+}
+
+fn names_of(process: u32) -> Vec<String> {
+    let prefix = format!("{}{process}-", emulate::PREFIX);
+    let entries = fs::read_dir("/run/netns").into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with(&prefix))
+        .collect()
+}
+
+/// So that one test does not see the namespaces of another.
+static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+const PAIR: &str = r#"
+duration = "2 s"
+
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "8 Mbit/s", delay = "5 ms", buffer = "40 packets" }
+
+[[flows]]
+name = "file"
+kernel = "reno"
+size = "500 kB"
+
+[record]
+every = "100 ms"
+series = ["window", "goodput", "backlog"]
+"#;
+
+#[test]
+fn a_file_goes_through_the_kernel_and_nothing_stays_behind() {
+    let _alone = ALONE.lock().unwrap();
+    if !possible("a file through the kernel's TCP") {
+        return;
+    }
+    let plan = plan(PAIR);
+    let outcome = emulated(&plan);
+    assert!(outcome.complete);
+    assert_eq!(outcome.accuracy.notes, Vec::<String>::new());
+    assert_eq!(outcome.accuracy.strays, 0, "nothing but TCP is sent");
+    let report = lab::report(&plan, &outcome.trace);
+    assert_eq!(outcome.trace.receivers[0].meter.goodput_bytes, 500_000);
+    let took = report.value("flow.file.fct").expect("the file arrived");
+    assert!(took > 0.5, "{took} s is faster than the bottleneck");
+    let windows = outcome.trace.series.iter().filter(|series| series.name == "window").count();
+    assert_eq!(windows, 1, "its window was looked at");
+    assert_eq!(names(), Vec::<String>::new());
+}
+
+#[test]
+fn a_flow_without_end_is_cut_at_its_stop_and_may_start_again() {
+    let _alone = ALONE.lock().unwrap();
+    if !possible("a flow that stops and starts again") {
+        return;
+    }
+    let text = PAIR.replace("size = \"500 kB\"", "stop = \"600 ms\"")
+        + "[[events]]\nat = \"1200 ms\"\nflow = \"file\"\naction = \"start\"\n";
+    let plan = plan(&text);
+    let outcome = emulated(&plan);
+    assert_eq!(outcome.accuracy.notes, Vec::<String>::new());
+    let goodput =
+        outcome.trace.series.iter().find(|series| series.name == "goodput").expect("it was recorded");
+    let at = |tenth: usize| goodput.values[tenth - 1];
+    assert!(at(5) > 1e6, "before the stop: {:?}", goodput.values);
+    assert!((8..=11).all(|tenth| at(tenth) == 0.0), "in between: {:?}", goodput.values);
+    assert!(at(18) > 1e6, "after the second start: {:?}", goodput.values);
+}
+
+#[test]
+fn a_congestion_control_that_the_kernel_has_not_is_refused() {
+    let _alone = ALONE.lock().unwrap();
+    if !possible("an unknown congestion control") {
+        return;
+    }
+    let plan = plan(&PAIR.replace("kernel = \"reno\"", "kernel = \"no_such\"\nscheme = \"reno\""));
+    let error = emulate::run(&plan.blueprint, &Settings::default(), &Control::default(), None);
+    let message = error.expect_err("there is none").to_string();
+    assert!(message.contains("no congestion control `no_such`") && message.contains("reno"), "{message}");
+    assert_eq!(names(), Vec::<String>::new());
+}
+
+#[test]
+fn commands_run_at_both_ends_and_are_gone_afterwards() {
+    let _alone = ALONE.lock().unwrap();
+    if !possible("commands") {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("thalweg-test-{}", std::process::id()));
+    let text = PAIR.replace(
+        "kernel = \"reno\"\nsize = \"500 kB\"",
+        "source = { kind = \"constant\", rate = \"1 Mbit/s\" }\n[flows.commands]\nsender = \"sleep 1000 & echo from {from}; exit 3\"\nreceiver = \"echo to {to}; sleep 1000\"",
+    );
+    let text = text.replace("\"window\", ", "").replace("duration = \"2 s\"", "duration = \"300 ms\"");
+    let plan = plan(&text);
+    let settings = Settings { logs: Some(folder.clone()), ..Settings::default() };
+    let outcome = emulate::run(&plan.blueprint, &settings, &Control::default(), None).unwrap();
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    let (sender, receiver) = (read("file-sender.log"), read("file-receiver.log"));
+    let _ = fs::remove_dir_all(&folder);
+    assert!(sender.starts_with("from 10.0.0."), "{sender:?}");
+    assert!(receiver.starts_with("to 10.0.0."), "{receiver:?}");
+    let [note] = outcome.accuracy.notes.as_slice() else { panic!("{:?}", outcome.accuracy.notes) };
+    assert!(note.contains("flow `file`") && note.ends_with("code 3"), "{note}");
+    assert_eq!(names(), Vec::<String>::new());
+}
+
+/// Two kernel flows against two simulated ones at the same bottleneck: their shares and its mean queue. The bands are wide because
+/// the runs are short; when the machine could not keep up there is nothing to compare, and that is said.
+#[test]
+fn reno_of_the_kernel_fills_a_queue_as_reno_of_the_simulator_does() {
+    let _alone = ALONE.lock().unwrap();
+    if !possible("the kernel's Reno beside the simulator's") {
+        return;
+    }
+    let plan = plan(
+        r#"
+duration = "12 s"
+warmup = "3 s"
+
+[topology]
+kind = "dumbbell"
+edge = { rate = "100 Mbit/s", delay = "1 ms" }
+bottleneck = { rate = "8 Mbit/s", delay = "10 ms", buffer = "30 packets" }
+
+[[flows]]
+name = "tcp"
+count = 2
+kernel = "reno"
+"#,
+    );
+    let simulated = lab::run(&plan, &Control::default()).report;
+    // some 4000 packets a second: preferred or not, others hardly notice
+    let settings = Settings { urgent: true, ..Settings::default() };
+    let outcome = emulate::run(&plan.blueprint, &settings, &Control::default(), None).unwrap();
+    let faults = outcome.accuracy.faults();
+    if !faults.is_empty() {
+        eprintln!("skipped: the machine could not keep up: {}", faults.join("; "));
+        return;
+    }
+    let report = lab::report(&plan, &outcome.trace);
+    let both = |key: &str| {
+        let value = |report: &lab::Report| report.value(key).unwrap_or_else(|| panic!("{key}"));
+        (value(&simulated), value(&report))
+    };
+    let (expected, found) = both("flows.goodput_total");
+    assert!((found / expected - 1.0).abs() < 0.1, "goodput {found} for {expected} bit/s");
+    let (expected, found) = both("link.bottleneck.queue_packets");
+    assert!((found / expected - 1.0).abs() < 0.4, "{found} packets wait instead of {expected}");
+    let (_, fairness) = both("flows.fairness");
+    assert!(fairness > 0.7, "{fairness}");
+}
+
+/// For [`a_run_that_was_killed_is_cleaned_by_the_next`].
+#[test]
+#[ignore = "runs until it is killed"]
+fn a_run_to_be_killed() {
+    let text = PAIR.replace("duration = \"2 s\"", "duration = \"60 s\"").replace(
+        "kernel = \"reno\"\nsize = \"500 kB\"",
+        "source = { kind = \"constant\", rate = \"1 Mbit/s\" }\n[flows.commands]\nsender = \"sleep 60\"",
+    );
+    emulated(&plan(&text.replace("\"window\", ", "")));
+}
+
+#[test]
+fn a_run_that_was_killed_is_cleaned_by_the_next() {
+    let _alone = ALONE.lock().unwrap();
+    if !possible("a run that is killed") {
+        return;
+    }
+    let program = std::env::current_exe().unwrap();
+    let mut child = Command::new(program)
+        .args(["--exact", "a_run_to_be_killed", "--ignored"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let process = child.id();
+    let patience = Instant::now();
+    let in_it = |name: &str| {
+        let listed = Command::new("ip").args(["netns", "pids", name]).output();
+        listed.is_ok_and(|listed| !listed.stdout.is_empty())
+    };
+    while !names_of(process).iter().any(|name| in_it(name)) && patience.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let left = names_of(process);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    if left.is_empty() {
+        eprintln!("skipped: namespaces have no names here");
+        return;
+    }
+    assert_eq!(names_of(process), left, "nobody removes the names of a process that was killed");
+    let removed = emulate::clean();
+    assert!(left.iter().all(|name| removed.contains(name)), "{removed:?}");
+    assert_eq!(names_of(process), Vec::<String>::new());
+    assert!(left.iter().all(|name| !Path::new("/run/netns").join(name).exists()));
+}

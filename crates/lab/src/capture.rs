@@ -1,0 +1,88 @@
+//! Capture files of links: what passes them, as other programs read it.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use contract::{LinkId, Packet, PortId};
+use sim::Tap;
+use units::Time;
+
+use crate::Plan;
+
+/// What became of a capture, to be asked when the run is over.
+#[derive(Clone, Debug, Default)]
+pub struct Captured {
+    packets: Arc<AtomicU64>,
+    failure: Arc<OnceLock<String>>,
+}
+
+impl Captured {
+    /// Packets written.
+    pub fn packets(&self) -> u64 {
+        self.packets.load(Ordering::Relaxed)
+    }
+
+    /// Why the file is not complete, if it is not.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+
+    fn note(&self, result: io::Result<()>) {
+        if let Err(error) = result {
+            // the first one says it
+            let _ = self.failure.set(error.to_string());
+        }
+    }
+}
+
+/// A capture file in the pcapng format, with an interface for each direction of each link.
+pub struct Capture {
+    /// Taken when the file is closed.
+    file: Option<wire::Capture<BufWriter<File>>>,
+    /// By port, the interface's number.
+    interfaces: Vec<(PortId, u32)>,
+    captured: Captured,
+}
+
+impl Capture {
+    /// Begins a file of what passes `links`, at the far end of each. `began_ns` are nanoseconds since 1970 at the start of the run;
+    /// 0 for a simulation.
+    pub fn create(plan: &Plan, links: &[LinkId], path: &Path, began_ns: u64) -> io::Result<(Self, Captured)> {
+        let port = |link: &LinkId, backward: u32| PortId(2 * link.0 + backward);
+        let names = links.iter().flat_map(|link| {
+            let name = &plan.blueprint.links[link.index()].name;
+            [name.clone(), format!("{name}.backward")]
+        });
+        let ports = links.iter().flat_map(|link| [port(link, 0), port(link, 1)]);
+        let file = wire::Capture::new(BufWriter::new(File::create(path)?), names, began_ns)?;
+        let captured = Captured::default();
+        Ok((
+            Self { file: Some(file), interfaces: ports.zip(0u32..).collect(), captured: captured.clone() },
+            captured,
+        ))
+    }
+}
+
+impl Tap for Capture {
+    fn pass(&mut self, at: Time, port: PortId, packet: &Packet, bytes: Option<&[u8]>) {
+        let interface = self.interfaces.iter().find(|(of, _)| *of == port);
+        let (Some(file), Some(&(_, interface))) = (&mut self.file, interface) else { return };
+        let written = match bytes {
+            Some(bytes) => file.real(at, interface, bytes),
+            None => file.simulated(at, interface, packet),
+        };
+        self.captured.packets.store(file.packets(), Ordering::Relaxed);
+        self.captured.note(written);
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            self.captured.note(file.finish().map(drop));
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What an emulation is told besides: which nodes are real, and who makes the traffic of which flow.
+
+use std::collections::BTreeSet;
+
+use contract::{Family, NodeId};
+use schemes::Build;
+use sim::{Cast, Emulation, FlowKind, FlowSpec, Outside};
+use units::Bytes;
+
+use super::flows::Traffic;
+use crate::file::{File, Flow, NetworkWord};
+use crate::read::{At, Notes, nearest, shortened};
+use crate::topology::Net;
+
+/// Most flows with ends outside: each has a port number of its own.
+const MOST_OUTSIDE: usize = 20_000;
+/// Most real nodes: each is a namespace with a device.
+const MOST_REAL: usize = 1_000;
+/// Header of a TCP segment of Linux: IPv4, TCP, timestamps.
+const KERNEL_HEADER: Bytes = Bytes::new(52);
+
+/// Who takes the place of the flow's machines.
+pub(super) fn outside(table: &Flow) -> Option<Outside> {
+    if let Some(kernel) = table.kernel.given() {
+        return Some(Outside::Kernel(kernel.value.clone()));
+    }
+    let commands = table.commands.given()?;
+    let text = |field: &crate::read::Field<String>| field.given().map(|at| at.value.clone());
+    Some(Outside::Commands { sender: text(&commands.sender), receiver: text(&commands.receiver) })
+}
+
+/// Notes what does not go with ends outside.
+pub(super) fn check(table: &At<Flow>, network: NetworkWord, cast: Cast, notes: &mut Notes) {
+    let written = table.kernel.given().map(|at| (at.span, "kernel"));
+    let Some((span, key)) = written.or(table.commands.given().map(|at| (at.span, "commands"))) else {
+        return;
+    };
+    if table.kernel.given().is_some()
+        && let Some(commands) = table.commands.given()
+    {
+        notes.wrong(commands.span, "a flow has `kernel` or `commands`").hint("write one of them");
+    }
+    if network != NetworkWord::Ip || cast != Cast::Unicast {
+        notes
+            .wrong(span, format!("`{key}` is for flows with one receiver, by address"))
+            .hint("write to = \"NODE\" and leave `network` and `multicast` out");
+    }
+    if let Some(kernel) = table.kernel.given() {
+        let odd = kernel.is_empty() || kernel.len() > 15 || !kernel.chars().all(is_of_a_name);
+        if odd {
+            notes
+                .wrong(kernel.span, format!("`{}` is no congestion control of a kernel", shortened(kernel)))
+                .hint("such as \"reno\", \"cubic\" or \"bbr\"");
+        }
+        if let Some(source) = table.source.given() {
+            notes
+                .wrong(source.span, "a flow of the kernel's TCP has a scheme, not a source")
+                .hint("leave `source` out");
+        }
+    }
+    if let Some(commands) = table.commands.given()
+        && commands.sender.is_missing()
+        && commands.receiver.is_missing()
+    {
+        notes.wrong(commands.span, "there is no command").hint("write `sender`, `receiver` or both");
+    }
+}
+
+/// Letters, digits and `_`, as names of kernel modules.
+fn is_of_a_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// The scheme of a flow without `source`: what is written, or what is called as the kernel's. `None` when something is noted.
+pub(super) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
+    if let Some(scheme) = table.scheme.given() {
+        return Some(scheme.0.clone());
+    }
+    if !table.scheme.is_missing() {
+        return None;
+    }
+    let Some(kernel) = table.kernel.given() else {
+        notes
+            .wrong(table.span, "a flow needs `scheme` or `source`")
+            .hint("write scheme = \"cubic\" or source = { kind = \"constant\", rate = \"1 Mbit/s\" }");
+        return None;
+    };
+    let runs_over_tcp = |entry: &schemes::Entry| {
+        matches!(entry.build, Build::Control(_)) && entry.scheme.families != [Family::Ndn]
+    };
+    if schemes::find(kernel).is_some_and(|entry| runs_over_tcp(&entry)) {
+        return Some(kernel.value.clone());
+    }
+    let known = schemes::catalogue().into_iter().filter(runs_over_tcp).map(|entry| entry.scheme.name);
+    let hint = match nearest(kernel, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "write as `scheme` what takes its place there".to_owned(),
+    };
+    notes.wrong(kernel.span, format!("a simulation has no TCP with `{}`", shortened(kernel))).hint(hint);
+    None
+}
+
+/// Header of a TCP segment where the scenario does not say it.
+pub(super) fn header(table: &Flow, otherwise: Bytes) -> Bytes {
+    if table.kernel.is_missing() { otherwise } else { KERNEL_HEADER }
+}
+
+/// The table `emulation`, with what follows from the flows.
+pub(super) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes) -> Emulation {
+    let mut emulation = Emulation::default();
+    let outside = || traffic.flows.iter().filter(|flow| flow.outside.is_some());
+    let ends: BTreeSet<NodeId> =
+        outside().flat_map(|flow| [flow.from].into_iter().chain(flow.to.iter().map(|to| to.node))).collect();
+    let written = file.emulation.given();
+    if let Some(most) = written.and_then(|table| table.max_lateness.given()) {
+        emulation.max_lateness = most.value;
+    }
+    emulation.real = match written.and_then(|table| table.real.given()) {
+        Some(names) => real(names, net, notes).into_iter().collect(),
+        None => ends.iter().copied().collect(),
+    };
+    let span = written.and_then(|table| table.real.given()).map_or(file.span, |names| names.span);
+    if notes.count() == 0
+        && let Some(missing) = ends.iter().find(|node| emulation.real.binary_search(node).is_err())
+    {
+        let name = &net.nodes[missing.index()];
+        notes
+            .wrong(span, format!("`{name}` is the end of a flow with `kernel` or `commands` and not real"))
+            .hint("add it to `real`, or leave `real` out");
+    }
+    for (n, most, of) in
+        [(outside().count(), MOST_OUTSIDE, "flows outside"), (emulation.real.len(), MOST_REAL, "real nodes")]
+    {
+        if n > most {
+            notes.wrong(span, format!("{n} {of} are too many")).hint(format!("at most {most}"));
+        }
+    }
+    if let Some(flow) = outside().find(|flow| packet_of(flow).is_some_and(|packet| packet < LEAST_PACKET)) {
+        notes
+            .wrong(span, format!("packets of `{}` are too small for IPv4 and TCP", shortened(&flow.name)))
+            .hint(format!("at least {LEAST_PACKET}"));
+    }
+    emulation
+}
+
+/// The kernel refuses a smaller segment.
+const LEAST_PACKET: Bytes = Bytes::new(150);
+
+/// Nodes by name or pattern.
+fn real(names: &At<Vec<At<String>>>, net: &Net, notes: &mut Notes) -> BTreeSet<NodeId> {
+    let mut nodes = BTreeSet::new();
+    for name in &names.value {
+        if !name.contains('*') {
+            nodes.extend(net.find_node(name, notes));
+            continue;
+        }
+        let found = net.matching(name);
+        if found.is_empty() {
+            notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+        }
+        nodes.extend(found);
+    }
+    nodes
+}
+
+/// What a flow of TCP sends at a time.
+fn packet_of(flow: &FlowSpec) -> Option<Bytes> {
+    match &flow.kind {
+        FlowKind::Tcp(config) => Some(config.segment + config.header),
+        _ => None,
+    }
+}

@@ -1,0 +1,103 @@
+//! Scenarios whose flows have ends outside of the network.
+
+use lab::{Plan, load};
+use sim::{Control, FlowKind, Outside};
+use units::Duration;
+
+fn plan(text: &str) -> Plan {
+    load(text, "test.toml")
+        .unwrap_or_else(|problems| panic!("{problems}"))
+        .plan(None)
+        .expect("loaded means planned")
+}
+
+const TEXT: &str = r#"
+duration = "2 s"
+
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "2 Mbit/s", delay = "5 ms", buffer = "20 packets" }
+
+[[flows]]
+name = "kernel"
+kernel = "cubic"
+
+[[flows]]
+name = "command"
+scheme = "reno"
+commands = { sender = "iperf3 -c {to}", receiver = "iperf3 -s -1" }
+
+[[flows]]
+name = "ours"
+scheme = "reno"
+
+[emulation]
+max_lateness = "5 ms"
+"#;
+
+#[test]
+fn the_ends_of_flows_outside_are_real_and_a_printed_plan_says_all_of_it() {
+    let first = plan(TEXT);
+    let names: Vec<&str> = first
+        .blueprint
+        .emulation
+        .real
+        .iter()
+        .map(|node| first.blueprint.nodes[node.index()].as_str())
+        .collect();
+    assert_eq!(names, ["left1", "left2", "right1", "right2"]);
+    assert_eq!(first.blueprint.emulation.max_lateness, Duration::from_millis(5));
+    let flows = &first.blueprint.flows;
+    assert_eq!(flows[0].outside, Some(Outside::Kernel("cubic".to_owned())));
+    assert!(
+        matches!(&flows[1].outside, Some(Outside::Commands { receiver: Some(text), .. }) if text.ends_with("-1"))
+    );
+    assert_eq!(flows[2].outside, None);
+    assert_eq!(plan(&first.to_toml()), first);
+}
+
+#[test]
+fn a_simulation_uses_our_own_machines_with_the_headers_of_linux() {
+    let plan = plan(TEXT);
+    let flow = &plan.blueprint.flows[0];
+    assert_eq!(flow.scheme.as_deref(), Some("cubic"));
+    let FlowKind::Tcp(config) = &flow.kind else { panic!("TCP: {:?}", flow.kind) };
+    assert_eq!((config.segment.as_u64(), config.header.as_u64()), (1448, 52));
+    let report = lab::run(&plan, &Control::default()).report;
+    assert!(report.value("flow.kernel.goodput").expect("it ran") > 1e5);
+    assert!(report.value("flow.command.goodput").expect("it ran") > 1e5);
+}
+
+#[test]
+fn tables_of_an_emulation_name_the_congestion_control_of_the_kernel() {
+    let text = TEXT.replace("kernel = \"cubic\"", "kernel = \"bbr\"\nscheme = \"cubic\"");
+    let flows = plan(&text).as_emulated().blueprint.flows;
+    let schemes: Vec<Option<&str>> = flows.iter().map(|flow| flow.scheme.as_deref()).collect();
+    assert_eq!(schemes, [Some("bbr"), None, Some("reno")]);
+}
+
+#[test]
+fn a_capture_has_a_block_for_each_packet_that_passed() {
+    let plan = plan(TEXT);
+    let folder = std::env::temp_dir().join(format!("thalweg-lab-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    let path = folder.join("core.pcapng");
+    let links = vec![plan.link("bottleneck").expect("a dumbbell has one")];
+    let (capture, captured) = lab::Capture::create(&plan, &links, &path, 0).expect("the folder is there");
+    let plain = lab::run(&plan, &Control::default());
+    let outcome = lab::run_tapped(&plan, &Control::default(), Some((links, Box::new(capture))), |_| {});
+    let bytes = std::fs::read(&path).expect("it was written");
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+    assert_eq!(outcome.trace.hash, plain.trace.hash, "whoever looks changes nothing");
+    assert_eq!(captured.failure(), None);
+    // blocks of packets are of kind 6; what is still on the wire at the end has not passed
+    let (mut at, mut packets) = (0, 0);
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+    while at < bytes.len() {
+        packets += u64::from(word(at) == 6);
+        at += word(at + 4) as usize;
+    }
+    assert_eq!(captured.packets(), packets);
+    let sent: u64 = outcome.trace.ports[..2].iter().map(|port| port.sent_packets).sum();
+    assert!(packets <= sent && packets + 20 > sent, "{packets} of {sent}");
+}

@@ -1,0 +1,113 @@
+//! Emulations, and capture files of runs.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use emulate::{Accuracy, Error, Settings};
+use lab::{Captured, LinkTap, Plan};
+use pyo3::exceptions::{PyKeyError, PyOSError};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use units::Duration;
+
+use crate::scenario::Run;
+
+/// Emulates `plan`; see `Plan.emulate`.
+pub(crate) fn run(
+    py: Python<'_>,
+    plan: &Arc<Plan>,
+    settings: &Settings,
+    control: &Arc<sim::Control>,
+    wanted: Option<(Vec<String>, PathBuf)>,
+    began_ns: u64,
+) -> PyResult<Run> {
+    let (tap, captured) = wanted.map(|wanted| capture(plan, wanted, began_ns)).transpose()?.unzip();
+    let emulated = py.detach(|| emulate::run(&plan.blueprint, settings, control, tap));
+    let outcome = emulated.map_err(|error| failed(py, &error))?;
+    finished(captured.as_ref())?;
+    let report = lab::report(&plan.as_emulated(), &outcome.trace);
+    let said = Some(accuracy(&outcome.accuracy).to_string());
+    Ok(Run::of(&outcome.trace, report, outcome.complete, said))
+}
+
+/// Why this process may not emulate; None when it may.
+#[pyfunction]
+pub fn emulation_permitted() -> Option<String> {
+    #[cfg(target_os = "linux")]
+    return emulate::permitted().err().map(|error| error.to_string());
+    #[cfg(not(target_os = "linux"))]
+    Some(Error::NotLinux.to_string())
+}
+
+/// Removes what emulations that were killed have left; the names of what was removed.
+#[pyfunction]
+pub fn clean_emulations() -> Vec<String> {
+    #[cfg(target_os = "linux")]
+    return emulate::clean();
+    #[cfg(not(target_os = "linux"))]
+    Vec::new()
+}
+
+/// The file of what passes some links, begun; `KeyError` for an unknown link, `OSError` where there can be no file.
+pub(crate) fn capture(
+    plan: &Plan,
+    (names, path): (Vec<String>, PathBuf),
+    began_ns: u64,
+) -> PyResult<(LinkTap, Captured)> {
+    let link = |name: &String| plan.link(name).ok_or_else(|| PyKeyError::new_err(name.clone()));
+    let links = names.iter().map(link).collect::<PyResult<Vec<_>>>()?;
+    let (capture, captured) = lab::Capture::create(plan, &links, &path, began_ns)
+        .map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))?;
+    Ok(((links, Box::new(capture)), captured))
+}
+
+/// Raises `OSError` where a file could not be written to its end.
+pub(crate) fn finished(captured: Option<&Captured>) -> PyResult<()> {
+    match captured.and_then(Captured::failure) {
+        Some(failure) => Err(PyOSError::new_err(format!("the capture is not complete: {failure}"))),
+        None => Ok(()),
+    }
+}
+
+/// What an emulation says of itself, for `run.json`.
+fn accuracy(accuracy: &Accuracy) -> Value {
+    let seconds = |span: Duration| span.as_secs_f64();
+    let mut said = json!({
+        "valid": accuracy.faults().is_empty(),
+        "faults": accuracy.faults(),
+        "notes": accuracy.notes,
+        "max_lateness_s": seconds(accuracy.max_lateness),
+        "packets_in": accuracy.packets_in,
+        "packets_out": accuracy.packets_out,
+        "packets_per_s": accuracy.packets_per_second(),
+        "strays": accuracy.strays,
+        "overruns": accuracy.overruns,
+        "wall_s": seconds(accuracy.wall),
+        "cpu_loop_s": seconds(accuracy.cpu_loop),
+        "cpu_s": seconds(accuracy.cpu),
+    });
+    for (name, [p50, p99, p999, most]) in accuracy.rows() {
+        said[name] = json!({
+            "p50_s": seconds(p50),
+            "p99_s": seconds(p99),
+            "p999_s": seconds(p999),
+            "max_s": seconds(most),
+        });
+    }
+    said
+}
+
+/// The exception of an emulation that cannot be: `thalweg.errors.EmulationError(message, hint)`.
+fn failed(py: Python<'_>, error: &Error) -> PyErr {
+    let hint = match error {
+        Error::NotPermitted { .. } => Some(
+            "run it as root, or under `unshare --user --map-root-user`; `thalweg doctor` says what is missing",
+        ),
+        _ => None,
+    };
+    let make = || {
+        let class = py.import("thalweg.errors")?.getattr("EmulationError")?;
+        class.call1((error.to_string(), hint))
+    };
+    make().map_or_else(|error| error, PyErr::from_value)
+}

@@ -1,0 +1,242 @@
+//! Headers for simulated packets, which have none: IPv4 with TCP or UDP, so that other programs can read a capture.
+//!
+//! | simulated | in the capture |
+//! | --- | --- |
+//! | TCP | TCP between ports 10000 + flow; sequence numbers from 1; selective acknowledgements as an option |
+//! | stream | UDP between the same ports; payload: number of the packet, bytes sent before it, the scheme's label, each word of 8 bytes |
+//! | feedback | UDP between the same ports; payload: the scheme's label |
+//! | datagram | UDP between the same ports; payload: number of the datagram |
+//! | a player's word | UDP between the same ports; the payload is left out |
+//! | named data, signals | UDP to port 6363; the payload is left out |
+//! | control messages | UDP to port 6653; the payload is left out |
+//!
+//! Payloads that are not listed are zero and cut off; the length on the wire is the simulated one, or that of the headers where
+//! the simulated packet has no room for them.
+
+use std::net::Ipv4Addr;
+
+use contract::{Destination, Ecn, Header, Packet, TcpHeader};
+
+use crate::ip::{TCP, UDP, address_of, checksum, port_of};
+
+/// Port of controllers of networks.
+const CONTROL_PORT: u16 = 6653;
+/// Port of NDN over UDP.
+const NDN_PORT: u16 = 6363;
+const IP_BYTES: usize = 20;
+
+/// Puts the headers of `packet`, and the payload that is known, into `out`; returns its length on the wire.
+///
+/// `size_bytes` of a packet counts its own idea of headers; options that it has no room for make it longer.
+pub fn frame(packet: &Packet, out: &mut Vec<u8>) -> u32 {
+    let (source, destination) = (address_of(packet.source.node), destination_of(packet.to));
+    let (protocol, segment) = match &packet.header {
+        Header::Tcp(header) => (TCP, tcp(packet, header)),
+        Header::Stream(header) => {
+            let words = [header.seq, header.bytes_before].into_iter().chain(packet.label.0);
+            (UDP, udp(packet, port_of(packet.flow), words))
+        }
+        Header::Feedback => (UDP, udp(packet, port_of(packet.flow), packet.label.0.into_iter())),
+        Header::Player { .. } => (UDP, udp(packet, port_of(packet.flow), std::iter::empty())),
+        Header::Control(_) => (UDP, udp(packet, CONTROL_PORT, std::iter::empty())),
+        Header::Datagram { seq } => (UDP, udp(packet, port_of(packet.flow), [*seq].into_iter())),
+        Header::Signal(_) | Header::Interest(_) | Header::Data(_) | Header::Nack(_) | Header::Foreign(_) => {
+            (UDP, udp(packet, NDN_PORT, std::iter::empty()))
+        }
+    };
+    let Segment { mut bytes, length, sum_at } = segment;
+    let total = IP_BYTES + length;
+
+    let mut pseudo = [0u8; 12];
+    pseudo[..4].copy_from_slice(&source.octets());
+    pseudo[4..8].copy_from_slice(&destination.octets());
+    pseudo[9] = protocol;
+    pseudo[10..].copy_from_slice(&(length as u16).to_be_bytes());
+    // what is cut off is zero and adds nothing to the sum
+    let sum = match checksum(&[&pseudo, &bytes]) {
+        0 if protocol == UDP => u16::MAX,
+        sum => sum,
+    };
+    bytes[sum_at..sum_at + 2].copy_from_slice(&sum.to_be_bytes());
+
+    let ecn = match packet.ecn {
+        Ecn::NotCapable => 0,
+        Ecn::Capable => 2,
+        Ecn::Marked => 3,
+    };
+    let mut ip = [0u8; IP_BYTES];
+    ip[0] = 0x45;
+    ip[1] = ecn;
+    ip[2..4].copy_from_slice(&(total as u16).to_be_bytes());
+    ip[6] = 0x40;
+    ip[8] = 64u8.saturating_sub(packet.hops);
+    ip[9] = protocol;
+    ip[12..16].copy_from_slice(&source.octets());
+    ip[16..].copy_from_slice(&destination.octets());
+    let sum = checksum(&[&ip]);
+    ip[10..12].copy_from_slice(&sum.to_be_bytes());
+    out.clear();
+    out.extend_from_slice(&ip);
+    out.extend_from_slice(&bytes);
+    total as u32
+}
+
+fn destination_of(to: Destination) -> Ipv4Addr {
+    match (to.as_group(), to.node()) {
+        (Some(group), _) => {
+            let [_, a, b, c] = group.0.to_be_bytes();
+            Ipv4Addr::new(239, a, b, c)
+        }
+        (None, Some(node)) => address_of(node),
+        (None, None) => Ipv4Addr::UNSPECIFIED,
+    }
+}
+
+/// A TCP or UDP header with the payload that is known.
+struct Segment {
+    bytes: Vec<u8>,
+    /// With the payload that is cut off.
+    length: usize,
+    /// Where the checksum stands.
+    sum_at: usize,
+}
+
+/// Most that an IPv4 packet can hold beside its header.
+const MOST: usize = u16::MAX as usize - IP_BYTES;
+
+fn udp(packet: &Packet, port: u16, payload: impl Iterator<Item = u64>) -> Segment {
+    let length = (packet.size_bytes as usize).saturating_sub(IP_BYTES).clamp(8, MOST);
+    let mut bytes = Vec::with_capacity(64);
+    bytes.extend_from_slice(&port_of(packet.flow).to_be_bytes());
+    bytes.extend_from_slice(&port.to_be_bytes());
+    bytes.extend_from_slice(&(length as u16).to_be_bytes());
+    bytes.extend_from_slice(&[0, 0]);
+    payload.for_each(|word| bytes.extend_from_slice(&word.to_be_bytes()));
+    // a last odd byte would stand in the upper half of its word, as if a zero followed: and one does, or it is the end
+    bytes.truncate(length);
+    Segment { bytes, length, sum_at: 6 }
+}
+
+fn tcp(packet: &Packet, header: &TcpHeader) -> Segment {
+    let flags = header.flags;
+    // the first byte of data has the number 1, as behind a SYN with the number 0
+    let number = |at: u64| (at.wrapping_add(u64::from(!flags.syn))) as u32;
+    let blocks = header.sack.0.iter().take_while(|block| block.1 > 0).count();
+    let options = if blocks == 0 { 0 } else { 4 + 8 * blocks };
+    let acks = !flags.syn || header.ack > 0;
+    let bits = u8::from(flags.fin)
+        | u8::from(flags.syn) << 1
+        | u8::from(acks) << 4
+        | u8::from(flags.ece) << 6
+        | u8::from(flags.cwr) << 7;
+    let port = port_of(packet.flow).to_be_bytes();
+    let window = header.window_bytes.min(u32::from(u16::MAX)) as u16;
+    let mut bytes = Vec::with_capacity(64);
+    bytes.extend_from_slice(&port);
+    bytes.extend_from_slice(&port);
+    bytes.extend_from_slice(&number(header.seq).to_be_bytes());
+    bytes.extend_from_slice(&(header.ack.wrapping_add(1) as u32).to_be_bytes());
+    bytes.extend_from_slice(&[(((20 + options) / 4) as u8) << 4, bits]);
+    bytes.extend_from_slice(&window.to_be_bytes());
+    bytes.extend_from_slice(&[0, 0, 0, 0]);
+    if blocks > 0 {
+        bytes.extend_from_slice(&[1, 1, 5, (2 + 8 * blocks) as u8]);
+        for &(from, to) in &header.sack.0[..blocks] {
+            for edge in [from, to] {
+                let edge = (header.ack.wrapping_add(1) as u32).wrapping_add(edge);
+                bytes.extend_from_slice(&edge.to_be_bytes());
+            }
+        }
+    }
+    // a simulated acknowledgement has the size of a header without options
+    let payload = (packet.size_bytes as usize).saturating_sub(IP_BYTES + 20);
+    let length = (20 + options + payload).min(MOST);
+    Segment { bytes, length, sum_at: 16 }
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::{Address, FlowId, GroupId, Label, NodeId, PeerId, SackBlocks, StreamHeader};
+    use units::Time;
+
+    use super::*;
+    use crate::Ipv4;
+
+    fn packet(header: Header, size_bytes: u32) -> Packet {
+        Packet {
+            flow: FlowId(3),
+            size_bytes,
+            source: Address { node: NodeId(0), peer: PeerId(0) },
+            to: Address { node: NodeId(1), peer: PeerId(1) }.into(),
+            sent_at: Time::ZERO,
+            label: Label([7, 0, 0, u64::MAX]),
+            header,
+            ecn: Ecn::Capable,
+            hops: 2,
+        }
+    }
+
+    /// The sum over pseudo header and segment, with zeros for what is cut off.
+    fn sum_of_segment(bytes: &[u8]) -> u16 {
+        let total = usize::from(u16::from_be_bytes([bytes[2], bytes[3]]));
+        let mut whole = bytes[20..].to_vec();
+        whole.resize(total - 20, 0);
+        let mut pseudo = bytes[12..20].to_vec();
+        pseudo.extend_from_slice(&[0, bytes[9]]);
+        pseudo.extend_from_slice(&((total - 20) as u16).to_be_bytes());
+        checksum(&[&pseudo, &whole])
+    }
+
+    #[test]
+    fn a_segment_of_tcp_has_its_numbers_and_right_sums() {
+        let header = TcpHeader { seq: 1460, window_bytes: u32::MAX, ..TcpHeader::default() };
+        let mut bytes = Vec::new();
+        assert_eq!(frame(&packet(Header::Tcp(header), 1500), &mut bytes), 1500);
+        let read = Ipv4::read(&{
+            let mut whole = bytes.clone();
+            whole.resize(1500, 0);
+            whole
+        });
+        let read = read.expect("it is IPv4");
+        assert_eq!((read.ports, read.ecn), (Some((10_003, 10_003)), Ecn::Capable));
+        assert_eq!(checksum(&[&bytes[..20]]), 0);
+        assert_eq!(sum_of_segment(&bytes), 0);
+        assert_eq!(u32::from_be_bytes([bytes[24], bytes[25], bytes[26], bytes[27]]), 1461);
+        assert_eq!(bytes[33], 0x10, "every segment but a SYN acknowledges");
+        assert_eq!(bytes[8], 62, "two hops are behind it");
+    }
+
+    #[test]
+    fn an_acknowledgement_with_blocks_grows_by_them() {
+        let header =
+            TcpHeader { ack: 1000, sack: SackBlocks([(500, 1000), (0, 0), (0, 0)]), ..TcpHeader::default() };
+        let mut bytes = Vec::new();
+        assert_eq!(frame(&packet(Header::Tcp(header), 40), &mut bytes), 52);
+        assert_eq!(&bytes[40..44], [1, 1, 5, 10]);
+        assert_eq!(u32::from_be_bytes([bytes[44], bytes[45], bytes[46], bytes[47]]), 1501);
+        assert_eq!(bytes[32] >> 4, 8, "the header is eight words");
+        assert_eq!(sum_of_segment(&bytes), 0);
+    }
+
+    #[test]
+    fn streams_are_datagrams_to_their_group() {
+        let header = StreamHeader { seq: 5, bytes_before: 5000 };
+        let mut packet = packet(Header::Stream(header), 1000);
+        packet.to = Destination::group(GroupId(3));
+        let mut bytes = Vec::new();
+        assert_eq!(frame(&packet, &mut bytes), 1000);
+        assert_eq!(bytes[16..20], [239, 0, 0, 3]);
+        assert_eq!(bytes.len(), 20 + 8 + 6 * 8);
+        assert_eq!(bytes[35], 5);
+        assert_eq!(sum_of_segment(&bytes), 0);
+    }
+
+    #[test]
+    fn packets_without_room_for_their_headers_are_as_long_as_these() {
+        let mut bytes = Vec::new();
+        assert_eq!(frame(&packet(Header::Datagram { seq: 1 }, 1), &mut bytes), 28);
+        assert_eq!(bytes.len(), 28);
+        assert_eq!(sum_of_segment(&bytes), 0);
+        assert_eq!(frame(&packet(Header::Datagram { seq: 1 }, 1_000_000), &mut bytes), 65_535);
+    }
+}

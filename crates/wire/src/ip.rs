@@ -1,0 +1,176 @@
+//! The addressing plan, and as much of IPv4 as an emulator reads and writes [RFC791].
+
+use std::net::Ipv4Addr;
+
+use contract::{Ecn, FlowId, NodeId};
+
+/// Ports of flows are counted from here.
+const FIRST_PORT: u16 = 10_000;
+/// So many flows have a port of their own; the next ones begin anew.
+const PORTS: u32 = 50_000;
+/// The network that all nodes are in: 10.0.0.0/8.
+const NET: u8 = 10;
+/// Length of a header without options.
+const LEAST: usize = 20;
+
+pub(crate) const TCP: u8 = 6;
+pub(crate) const UDP: u8 = 17;
+
+/// The address of a node, in emulations and in captures: node 0 is 10.0.0.1. Nodes from 2²⁴ − 2 on share addresses.
+pub fn address_of(node: NodeId) -> Ipv4Addr {
+    let number = (node.0 % ((1 << 24) - 2)) + 1;
+    let [_, a, b, c] = number.to_be_bytes();
+    Ipv4Addr::new(NET, a, b, c)
+}
+
+/// The node that has this address, if any may have it.
+pub fn node_of(address: Ipv4Addr) -> Option<NodeId> {
+    let [net, a, b, c] = address.octets();
+    let number = u32::from_be_bytes([0, a, b, c]);
+    (net == NET).then_some(NodeId(number.checked_sub(1)?))
+}
+
+/// The port number of a flow, at both its ends: 10000 and the flow's number. Flows from 50 000 on share numbers.
+pub fn port_of(flow: FlowId) -> u16 {
+    FIRST_PORT + (flow.0 % PORTS) as u16
+}
+
+/// The flow below 50 000 that has this port number.
+pub fn flow_of(port: u16) -> Option<FlowId> {
+    Some(FlowId(u32::from(port.checked_sub(FIRST_PORT)?))).filter(|flow| flow.0 < PORTS)
+}
+
+/// What is read of an IPv4 packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ipv4 {
+    /// Who sent it.
+    pub source: Ipv4Addr,
+    /// Whom it is for.
+    pub destination: Ipv4Addr,
+    /// What it carries: 6 for TCP, 17 for UDP.
+    pub protocol: u8,
+    /// Source and destination port of TCP and UDP; none in later fragments, which have none.
+    pub ports: Option<(u16, u16)>,
+    /// Its mark.
+    pub ecn: Ecn,
+    /// Bytes behind the headers of IPv4 and of TCP or UDP; behind IPv4 alone for others.
+    pub payload: usize,
+}
+
+impl Ipv4 {
+    /// Reads a packet. `None` for anything but IPv4, and for packets that are shorter than they say.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let header = bytes.get(..LEAST)?;
+        let length = usize::from(header[0] & 15) * 4;
+        let total = usize::from(u16::from_be_bytes([header[2], header[3]]));
+        if header[0] >> 4 != 4 || length < LEAST || total < length || total > bytes.len() {
+            return None;
+        }
+        let address = |at: usize| Ipv4Addr::new(header[at], header[at + 1], header[at + 2], header[at + 3]);
+        let protocol = header[9];
+        let first = u16::from_be_bytes([header[6], header[7]]) & 0x1fff == 0;
+        let begin = bytes.get(length..total).filter(|_| first && matches!(protocol, TCP | UDP));
+        let behind = match (begin, protocol) {
+            (Some(begin), TCP) => begin.get(12).map_or(0, |offset| usize::from(offset >> 4) * 4),
+            (Some(_), UDP) => 8,
+            _ => 0,
+        };
+        let payload = (total - length).saturating_sub(behind);
+        let ports = begin.and_then(|begin| begin.get(..4)).map(|begin| {
+            (u16::from_be_bytes([begin[0], begin[1]]), u16::from_be_bytes([begin[2], begin[3]]))
+        });
+        let ecn = match header[1] & 3 {
+            0 => Ecn::NotCapable,
+            3 => Ecn::Marked,
+            _ => Ecn::Capable,
+        };
+        Some(Self { source: address(12), destination: address(16), protocol, ports, ecn, payload })
+    }
+}
+
+/// Sets the mark *congestion experienced* [RFC3168 §5] in an IPv4 packet and mends its checksum. Leaves anything else alone.
+pub fn mark(bytes: &mut [u8]) {
+    let length = bytes.first().map_or(0, |first| usize::from(first & 15) * 4);
+    if length < LEAST || bytes.len() < length || bytes[0] >> 4 != 4 {
+        return;
+    }
+    bytes[1] |= 3;
+    bytes[10..12].fill(0);
+    let sum = checksum(&[&bytes[..length]]);
+    bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+}
+
+/// The Internet checksum [RFC1071] of some pieces, one after another; each but the last is of even length.
+pub fn checksum(pieces: &[&[u8]]) -> u16 {
+    let words = pieces.iter().flat_map(|piece| piece.chunks(2));
+    let word = |pair: &[u8]| u64::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
+    let mut sum: u64 = words.map(word).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A TCP segment from 10.0.0.1 to 10.0.0.2, made by hand; ports 10007 and 80, ECT(0).
+    const PACKET: [u8; 24] =
+        [0x45, 0x02, 0, 24, 0, 0, 0x40, 0, 64, 6, 0x26, 0xdd, 10, 0, 0, 1, 10, 0, 0, 2, 0x27, 0x17, 0, 80];
+
+    #[test]
+    fn a_packet_says_who_sent_it_and_to_whom() {
+        let read = Ipv4::read(&PACKET).expect("it is IPv4");
+        assert_eq!((node_of(read.source), node_of(read.destination)), (Some(NodeId(0)), Some(NodeId(1))));
+        assert_eq!(read.ports, Some((10_007, 80)));
+        assert_eq!((read.protocol, read.ecn), (6, Ecn::Capable));
+        assert_eq!(flow_of(10_007), Some(FlowId(7)));
+        assert_eq!(flow_of(80), None);
+    }
+
+    #[test]
+    fn the_checksum_of_a_right_header_is_zero_also_after_it_was_marked() {
+        assert_eq!(checksum(&[&PACKET[..20]]), 0);
+        let mut packet = PACKET;
+        mark(&mut packet);
+        assert_eq!(packet[1] & 3, 3);
+        assert_eq!(checksum(&[&packet[..20]]), 0);
+        assert_eq!(Ipv4::read(&packet).map(|read| read.ecn), Some(Ecn::Marked));
+    }
+
+    #[test]
+    fn payload_is_what_is_behind_all_headers() {
+        let payload = |protocol: u8, offset: u8, length: usize| {
+            let mut packet = vec![0; length];
+            packet[..20].copy_from_slice(&PACKET[..20]);
+            packet[2..4].copy_from_slice(&(length as u16).to_be_bytes());
+            packet[9] = protocol;
+            packet[32] = offset << 4;
+            Ipv4::read(&packet).expect("it is IPv4").payload
+        };
+        assert_eq!((payload(TCP, 5, 1500), payload(TCP, 8, 1500)), (1460, 1448));
+        assert_eq!((payload(UDP, 5, 128), payload(1, 5, 84)), (100, 64));
+        assert_eq!(payload(TCP, 15, 40), 0, "a header that says it is longer than the packet");
+    }
+
+    #[test]
+    fn nodes_and_flows_have_numbers_of_their_own() {
+        for node in [0, 1, 254, 255, 256, 65_535, 1_000_000] {
+            assert_eq!(node_of(address_of(NodeId(node))), Some(NodeId(node)));
+        }
+        assert_eq!(node_of(Ipv4Addr::new(192, 168, 0, 1)), None);
+        assert_eq!(node_of(Ipv4Addr::new(10, 0, 0, 0)), None);
+        assert_eq!(flow_of(port_of(FlowId(49_999))), Some(FlowId(49_999)));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_bytes_reading_and_marking_end(mut bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            let _ = Ipv4::read(&bytes);
+            mark(&mut bytes);
+        }
+    }
+}

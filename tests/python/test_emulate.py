@@ -1,0 +1,165 @@
+"""`thalweg emulate` and captures. What needs the right to make network namespaces says that it was skipped without it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import thalweg as tw
+from thalweg import _native
+from thalweg.cli import call
+
+NOT_PERMITTED = _native.emulation_permitted()
+real = pytest.mark.skipif(NOT_PERMITTED is not None, reason=str(NOT_PERMITTED))
+
+TEXT = """
+title = "a file"
+duration = "1500 ms"
+
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "8 Mbit/s", delay = "5 ms", buffer = "40 packets" }
+
+[[flows]]
+name = "file"
+kernel = "reno"
+size = "200 kB"
+
+[record]
+every = "100 ms"
+series = ["window", "goodput"]
+
+[emulation]
+max_lateness = "1000 s"
+"""
+
+
+def written(folder: Path, text: str = TEXT) -> Path:
+    path = folder / "file.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def names() -> set[str]:
+    """Names of namespaces that this process has made."""
+    folder = Path("/run/netns")
+    found = folder.iterdir() if folder.is_dir() else []
+    return {entry.name for entry in found if entry.name.startswith(f"thalweg-{os.getpid()}-")}
+
+
+@real
+def test_an_emulation_gives_the_tables_of_a_run_and_says_how_late_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    words = ["emulate", str(written(tmp_path)), "--out", str(out), "--pcap", "bottleneck", "--json"]
+    assert call(words) == 0
+    answer = json.loads(capsys.readouterr().out)
+    said = answer["emulation"]
+    assert said["valid"] and said["packets_in"] > 100 and said["overruns"] == 0
+    assert said["departures"]["p50_s"] <= said["departures"]["p99_s"] <= said["departures"]["max_s"]
+    result = tw.Result.load(out)
+    assert result.valid
+    assert result["flow.file.goodput"] is not None
+    assert result.flows["scheme"].to_list() == ["reno"]
+    assert set(result.series["series"]) == {"window", "goodput"}
+    assert (out / "capture.pcapng").stat().st_size > 200_000, "packets of programs are whole"
+    assert call(["report", str(out)]) == 0
+    assert "in real time" in (out / "report.html").read_text(encoding="utf-8")
+    assert names() == set()
+
+
+@real
+def test_a_run_that_the_machine_could_not_keep_up_with_is_not_valid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, TEXT.replace("1000 s", "1 us"))
+    assert call(["emulate", str(path), "--out", str(tmp_path / "out")]) == 3
+    assert "not valid" in capsys.readouterr().out
+    assert call(["report", str(tmp_path / "out")]) == 0
+    assert "Not valid" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+@real
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path, number: int) -> None:
+    path = written(tmp_path, TEXT.replace("1500 ms", "60 s").replace('size = "200 kB"\n', ""))
+    command = [sys.executable, "-m", "thalweg.cli", "emulate", str(path), "--out", str(tmp_path / "out"), "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    prefix = f"thalweg-{process.pid}-"
+    folder = Path("/run/netns")
+
+    def left() -> list[str]:
+        return [entry.name for entry in folder.iterdir() if entry.name.startswith(prefix)] if folder.is_dir() else []
+
+    patience = time.monotonic() + 60
+    while len(left()) < 2 and time.monotonic() < patience and process.poll() is None:
+        time.sleep(0.05)
+    time.sleep(1)
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert json.loads(out)["status"] == "interrupted"
+    assert left() == []
+
+
+def test_without_the_right_it_says_so(tmp_path: Path) -> None:
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("only root can give rights away, by the program `setpriv`")
+    command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-m", "thalweg.cli"]
+    done = subprocess.run(
+        [*command, "emulate", str(written(tmp_path)), "--out", str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "needs root" in done.stderr and "hint:" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_emulate_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(written(tmp_path))
+    for words, message in [
+        (["emulate"], "which scenario?"),
+        (["emulate", path, "--pcap", "bottlenek"], "did you mean `bottleneck`?"),
+        (["emulate", path, "--spin-us", "-1"], "--spin-us -1"),
+        (["run", path, "--pcap", "nowhere"], "there is no such link"),
+        (["run", path, "--runs", "2", "--pcap", "bottleneck"], "--pcap is for one run"),
+    ]:
+        assert call(words) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_a_capture_of_a_simulation_is_read_by_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert call(["run", str(written(tmp_path)), "--out", str(out), "--pcap", "bottleneck", "--json"]) == 0
+    capsys.readouterr()
+    path = out / "capture.pcapng"
+    assert path.read_bytes()[:4] == b"\x0a\x0d\x0d\x0a"
+    tool = shutil.which("tshark")
+    if tool is None:
+        pytest.skip("there is no tshark to read the capture with")
+    checked = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
+
+    def count(rule: str) -> int:
+        command = [tool, "-r", str(path), *checked, "-Y", rule]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return len(done.stdout.splitlines())
+
+    # 200 kB in segments of 1448 B are 139
+    assert count("tcp.len > 0 && ip.src == 10.0.0.3") >= 139
+    assert count("_ws.malformed") == 0
+    assert count("ip.checksum.status == 0 || tcp.checksum.status == 0") == 0
+    result = tw.Result.load(out)
+    assert count("tcp.analysis.retransmission || tcp.analysis.fast_retransmission") >= 0
+    sent = result.links.filter((result.links["link"] == "bottleneck"))["sent_packets"].sum()
+    assert count("tcp") == sent
