@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn streams_are_datagrams_to_their_group() {
-        let header = StreamHeader { seq: 5, bytes_before: 5000 };
+        let header = StreamHeader { seq: 5, bytes_before: 5000, ..StreamHeader::default() };
         let mut packet = packet(Header::Stream(header), 1000);
         packet.to = Destination::group(GroupId(3));
         let mut bytes = Vec::new();
