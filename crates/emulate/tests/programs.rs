@@ -67,7 +67,7 @@ series = ["window", "goodput", "backlog"]
 
 #[test]
 fn a_file_goes_through_the_kernel_and_nothing_stays_behind() {
-    let _alone = ALONE.lock().unwrap();
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !possible("a file through the kernel's TCP") {
         return;
     }
@@ -87,7 +87,7 @@ fn a_file_goes_through_the_kernel_and_nothing_stays_behind() {
 
 #[test]
 fn a_flow_without_end_is_cut_at_its_stop_and_may_start_again() {
-    let _alone = ALONE.lock().unwrap();
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !possible("a flow that stops and starts again") {
         return;
     }
@@ -106,7 +106,7 @@ fn a_flow_without_end_is_cut_at_its_stop_and_may_start_again() {
 
 #[test]
 fn a_congestion_control_that_the_kernel_has_not_is_refused() {
-    let _alone = ALONE.lock().unwrap();
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !possible("an unknown congestion control") {
         return;
     }
@@ -119,7 +119,7 @@ fn a_congestion_control_that_the_kernel_has_not_is_refused() {
 
 #[test]
 fn commands_run_at_both_ends_and_are_gone_afterwards() {
-    let _alone = ALONE.lock().unwrap();
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !possible("commands") {
         return;
     }
@@ -146,7 +146,7 @@ fn commands_run_at_both_ends_and_are_gone_afterwards() {
 /// the runs are short; when the machine could not keep up there is nothing to compare, and that is said.
 #[test]
 fn reno_of_the_kernel_fills_a_queue_as_reno_of_the_simulator_does() {
-    let _alone = ALONE.lock().unwrap();
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !possible("the kernel's Reno beside the simulator's") {
         return;
     }
@@ -201,7 +201,7 @@ fn a_run_to_be_killed() {
 
 #[test]
 fn a_run_that_was_killed_is_cleaned_by_the_next() {
-    let _alone = ALONE.lock().unwrap();
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !possible("a run that is killed") {
         return;
     }
