@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use contract::{LinkId, Packet, PortId};
-use sim::Tap;
+use sim::{FlowKind, Tap};
 use units::Time;
 
 use crate::Plan;
@@ -44,6 +44,8 @@ pub struct Capture {
     file: Option<wire::Capture<BufWriter<File>>>,
     /// By port, the interface's number.
     interfaces: Vec<(PortId, u32)>,
+    /// By flow, what of a TCP packet's size is header.
+    headers: Vec<u32>,
     captured: Captured,
 }
 
@@ -58,9 +60,18 @@ impl Capture {
         });
         let ports = links.iter().flat_map(|link| [port(link, 0), port(link, 1)]);
         let file = wire::Capture::new(BufWriter::new(File::create(path)?), names, began_ns)?;
+        let headers = plan.blueprint.flows.iter().map(|flow| match &flow.kind {
+            FlowKind::Tcp(config) => config.header.as_u64() as u32,
+            _ => 0,
+        });
         let captured = Captured::default();
         Ok((
-            Self { file: Some(file), interfaces: ports.zip(0u32..).collect(), captured: captured.clone() },
+            Self {
+                file: Some(file),
+                interfaces: ports.zip(0u32..).collect(),
+                headers: headers.collect(),
+                captured: captured.clone(),
+            },
             captured,
         ))
     }
@@ -72,7 +83,10 @@ impl Tap for Capture {
         let (Some(file), Some(&(_, interface))) = (&mut self.file, interface) else { return };
         let written = match bytes {
             Some(bytes) => file.real(at, interface, bytes),
-            None => file.simulated(at, interface, packet),
+            None => {
+                let header = self.headers.get(packet.flow.index()).copied().unwrap_or(0);
+                file.simulated(at, interface, packet, header)
+            }
         };
         self.captured.packets.store(file.packets(), Ordering::Relaxed);
         self.captured.note(written);

@@ -27,11 +27,12 @@ const IP_BYTES: usize = 20;
 
 /// Puts the headers of `packet`, and the payload that is known, into `out`; returns its length on the wire.
 ///
-/// `size_bytes` of a packet counts its own idea of headers; options that it has no room for make it longer.
-pub fn frame(packet: &Packet, out: &mut Vec<u8>) -> u32 {
+/// `header_bytes` is what of a TCP packet's size is header: 40 without options; from 52 on it has timestamps. Selective
+/// acknowledgements come on top and make the packet longer.
+pub fn frame(packet: &Packet, header_bytes: u32, out: &mut Vec<u8>) -> u32 {
     let (source, destination) = (address_of(packet.source.node), destination_of(packet.to));
     let (protocol, segment) = match &packet.header {
-        Header::Tcp(header) => (TCP, tcp(packet, header)),
+        Header::Tcp(header) => (TCP, tcp(packet, header, header_bytes as usize)),
         Header::Stream(header) => {
             let words = [header.seq, header.bytes_before].into_iter().chain(packet.label.0);
             (UDP, udp(packet, port_of(packet.flow), words))
@@ -117,12 +118,16 @@ fn udp(packet: &Packet, port: u16, payload: impl Iterator<Item = u64>) -> Segmen
     Segment { bytes, length, sum_at: 6 }
 }
 
-fn tcp(packet: &Packet, header: &TcpHeader) -> Segment {
+fn tcp(packet: &Packet, header: &TcpHeader, header_bytes: usize) -> Segment {
     let flags = header.flags;
     // the first byte of data has the number 1, as behind a SYN with the number 0
     let number = |at: u64| (at.wrapping_add(u64::from(!flags.syn))) as u32;
     let blocks = header.sack.0.iter().take_while(|block| block.1 > 0).count();
-    let options = if blocks == 0 { 0 } else { 4 + 8 * blocks };
+    // timestamps where the simulated header has room for them, and nothing in place of what else it holds
+    let most_options = 40 - if blocks == 0 { 0 } else { 4 + 8 * blocks };
+    let plain = header_bytes.saturating_sub(IP_BYTES + 20).min(most_options) / 4 * 4;
+    let stamped = plain >= 12;
+    let options = plain + if blocks == 0 { 0 } else { 4 + 8 * blocks };
     let acks = !flags.syn || header.ack > 0;
     let bits = u8::from(flags.fin)
         | u8::from(flags.syn) << 1
@@ -139,6 +144,13 @@ fn tcp(packet: &Packet, header: &TcpHeader) -> Segment {
     bytes.extend_from_slice(&[(((20 + options) / 4) as u8) << 4, bits]);
     bytes.extend_from_slice(&window.to_be_bytes());
     bytes.extend_from_slice(&[0, 0, 0, 0]);
+    if stamped {
+        let millis = |at: units::Time| ((at.as_nanos() / 1_000_000) as u32).to_be_bytes();
+        bytes.extend_from_slice(&[1, 1, 8, 10]);
+        bytes.extend_from_slice(&millis(packet.sent_at));
+        bytes.extend_from_slice(&millis(header.echo));
+    }
+    bytes.resize(20 + plain, 1);
     if blocks > 0 {
         bytes.extend_from_slice(&[1, 1, 5, (2 + 8 * blocks) as u8]);
         for &(from, to) in &header.sack.0[..blocks] {
@@ -148,8 +160,7 @@ fn tcp(packet: &Packet, header: &TcpHeader) -> Segment {
             }
         }
     }
-    // a simulated acknowledgement has the size of a header without options
-    let payload = (packet.size_bytes as usize).saturating_sub(IP_BYTES + 20);
+    let payload = (packet.size_bytes as usize).saturating_sub(header_bytes);
     let length = (20 + options + payload).min(MOST);
     Segment { bytes, length, sum_at: 16 }
 }
@@ -191,7 +202,7 @@ mod tests {
     fn a_segment_of_tcp_has_its_numbers_and_right_sums() {
         let header = TcpHeader { seq: 1460, window_bytes: u32::MAX, ..TcpHeader::default() };
         let mut bytes = Vec::new();
-        assert_eq!(frame(&packet(Header::Tcp(header), 1500), &mut bytes), 1500);
+        assert_eq!(frame(&packet(Header::Tcp(header), 1500), 40, &mut bytes), 1500);
         let read = Ipv4::read(&{
             let mut whole = bytes.clone();
             whole.resize(1500, 0);
@@ -211,10 +222,25 @@ mod tests {
         let header =
             TcpHeader { ack: 1000, sack: SackBlocks([(500, 1000), (0, 0), (0, 0)]), ..TcpHeader::default() };
         let mut bytes = Vec::new();
-        assert_eq!(frame(&packet(Header::Tcp(header), 40), &mut bytes), 52);
+        assert_eq!(frame(&packet(Header::Tcp(header), 40), 40, &mut bytes), 52);
         assert_eq!(&bytes[40..44], [1, 1, 5, 10]);
         assert_eq!(u32::from_be_bytes([bytes[44], bytes[45], bytes[46], bytes[47]]), 1501);
         assert_eq!(bytes[32] >> 4, 8, "the header is eight words");
+        assert_eq!(sum_of_segment(&bytes), 0);
+    }
+
+    #[test]
+    fn a_header_with_room_for_them_has_timestamps() {
+        let header = TcpHeader { seq: 1448, echo: Time::from_nanos(7_000_000), ..TcpHeader::default() };
+        let mut bytes = Vec::new();
+        assert_eq!(frame(&packet(Header::Tcp(header), 1500), 52, &mut bytes), 1500);
+        assert_eq!(bytes[32] >> 4, 8, "the header is eight words, so that 1448 bytes of payload are left");
+        assert_eq!(&bytes[40..44], [1, 1, 8, 10]);
+        assert_eq!(bytes[51], 7);
+        assert_eq!(sum_of_segment(&bytes), 0);
+        let sack = SackBlocks([(0, 1), (2, 3), (4, 5)]);
+        let full = TcpHeader { sack, ..header };
+        assert_eq!(frame(&packet(Header::Tcp(full), 52), 52, &mut bytes), 80, "all options that fit");
         assert_eq!(sum_of_segment(&bytes), 0);
     }
 
@@ -224,7 +250,7 @@ mod tests {
         let mut packet = packet(Header::Stream(header), 1000);
         packet.to = Destination::group(GroupId(3));
         let mut bytes = Vec::new();
-        assert_eq!(frame(&packet, &mut bytes), 1000);
+        assert_eq!(frame(&packet, 40, &mut bytes), 1000);
         assert_eq!(bytes[16..20], [239, 0, 0, 3]);
         assert_eq!(bytes.len(), 20 + 8 + 6 * 8);
         assert_eq!(bytes[35], 5);
@@ -234,9 +260,9 @@ mod tests {
     #[test]
     fn packets_without_room_for_their_headers_are_as_long_as_these() {
         let mut bytes = Vec::new();
-        assert_eq!(frame(&packet(Header::Datagram { seq: 1 }, 1), &mut bytes), 28);
+        assert_eq!(frame(&packet(Header::Datagram { seq: 1 }, 1), 40, &mut bytes), 28);
         assert_eq!(bytes.len(), 28);
         assert_eq!(sum_of_segment(&bytes), 0);
-        assert_eq!(frame(&packet(Header::Datagram { seq: 1 }, 1_000_000), &mut bytes), 65_535);
+        assert_eq!(frame(&packet(Header::Datagram { seq: 1 }, 1_000_000), 40, &mut bytes), 65_535);
     }
 }

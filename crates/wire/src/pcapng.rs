@@ -53,10 +53,16 @@ impl<W: Write> Capture<W> {
         Ok(Self { out, began_ns, buffer: Vec::new(), packets: 0 })
     }
 
-    /// A simulated packet, with headers made up for it.
-    pub fn simulated(&mut self, at: Time, interface: u32, packet: &Packet) -> io::Result<()> {
+    /// A simulated packet, with headers made up for it; of one of TCP, `header_bytes` are header.
+    pub fn simulated(
+        &mut self,
+        at: Time,
+        interface: u32,
+        packet: &Packet,
+        header_bytes: u32,
+    ) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.buffer);
-        let length = frame(packet, &mut bytes);
+        let length = frame(packet, header_bytes, &mut bytes);
         let written = self.write(at, interface, &bytes, length);
         self.buffer = bytes;
         written
