@@ -119,7 +119,7 @@ mod tests {
 
     /// A TCP segment from 10.0.0.1 to 10.0.0.2, made by hand; ports 10007 and 80, ECT(0).
     const PACKET: [u8; 24] =
-        [0x45, 0x02, 0, 24, 0, 0, 0x40, 0, 64, 6, 0x26, 0xdd, 10, 0, 0, 1, 10, 0, 0, 2, 0x27, 0x17, 0, 80];
+        [0x45, 0x02, 0, 24, 0, 0, 0x40, 0, 64, 6, 0x26, 0xdc, 10, 0, 0, 1, 10, 0, 0, 2, 0x27, 0x17, 0, 80];
 
     #[test]
     fn a_packet_says_who_sent_it_and_to_whom() {
