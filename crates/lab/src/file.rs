@@ -5,6 +5,7 @@ use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
 
 use crate::controlled::Sdn;
 use crate::named::{Consumer, Ndn, Prefix, Producer};
+use crate::outside::{Commands, Emulation};
 use crate::read::{At, tables, words};
 use crate::values::{
     Buffer, Ends, Expect, Instant, MarkAbove, Nodes, Params, Queue, SchemeName, Senders, Sweep, Targets,
@@ -264,23 +265,6 @@ tables! {
         player: Player,
         /// Short TCP flows that arrive at random, instead of one flow.
         arrivals: Arrivals,
-    }
-
-    /// Commands of the shell that make a flow's traffic in an emulation. `{from}` and `{to}` stand for the addresses of its ends.
-    pub(crate) struct Commands = "commands" {
-        /// At the sender's node, from the flow's start until its stop.
-        sender: String,
-        /// At the receiver's node, from the beginning to the end.
-        receiver: String,
-    }
-
-    /// What an emulation is told besides.
-    pub(crate) struct Emulation = "an emulation" {
-        /// Nodes that are network namespaces of the machine, or patterns such as "left*"; the ends of all flows with `kernel` or
-        /// `commands` when not given.
-        real: Vec<At<String>>,
-        /// A run is valid when no more than a hundredth of the packets left later than this after their time; 2 ms when not given.
-        max_lateness: Duration where within("1 us", "1000 s"),
     }
 
     /// A receiver of a group with times of its own.

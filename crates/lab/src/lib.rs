@@ -7,6 +7,7 @@ mod expect;
 mod file;
 mod metrics;
 mod named;
+mod outside;
 mod plan;
 mod problems;
 mod read;

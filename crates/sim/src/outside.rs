@@ -149,7 +149,10 @@ impl World {
     /// Shows `tap` all that passes `links`, in both directions. Call before the run.
     pub fn tap(&mut self, links: &[LinkId], tap: Box<dyn Tap>) {
         for link in links {
-            [2 * link.index(), 2 * link.index() + 1].into_iter().for_each(|port| self.ports[port].tap());
+            for port in &mut self.ports[2 * link.index()..2 * link.index() + 2] {
+                port.cold.tapped = true;
+                port.rewatch();
+            }
         }
         self.tap = Some(tap);
     }

@@ -83,7 +83,7 @@ pub(crate) struct Cold {
     /// It leads to a node with a machine.
     leads_to_machine: bool,
     /// What passes is shown to somebody.
-    tapped: bool,
+    pub tapped: bool,
     /// It is a port of a node whose machine looks at every packet that is offered.
     pub looked_at: bool,
     /// It is a port of a node whose machine looks at every packet that leaves the queue.
@@ -222,19 +222,8 @@ impl Port {
         self.rewatch();
     }
 
-    /// Shows what passes from now on.
-    pub(crate) fn tap(&mut self) {
-        self.cold.tapped = true;
-        self.rewatch();
-    }
-
-    pub(crate) fn is_tapped(&self) -> bool {
-        self.cold.tapped
-    }
-
-    fn rewatch(&mut self) {
-        let cold = &self.cold;
-        self.watched = cold.loss > 0.0 || cold.leads_to_machine || cold.tapped;
+    pub(crate) fn rewatch(&mut self) {
+        self.watched = self.cold.loss > 0.0 || self.cold.leads_to_machine || self.cold.tapped;
     }
 
     /// Takes a packet into the plain FIFO of a link that is up. `marked` is set when the packet is to be marked.

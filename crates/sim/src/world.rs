@@ -214,7 +214,7 @@ impl World {
             self.drop(id, DropReason::RandomLoss);
             return true;
         }
-        if self.ports[by.index()].is_tapped() {
+        if self.ports[by.index()].cold.tapped {
             self.show_passing(by, id);
         }
         self.show_arrival(node, by, id)
