@@ -81,7 +81,31 @@ impl App {
             let seen = cx.cache().fresh(*port, cx.now(), self.rules.age);
             seen.is_some_and(|seen| carries(seen, prefix))
         };
-        cx.net().hops(node, prefix).iter().map(|hop| hop.port).filter(|port| !asks(port)).collect()
+        let hops = cx.net().hops(node, prefix).iter().map(|hop| hop.port);
+        hops.filter(|port| !asks(port) && self.path(node, prefix, *port, cx).is_some()).collect()
+    }
+
+    /// The path that Interests take from a node by one of its next hops, orders that are under way included; `None` where it comes back or
+    /// ends nowhere. Without orders it is the shortest one from that next hop.
+    fn path(&self, node: NodeId, prefix: NameId, hop: PortId, cx: &AppCx<'_, '_>) -> Option<Vec<PortId>> {
+        let net = cx.net();
+        let origin = net.origins.get(&prefix)?;
+        let mut path = vec![hop];
+        let mut met = BTreeSet::from([node]);
+        let mut way = net.way(hop).filter(|way| way.rate != units::Rate::ZERO)?;
+        while !origin.contains(&way.to) {
+            if !met.insert(way.to) {
+                return None;
+            }
+            let Some(next) = self.first_hop(way.to, prefix, cx) else {
+                // nobody knows what a node without an outpost does: the best it can
+                path.extend(shortest(net, way.to, origin, node)?);
+                return Some(path);
+            };
+            path.push(next);
+            way = net.way(next).filter(|way| way.rate != units::Rate::ZERO)?;
+        }
+        Some(path)
     }
 
     /// Those of `candidates` that a prefix may move to.
@@ -128,11 +152,8 @@ impl App {
     /// or where nothing is known of one of its links.
     fn metric(&self, node: NodeId, prefix: NameId, hop: PortId, cx: &mut AppCx<'_, '_>) -> Option<f64> {
         let net = cx.net();
-        let origin = net.origins.get(&prefix)?;
-        let first = net.way(hop).filter(|way| way.rate != units::Rate::ZERO)?;
-        let path = shortest(net, first.to, origin, node)?;
         let mut most: f64 = 0.0;
-        for port in [hop].into_iter().chain(path) {
+        for port in self.path(node, prefix, hop, cx)? {
             operation(Count::Switching, 1, cx);
             // Data come the other way
             let data = net.way(net.way(port)?.back)?;

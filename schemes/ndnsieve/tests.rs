@@ -218,6 +218,18 @@ fn the_search_follows_the_data_from_a_link_further_up() {
 }
 
 #[test]
+fn a_next_hop_from_which_interests_would_come_back_is_none() {
+    let mut desk = desk(&calibrated());
+    // node 5 asks node 3 first
+    desk.net.hops.insert(
+        (NodeId(5), NameId(1)),
+        vec![Hop { port: PortId(9), cost: 1 }, Hop { port: PortId(10), cost: 2 }],
+    );
+    report(&mut desk, 0.95, 2, &[1]);
+    assert_eq!(desk.signal(7), []);
+}
+
+#[test]
 fn without_a_second_way_there_is_no_shunt_and_no_order() {
     // a dumbbell: 0 – 1 – 2 – 3
     let mut net = net(4, &[(0, 1, 10), (1, 2, 10), (2, 3, 10)]);

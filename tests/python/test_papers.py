@@ -111,7 +111,7 @@ def test_a_figure_is_found_under_its_short_names():
 
 
 def test_an_unknown_paper_is_named_with_those_that_there_are():
-    with pytest.raises(KeyError, match="there are: mca"):
+    with pytest.raises(KeyError, match="there are: cvihis, mca, mircc"):
         papers.reproduce("macro")
 
 

@@ -66,8 +66,31 @@ impl NodeState {
 
     #[inline]
     fn wake(&self) -> Time {
-        let outpost = self.outpost.as_ref().map_or(Time::NEVER, |outpost| outpost.wake());
-        self.machine.wake().min(outpost)
+        let wake = self.machine.wake();
+        match &self.outpost {
+            None => wake,
+            Some(outpost) => outpost.wake().min(wake),
+        }
+    }
+}
+
+/// Runs a machine with an outpost beside it: words of control are the outpost's, packets the machine's, time goes by for both.
+#[inline(never)]
+fn handle_beside(
+    outpost: &mut Beside,
+    machine: &mut AnyNode,
+    input: RouterInput<'_>,
+    cx: &mut NodeCx<'_, '_>,
+) -> Option<DropReason> {
+    match input {
+        RouterInput::Packet(packet, _) if matches!(packet.header, Header::Control(_)) => {
+            outpost.handle(input, cx)
+        }
+        RouterInput::Packet(..) | RouterInput::Local(_) => machine.handle(input, cx),
+        RouterInput::Timer | RouterInput::Start => {
+            outpost.handle(input, cx);
+            machine.handle(input, cx)
+        }
     }
 }
 
@@ -396,6 +419,7 @@ impl World {
         self.after_node(index);
     }
 
+    #[inline]
     pub(crate) fn run_node(&mut self, index: usize, input: RouterInput<'_>) -> Option<DropReason> {
         let state = &mut self.nodes.all[index];
         let mut view = View {
@@ -409,16 +433,9 @@ impl World {
         let out: &mut Outputs = &mut self.out;
         let mut cx = Cx::new(self.now, state.address, NO_FLOW, &mut state.random, &mut state.meter, out);
         let mut cx = NodeCx::new(&mut cx, &mut view);
-        let Some(outpost) = &mut state.outpost else { return state.machine.handle(input, &mut cx) };
-        match input {
-            RouterInput::Packet(packet, _) if matches!(packet.header, Header::Control(_)) => {
-                outpost.handle(input, &mut cx)
-            }
-            RouterInput::Packet(..) | RouterInput::Local(_) => state.machine.handle(input, &mut cx),
-            RouterInput::Timer | RouterInput::Start => {
-                outpost.handle(input, &mut cx);
-                state.machine.handle(input, &mut cx)
-            }
+        match &mut state.outpost {
+            None => state.machine.handle(input, &mut cx),
+            Some(outpost) => handle_beside(outpost, &mut state.machine, input, &mut cx),
         }
     }
 
