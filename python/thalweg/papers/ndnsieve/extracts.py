@@ -105,7 +105,14 @@ def counters(result: Any, _variant: str, _scale: Scale) -> Sample:
         "interests": float(sum(row["interests_out"] or 0 for row in nodes)),
     }
     controllers = [row for row in result.nodes.to_dicts() if row["role"] == "controller"]
-    for key in ("orders", "operations", "filter_operations", "search_operations", "switch_operations", "signals"):
+    for key in (
+        "orders",
+        "operations",
+        "filter_operations",
+        "search_operations",
+        "switch_operations",
+        "signals",
+    ):
         sample[f"controller_{key}"] = float(sum(row[key] or 0 for row in controllers))
     return sample
 

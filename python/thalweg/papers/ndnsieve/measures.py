@@ -110,7 +110,9 @@ def ratio(one: Quantity, other: Quantity) -> Quantity:
     return Quantity((middle(one) / middle(other),))
 
 
-def lowest(samples: Samples, scene: str, sieve: str, consumers: Sequence[int], value: Callable[[int], Value]) -> Measured:
+def lowest(
+    samples: Samples, scene: str, sieve: str, consumers: Sequence[int], value: Callable[[int], Value]
+) -> Measured:
     """What ndnSieve has for each consumer, and how far below all others that is."""
     found: Measured = {}
     for i in consumers:

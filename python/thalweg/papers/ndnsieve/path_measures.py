@@ -295,9 +295,7 @@ def average_jain(way: str) -> Callable[[Samples], Measured]:
             "all_bins_10_s": jain_in_bins(1.0, 0.0, 10.0),
             "all_bins_9_s": jain_in_bins(1.0, 0.0, 9.0),
         }
-        found = {
-            name: each(samples, THREE, way, value, "Jain index") for name, value in readings.items()
-        }
+        found = {name: each(samples, THREE, way, value, "Jain index") for name, value in readings.items()}
         return {**found, **best_reading(way, found)}
 
     return measure

@@ -30,10 +30,11 @@ def table_3(_: Samples) -> Measured:
 
 
 def _defaults() -> Measured:
-    from ... import registry
+    from ... import schemes
 
-    rows = registry()["ndnsieve"]
-    return {name: Quantity((float(rows[name]),)) for name in ("th1", "th2")}
+    scheme = next(row for row in schemes() if row["name"] == "ndnsieve")
+    known = {row["name"]: row["default"] for row in scheme["params"]}
+    return {name: Quantity((float(known[name]),)) for name in ("th1", "th2")}
 
 
 def loaded(samples: Samples) -> Measured:
@@ -112,7 +113,11 @@ def per_router(samples: Samples) -> Measured:
     """Most operations of a router in the middle of a row for each period: 4 ports, three operations each, and signals."""
     return {
         f"of_{count}": each(
-            samples, "chain", count, lambda s: float(np.max(s["inner_operations"])) / CHAIN_PERIODS, "operations"
+            samples,
+            "chain",
+            count,
+            lambda s: float(np.max(s["inner_operations"])) / CHAIN_PERIODS,
+            "operations",
         )
         for count in scenarios.CHAINS
     }
