@@ -161,7 +161,7 @@ def lowest_everywhere(samples: Samples, sieve: str) -> Measured:
 
 
 def relatively_high(samples: Samples, sieve: str) -> Measured:
-    """ndnSieve's throughput over the best of four, and its Jain index less the best, in each scenario."""
+    """Throughput of ndnSieve over the best of four, and its Jain index less the best, in each scenario."""
     found: Measured = {}
     for number, scene in enumerate(SCENES, 1):
         rates = {n: middle(q) for n, q in four(samples, scene, sieve, total(), "").items()}

@@ -38,7 +38,7 @@ def _defaults() -> Measured:
 
 
 def loaded(samples: Samples) -> Measured:
-    """Signals over ports and periods whose link was used for more than th1: the free and mild states in a running network."""
+    """Signals over ports and periods whose link was used for more than th1: free and mild in a running network."""
     found = [each(samples, scene, "calibrated", lambda s: s["signals"] / s["loaded"]) for scene in SCENES]
     return {f"signals_over_loaded_{i}": quantity for i, quantity in enumerate(found, 1)}
 
@@ -149,7 +149,7 @@ def index(_: Samples) -> Measured:
 
 
 def first_interest(samples: Samples) -> Measured:
-    """Longest delay where packets are lost: a timeout of 200 ms at least is in it, since it begins with the first Interest."""
+    """Longest delay where packets are lost: it begins with the first Interest, so a timeout of 200 ms is in it."""
     return {
         "longest_ms": each(samples, "lost packets", "1 %", lambda s: s["longest_ms"], "ms"),
         "again": each(samples, "lost packets", "1 %", lambda s: s["again"], "segments"),
