@@ -90,7 +90,6 @@ def _loads(result: Any) -> Sample:
 def counters(result: Any, _variant: str, _scale: Scale) -> Sample:
     """Operations of the nodes that report, and of the controller."""
     nodes = [row for row in result.nodes.to_dicts() if row["role"] == "forwarder"]
-    routers = [row for row in nodes if row["node"].startswith("r")]
     sample: Sample = {
         "ports": float(sum(not row["link"].startswith("control") for row in result.links.to_dicts())),
         "statuses": float(sum(row["statuses"] or 0 for row in nodes)),
@@ -99,9 +98,7 @@ def counters(result: Any, _variant: str, _scale: Scale) -> Sample:
         "most_per_port": max(
             [(row["operations"] or 0) / row["statuses"] for row in nodes if row["statuses"]] or [0.0]
         ),
-        "inner_operations": np.array([float(row["operations"] or 0) for row in routers[1:-1]]),
         "data": float(sum(row["data_out"] or 0 for row in nodes)),
-        "router_data": float(sum(row["data_out"] or 0 for row in routers)),
         "interests": float(sum(row["interests_out"] or 0 for row in nodes)),
     }
     controllers = [row for row in result.nodes.to_dicts() if row["role"] == "controller"]

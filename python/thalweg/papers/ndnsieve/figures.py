@@ -376,7 +376,7 @@ def readings(samples: Samples, _scale: Scale) -> Table:
 
 def complexity(samples: Samples, _scale: Scale) -> Table:
     """Operations a second of nodes and controller, beside the packets that pass."""
-    seconds = {"rates": DURATION_S, "chain": scenarios.CHAIN_S, **dict.fromkeys(scenarios.SCENES, DURATION_S)}
+    seconds = {"rates": DURATION_S, "sizes": scenarios.SIZES_S, **dict.fromkeys(scenarios.SCENES, DURATION_S)}
     cases = [
         *(
             (scene, way, f"scenario {NUMBERS[scene]}, {WAYS[way].label}")
@@ -384,7 +384,7 @@ def complexity(samples: Samples, _scale: Scale) -> Table:
             for way in WAYS
         ),
         *(("rates", rate, f"scenario 1, links of {rate} Mbit/s") for rate in scenarios.RATES),
-        *(("chain", count, f"{count} routers in a row") for count in scenarios.CHAINS),
+        *(("sizes", count, f"{count} routers in dumbbells") for count in scenarios.SIZES),
     ]
     rows = []
     for experiment, variant, label in cases:
@@ -400,8 +400,8 @@ def complexity(samples: Samples, _scale: Scale) -> Table:
             "search_per_s": "controller_search_operations",
             "switch_per_s": "controller_switch_operations",
         }.items():
-            found = samples.each(experiment, variant, lambda s, key=key: s[key] / seconds[experiment])
-            row[column] = short(found.mean)
+            found = samples.each(experiment, variant, lambda s, key=key: s[key])
+            row[column] = short(found.mean / seconds[experiment])
         row["orders"] = short(samples.each(experiment, variant, lambda s: s["controller_orders"]).mean)
         rows.append(row)
     return table("Operations a second, where Data are counted at each node that sends them on", rows)
@@ -487,5 +487,5 @@ def plates() -> list[Plate]:
         Plate("figure-17", "Scenario 3, loss", (three,), losses(three, "figure-17", "none at all.")),
         Plate("profiles", "Both profiles, and the others", scenarios.SCENES, profiles),
         Plate("readings", "PCON otherwise", (*scenarios.SCENES, "readings"), readings),
-        Plate("complexity", "Operations", (*scenarios.SCENES, "rates", "chain"), complexity),
+        Plate("complexity", "Operations", (*scenarios.SCENES, "rates", "sizes"), complexity),
     ]

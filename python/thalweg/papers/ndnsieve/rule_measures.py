@@ -10,9 +10,6 @@ from . import scenarios
 from .measures import each
 from .scenarios import DURATION_S, PERIOD_S, SCENES
 
-CHAIN_PERIODS = round(scenarios.CHAIN_S / PERIOD_S) - 1
-"""Periods of the chain whose end is heard of."""
-
 
 def table_3(_: Samples) -> Measured:
     """The constants as the scenarios and the scheme have them."""
@@ -110,32 +107,26 @@ def twice_the_rate(samples: Samples) -> Measured:
 
 
 def per_router(samples: Samples) -> Measured:
-    """Most operations of a router in the middle of a row for each period: 4 ports, three operations each, and signals."""
+    """Operations for each port and period at the node that has most, in networks of three sizes."""
     return {
-        f"of_{count}": each(
-            samples,
-            "chain",
-            count,
-            lambda s: float(np.max(s["inner_operations"])) / CHAIN_PERIODS,
-            "operations",
-        )
-        for count in scenarios.CHAINS
+        f"of_{count}": each(samples, "sizes", count, lambda s: s["most_per_port"], "operations")
+        for count in scenarios.SIZES
     }
 
 
 def small_networks(samples: Samples) -> Measured:
-    """Operations of the controller, a second, in rows of 5, 50 and 500 routers: how they grow."""
+    """Operations of the controller, a second, in networks of three sizes: how they grow."""
     found = {
         count: each(
-            samples, "chain", count, lambda s: s["controller_operations"] / scenarios.CHAIN_S, "operations/s"
+            samples, "sizes", count, lambda s: s["controller_operations"] / scenarios.SIZES_S, "operations/s"
         )
-        for count in scenarios.CHAINS
+        for count in scenarios.SIZES
     }
-    few, some, many = (found[count].mean for count in scenarios.CHAINS)
+    few, some, many = (found[count].mean for count in scenarios.SIZES)
     return {
         **{f"of_{count}": quantity for count, quantity in found.items()},
-        "growth_to_50": Quantity((some / few,)),
-        "growth_to_500": Quantity((many / some,)),
+        "growth_to_20": Quantity((some / few,)),
+        "growth_to_200": Quantity((many / some,)),
     }
 
 
@@ -165,8 +156,8 @@ MEASURES: dict[str, Measure] = {
     "filtering": Measure(SCENES, filtering),
     "calculating": Measure(SCENES, calculating),
     "twice_the_rate": Measure(("rates",), twice_the_rate),
-    "per_router": Measure(("chain",), per_router),
-    "small_networks": Measure(("chain",), small_networks),
+    "per_router": Measure(("sizes",), per_router),
+    "small_networks": Measure(("sizes",), small_networks),
     "index": Measure((), index),
     "first_interest": Measure(("lost packets",), first_interest),
 }

@@ -184,29 +184,25 @@ def rated(variant: str, _scale: Scale) -> Tree:
     )
 
 
-CHAINS = ("5", "50", "500")
-"""Routers in a row."""
-CHAIN_S = 3.0
-CHAIN_MS = 20.0
+SIZES = ("2", "20", "200")
+"""Routers in dumbbells side by side."""
+SIZES_S = 5.0
 
 
-def chain(variant: str, _scale: Scale) -> Tree:
-    """Two consumers, routers in a row, two producers; the way takes as long whatever their number."""
-    routers = int(variant)
-    hop = f"{CHAIN_MS / (routers - 1) * 1000:.0f} us"
-    links = [
-        *(_wire(f"c{i}", f"c{i}", "r1") for i in (1, 2)),
-        *(_wire(f"core{k}", f"r{k}", f"r{k + 1}", delay=hop) for k in range(1, routers)),
-        *(_wire(f"p{i}", f"r{routers}", f"p{i}") for i in (1, 2)),
-    ]
-    tree = _with(
-        WAYS["calibrated"],
-        f"ndnSieve counters, {routers} routers in a row",
-        CHAIN_S,
-        links,
-        {1: "p1", 2: "p2"},
-        (0, 0),
-    )
+def side_by_side(variant: str, _scale: Scale) -> Tree:
+    """Scenario 1 several times over, each joined to the next by a link that nothing takes."""
+    count = int(variant) // 2
+    links, producers = [], {}
+    for k in range(count):
+        links += [
+            *(_wire(f"c{i}", f"c{i}", f"a{k}") for i in (2 * k + 1, 2 * k + 2)),
+            _wire(f"core{k}", f"a{k}", f"b{k}"),
+            *(_wire(f"p{i}", f"b{k}", f"p{i}") for i in (2 * k + 1, 2 * k + 2)),
+        ]
+        producers |= {i: f"p{i}" for i in (2 * k + 1, 2 * k + 2)}
+    links += [_wire(f"join{k}", f"b{k - 1}", f"a{k}") for k in range(1, count)]
+    title = f"ndnSieve counters, {variant} routers"
+    tree = _with(WAYS["calibrated"], title, SIZES_S, links, producers, (0,) * len(producers))
     tree.pop("record")
     return tree
 
