@@ -40,6 +40,16 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.3,
         ),
         Experiment(
+            "exact",
+            "Interests that leave when they are due",
+            scenarios.EXACT_VARIANTS,
+            scenarios.exact,
+            extracts.network,
+            seeds=SEEDS,
+            quick_seeds=3,
+            weight=0.3,
+        ),
+        Experiment(
             "rates",
             "The controller's work at two rates",
             scenarios.RATES,

@@ -349,6 +349,24 @@ def profiles(samples: Samples, _scale: Scale) -> Table:
     return table("Both profiles, and the others", rows)
 
 
+def chance(samples: Samples, _scale: Scale) -> Table:
+    """What the chance in Interests does: deviation of delay, and Jain's index, with it and without."""
+    rows = []
+    for scene in scenarios.SCENES:
+        for way, scheme in WAYS.items():
+            row: dict[str, Any] = {"scenario": NUMBERS[scene], "scheme": scheme.label}
+            for name, value in {
+                "throughput_mbps": measures.total(),
+                "delay_ms": lambda s: float(s["delay_ms"].mean()),
+                "deviation_ms": lambda s: float(s["std_ms"].mean()),
+                "jain_bins_1_s": measures.jain_in_bins(1.0),
+            }.items():
+                row[name] = short(samples.each(scene, way, value).mean)
+                row[f"{name}_exact"] = short(samples.each("exact", f"{scene}: {way}", value).mean)
+            rows.append(row)
+    return table("Interests up to 0.1 ms late by chance, and exact ones", rows)
+
+
 def readings(samples: Samples, _scale: Scale) -> Table:
     """PCON with other windows, and with one of its reactions only."""
     rows = []
@@ -487,5 +505,6 @@ def plates() -> list[Plate]:
         Plate("figure-17", "Scenario 3, loss", (three,), losses(three, "figure-17", "none at all.")),
         Plate("profiles", "Both profiles, and the others", scenarios.SCENES, profiles),
         Plate("readings", "PCON otherwise", (*scenarios.SCENES, "readings"), readings),
+        Plate("chance", "With and without chance", (*scenarios.SCENES, "exact"), chance),
         Plate("complexity", "Operations", (*scenarios.SCENES, "rates", "sizes"), complexity),
     ]

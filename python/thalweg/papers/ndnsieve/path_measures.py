@@ -325,11 +325,6 @@ def lowest_in_3(samples: Samples, sieve: str) -> Measured:
     return lowest(samples, THREE, sieve, (0, 1), measures.delay)
 
 
-def delay_of_third(samples: Samples, sieve: str) -> Measured:
-    """Mean delay of the third consumer, and whether ndnSieve's is lowest."""
-    return lowest(samples, THREE, sieve, (2,), measures.delay)
-
-
 def narrow_in_3(samples: Samples, sieve: str) -> Measured:
     """Interquartile ranges beside standard deviations."""
     found: Measured = {}
@@ -397,10 +392,8 @@ MEASURES: dict[str, Measure] = {
     "average_jain_literal": Measure((THREE,), average_jain("literal")),
     "average_jain_pcon": Measure((THREE,), average_jain("pcon")),
     "average_jain_flecom": Measure((THREE,), average_jain("flecom")),
-    "average_jain_coopcon": Measure((THREE,), average_jain("coopcon")),
     "readings_of_average": Measure((THREE,), readings_of_average),
     **profiled("lowest_in_3", (THREE,), lowest_in_3),
-    **profiled("delay_of_third", (THREE,), delay_of_third),
     **profiled("narrow_in_3", (THREE,), narrow_in_3),
     "deviation_3": Measure((THREE,), deviations(THREE, "calibrated", 3)),
     "deviation_3_literal": Measure((THREE,), deviations(THREE, "literal", 3)),

@@ -21,7 +21,7 @@ CHOICES: dict[str, str] = {
     "scenario 3": "The picture is lost. Consumers are at R1, producers at R2, and R1–R3–R2 is the way round, the only "
     "wiring with nine devices, the links that the text names, and two interfaces of R1.",
     "chance": "Interests leave up to 0.1 ms later by chance, a ninth of the time of a Data packet. Without it seeds of "
-    "the same deterministic scheme would not differ.",
+    "the same deterministic scheme would not differ (table `chance` has runs without it).",
     "delay": "From the first Interest for a segment to its Data. Means and deviations are of all segments.",
     "boxes": "Quartiles and the 5th and 95th percentile are of the delay of the latest segment, looked at every 20 ms: "
     "runs keep no distribution over segments, and moments without arrivals count again what came last.",
@@ -114,7 +114,7 @@ def network(
 ) -> Tree:
     """A scenario of the paper with a scheme in it."""
     producers = {i: ["p1", "p2"] if scene == "two ways" else f"p{i}" for i in range(1, CONSUMERS[scene] + 1)}
-    return _with(way, title, DURATION_S, wires(scene, mbps), producers, STARTS_S[scene], more_series)
+    return _with(way, title, DURATION_S, wires(scene, mbps), producers, STARTS_S[scene])
 
 
 def _with(
@@ -124,7 +124,6 @@ def _with(
     links: list[Tree],
     producers: dict[int, Any],
     starts_s: tuple[int, ...],
-    more_series: tuple[str, ...] = (),
 ) -> Tree:
     flows = [
         {
@@ -147,7 +146,7 @@ def _with(
         ndn=way.ndn,
         producers=[{"prefix": f"/{i}", "node": node, **DATA} for i, node in producers.items()],
         record=recording(
-            f"{EVERY_S * 1e3:g} ms", "throughput", "delay", "utilisation", "window", *more_series, events=True
+            f"{EVERY_S * 1e3:g} ms", "throughput", "delay", "utilisation", "window", events=True
         ),
         **({"sdn": {**way.app, "period": f"{PERIOD_S:g} s"}} if way.app else {}),
     )
@@ -169,6 +168,16 @@ def reading(variant: str, _scale: Scale) -> Tree:
     return network(scene, READINGS[name], f"ndnSieve paper, {scene}: {READINGS[name].label}")
 
 
+def exact(variant: str, _scale: Scale) -> Tree:
+    """`SCENE: SCHEME`, with Interests that leave when they are due."""
+    scene, _, name = variant.partition(": ")
+    tree = network(scene, WAYS[name], f"ndnSieve paper without chance, {scene}: {WAYS[name].label}")
+    for flow in tree["flows"]:
+        flow.pop("consumer")
+    return tree
+
+
+EXACT_VARIANTS = tuple(f"{scene}: {name}" for scene in SCENES for name in WAYS)
 READING_VARIANTS = tuple(f"{scene}: {name}" for scene in SCENES for name in READINGS)
 
 # --- rules and counters ----------------------------------------------------------------------------------------------
