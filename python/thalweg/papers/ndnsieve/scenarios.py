@@ -109,9 +109,7 @@ def wires(scene: str, mbps: float = MBPS) -> list[Tree]:
     return access + inner + [_wire(f"p{i}", "r2", f"p{i}", mbps, "1 ms") for i in (1, 2, 3)]
 
 
-def network(
-    scene: str, way: Way, title: str, *, mbps: float = MBPS, more_series: tuple[str, ...] = ()
-) -> Tree:
+def network(scene: str, way: Way, title: str, *, mbps: float = MBPS) -> Tree:
     """A scenario of the paper with a scheme in it."""
     producers = {i: ["p1", "p2"] if scene == "two ways" else f"p{i}" for i in range(1, CONSUMERS[scene] + 1)}
     return _with(way, title, DURATION_S, wires(scene, mbps), producers, STARTS_S[scene])
