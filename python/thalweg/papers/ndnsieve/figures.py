@@ -40,6 +40,9 @@ PRINTED_JAIN: dict[str, dict[str, float]] = {
 }
 """Average Jain indices, as published; CoopCon's is not given in Table 7."""
 
+LEAST_MS = 30.0
+"""Where logarithmic axes of delay begin: below every round-trip time."""
+
 NUMBERS = {scene: number for number, scene in enumerate(scenarios.SCENES, 1)}
 Draw = Callable[[Samples, Scale], Figure]
 Tabulate = Callable[[Samples, Scale], Table]
@@ -169,6 +172,8 @@ def _bars(
         _plot.logarithmic(panel, "y")
     _plot.bars(panel, places, heights)
     _plot.finish(panel, "", y, x="", margin=0.02)
+    if logarithmic:
+        panel.set_ylim(bottom=LEAST_MS)
     return figure
 
 
@@ -200,6 +205,7 @@ def boxes(scene: str, name: str, claim: str) -> Draw:
             panel.bxp(drawn, showfliers=False, medianprops={"color": _plot.COLOURS[0]}, widths=0.6)
             panel.tick_params(axis="x", labelrotation=90)
             _plot.finish(panel, f"C{i + 1}", "Delay (ms)" if i == 0 else "", x="", margin=0.02)
+            panel.set_ylim(bottom=LEAST_MS)
         words = (
             "Boxes from the first to the third quartile, whiskers to the 5th and 95th percentile, of the delay of the "
             "latest segment looked at every 20 ms; means over seeds; the axis is logarithmic."
