@@ -18,6 +18,7 @@ from .cvihis import PAPER as CVIHIS
 from .mca import PAPER as MCA
 from .mircc import PAPER as MIRCC
 from .named_data import STUDY as NAMED_DATA
+from .ndnsieve import PAPER as NDNSIEVE
 from .srmcc import PAPER as SRMCC
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PAPERS", "STUDIES", "Figure", "Paper", "Reproduction", "Study", "Table", "reproduce"]
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CVIHIS, MCA, MIRCC, SRMCC)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CVIHIS, MCA, MIRCC, NDNSIEVE, SRMCC)}
 """Every paper that can be reproduced, by name."""
 
 STUDIES: dict[str, Study] = {study.name: study for study in (NAMED_DATA,)}

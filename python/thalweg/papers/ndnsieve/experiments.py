@@ -1,0 +1,83 @@
+"""Every experiment: its scenarios, what is kept, how many runs."""
+
+from __future__ import annotations
+
+from .._base import Experiment
+from . import extracts, scenarios
+
+SEEDS = 10
+
+_TITLES = {
+    "dumbbell": "Scenario 1: two consumers at one bottleneck",
+    "two ways": "Scenario 2: one prefix at two producers",
+    "three flows": "Scenario 3: three consumers and a way round",
+}
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        *(
+            Experiment(
+                scene,
+                _TITLES[scene],
+                tuple(scenarios.WAYS),
+                scenarios.scene_tree(scene),
+                extracts.network,
+                seeds=SEEDS,
+                quick_seeds=3,
+                weight=0.3,
+            )
+            for scene in scenarios.SCENES
+        ),
+        Experiment(
+            "readings",
+            "PCON with other windows, and with one reaction only",
+            scenarios.READING_VARIANTS,
+            scenarios.reading,
+            extracts.network,
+            seeds=SEEDS,
+            quick_seeds=3,
+            weight=0.3,
+        ),
+        Experiment(
+            "exact",
+            "Interests that leave when they are due",
+            scenarios.EXACT_VARIANTS,
+            scenarios.exact,
+            extracts.network,
+            seeds=SEEDS,
+            quick_seeds=3,
+            weight=0.3,
+        ),
+        Experiment(
+            "rates",
+            "The controller's work at two rates",
+            scenarios.RATES,
+            scenarios.rated,
+            extracts.counters,
+            seeds=3,
+            quick_seeds=1,
+            weight=0.4,
+        ),
+        Experiment(
+            "sizes",
+            "The controller's work in larger networks",
+            scenarios.SIZES,
+            scenarios.side_by_side,
+            extracts.counters,
+            seeds=1,
+            quick_seeds=1,
+            weight=2.0,
+        ),
+        Experiment(
+            "lost packets",
+            "What the delay of a segment is",
+            ("1 %",),
+            scenarios.lossy,
+            extracts.lost_once,
+            seeds=3,
+            quick_seeds=1,
+            weight=0.2,
+        ),
+    )
+}

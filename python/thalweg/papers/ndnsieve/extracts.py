@@ -1,0 +1,123 @@
+"""What is kept of each run: rates in bins of 0.1 s, delays, moves and counters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _read
+from .._base import Sample, Scale
+from .scenarios import DATA_BITS, DURATION_S, EVERY_S, MBPS, PERIOD_S
+
+BIN_S = 0.1
+PERCENTILES = (5, 25, 50, 75, 95)
+FACES = ("260", "261")
+"""Links of R1 towards producers, by the numbers that the paper gives their interfaces."""
+
+
+def network(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """Rates of consumers and of R1's two interfaces, delays, losses, moves and counters."""
+    flows = result.flows.sort("flow").to_dicts()
+    names = [f"flow.{row['flow']}" for row in flows]
+    return {
+        "times_s": np.arange(1, round(DURATION_S / BIN_S) + 1) * BIN_S,
+        "throughput": _bins(result, "throughput", names),
+        "faces": _bins(result, "utilisation", [f"link.{face}.backward" for face in FACES]) * MBPS * 1e6,
+        "delay_ms": np.array([1e3 * row["delay_s"] for row in flows]),
+        "std_ms": np.array([1e3 * row["delay_std_s"] for row in flows]),
+        "boxes_ms": _boxes(result, names),
+        "first_s": np.array([row["started_s"] for row in flows]),
+        "marks": np.array([float(row["marks"] or 0) for row in flows]),
+        "lost": _lost(result),
+        "moves_s": _read.events(result, "prefix_moved")[0],
+        "rise_error": _rise_error(result),
+        **counters(result, _variant, _scale),
+        **_loads(result),
+    }
+
+
+def _grid(result: Any, series: str, subject: str) -> Any:
+    """Values of a series on the whole grid of the run; NaN where there is none."""
+    times, values = _read.one(result, series, subject)
+    grid = np.full(round(DURATION_S / EVERY_S), np.nan)
+    grid[np.rint(times / EVERY_S).astype(int) - 1] = values
+    return grid
+
+
+def _bins(result: Any, series: str, subjects: list[str], bin_s: float = BIN_S) -> Any:
+    """A row for each subject, in bins; nothing where it has no value."""
+    size = round(bin_s / EVERY_S)
+    rows = [np.nan_to_num(_grid(result, series, subject)) for subject in subjects]
+    return np.stack([row.reshape(-1, size).mean(axis=1) for row in rows])
+
+
+def _boxes(result: Any, names: list[str]) -> Any:
+    """Percentiles of each consumer's recorded delays, in ms: a row for each consumer."""
+    return np.stack([1e3 * np.nanpercentile(_grid(result, "delay", name), PERCENTILES) for name in names])
+
+
+def _lost(result: Any) -> float:
+    """Data packets that found a queue full."""
+    import polars
+
+    rows = result.links.filter(polars.col("direction") == "backward")
+    return float(rows.filter(~polars.col("link").str.starts_with("control"))["drops_queue_full"].sum())
+
+
+def _rise_error(result: Any) -> float:
+    """Packets by which C1's window differs from 1 + what arrived, at most, before it first falls."""
+    window = _grid(result, "window", "flow.C1") / (DATA_BITS / 8)
+    arrived = np.cumsum(_grid(result, "throughput", "flow.C1")) * EVERY_S / DATA_BITS
+    falls = np.flatnonzero(np.diff(window) < 0)
+    until = int(falls[0]) if len(falls) else len(window)
+    return float(np.nanmax(np.abs(window[:until] - 1 - arrived[:until])))
+
+
+def _loads(result: Any) -> Sample:
+    """Ports and periods with a load above th1, as links were used, in the periods that the controller heard of."""
+    import polars
+
+    links = result.links.filter(~polars.col("link").str.starts_with("control"))
+    names = [
+        f"link.{row['link']}" + (".backward" if row["direction"] == "backward" else "")
+        for row in links.to_dicts()
+    ]
+    used = _bins(result, "utilisation", names, PERIOD_S)[:, :-1]
+    return {"loaded": float((used > 0.85).sum()), "unloaded": float((used < 0.85).sum())}
+
+
+def counters(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """Operations of the nodes that report, and of the controller."""
+    nodes = [row for row in result.nodes.to_dicts() if row["role"] == "forwarder"]
+    sample: Sample = {
+        "ports": float(sum(not row["link"].startswith("control") for row in result.links.to_dicts())),
+        "statuses": float(sum(row["statuses"] or 0 for row in nodes)),
+        "signals": float(sum(row["signals"] or 0 for row in nodes)),
+        "operations": float(sum(row["operations"] or 0 for row in nodes)),
+        "most_per_port": max(
+            [(row["operations"] or 0) / row["statuses"] for row in nodes if row["statuses"]] or [0.0]
+        ),
+        "data": float(sum(row["data_out"] or 0 for row in nodes)),
+        "interests": float(sum(row["interests_out"] or 0 for row in nodes)),
+    }
+    controllers = [row for row in result.nodes.to_dicts() if row["role"] == "controller"]
+    for key in (
+        "orders",
+        "operations",
+        "filter_operations",
+        "search_operations",
+        "switch_operations",
+        "signals",
+    ):
+        sample[f"controller_{key}"] = float(sum(row[key] or 0 for row in controllers))
+    return sample
+
+
+def lost_once(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """Segments asked for again, and the longest delay of a segment."""
+    rows = result.flows.to_dicts()
+    return {
+        "again": float(sum(row["retransmits"] for row in rows)),
+        "longest_ms": 1e3 * max(row["delay_max_s"] for row in rows),
+    }

@@ -1,0 +1,164 @@
+"""How rules, constants and counters are measured."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._base import Measure, Measured, Quantity, Samples
+from .._common import jain
+from . import scenarios
+from .measures import each
+from .scenarios import DURATION_S, PERIOD_S, SCENES
+
+
+def table_3(_: Samples) -> Measured:
+    """The constants as the scenarios and the scheme have them."""
+    import re
+
+    def number(text: str) -> Quantity:
+        return Quantity((float(re.split(r"\s", text)[0]),))
+
+    return {
+        "queue_packets": number(scenarios.BUFFER),
+        "payload_bytes": number(scenarios.DATA["payload"]),
+        "period_s": Quantity((PERIOD_S,)),
+        **_defaults(),
+    }
+
+
+def _defaults() -> Measured:
+    from ... import schemes
+
+    scheme = next(row for row in schemes() if row["name"] == "ndnsieve")
+    known = {row["name"]: row["default"] for row in scheme["params"]}
+    return {name: Quantity((float(known[name]),)) for name in ("th1", "th2")}
+
+
+def loaded(samples: Samples) -> Measured:
+    """Signals over ports and periods whose link was used for more than th1: free and mild in a running network."""
+    found = [each(samples, scene, "calibrated", lambda s: s["signals"] / s["loaded"]) for scene in SCENES]
+    return {f"signals_over_loaded_{i}": quantity for i, quantity in enumerate(found, 1)}
+
+
+def rise(samples: Samples) -> Measured:
+    """In the literal profile, packets by which the window differs from 1 + the Data that arrived, before it first falls."""
+    return {"rise_error": each(samples, "two ways", "literal", lambda s: s["rise_error"], "packets")}
+
+
+def reports(samples: Samples) -> Measured:
+    """Statuses for each port and each 0.5 s whose end is heard of."""
+    periods = round(DURATION_S / PERIOD_S) - 1
+    return {
+        f"scenario_{i}": each(samples, scene, "calibrated", lambda s: s["statuses"] / (s["ports"] * periods))
+        for i, scene in enumerate(SCENES, 1)
+    }
+
+
+def detection(samples: Samples) -> Measured:
+    """Operations for each port and period, at the node that has most."""
+    return {
+        f"scenario_{i}": each(samples, scene, "calibrated", lambda s: s["most_per_port"], "operations")
+        for i, scene in enumerate(SCENES, 1)
+    }
+
+
+def filtering(samples: Samples) -> Measured:
+    """Operations of the filter over ports and periods."""
+    return {
+        f"scenario_{i}": each(
+            samples, scene, "calibrated", lambda s: s["controller_filter_operations"] / s["statuses"]
+        )
+        for i, scene in enumerate(SCENES, 1)
+    }
+
+
+def calculating(samples: Samples) -> Measured:
+    """What the controller did beyond filter, search and switch; and mild signals over ports and periods."""
+
+    def beyond(s: dict[str, float]) -> float:
+        parts = sum(s[f"controller_{part}_operations"] for part in ("filter", "search", "switch"))
+        return s["controller_operations"] - parts
+
+    return {
+        **{
+            f"beyond_{i}": each(samples, scene, "calibrated", beyond, "operations")
+            for i, scene in enumerate(SCENES, 1)
+        },
+        **{
+            f"signals_{i}": each(samples, scene, "calibrated", lambda s: s["signals"] / s["statuses"])
+            for i, scene in enumerate(SCENES, 1)
+        },
+    }
+
+
+def twice_the_rate(samples: Samples) -> Measured:
+    """What changes when all links carry twice as much: messages, operations, and Data."""
+
+    def ratio(key: str) -> Quantity:
+        slow, fast = (each(samples, "rates", rate, lambda s: s[key]) for rate in scenarios.RATES)
+        return Quantity(tuple(b / a for a, b in zip(slow.values, fast.values, strict=True)))
+
+    return {
+        "controller_operations": ratio("controller_operations"),
+        "statuses": ratio("statuses"),
+        "node_operations": ratio("operations"),
+        "data": ratio("data"),
+    }
+
+
+def per_router(samples: Samples) -> Measured:
+    """Operations for each port and period at the node that has most, in networks of three sizes."""
+    return {
+        f"of_{count}": each(samples, "sizes", count, lambda s: s["most_per_port"], "operations")
+        for count in scenarios.SIZES
+    }
+
+
+def small_networks(samples: Samples) -> Measured:
+    """Operations of the controller, a second, in networks of three sizes: how they grow."""
+    found = {
+        count: each(
+            samples, "sizes", count, lambda s: s["controller_operations"] / scenarios.SIZES_S, "operations/s"
+        )
+        for count in scenarios.SIZES
+    }
+    few, some, many = (found[count].mean for count in scenarios.SIZES)
+    return {
+        **{f"of_{count}": quantity for count, quantity in found.items()},
+        "growth_to_20": Quantity((some / few,)),
+        "growth_to_200": Quantity((many / some,)),
+    }
+
+
+def index(_: Samples) -> Measured:
+    """Jain's index of rates worked out by hand."""
+    return {
+        "equal": Quantity((jain(np.array([3.0, 3.0, 3.0])),)),
+        "one_of_three": Quantity((jain(np.array([5.0, 0.0, 0.0])),)),
+        "ten_five_five": Quantity((jain(np.array([10.0, 5.0, 5.0])),)),
+    }
+
+
+def first_interest(samples: Samples) -> Measured:
+    """Longest delay where packets are lost: it begins with the first Interest, so a timeout of 200 ms is in it."""
+    return {
+        "longest_ms": each(samples, "lost packets", "1 %", lambda s: s["longest_ms"], "ms"),
+        "again": each(samples, "lost packets", "1 %", lambda s: s["again"], "segments"),
+    }
+
+
+MEASURES: dict[str, Measure] = {
+    "table_3": Measure((), table_3),
+    "loaded": Measure(SCENES, loaded),
+    "rise": Measure(("two ways",), rise),
+    "reports": Measure(SCENES, reports),
+    "detection": Measure(SCENES, detection),
+    "filtering": Measure(SCENES, filtering),
+    "calculating": Measure(SCENES, calculating),
+    "twice_the_rate": Measure(("rates",), twice_the_rate),
+    "per_router": Measure(("sizes",), per_router),
+    "small_networks": Measure(("sizes",), small_networks),
+    "index": Measure((), index),
+    "first_interest": Measure(("lost packets",), first_interest),
+}
+"""Measures by name."""

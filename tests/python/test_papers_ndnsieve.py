@@ -1,0 +1,224 @@
+"""The ndnSieve paper: its scenarios, how its claims are measured, and a reproduction of a figure."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from thalweg import papers
+from thalweg.papers import _claims
+from thalweg.papers._base import Samples, Scale
+from thalweg.papers.ndnsieve import PAPER, measures, path_measures, rule_measures, scenarios
+
+
+def test_the_claims_are_all_there_and_can_be_measured():
+    rows = _claims.read(PAPER.claims_file)
+    numbers = [int(found[1]) for row in rows if (found := re.fullmatch(r"S3-(\d+)", row.id))]
+    assert numbers == list(range(1, 103))
+    known, runs = PAPER.measures(), PAPER.experiments()
+    for row in rows:
+        if row.testable:
+            assert set(known[row.measure].experiments) <= set(runs), row.id
+
+
+def test_a_row_of_the_literal_profile_has_the_limits_of_the_calibrated_one():
+    rows = {row.id: row for row in _claims.read(PAPER.claims_file)}
+    literal = [name for name in rows if name.endswith("L")]
+    assert len(literal) >= 30
+    for name in literal:
+        assert rows[name].accept == rows[name[:-1]].accept, name
+        assert rows[name].measure == f"{rows[name[:-1]].measure}_literal", name
+        assert not rows[name].fitted, name
+
+
+def test_every_experiment_and_measure_is_used():
+    rows = [row for row in _claims.read(PAPER.claims_file) if row.testable]
+    assert set(PAPER.measures()) == {row.measure for row in rows}
+    used = {name for row in rows for name in PAPER.measures()[row.measure].experiments}
+    drawn = {name for plate in PAPER.plates() for name in plate.experiments}
+    assert used | drawn == set(PAPER.experiments())
+
+
+def test_all_figures_and_tables_of_the_paper_are_there():
+    wanted = [f"figure-{n}" for n in range(4, 18)] + [f"table-{n}" for n in range(4, 9)]
+    assert set(wanted) <= set(PAPER.figures)
+
+
+# --- scenarios -------------------------------------------------------------------------------------------------------
+
+
+def test_every_scenario_of_the_paper_is_accepted():
+    from thalweg import Scenario
+
+    for experiment in PAPER.experiments().values():
+        for variant in experiment.variants:
+            Scenario.from_tree(experiment.tree(variant, Scale())).plan(1)
+
+
+@pytest.mark.parametrize(
+    ("scene", "path", "rtt_ms"),
+    [
+        ("dumbbell", ("c1", "core", "p1"), 60),
+        ("two ways", ("c1", "260", "p1"), 60),
+        ("two ways", ("c1", "261", "p2"), 60),
+        ("three flows", ("c1", "260", "p1"), 42),
+        ("three flows", ("c1", "261", "back", "p1"), 72),
+    ],
+)
+def test_round_trips_take_what_the_specification_says(scene, path, rtt_ms):
+    delays = {link["name"]: float(link["delay"].split()[0]) for link in scenarios.wires(scene)}
+    assert 2 * sum(delays[name] for name in path) == rtt_ms
+
+
+def test_scenario_3_has_nine_devices():
+    ends = {end for link in scenarios.wires("three flows") for end in link["ends"]}
+    assert len(ends) == 9
+
+
+def test_a_profile_is_told_to_all_three_parts():
+    tree = scenarios.scene_tree("dumbbell")("literal", Scale())
+    chosen = {"profile": "literal"}
+    assert tree["ndn"]["link_params"] == tree["sdn"]["app_params"] == chosen
+    assert all(flow["params"] == chosen for flow in tree["flows"])
+    assert "sdn" not in scenarios.scene_tree("dumbbell")("pcon", Scale())
+
+
+# --- measures --------------------------------------------------------------------------------------------------------
+
+
+def sample(throughput=((5.0,), (5.0,)), faces=((10.0,), (0.0,)), **more):
+    """A run in which every bin is alike, in Mbit/s, unless rows of 200 are given."""
+
+    def rows(values):
+        return 1e6 * np.array([np.resize(np.array(row), 200) for row in values])
+
+    return {
+        "times_s": np.arange(1, 201) * 0.1,
+        "throughput": rows(throughput),
+        "faces": rows(faces),
+        "moves_s": np.array([]),
+        "lost": 0.0,
+        **more,
+    }
+
+
+def test_the_index_over_bins_is_the_mean_of_theirs():
+    # one bin of two in the second half has one consumer only: 1, and 1/2
+    first = [5.0] * 100 + [10.0] * 100
+    second = [5.0] * 100 + [0.0] * 100
+    run = sample((first, second))
+    assert measures.jain_in_bins(1.0)(run) == pytest.approx(0.75)
+    assert measures.jain_of_totals()(run) == pytest.approx(400 / (2 * (15**2 + 5**2)) * 1.0, rel=1e-9)
+    # what alternates within a bin is even there
+    assert measures.jain_in_bins(1.0)(sample(([10.0, 0.0], [0.0, 10.0]))) == pytest.approx(1.0)
+    assert measures.jain_in_bins(0.1)(sample(([10.0, 0.0], [0.0, 10.0]))) == pytest.approx(0.5)
+
+
+def test_idle_consumers_count_as_nothing():
+    ideal = [[10.0] * 10 + [5.0] * 10 + [10 / 3] * 180, [0.0] * 10 + [5.0] * 10 + [10 / 3] * 180]
+    ideal.append([0.0] * 20 + [10 / 3] * 180)
+    run = sample(ideal)
+    # (1/3 + 2/3 + D − 2) / D
+    assert measures.jain_in_bins(1.0)(run) == pytest.approx(0.95)
+    assert measures.jain_in_bins(1.0, 0.0, 10.0)(run) == pytest.approx(0.9)
+    assert measures.jain_in_bins(1.0, 0.0, 9.0)(run) == pytest.approx(8 / 9)
+    assert measures.jain_in_bins(1.0, 2.0)(run) == pytest.approx(1.0)
+
+
+def test_a_share_is_of_what_came_by_both():
+    run = sample(faces=([10.0] * 100 + [2.0] * 100, [0.0] * 100 + [8.0] * 100))
+    assert path_measures.share(0.0)(run) == pytest.approx(0.4)
+    assert path_measures.share(10.0)(run) == pytest.approx(0.8)
+    assert path_measures.faces_alike(sample(faces=((10.0,), (0.0,)))) == pytest.approx(0.5)
+
+
+def test_below_is_above_zero_where_ranges_are_apart():
+    def quantity(*values):
+        return measures.Quantity(values)
+
+    assert measures.below(quantity(1, 2), [quantity(3, 4), quantity(2.5, 9)]).mean == pytest.approx(0.5)
+    assert measures.below(quantity(1, 3), [quantity(2, 4)]).mean == pytest.approx(-1.0)
+
+
+def judged(identity, samples):
+    """The verdict of a claim on these samples."""
+    claim = next(row for row in _claims.read(PAPER.claims_file) if row.id == identity)
+    return _claims.judge(claim, PAPER.measures()[claim.measure].function(samples), quick=False)["verdict"]
+
+
+def four(scene, **ours):
+    """The four schemes alike, ndnSieve in both profiles."""
+    return Samples({(scene, way): [sample(**ours.get(way, {}))] * 2 for way in scenarios.WAYS})
+
+
+def test_a_lost_packet_spoils_no_loss():
+    assert judged("S3-43", four("dumbbell")) == "reproduced"
+    assert judged("S3-43", four("dumbbell", pcon={"lost": 1.0})) == "partly"
+    assert judged("S3-43", four("dumbbell", literal={"lost": 1.0})) == "reproduced"
+    assert judged("S3-43L", four("dumbbell", literal={"lost": 1.0})) == "partly"
+
+
+def test_both_readings_of_the_gain_take_the_same_number():
+    slow = {"throughput": ((7.5,), (0.0,))}
+    for identity, scene in (("S3-21", "dumbbell"), ("S3-22", "two ways")):
+        assert judged(identity, four(scene, pcon=slow)) == "reproduced"
+        assert judged(identity, four(scene)) == "not reproduced"
+
+
+def test_a_switch_is_one_at_1_s_that_takes_all():
+    faces = ([10.0] * 10 + [0.0] * 190, [0.0] * 10 + [10.0] * 190)
+    moved = {"calibrated": {"faces": faces, "moves_s": np.array([1.0])}}
+    assert judged("S3-50", four("two ways", **moved)) == "reproduced"
+    assert judged("S3-50", four("two ways")) == "not reproduced"
+    late = {"calibrated": {"faces": faces, "moves_s": np.array([4.1])}}
+    assert judged("S3-50", four("two ways", **late)) == "partly"
+
+
+def test_places_are_those_among_four():
+    std = {"calibrated": (3.0, 30.0, 60.0), "literal": (1.0, 1.0, 1.0)}
+    std |= {"pcon": (30.0, 31.0, 18.0), "coopcon": (55.0, 45.0, 31.0), "flecom": (21.0, 17.0, 23.0)}
+    samples = four("three flows", **{way: {"std_ms": np.array(values)} for way, values in std.items()})
+    found = path_measures.excellent(samples, "calibrated")
+    assert {name: quantity.mean for name, quantity in found.items()} == {
+        "place_c1": 1.0,
+        "place_c2": 2.0,
+        "place_c3": 4.0,
+        "place_of_mean": 3.0,
+    }
+    assert judged("S3-89", samples) == "partly"
+    assert judged("S3-89L", samples) == "reproduced"
+
+
+def test_constants_are_those_of_table_3():
+    found = rule_measures.table_3(Samples({}))
+    assert {name: quantity.mean for name, quantity in found.items()} == {
+        "queue_packets": 500.0,
+        "payload_bytes": 1024.0,
+        "period_s": 0.5,
+        "th1": 0.85,
+        "th2": 0.9,
+    }
+
+
+# --- in the running network ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def figure_9():
+    return papers.reproduce("ndnsieve", figure="9", quick=True)
+
+
+def test_figure_9_comes_out(figure_9):
+    assert list(figure_9.figures) == ["figure-9"]
+    assert figure_9.figures["figure-9"].svg.startswith("<svg")
+    assert len(figure_9.figures["figure-9"].tables) == len(scenarios.WAYS)
+    verdicts = {claim["id"]: claim["verdict"] for claim in figure_9.claims}
+    assert verdicts["S3-50"] == "reproduced"
+
+
+def test_the_output_is_json(figure_9):
+    text = json.loads(json.dumps(figure_9.as_dict(), allow_nan=False))
+    assert text["paper"] == "ndnsieve"
