@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Plate, Quantity, Samples, Scale, Table
+from .._base import Figure, Plate, Quantity, Samples, Scale, Table, take
 from .._common import plain, series_table, short, table
 from . import measures, path_measures, scenarios
 from .extracts import BIN_S, FACES, PERCENTILES
@@ -230,7 +230,7 @@ def losses(scene: str, name: str, claim: str) -> Draw:
     title = f"Scenario {NUMBERS[scene]}: loss"
 
     def draw(samples: Samples, _scale: Scale) -> Figure:
-        rows = []
+        rows: list[dict[str, Any]] = []
         for way, scheme in WAYS.items():
             found = samples.each(
                 scene, way, lambda s: measures.loss(s) * DATA_BITS / DURATION_S / 1e6, "Mbit/s"
@@ -424,7 +424,7 @@ def complexity(samples: Samples, _scale: Scale) -> Table:
             "search_per_s": "controller_search_operations",
             "switch_per_s": "controller_switch_operations",
         }.items():
-            found = samples.each(experiment, variant, lambda s, key=key: s[key])
+            found = samples.each(experiment, variant, take(key))
             row[column] = short(found.mean / seconds[experiment])
         row["orders"] = short(samples.each(experiment, variant, lambda s: s["controller_orders"]).mean)
         rows.append(row)

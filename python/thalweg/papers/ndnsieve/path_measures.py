@@ -182,10 +182,11 @@ def one_reaction(samples: Samples) -> Measured:
 
 def starts(samples: Samples) -> Measured:
     """First Interests."""
-    return {
-        f"c{i + 1}": each(samples, THREE, "calibrated", lambda s, i=i: float(s["first_s"][i]), "s")
-        for i in (1, 2)
-    }
+
+    def start(i: int) -> Value:
+        return lambda s: float(s["first_s"][i])
+
+    return {f"c{i + 1}": each(samples, THREE, "calibrated", start(i), "s") for i in (1, 2)}
 
 
 def consistently_high(samples: Samples, sieve: str) -> Measured:

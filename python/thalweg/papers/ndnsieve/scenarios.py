@@ -199,7 +199,8 @@ SIZES_S = 5.0
 def side_by_side(variant: str, _scale: Scale) -> Tree:
     """Scenario 1 several times over, each joined to the next by a link that nothing takes."""
     count = int(variant) // 2
-    links, producers = [], {}
+    links: list[Tree] = []
+    producers: dict[int, Any] = {}
     for k in range(count):
         links += [
             *(_wire(f"c{i}", f"c{i}", f"a{k}") for i in (2 * k + 1, 2 * k + 2)),
