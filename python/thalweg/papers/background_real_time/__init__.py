@@ -49,7 +49,7 @@ BACKGROUND = Study(
     experiments=_background,
     plates=_background_plates,
     choices=_background_choices,
-    quick_factor=1.0,
+    quick_factor=0.5,
 )
 """Who gives way, who uses an idle link, and what delay, a latecomer, another route and clocks that drift do."""
 
@@ -59,6 +59,6 @@ REAL_TIME = Study(
     experiments=_real_time,
     plates=_real_time_plates,
     choices=_real_time_choices,
-    quick_factor=1.0,
+    quick_factor=0.5,
 )
 """Who gets which share, with what delay, and how smoothly."""

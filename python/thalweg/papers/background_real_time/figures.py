@@ -49,7 +49,9 @@ def _by_scheme(
     return table(title, rows)
 
 
-def _panel(axes: Any, ways: Mapping[str, s.Way], cell: Cell, title: str, unit: str, top: float | None) -> None:
+def _panel(
+    axes: Any, ways: Mapping[str, s.Way], cell: Cell, title: str, unit: str, top: float | None
+) -> None:
     heights = {}
     for name, way in ways.items():
         found = [cell(name, case) for case in s.GRID]
@@ -104,7 +106,8 @@ def background(samples: Samples, scale: Scale) -> Figure:
     return Figure(
         title,
         "Nine networks of 6 Mbit/s. What TCP keeps is of its throughput without the other flow. NewReno in the place of a "
-        "low-priority scheme shows one that does not yield. Whiskers: 95 % intervals over seeds." + quick_note(scale),
+        "low-priority scheme shows one that does not yield. Whiskers: 95 % intervals over seeds."
+        + quick_note(scale),
         _plot.svg(figure, "background", title),
     )
 
@@ -177,9 +180,14 @@ def route(samples: Samples, scale: Scale) -> Table:
     columns: dict[str, Callable[[str], Quantity]] = {}
     for way in ("longer", "shorter"):
         for buffer in s.BUFFERS_MS:
-            columns[f"{way}, room {buffer} ms: use_percent"] = lambda name, case=f"{way} {buffer}": m.quantity(
-                m.each(
-                    samples, "route", f"{name} {case}", lambda sample: m.use_percent(sample, "yields", when)
+            columns[f"{way}, room {buffer} ms: use_percent"] = lambda name, case=f"{way} {buffer}": (
+                m.quantity(
+                    m.each(
+                        samples,
+                        "route",
+                        f"{name} {case}",
+                        lambda sample: m.use_percent(sample, "yields", when),
+                    )
                 )
             )
     for way in ("longer", "shorter"):
@@ -203,7 +211,11 @@ def drift(samples: Samples, scale: Scale) -> Table:
 
     column("alone, {}: use_percent", "alone", lambda sample: m.use_percent(sample, "yields", when))
     column("alone, {}: wait_ms", "alone", lambda sample: m.wait_ms(sample, when))
-    column("beside NewReno, {}: its share_percent", "beside", lambda sample: m.share_percent(sample, "yields", "tcp", when))
+    column(
+        "beside NewReno, {}: its part of both_percent",
+        "beside",
+        lambda sample: m.share_percent(sample, "yields", "tcp", when),
+    )
     return _by_scheme("The receiver's clock is right, gains or loses 100 ppm", s.LOW, columns)
 
 
@@ -261,7 +273,8 @@ def real_time(samples: Samples, scale: Scale) -> Figure:
     title = "Real time: shares beside NewReno, CUBIC and BBR, and smoothness"
     return Figure(
         title,
-        "Nine networks of 6 Mbit/s; half of both is fair. Whiskers: 95 % intervals over seeds." + quick_note(scale),
+        "Nine networks of 6 Mbit/s; half of both is fair. Whiskers: 95 % intervals over seeds."
+        + quick_note(scale),
         _plot.svg(figure, "real-time", title),
     )
 
@@ -302,9 +315,7 @@ def real_alone(samples: Samples, scale: Scale) -> Table:
 
 def _shares(other: str) -> Callable[[Samples, Scale], Table]:
     def made(samples: Samples, scale: Scale) -> Table:
-        return _by_network(
-            f"Share beside {s.BESIDE[other].label} (%)", s.REAL, _share(samples, scale, other)
-        )
+        return _by_network(f"Share beside {s.BESIDE[other].label} (%)", s.REAL, _share(samples, scale, other))
 
     return made
 
