@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import polars
@@ -70,7 +71,7 @@ def test_the_detour_adds_its_length_and_comes_or_goes():
     ways = {link["name"]: link for link in longer["topology"]["links"]}
     # 15 ms on each of two links, each way
     assert ways["up"]["delay"] == ways["down"]["delay"] == "15 ms"
-    assert 4 * 15 == scenarios.DETOUR_MS
+    assert scenarios.DETOUR_MS == 4 * 15
     assert ways["up"]["rate"] == ways["direct"]["rate"]
     assert longer["events"] == [{"at": "150 s", "link": "direct", "up": False}]
     shorter = scenarios.route("tcp_lp shorter 120", Scale(0.5))
@@ -95,7 +96,7 @@ def sample(**throughputs):
         "times_s": np.array([0.5, 1.0, 1.5, 2.0]),
         **{f"throughput {name}": 1e6 * np.array(values) for name, values in throughputs.items()},
         "wait": np.array([0.001, 0.002, 0.003, 0.004]),
-        "flows": {name: (200, 3) for name in throughputs},
+        "flows": dict.fromkeys(throughputs, (200, 3)),
     }
 
 
@@ -134,7 +135,7 @@ def test_a_mean_over_networks_has_the_interval_of_the_seeds():
 
 
 def test_waits_of_both_routes_are_one():
-    series = [
+    rows = [
         ("throughput", "receiver.yields@d-yields", 1.0, 5e6),
         ("throughput", "receiver.yields@d-yields", 2.0, 6e6),
         ("backlog_bytes", "link.direct", 1.0, 1500.0),
@@ -145,11 +146,11 @@ def test_waits_of_both_routes_are_one():
         ("backlog_bytes", "link.in-yields", 2.0, 9e9),
     ]
 
-    class Result:
-        series = polars.DataFrame(series, schema=["series", "subject", "time_s", "value"], orient="row")
-        flows = polars.DataFrame({"flow": ["yields"], "sent_packets": [10], "drops": [1]})
-
-    kept = extracts.over_time(Result(), "", Scale())
+    result = SimpleNamespace(
+        series=polars.DataFrame(rows, schema=["series", "subject", "time_s", "value"], orient="row"),
+        flows=polars.DataFrame({"flow": ["yields"], "sent_packets": [10], "drops": [1]}),
+    )
+    kept = extracts.over_time(result, "", Scale())
     assert kept["throughput yields"].tolist() == [5e6, 6e6]
     # 1500 bytes at 6 Mbit/s are 2 ms
     assert kept["wait"] == pytest.approx([0.002, 0.004])

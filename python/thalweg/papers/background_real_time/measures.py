@@ -72,7 +72,7 @@ def quantity(values: Any) -> Quantity:
 
 
 def kept(samples: Samples, name: str, tcp: str, case: str, when: Span) -> Any:
-    """What a connection has beside a scheme, of what it has without it in the same network with the same seed, in percent."""
+    """What a connection has beside a scheme, of that without it in the same network with the same seed (%)."""
     beside, without = (
         each(samples, "beside TCP", f"{who} {tcp} {case}", lambda sample: rate(sample, "tcp", when))
         for who in (name, "none")

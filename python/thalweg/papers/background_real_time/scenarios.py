@@ -9,29 +9,35 @@ from .._base import Scale, Tree
 from .._common import custom, link, recording
 
 COMMON: dict[str, str] = {
-    "schemes": "Each with the constants of its source and with the defaults of its folder. Nothing is tuned to these networks.",
-    "network": "One queue at 6 Mbit/s, drop-tail; each flow has hosts of its own with 100 Mbit/s. Round trips without a queue "
-    "of 20, 60 and 200 ms, the same for all flows of a run; room for 40, 120 and 360 ms of packets. A target of 60 or 100 ms "
-    "does not fit into the first, fits into the second, and leaves the third mostly empty.",
+    "schemes": "Each with the constants of its source and with the defaults of its folder. Nothing is tuned to these "
+    "networks.",
+    "network": "One queue at 6 Mbit/s, drop-tail; each flow has hosts of its own with 100 Mbit/s. Round trips without a "
+    "queue of 20, 60 and 200 ms, the same for all flows of a run; room for 40, 120 and 360 ms of packets. A "
+    "target of 60 or 100 ms does not fit into the first, fits into the second, and leaves the third mostly "
+    "empty.",
     "packets": "1500 bytes on the wire for all data, so that queues that count packets treat all alike.",
     "tcp": "NewReno and CUBIC with SACK and delayed acknowledgements, the defaults of TCP here.",
     "chance": "Flows start at random within 2 s, and 2 % of the capacity is random traffic (Poisson, 500 bytes) in the "
     "same queue: without it senders without chance fall into step.",
-    "shares": "Throughput is what arrives at the receiver, headers included; shares of the capacity are of all 6 Mbit/s, of which "
-    "the random traffic takes two parts in a hundred.",
-    "delay": "Mean wait in the queue, its mean backlog in bytes over its rate; propagation and transmission are not in it.",
-    "means": "Where a row speaks of several networks, a seed's value is the mean over them; the interval is that of the seeds.",
+    "shares": "Throughput is what arrives at the receiver, headers included; shares of the capacity are of all 6 "
+    "Mbit/s, of which the random traffic takes two parts in a hundred.",
+    "delay": "Mean wait in the queue, its mean backlog in bytes over its rate; propagation and transmission are not in"
+    " it.",
+    "means": "Where a row speaks of several networks, a seed's value is the mean over them; the interval is that of "
+    "the seeds.",
 }
 
 BACKGROUND_CHOICES: dict[str, str] = {
     **COMMON,
-    "beside TCP": "The scheme is there from the start, a connection joins at 40 s; measured from 80 to 200 s. What TCP keeps is its "
-    "throughput over that of the same connection without the scheme, in the same network with the same seed.",
+    "beside TCP": "The scheme is there from the start, a connection joins at 40 s; measured from 80 to 200 s. What TCP "
+    "keeps is its throughput over that of the same connection without the scheme, in the same network with "
+    "the same seed.",
     "alone": "Measured from 80 to 200 s.",
     "latecomer": "Two of a kind, 60 ms; the second starts at 100 s, and its part of both is measured from 180 to 300 s.",
-    "route": "One flow. At 150 s the route becomes 60 ms longer (60 to 120 ms) or as much shorter, with the same capacity and no loss but "
-    "that of what is on the way; measured are the last 60 of 300 s.",
-    "drift": "60 ms, room for 360 ms; the receiver's clock gains or loses 100 ppm. Measured are the last 120 of 600 s, alone and beside NewReno.",
+    "route": "One flow. At 150 s the route becomes 60 ms longer (60 to 120 ms) or as much shorter, with the same "
+    "capacity and no loss but that of what is on the way; measured are the last 60 of 300 s.",
+    "drift": "60 ms, room for 360 ms; the receiver's clock gains or loses 100 ppm. Measured are the last 120 of 600 s,"
+    " alone and beside NewReno.",
     "reference": "NewReno in the place of a background scheme shows what one that does not yield looks like.",
 }
 
@@ -40,8 +46,8 @@ REAL_TIME_CHOICES: dict[str, str] = {
     "beside TCP": "One flow of each kind; measured from 60 to 180 s.",
     "share": "Throughput over that of both; half is fair. Beside itself a scheme has half of both.",
     "smoothness": "Standard deviation over mean of what arrives in intervals of 0.5 s.",
-    "references": "NewReno and CUBIC in the place of a real-time scheme. BBR is in both places: nothing in it is made for real-time "
-    "traffic, but it is what is picked against delay.",
+    "references": "NewReno and CUBIC in the place of a real-time scheme. BBR is in both places: nothing in it is made for "
+    "real-time traffic, but it is what is picked against delay.",
 }
 
 RATE_BPS = 6e6
