@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import _plot
-from .._base import Figure, Plate, Quantity, Samples, Scale, Table
+from .._base import Figure, Plate, Quantity, Sample, Samples, Scale, Table
 from .._common import quick_note, short, table
 from . import measures as m
 from . import scenarios as s
@@ -154,68 +154,74 @@ def wait(samples: Samples, scale: Scale) -> Table:
     return _by_network("Wait in the queue of an idle link (ms)", s.LOW, _wait(samples, scale))
 
 
+def _of(samples: Samples, experiment: str, rest: str, value: m.Value) -> Callable[[str], Quantity]:
+    """A value of each seed, of the variant that a scheme and the rest name."""
+    return lambda name: m.quantity(m.each(samples, experiment, f"{name} {rest}", value))
+
+
 def latecomer(samples: Samples, scale: Scale) -> Table:
     """What the second of two has, and what waits."""
     when = m.span(scale, s.LATE_MEASURED_S, s.LATE_END_S)
-    columns: dict[str, Callable[[str], Quantity]] = {}
-    for buffer in s.BUFFERS_MS:
-        columns[f"latecomer, room {buffer} ms_percent"] = lambda name, buffer=buffer: m.quantity(
-            m.each(
-                samples,
-                "latecomer",
-                f"{name} {buffer}",
-                lambda sample: m.share_percent(sample, "late", "first", when),
-            )
-        )
-    for buffer in s.BUFFERS_MS:
-        columns[f"wait, room {buffer} ms_ms"] = lambda name, buffer=buffer: m.quantity(
-            m.each(samples, "latecomer", f"{name} {buffer}", lambda sample: m.wait_ms(sample, when))
-        )
+
+    def share(sample: Sample) -> float:
+        return m.share_percent(sample, "late", "first", when)
+
+    def waits(sample: Sample) -> float:
+        return m.wait_ms(sample, when)
+
+    columns = {
+        f"{words}, room {buffer} ms{ending}": _of(samples, "latecomer", str(buffer), value)
+        for words, ending, value in (("latecomer", "_percent", share), ("wait", "_ms", waits))
+        for buffer in s.BUFFERS_MS
+    }
     return _by_scheme("Two of a kind: share of the latecomer, wait in the queue", s.LOW, columns)
 
 
 def route(samples: Samples, scale: Scale) -> Table:
     """Use of the link and wait in the queue, a while after the route changed."""
     when = m.span(scale, s.CHANGED_S, s.CHANGE_END_S)
-    columns: dict[str, Callable[[str], Quantity]] = {}
-    for way in ("longer", "shorter"):
-        for buffer in s.BUFFERS_MS:
-            columns[f"{way}, room {buffer} ms: use_percent"] = lambda name, case=f"{way} {buffer}": (
-                m.quantity(
-                    m.each(
-                        samples,
-                        "route",
-                        f"{name} {case}",
-                        lambda sample: m.use_percent(sample, "yields", when),
-                    )
-                )
-            )
-    for way in ("longer", "shorter"):
-        columns[f"{way}: wait, mean of rooms_ms"] = lambda name, way=way: m.over(
+
+    def used(sample: Sample) -> float:
+        return m.use_percent(sample, "yields", when)
+
+    def waits(way: str) -> Callable[[str], Quantity]:
+        return lambda name: m.over(
             m.each(samples, "route", f"{name} {way} {buffer}", lambda sample: m.wait_ms(sample, when))
             for buffer in s.BUFFERS_MS
         )
+
+    ways = ("longer", "shorter")
+    columns = {
+        f"{way}, room {buffer} ms: use_percent": _of(samples, "route", f"{way} {buffer}", used)
+        for way in ways
+        for buffer in s.BUFFERS_MS
+    }
+    columns |= {f"{way}: wait, mean of rooms_ms": waits(way) for way in ways}
     return _by_scheme("After the route became 60 ms longer or shorter", s.LOW, columns)
 
 
 def drift(samples: Samples, scale: Scale) -> Table:
     """Use, wait and what is given way, with a receiver's clock that is right, gains or loses."""
     when = m.span(scale, s.DRIFT_S, s.DRIFT_END_S)
-    columns: dict[str, Callable[[str], Quantity]] = {}
 
-    def column(words: str, where: str, value: m.Value) -> None:
-        for clock in s.CLOCKS:
-            columns[f"{words.format(clock)}"] = lambda name, clock=clock: m.quantity(
-                m.each(samples, "drift", f"{name} {clock} {where}", value)
-            )
+    def used(sample: Sample) -> float:
+        return m.use_percent(sample, "yields", when)
 
-    column("alone, {}: use_percent", "alone", lambda sample: m.use_percent(sample, "yields", when))
-    column("alone, {}: wait_ms", "alone", lambda sample: m.wait_ms(sample, when))
-    column(
-        "beside NewReno, {}: its part of both_percent",
-        "beside",
-        lambda sample: m.share_percent(sample, "yields", "tcp", when),
-    )
+    def waits(sample: Sample) -> float:
+        return m.wait_ms(sample, when)
+
+    def part(sample: Sample) -> float:
+        return m.share_percent(sample, "yields", "tcp", when)
+
+    columns = {
+        words.format(clock): _of(samples, "drift", f"{clock} {where}", value)
+        for words, where, value in (
+            ("alone, {}: use_percent", "alone", used),
+            ("alone, {}: wait_ms", "alone", waits),
+            ("beside NewReno, {}: its part of both_percent", "beside", part),
+        )
+        for clock in s.CLOCKS
+    }
     return _by_scheme("The receiver's clock is right, gains or loses 100 ppm", s.LOW, columns)
 
 

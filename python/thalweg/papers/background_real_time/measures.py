@@ -45,7 +45,7 @@ def variation(sample: Sample, name: str, span: Span) -> float:
 def lost_percent(sample: Sample, name: str) -> float:
     """Dropped of a hundred packets sent, in the whole run."""
     sent, drops = sample["flows"][name]
-    return 100.0 * drops / sent
+    return float(100 * drops / sent)
 
 
 def span(scale: Scale, begin: float, end: float) -> Span:
