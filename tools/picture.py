@@ -2,8 +2,8 @@
 
 `first-run.svg` is the network and the rates of the README's scenario. `feedback-scaling.svg` is a figure of the reproduced
 SRMCC paper, `coarse-clocks.svg` of the MIRCC paper. `named-data-*.svg` are those of the comparison of schemes for named
-data, whose page gets its tables too, `*-compared.svg` those of low-priority and real-time schemes, likewise. What `thalweg reproduce` has measured with this build already is taken from its
-folder.
+data, whose page gets its tables too; `*-compared.svg` likewise, of low-priority and real-time schemes. What
+`thalweg reproduce` has measured with this build already is taken from its folder.
 """
 
 import os
