@@ -2,8 +2,8 @@
 
 `first-run.svg` is the network and the rates of the README's scenario. `feedback-scaling.svg` is a figure of the reproduced
 SRMCC paper, `coarse-clocks.svg` of the MIRCC paper. `named-data-*.svg` are those of the comparison of schemes for named
-data, whose page gets its tables too. What `thalweg reproduce` has measured with this build already is taken from its
-folder.
+data, whose page gets its tables too; `*-compared.svg` likewise, of low-priority and real-time schemes. What
+`thalweg reproduce` has measured with this build already is taken from its folder.
 """
 
 import os
@@ -125,10 +125,29 @@ def named_data():
                 for row in table.rows()
             ]
         )
-        block = re.compile(rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)", re.DOTALL)
-        text = block.sub(lambda found, lines=lines: f"{found[1]}{lines}\n{found[2]}", text)
+        text = filled(text, name, lines)
     page.write_text(text, encoding="utf-8")
     print(f"{page.relative_to(ROOT)} written")
+
+
+def background_and_real_time():
+    page = ROOT / "docs" / "background-and-real-time.md"
+    text = page.read_text(encoding="utf-8")
+    for study in ("background", "real-time"):
+        kept = ROOT / "out" / study / "measurements"
+        done = papers.reproduce(study, jobs=os.cpu_count() or 1, out=kept)
+        for name, figure in done.figures.items():
+            framed(f"{name}-compared.svg", 900, 809, [part(figure.svg, 20, 12, 860, 785)])
+        for name, table in done.tables.items():
+            text = filled(text, f"{study} {name}", markdown(list(table.rows())))
+    page.write_text(text, encoding="utf-8")
+    print(f"{page.relative_to(ROOT)} written")
+
+
+def filled(text, name, lines):
+    """A page with lines between the marks of that name."""
+    block = re.compile(rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)", re.DOTALL)
+    return block.sub(lambda found: f"{found[1]}{lines}\n{found[2]}", text)
 
 
 def markdown(rows):
@@ -145,6 +164,7 @@ def markdown(rows):
 def main():
     first_run()
     named_data()
+    background_and_real_time()
     coarse_clocks()
     feedback_scaling()
     return 0

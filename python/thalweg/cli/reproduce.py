@@ -35,8 +35,8 @@ def reproduce(
 ) -> int:
     """Reproduce a paper: run its experiments, draw its figures, judge its claims, write the report.
 
-    Papers are mca, mircc and srmcc. Beside them there is named-data, a comparison of our own, which has tables instead of
-    claims.
+    Papers are cvihis, mca, mircc and srmcc. Beside them there are background, named-data and real-time, comparisons of our
+    own, which have tables instead of claims.
 
     Parameters
     ----------

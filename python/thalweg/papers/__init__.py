@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ._base import Figure, Paper, Reproduction, Study, Table
+from .background_real_time import BACKGROUND, REAL_TIME
 from .cvihis import PAPER as CVIHIS
 from .mca import PAPER as MCA
 from .mircc import PAPER as MIRCC
@@ -29,7 +30,7 @@ __all__ = ["PAPERS", "STUDIES", "Figure", "Paper", "Reproduction", "Study", "Tab
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CVIHIS, MCA, MIRCC, NDNSIEVE, SRMCC)}
 """Every paper that can be reproduced, by name."""
 
-STUDIES: dict[str, Study] = {study.name: study for study in (NAMED_DATA,)}
+STUDIES: dict[str, Study] = {study.name: study for study in (BACKGROUND, NAMED_DATA, REAL_TIME)}
 """Comparisons of our own, by name."""
 
 
