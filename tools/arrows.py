@@ -18,11 +18,12 @@ LEFT = {
     "stack": {"units", "contract"},
     "schemes": {"units", "contract"},
     "sim": {"units", "contract", "stack", "schemes"},
-    "emulate": {"units", "contract", "wire", "stack", "sim"},
+    "live": {"units", "contract", "wire", "stack", "schemes"},
+    "emulate": {"units", "contract", "wire", "stack", "schemes", "sim", "live"},
     "lab": {"units", "contract", "wire", "stack", "schemes", "sim"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
-    "python": {"units", "contract", "stack", "schemes", "sim", "emulate", "lab", "tables"},
-    "benches": {"units", "contract", "wire", "stack", "schemes", "sim", "emulate", "lab"},
+    "python": {"units", "contract", "stack", "schemes", "sim", "live", "emulate", "lab", "tables"},
+    "benches": {"units", "contract", "wire", "stack", "schemes", "sim", "live", "emulate", "lab"},
 }
 
 # Tests may look to the right: a law is tried in the machine it plugs into, and a scheme in the simulator.
@@ -43,12 +44,14 @@ KEPT = {
     "parquet": {"tables", "python"},
     "libc": {"emulate"},
     "nix": {"emulate", "benches"},
+    "blake3": {"live"},
+    "raptorq": {"live"},
 }
 
 BELOW_LAB = {"units", "contract", "wire", "stack", "schemes", "sim"}
 
 # They call the system in ways that need `unsafe`, and write the other lints themselves.
-OWN_LINTS = {"emulate", "python"}
+OWN_LINTS = {"live", "emulate", "python"}
 
 
 def family(name):

@@ -1,0 +1,116 @@
+//! What the packets of a session carry. The machines know sizes only; a session asks these traits for the bytes.
+//!
+//! Paced schemes carry whatever [`Payload`] puts into each packet, and nothing is sent again: what is lost is the payload's business.
+//! Windowed schemes carry the byte stream of a [`ByteSource`], whose offsets are TCP's sequence numbers.
+//! Both ways round, the receiving side may say short words to the sending side; the session authenticates and carries them, and they may be
+//! lost, doubled or reordered like all else.
+
+use contract::PeerId;
+use units::Time;
+
+/// How a transfer stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// There is more to do.
+    #[default]
+    Going,
+    /// All is done: at the source, every receiver has said that it has the whole; at a receiver, it has it, and has said so.
+    Whole,
+    /// It cannot go on, and why, in a sentence for people.
+    Failed(String),
+}
+
+/// The most bytes of a word.
+pub const LONGEST_WORD: usize = 1024;
+
+/// What the packets of a paced scheme carry.
+pub trait Payload: Send {
+    /// Puts the content of packet `seq` into `room`; how many bytes of it are content. Zero where there is nothing to say: the packet leaves
+    /// all the same, as long as the law says, since the law counts on it.
+    fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize;
+
+    /// When there is something to say: the session sends nothing before. At once, unless the content comes from a program or a clock.
+    fn ready(&mut self, now: Time) -> Time {
+        now
+    }
+
+    /// A receiver is there, for the first time or again: nothing is known of what it has.
+    fn on_join(&mut self, _peer: PeerId) {}
+
+    /// A receiver has gone, or has not been heard for too long.
+    fn on_leave(&mut self, _peer: PeerId) {}
+
+    /// A receiver said something.
+    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]);
+
+    /// How it stands.
+    fn standing(&self) -> Standing;
+}
+
+/// What becomes of the content of a paced scheme's packets.
+pub trait Sink: Send {
+    /// The content of packet `seq`, in order of arrival; each packet at most once.
+    fn take(&mut self, seq: u64, now: Time, content: &[u8]);
+
+    /// A word to the sender, written into `word`; how long it is, or zero where there is nothing to say. Asked after every batch of packets and
+    /// at [`Sink::wake`].
+    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize;
+
+    /// When [`Sink::speak`] shall be asked though nothing arrives.
+    fn wake(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The sender said goodbye, or has not been heard for too long: what is there is all that comes.
+    fn on_end(&mut self, _now: Time) {}
+
+    /// How it stands.
+    fn standing(&self) -> Standing;
+}
+
+/// The byte stream of a windowed scheme, from 0.
+pub trait ByteSource: Send {
+    /// One past the last byte that is there by now. Grows only.
+    fn ready(&mut self, now: Time) -> u64;
+
+    /// One past the last byte of the stream, once that is known.
+    fn end(&self) -> Option<u64>;
+
+    /// The bytes from `offset` on, all of which are there and not yet acknowledged.
+    fn read(&mut self, offset: u64, room: &mut [u8]);
+
+    /// Bytes below `offset` were acknowledged and will not be read again.
+    fn on_acknowledged(&mut self, offset: u64);
+
+    /// The receiver is there, for the first time or again: the stream begins anew, at 0.
+    fn on_join(&mut self, _peer: PeerId) {}
+
+    /// The receiver said something.
+    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]);
+
+    /// How it stands.
+    fn standing(&self) -> Standing;
+}
+
+/// What becomes of a windowed scheme's byte stream.
+pub trait ByteSink: Send {
+    /// Bytes at `offset`; they may overlap what came before. False where they cannot be kept: the session then treats their packet as lost.
+    fn write(&mut self, offset: u64, bytes: &[u8]) -> bool;
+
+    /// All bytes below `offset` have arrived.
+    fn on_contiguous(&mut self, offset: u64, now: Time);
+
+    /// A word to the sender, as [`Sink::speak`].
+    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize;
+
+    /// When [`ByteSink::speak`] shall be asked though nothing arrives.
+    fn wake(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The sender said goodbye, or has not been heard for too long.
+    fn on_end(&mut self, _now: Time) {}
+
+    /// How it stands.
+    fn standing(&self) -> Standing;
+}

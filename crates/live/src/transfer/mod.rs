@@ -1,0 +1,1 @@
+//! Files and live streams over sessions.
