@@ -5,6 +5,7 @@
 mod frame;
 mod ip;
 mod pcapng;
+pub mod stream;
 
 pub use frame::frame;
 pub use ip::{Ipv4, address_of, checksum, flow_of, mark, node_of, port_of};

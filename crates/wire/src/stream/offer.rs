@@ -1,0 +1,119 @@
+//! What a sender says before it sends: the scheme and all that both ends must agree on.
+
+use contract::{ParamList, ParamValue};
+
+use super::read::{Malformed, Reader};
+use super::{ABOUT, TEXT};
+
+/// What a sender says before it sends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// Name of the scheme, at most [`TEXT`] bytes.
+    pub scheme: String,
+    /// Its parameters; names and texts of at most [`TEXT`] bytes, not more than 255.
+    pub params: ParamList,
+    /// How data are carried.
+    pub transport: Transport,
+    /// Bytes of a data packet with all its headers, those of IP and UDP too.
+    pub packet: u16,
+    /// Data packets say that they understand congestion marks.
+    pub ecn: bool,
+    /// Bytes of the whole flow, where that is known.
+    pub size: Option<u64>,
+    /// For the receiving application, at most [`ABOUT`] bytes.
+    pub about: Vec<u8>,
+}
+
+/// How data are carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Paced packets one way, feedback the other; what is lost is not sent again.
+    Paced,
+    /// Segments and acknowledgements of a byte stream.
+    Windowed,
+}
+
+const ECN: u8 = 1;
+const SIZE: u8 = 2;
+const WINDOWED: u8 = 4;
+
+impl Offer {
+    /// Appends it. What is too long for its field is cut off.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let windowed = self.transport == Transport::Windowed;
+        let flags =
+            u8::from(self.ecn) * ECN | u8::from(self.size.is_some()) * SIZE | u8::from(windowed) * WINDOWED;
+        out.push(flags);
+        out.extend_from_slice(&self.packet.to_be_bytes());
+        out.extend_from_slice(&self.size.unwrap_or(0).to_be_bytes());
+        text(&self.scheme, out);
+        let params = &self.params[..self.params.len().min(usize::from(u8::MAX))];
+        out.push(params.len() as u8);
+        for (name, value) in params {
+            text(name, out);
+            match value {
+                ParamValue::Float(x) => {
+                    out.push(0);
+                    out.extend_from_slice(&x.to_bits().to_be_bytes());
+                }
+                ParamValue::Int(x) => {
+                    out.push(1);
+                    out.extend_from_slice(&x.to_be_bytes());
+                }
+                ParamValue::Bool(x) => out.extend_from_slice(&[2, u8::from(*x)]),
+                ParamValue::Text(x) => {
+                    out.push(3);
+                    text(x, out);
+                }
+            }
+        }
+        let about = &self.about[..self.about.len().min(ABOUT)];
+        out.extend_from_slice(&(about.len() as u16).to_be_bytes());
+        out.extend_from_slice(about);
+    }
+
+    pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let flags = from.byte()?;
+        if flags & !(ECN | SIZE | WINDOWED) != 0 {
+            return Err(Malformed::Flags);
+        }
+        let packet = from.u16()?;
+        let size = from.u64()?;
+        let scheme = from.text()?;
+        let mut params = ParamList::new();
+        for _ in 0..from.byte()? {
+            let name = from.text()?;
+            let value = match from.byte()? {
+                0 => ParamValue::Float(f64::from_bits(from.u64()?)),
+                1 => ParamValue::Int(from.u64()? as i64),
+                2 => ParamValue::Bool(from.byte()? != 0),
+                3 => ParamValue::Text(from.text()?),
+                _ => return Err(Malformed::Value),
+            };
+            params.push((name, value));
+        }
+        let about = usize::from(from.u16()?);
+        if about > ABOUT {
+            return Err(Malformed::Length);
+        }
+        Ok(Self {
+            scheme,
+            params,
+            transport: if flags & WINDOWED != 0 { Transport::Windowed } else { Transport::Paced },
+            packet,
+            ecn: flags & ECN != 0,
+            size: (flags & SIZE != 0).then_some(size),
+            about: from.take(about)?.to_vec(),
+        })
+    }
+}
+
+/// Appends a text with its length before it, cut off at the last character that fits.
+pub(super) fn text(text: &str, out: &mut Vec<u8>) {
+    let mut length = text.len().min(TEXT);
+    while !text.is_char_boundary(length) {
+        length -= 1;
+    }
+    out.push(length as u8);
+    out.extend_from_slice(&text.as_bytes()[..length]);
+}

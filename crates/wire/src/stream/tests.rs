@@ -1,0 +1,289 @@
+use contract::{Address, NodeId, ParamValue, PeerId, Piece, SackBlocks, TcpFlags};
+use proptest::prelude::*;
+
+use super::*;
+
+fn written(datagram: &Datagram<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    datagram.write(&mut bytes);
+    bytes
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let pairs = digits.chunks(2).map(|pair| std::str::from_utf8(pair).expect("hexadecimal digits"));
+    pairs.map(|pair| u8::from_str_radix(pair, 16).expect("hexadecimal digits")).collect()
+}
+
+fn at(nanos: u64) -> Time {
+    Time::from_nanos(nanos)
+}
+
+/// The example of the reference page, byte by byte.
+#[test]
+fn a_packet_of_a_stream_is_what_the_reference_says() {
+    let header = StreamHeader { seq: 7, bytes_before: 9996, piece: Piece::default() };
+    let (label, content) = (Label([1, 2, 3, 4]), b"hello".as_slice());
+    let word = Word::Data(Data { sent_at: at(0x0102_0304), header, label, content, padding: 3 });
+    let datagram = Datagram { session: 0xA1B2_C3D4, number: 9, word };
+    let expected = hex("54 01 10 00  a1b2c3d4  0000000000000009
+         0000000001020304  0000000000000007  000000000000270c
+         0000000000000001 0000000000000002 0000000000000003 0000000000000004
+         0005 68656c6c6f 000000");
+    assert_eq!(written(&datagram), expected);
+    assert_eq!(expected.len() + TAG, DATA + 5 + 3);
+    assert_eq!(Datagram::read(&expected), Ok(datagram));
+}
+
+#[test]
+fn an_acknowledgement_is_what_the_reference_says() {
+    let header = TcpHeader {
+        seq: 0,
+        ack: 2804,
+        echo: at(5),
+        sack: SackBlocks([(1402, 2804), (0, 0), (0, 0)]),
+        window_bytes: 65_536,
+        flags: TcpFlags { ece: true, ..TcpFlags::default() },
+    };
+    let word = Word::Segment(Segment { sent_at: at(6), header, content: &[] });
+    let datagram = Datagram { session: 1, number: 2, word };
+    let expected = hex("54 01 13 34  00000001  0000000000000002
+         0000000000000006 0000000000000000
+         0000000000000af4 0000000000000005 00010000  0000057a 00000af4");
+    assert_eq!(written(&datagram), expected);
+    assert_eq!(expected.len() + TAG, SEGMENT + ACKNOWLEDGES + BLOCK);
+    assert_eq!(Datagram::read(&expected), Ok(datagram));
+}
+
+#[test]
+fn a_hello_is_as_long_as_any_answer_before_the_address_is_proved() {
+    let hello = |cookie| {
+        let word = Word::Hello(Box::new(Hello {
+            role: Role::Receiver,
+            nonce: [1; NONCE],
+            caller: 7,
+            cookie,
+            offer: None,
+        }));
+        written(&Datagram { session: 5, number: 0, word }).len() + TAG
+    };
+    let challenge = Word::Challenge(Challenge { about: [1; 8], cookie: [2; COOKIE] });
+    let answer = written(&Datagram { session: 5, number: 0, word: challenge }).len() + TAG;
+    assert_eq!((hello(None), hello(Some([2; COOKIE])), answer), (HELLO, HELLO, HEADING + 8 + COOKIE + TAG));
+    assert!(answer < HELLO);
+}
+
+#[test]
+fn packets_of_machines_go_over_the_wire_and_come_back() {
+    let envelope = Envelope {
+        flow: FlowId(3),
+        source: Address { node: NodeId(1), peer: PeerId(4) },
+        to: Address { node: NodeId(2), peer: PeerId(9) }.into(),
+        ecn: Ecn::Capable,
+        outer_bytes: 28,
+    };
+    let header = StreamHeader { seq: 7, bytes_before: 9996, piece: Piece { frame: 2, frame_bytes: 9000 } };
+    let data = Packet {
+        flow: envelope.flow,
+        size_bytes: 28 + (DATA + PIECE) as u32 + 100,
+        source: envelope.source,
+        to: envelope.to,
+        sent_at: at(77),
+        label: Label([9, 8, 7, 6]),
+        header: Header::Stream(header),
+        ecn: Ecn::Capable,
+        hops: 0,
+    };
+    let ack = Packet {
+        size_bytes: 28 + SEGMENT as u32 + 50,
+        label: Label::default(),
+        header: Header::Tcp(TcpHeader { seq: 1, ack: 2, window_bytes: 3, ..TcpHeader::default() }),
+        ..data
+    };
+    let feedback = Packet { size_bytes: 28 + FEEDBACK as u32, header: Header::Feedback, ..data };
+    for (packet, content) in [(data, vec![5; 90]), (ack, vec![5; 50]), (feedback, Vec::new())] {
+        let padding = if matches!(packet.header, Header::Stream(_)) { 10 } else { 0 };
+        let word = Word::of(&packet, &content, padding).expect("it travels");
+        let bytes = written(&Datagram { session: 1, number: 2, word });
+        let read = Datagram::read(&bytes).expect("it was written");
+        let again = read.word.packet(bytes.len() + TAG, &envelope).expect("it is for a machine");
+        assert_eq!(format!("{again:?}"), format!("{packet:?}"));
+    }
+    assert!(Word::of(&Packet { header: Header::Datagram { seq: 1 }, ..data }, &[], 0).is_none());
+    assert!(Word::Alive.packet(32, &envelope).is_none());
+}
+
+#[test]
+fn reasons_have_the_codes_of_the_reference() {
+    let codes: Vec<u8> = Reason::ALL.iter().map(|reason| super::write::code(*reason)).collect();
+    assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn what_is_not_version_1_is_told_apart() {
+    let mut bytes = written(&Datagram { session: 1, number: 2, word: Word::Alive });
+    assert_eq!(Datagram::peek(&bytes), Ok((1, false)));
+    for (place, value, why) in [
+        (0, b'Q', Malformed::Foreign),
+        (1, 2, Malformed::Version),
+        (2, 99, Malformed::Kind),
+        (3, 1, Malformed::Flags),
+    ] {
+        let was = std::mem::replace(&mut bytes[place], value);
+        assert_eq!(Datagram::read(&bytes), Err(why));
+        bytes[place] = was;
+    }
+    bytes.push(0);
+    assert_eq!(Datagram::read(&bytes), Err(Malformed::Length));
+    assert_eq!(Datagram::read(&bytes[..10]), Err(Malformed::Length));
+    assert_eq!(Datagram::split(&bytes), None, "there is no room for a tag");
+}
+
+#[test]
+fn numbers_that_could_wrap_are_refused() {
+    let header = TcpHeader { seq: u64::MAX - 1, window_bytes: u32::MAX, ..TcpHeader::default() };
+    let word = Word::Segment(Segment { sent_at: at(0), header, content: &[0; 10] });
+    let bytes = written(&Datagram { session: 1, number: 2, word });
+    assert_eq!(Datagram::read(&bytes), Err(Malformed::Value));
+    let word = Word::Feedback { sent_at: Time::NEVER, label: Label::default() };
+    let bytes = written(&Datagram { session: 1, number: 2, word });
+    assert_eq!(Datagram::read(&bytes), Err(Malformed::Value));
+}
+
+const MOST: u64 = 1 << 62;
+
+fn time() -> impl Strategy<Value = Time> {
+    (0..MOST).prop_map(at)
+}
+
+fn value() -> impl Strategy<Value = ParamValue> {
+    prop_oneof![
+        (-1e300..1e300f64).prop_map(ParamValue::Float),
+        any::<i64>().prop_map(ParamValue::Int),
+        any::<bool>().prop_map(ParamValue::Bool),
+        ".{0,30}".prop_map(ParamValue::Text),
+    ]
+}
+
+fn offer() -> impl Strategy<Value = Offer> {
+    let params = proptest::collection::vec(("[a-z_]{1,20}", value()), 0..5);
+    let about = proptest::collection::vec(any::<u8>(), 0..ABOUT);
+    ("[a-z_]{1,20}", params, any::<bool>(), any::<u16>(), any::<bool>(), any::<Option<u64>>(), about)
+        .prop_map(|(scheme, params, windowed, packet, ecn, size, about)| Offer {
+            scheme,
+            params,
+            transport: if windowed { Transport::Windowed } else { Transport::Paced },
+            packet,
+            ecn,
+            size,
+            about,
+        })
+}
+
+fn reason() -> impl Strategy<Value = Reason> {
+    proptest::sample::select(&Reason::ALL[..])
+}
+
+fn order() -> impl Strategy<Value = Order> {
+    prop_oneof![
+        any::<u32>().prop_map(|window| Order::Ready { window }),
+        "[a-z-]{0,20}".prop_map(Order::Mode),
+        any::<u64>().prop_map(|total| Order::End { total }),
+        reason().prop_map(Order::Close),
+    ]
+}
+
+fn header() -> impl Strategy<Value = TcpHeader> {
+    let block = (0u32..1 << 30, 1u32..1000).prop_map(|(from, bytes)| (from, from + bytes));
+    let sack = proptest::collection::vec(block, 0..4).prop_map(|blocks| {
+        let mut sack = SackBlocks::default();
+        sack.0.iter_mut().zip(blocks).for_each(|(place, block)| *place = block);
+        sack
+    });
+    (0..MOST, 0..MOST, time(), sack, any::<u32>(), any::<[bool; 4]>()).prop_map(
+        |(seq, ack, echo, sack, window_bytes, [syn, fin, ece, cwr])| {
+            let flags = TcpFlags { syn, fin, ece, cwr };
+            TcpHeader { seq, ack, echo, sack, window_bytes, flags }
+        },
+    )
+}
+
+/// A datagram of any kind, with content of its own.
+fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
+    let hello = (any::<bool>(), any::<[u8; NONCE]>(), any::<u64>(), any::<Option<[u8; COOKIE]>>(), offer());
+    let group = (any::<std::net::IpAddr>(), any::<u16>(), any::<u32>(), any::<[u8; NONCE]>()).prop_map(
+        |(ip, port, session, nonce)| Group { address: std::net::SocketAddr::new(ip, port), session, nonce },
+    );
+    let piece = (any::<u32>(), 1..u32::MAX).prop_map(|(frame, frame_bytes)| Piece { frame, frame_bytes });
+    let content = proptest::collection::vec(any::<u8>(), 0..1500).prop_map(|bytes| &*bytes.leak());
+    let label = any::<[u64; 4]>().prop_map(Label);
+    let word = prop_oneof![
+        (hello, any::<bool>()).prop_map(|((sends, nonce, caller, cookie, offer), offers)| {
+            let role = if sends { Role::Sender } else { Role::Receiver };
+            let offer = offers.then_some(offer);
+            Word::Hello(Box::new(Hello { role, nonce, caller, cookie, offer }))
+        }),
+        any::<([u8; 8], [u8; COOKIE])>()
+            .prop_map(|(about, cookie)| Word::Challenge(Challenge { about, cookie })),
+        (any::<(u32, [u8; NONCE], u32)>(), proptest::option::of(offer()), proptest::option::of(group))
+            .prop_map(|((session, nonce, peer), offer, group)| {
+                Word::Welcome(Box::new(Welcome { session, nonce, peer, offer, group }))
+            }),
+        reason().prop_map(Word::Refusal),
+        (any::<u32>(), order()).prop_map(|(serial, order)| Word::Order { serial, order }),
+        any::<u32>().prop_map(|serial| Word::Heard { serial }),
+        Just(Word::Alive),
+        content.clone().prop_map(Word::Message),
+        (time(), 0..MOST, 0..MOST, proptest::option::of(piece), label.clone(), content.clone(), 0..200usize)
+            .prop_map(|(sent_at, seq, bytes_before, piece, label, content, padding)| {
+                let header = StreamHeader { seq, bytes_before, piece: piece.unwrap_or_default() };
+                Word::Data(Data { sent_at, header, label, content, padding })
+            }),
+        (time(), label).prop_map(|(sent_at, label)| Word::Feedback { sent_at, label }),
+        (time(), any::<bool>()).prop_map(|(sent_at, full)| Word::Player { sent_at, full }),
+        (time(), header(), content).prop_map(|(sent_at, header, content)| Word::Segment(Segment {
+            sent_at,
+            header,
+            content
+        })),
+    ];
+    (any::<u32>(), any::<u64>(), word)
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again((session, number, word) in any_datagram()) {
+        let datagram = Datagram { session, number, word };
+        let bytes = written(&datagram);
+        prop_assert_eq!(Datagram::peek(&bytes).map(|peeked| peeked.0), Ok(session));
+        prop_assert_eq!(Datagram::read(&bytes), Ok(datagram));
+    }
+
+    #[test]
+    fn whatever_is_read_can_be_written_and_read_again((session, number, word) in any_datagram(), changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), cut in any::<prop::sample::Index>()) {
+        let mut bytes = written(&Datagram { session, number, word });
+        for (place, value) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = value;
+        }
+        for bytes in [&bytes[..], &bytes[..cut.index(bytes.len())]] {
+            if let Ok(read) = Datagram::read(bytes) {
+                let again = written(&read);
+                // a float that is not a number is unequal to itself, and padding may hold anything: compare what is written
+                let twice = Datagram::read(&again).expect("what was written is read");
+                prop_assert_eq!(written(&twice), again);
+            }
+        }
+    }
+
+    #[test]
+    fn random_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300), kind in 0..24u8) {
+        let _ = (Datagram::read(&bytes), Datagram::peek(&bytes), Datagram::split(&bytes));
+        let mut ours = vec![MAGIC, VERSION, kind, 0];
+        ours.extend_from_slice(&bytes);
+        if let Ok(read) = Datagram::read(&ours) {
+            let again = written(&read);
+            prop_assert!(Datagram::read(&again).is_ok());
+        }
+    }
+}

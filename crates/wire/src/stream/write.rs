@@ -1,0 +1,229 @@
+//! Datagrams to bytes.
+
+use std::net::IpAddr;
+
+use contract::TcpHeader;
+use units::Time;
+
+use super::{
+    Challenge, Data, Datagram, Group, HEADING, HELLO, Hello, MAGIC, Order, Reason, Role, Segment, TAG,
+    VERSION, Welcome, Word, offer,
+};
+
+pub(super) const HELLO_KIND: u8 = 1;
+pub(super) const CHALLENGE_KIND: u8 = 2;
+pub(super) const WELCOME_KIND: u8 = 3;
+pub(super) const REFUSAL_KIND: u8 = 4;
+pub(super) const ORDER_KIND: u8 = 5;
+pub(super) const HEARD_KIND: u8 = 6;
+pub(super) const ALIVE_KIND: u8 = 7;
+pub(super) const MESSAGE_KIND: u8 = 8;
+pub(super) const DATA_KIND: u8 = 16;
+pub(super) const FEEDBACK_KIND: u8 = 17;
+pub(super) const PLAYER_KIND: u8 = 18;
+pub(super) const SEGMENT_KIND: u8 = 19;
+
+// flags of a hello
+pub(super) const RECEIVES: u8 = 1;
+pub(super) const COOKIE_FLAG: u8 = 2;
+pub(super) const OFFER_FLAG: u8 = 4;
+// of a welcome, beside that of an offer
+pub(super) const GROUP_FLAG: u8 = 1;
+// of data
+pub(super) const PIECE_FLAG: u8 = 1;
+// of a player's word
+pub(super) const FULL_FLAG: u8 = 1;
+// of a segment; two bits more count its blocks
+pub(super) const SYN: u8 = 1;
+pub(super) const FIN: u8 = 2;
+pub(super) const ECE: u8 = 4;
+pub(super) const CWR: u8 = 8;
+pub(super) const ACK: u8 = 16;
+pub(super) const BLOCKS_AT: u8 = 5;
+
+impl Datagram<'_> {
+    /// Appends the datagram without its tag, whose [`TAG`] bytes are to follow.
+    ///
+    /// Texts and contents that are too long for their fields are cut off; `live` does not make any.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        let (kind, flags) = self.word.kind();
+        out.extend_from_slice(&[MAGIC, VERSION, kind, flags]);
+        out.extend_from_slice(&self.session.to_be_bytes());
+        out.extend_from_slice(&self.number.to_be_bytes());
+        match &self.word {
+            Word::Hello(hello) => {
+                write_hello(hello, out);
+                // no answer before the address is proved is longer
+                let least = start + HELLO - TAG;
+                if out.len() < least {
+                    out.resize(least, 0);
+                }
+            }
+            Word::Challenge(Challenge { about, cookie }) => {
+                out.extend_from_slice(about);
+                out.extend_from_slice(cookie);
+            }
+            Word::Welcome(welcome) => write_welcome(welcome, out),
+            Word::Refusal(reason) => out.push(code(*reason)),
+            Word::Order { serial, order } => {
+                out.extend_from_slice(&serial.to_be_bytes());
+                write_order(order, out);
+            }
+            Word::Heard { serial } => out.extend_from_slice(&serial.to_be_bytes()),
+            Word::Alive => {}
+            Word::Message(content) => out.extend_from_slice(content),
+            Word::Data(data) => write_data(data, out),
+            Word::Feedback { sent_at, label } => {
+                time(*sent_at, out);
+                label.0.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
+            }
+            Word::Player { sent_at, .. } => time(*sent_at, out),
+            Word::Segment(segment) => write_segment(segment, out),
+        }
+    }
+}
+
+impl Word<'_> {
+    /// The kind on the wire, and the flags beside it.
+    fn kind(&self) -> (u8, u8) {
+        let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+        match self {
+            Self::Hello(hello) => {
+                let flags = flag(hello.role == Role::Receiver, RECEIVES)
+                    | flag(hello.cookie.is_some(), COOKIE_FLAG)
+                    | flag(hello.offer.is_some(), OFFER_FLAG);
+                (HELLO_KIND, flags)
+            }
+            Self::Challenge(_) => (CHALLENGE_KIND, 0),
+            Self::Welcome(welcome) => {
+                let flags =
+                    flag(welcome.group.is_some(), GROUP_FLAG) | flag(welcome.offer.is_some(), OFFER_FLAG);
+                (WELCOME_KIND, flags)
+            }
+            Self::Refusal(_) => (REFUSAL_KIND, 0),
+            Self::Order { .. } => (ORDER_KIND, 0),
+            Self::Heard { .. } => (HEARD_KIND, 0),
+            Self::Alive => (ALIVE_KIND, 0),
+            Self::Message(_) => (MESSAGE_KIND, 0),
+            Self::Data(data) => (DATA_KIND, flag(has_piece(data), PIECE_FLAG)),
+            Self::Feedback { .. } => (FEEDBACK_KIND, 0),
+            Self::Player { full, .. } => (PLAYER_KIND, flag(*full, FULL_FLAG)),
+            Self::Segment(segment) => {
+                let TcpHeader { flags, sack, .. } = &segment.header;
+                let blocks = sack.0.iter().take_while(|block| block.1 > 0).count() as u8;
+                let flags = flag(flags.syn, SYN)
+                    | flag(flags.fin, FIN)
+                    | flag(flags.ece, ECE)
+                    | flag(flags.cwr, CWR)
+                    | flag(acknowledges(&segment.header), ACK)
+                    | blocks << BLOCKS_AT;
+                (SEGMENT_KIND, flags)
+            }
+        }
+    }
+}
+
+fn has_piece(data: &Data<'_>) -> bool {
+    data.header.piece.frame_bytes > 0 || data.header.piece.frame > 0
+}
+
+/// Whether the header says anything of the other direction.
+fn acknowledges(header: &TcpHeader) -> bool {
+    header.ack > 0 || header.echo > Time::ZERO || header.window_bytes != u32::MAX || header.sack.0[0].1 > 0
+}
+
+/// A reason's place in the list of all.
+pub(super) fn code(reason: Reason) -> u8 {
+    Reason::ALL.iter().position(|known| *known == reason).unwrap_or(0) as u8
+}
+
+fn time(at: Time, out: &mut Vec<u8>) {
+    out.extend_from_slice(&at.as_nanos().to_be_bytes());
+}
+
+fn write_hello(hello: &Hello, out: &mut Vec<u8>) {
+    out.extend_from_slice(&hello.nonce);
+    out.extend_from_slice(&hello.caller.to_be_bytes());
+    if let Some(cookie) = &hello.cookie {
+        out.extend_from_slice(cookie);
+    }
+    if let Some(offer) = &hello.offer {
+        offer.write(out);
+    }
+}
+
+fn write_welcome(welcome: &Welcome, out: &mut Vec<u8>) {
+    out.extend_from_slice(&welcome.session.to_be_bytes());
+    out.extend_from_slice(&welcome.nonce);
+    out.extend_from_slice(&welcome.peer.to_be_bytes());
+    if let Some(Group { address, session, nonce }) = &welcome.group {
+        match address.ip() {
+            IpAddr::V4(ip) => {
+                out.push(4);
+                out.extend_from_slice(&ip.octets());
+            }
+            IpAddr::V6(ip) => {
+                out.push(6);
+                out.extend_from_slice(&ip.octets());
+            }
+        }
+        out.extend_from_slice(&address.port().to_be_bytes());
+        out.extend_from_slice(&session.to_be_bytes());
+        out.extend_from_slice(nonce);
+    }
+    if let Some(offer) = &welcome.offer {
+        offer.write(out);
+    }
+}
+
+fn write_order(order: &Order, out: &mut Vec<u8>) {
+    match order {
+        Order::Ready { window } => {
+            out.push(0);
+            out.extend_from_slice(&window.to_be_bytes());
+        }
+        Order::Mode(name) => {
+            out.push(1);
+            offer::text(name, out);
+        }
+        Order::End { total } => {
+            out.push(2);
+            out.extend_from_slice(&total.to_be_bytes());
+        }
+        Order::Close(reason) => out.extend_from_slice(&[3, code(*reason)]),
+    }
+}
+
+fn write_data(data: &Data<'_>, out: &mut Vec<u8>) {
+    time(data.sent_at, out);
+    out.extend_from_slice(&data.header.seq.to_be_bytes());
+    out.extend_from_slice(&data.header.bytes_before.to_be_bytes());
+    data.label.0.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
+    if has_piece(data) {
+        out.extend_from_slice(&data.header.piece.frame.to_be_bytes());
+        out.extend_from_slice(&data.header.piece.frame_bytes.to_be_bytes());
+    }
+    let content = &data.content[..data.content.len().min(usize::from(u16::MAX))];
+    out.extend_from_slice(&(content.len() as u16).to_be_bytes());
+    out.extend_from_slice(content);
+    out.resize(out.len() + data.padding, 0);
+}
+
+fn write_segment(segment: &Segment<'_>, out: &mut Vec<u8>) {
+    let header = &segment.header;
+    time(segment.sent_at, out);
+    out.extend_from_slice(&header.seq.to_be_bytes());
+    if acknowledges(header) {
+        out.extend_from_slice(&header.ack.to_be_bytes());
+        time(header.echo, out);
+        out.extend_from_slice(&header.window_bytes.to_be_bytes());
+        for (from, to) in header.sack.0.iter().take_while(|block| block.1 > 0) {
+            out.extend_from_slice(&from.to_be_bytes());
+            out.extend_from_slice(&to.to_be_bytes());
+        }
+    }
+    out.extend_from_slice(segment.content);
+}
+
+const _: () = assert!(HELLO > HEADING + 8 + super::COOKIE + TAG, "a challenge is shorter than a hello");
