@@ -41,8 +41,10 @@ impl Offer {
     /// Appends it. What is too long for its field is cut off.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let windowed = self.transport == Transport::Windowed;
-        let flags =
-            u8::from(self.ecn) * ECN | u8::from(self.size.is_some()) * SIZE | u8::from(windowed) * WINDOWED;
+        let mut flags = 0;
+        for (is, flag) in [(self.ecn, ECN), (self.size.is_some(), SIZE), (windowed, WINDOWED)] {
+            flags |= if is { flag } else { 0 };
+        }
         out.push(flags);
         out.extend_from_slice(&self.packet.to_be_bytes());
         out.extend_from_slice(&self.size.unwrap_or(0).to_be_bytes());
