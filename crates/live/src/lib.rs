@@ -1,6 +1,19 @@
-//! The same machines over real sockets.
+//! World three: the same machines over real sockets.
 //!
-//! A machine decides when what leaves; [`content`] says what its packets carry, and [`transfer`] carries files and live streams.
+//! A machine of `stack` with a law of `schemes` decides when what leaves, as it does in the simulator; [`content`] says what its packets
+//! carry, and [`transfer`] carries files and live streams. A session gives the machine time, datagrams and chance, and keeps strangers out:
+//! every datagram has a keyed tag and a number that is taken once. It knows the system by a trait ([`Outer`]).
+
+#![allow(dead_code)]
 
 pub mod content;
+mod control;
+mod outcome;
+mod outer;
+mod settings;
 pub mod transfer;
+
+pub use control::{Control, Phase, Progress};
+pub use outcome::{End, Lateness, Outcome, Refused, Stats, Traffic};
+pub use outer::{Batch, Fate, Outer, Train};
+pub use settings::{Accept, Cargo, Limits, Meet, Scheme, Secret, Settings, Store};
