@@ -21,12 +21,15 @@ const HEADS: usize = 1 + 3 + 1 + 3;
 const PIECE: usize = 10 + 4 + 4;
 
 impl Fragmenter {
+    /// Least length of the longest frame, in bytes. All fields that a header can have take up to 102, so that there is room for as much again.
+    pub const LEAST: usize = 256;
+
     /// Cuts for frames of at most `mtu` bytes. `first` is the number of the first piece: a random one, so that pieces from before a
     /// restart are not mixed with those behind it.
     ///
-    /// Panics below 128 bytes, where the fields leave no room.
+    /// Panics below [`Fragmenter::LEAST`].
     pub fn new(mtu: usize, first: u64) -> Self {
-        assert!(mtu >= 128, "frames of at least 128 bytes");
+        assert!(mtu >= Self::LEAST, "frames have room for all fields and some of the packet");
         Self { mtu, next: first, frame: Vec::new() }
     }
 
@@ -45,7 +48,7 @@ impl Fragmenter {
             each(&self.frame);
             return;
         }
-        let room = self.mtu - HEADS - PIECE - fields.min(self.mtu / 4);
+        let room = self.mtu - HEADS - PIECE - fields;
         let count = packet.len().div_ceil(room) as u64;
         let rest = LinkHeader { mark: header.mark, ..LinkHeader::default() };
         for (index, fragment) in (0..count).zip(packet.chunks(room)) {
@@ -107,7 +110,7 @@ const _: () = assert!(LONGEST <= u16::MAX as usize && Reassembly::PIECES <= u8::
 impl Reassembly {
     /// Packets that can be in pieces at once. Our choice: four windows of a busy link's burst; ndnd has 16.
     pub const PACKETS: usize = 64;
-    /// Most pieces of a packet. Our choice: [`LONGEST`] over links of 128 bytes.
+    /// Most pieces of a packet. Our choice: [`LONGEST`] over links of [`Fragmenter::LEAST`], and some more.
     pub const PIECES: usize = 128;
     /// How long a packet may be in pieces [NFD: LpReassembler].
     pub const PATIENCE: Duration = Duration::from_millis(500);
