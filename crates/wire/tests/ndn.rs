@@ -338,3 +338,25 @@ fn what_is_too_long_is_refused() {
     assert_eq!(LinkPacket::read(&packet), Err(wire::ndn::Malformed::TooLong));
     assert_eq!(frame_length(&packet), Err(wire::ndn::Malformed::TooLong));
 }
+
+/// The example in docs/reference/wire-formats.md.
+#[test]
+fn the_example_of_the_reference_is_right() {
+    let name = name("/a/v=7/seg=1");
+    let interest = Interest {
+        name: name.view(),
+        nonce: Some(0x0102_0304),
+        lifetime_ms: Some(4000),
+        ..Interest::default()
+    };
+    let mut data = Vec::new();
+    Unsigned { name: name.view(), final_block: name.view().last(), content: b"hello", ..Unsigned::default() }
+        .sign(&mut data);
+    let page = include_str!("../../../docs/reference/wire-formats.md");
+    let digits = |line: &str| line.chars().filter(char::is_ascii_hexdigit).collect::<String>();
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let wanted = hex(&written(&interest));
+    assert!(page.lines().any(|line| digits(line) == wanted), "{wanted}");
+    let wanted = hex(&data[..data.len() - 34]);
+    assert!(page.lines().any(|line| digits(line) == wanted), "{wanted}");
+}
