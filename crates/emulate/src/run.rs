@@ -65,6 +65,14 @@ pub enum Error {
         /// What there is.
         available: String,
     },
+    /// The kernel cannot be told what the scenario wants of its TCP.
+    #[error("flow `{flow}`: {message}")]
+    Setting {
+        /// The flow.
+        flow: String,
+        /// What, and why not.
+        message: String,
+    },
     /// The system refused something else.
     #[error("{what}: {source}")]
     System {

@@ -26,8 +26,10 @@ fn plan(text: &str) -> lab::Plan {
     scenario.plan(None).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
+/// Preferred, since a few thousand packets a second are hardly noticed by others.
 fn emulated(plan: &lab::Plan) -> Outcome {
-    emulate::run(&plan.blueprint, &Settings::default(), &Control::default(), None)
+    let settings = Settings { urgent: true, ..Settings::default() };
+    emulate::run(&plan.blueprint, &settings, &Control::default(), None)
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -182,9 +184,7 @@ kernel = "reno"
 "#,
     );
     let simulated = lab::run(&plan, &Control::default()).report;
-    // some 4000 packets a second: preferred or not, others hardly notice
-    let settings = Settings { urgent: true, ..Settings::default() };
-    let outcome = emulate::run(&plan.blueprint, &settings, &Control::default(), None).unwrap();
+    let outcome = emulated(&plan);
     if !kept_up("the kernel's Reno beside the simulator's", &outcome) {
         return;
     }
@@ -199,6 +199,73 @@ kernel = "reno"
     assert!((found / expected - 1.0).abs() < 0.4, "{found} packets wait instead of {expected}");
     let (_, fairness) = both("flows.fairness");
     assert!(fairness > 0.7, "{fairness}");
+}
+
+/// A kernel flow over a round trip of 100 ms: its first window in segments, and acknowledgements by segment. It is long enough for
+/// the receiver's window to be open, since Linux acknowledges each segment while that grows.
+fn told(tcp: &str) -> Option<(f64, f64)> {
+    let text = PAIR
+        .replace("duration = \"2 s\"", "duration = \"5 s\"")
+        .replace("rate = \"8 Mbit/s\", delay = \"5 ms\"", "rate = \"16 Mbit/s\", delay = \"50 ms\"")
+        .replace("size = \"500 kB\"", &format!("tcp = {{ {tcp} }}"))
+        .replace("every = \"100 ms\"", "every = \"20 ms\"");
+    let outcome = emulated(&plan(&text));
+    if !kept_up("settings of TCP", &outcome) {
+        return None;
+    }
+    let windows =
+        outcome.trace.series.iter().find(|series| series.name == "window").expect("it was recorded");
+    // the kernel's own stands there until the connection is open, after 100 ms; nothing is acknowledged before 200 ms
+    let first = windows.values[..9].iter().copied().fold(f64::INFINITY, f64::min);
+    let (sent, answers) = (outcome.trace.receivers[0].packets, outcome.trace.flows[0].arrived.packets);
+    Some((first / 1448.0, answers as f64 / sent as f64))
+}
+
+#[test]
+fn the_kernel_is_told_what_the_scenario_wants_of_tcp() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !possible("settings of TCP") {
+        return;
+    }
+    let Some((window, answers)) = told("") else { return };
+    assert_eq!(window, 10.0, "the kernel's own");
+    assert!(answers < 0.8, "{answers} acknowledgements a segment, though they are delayed");
+    let Some((window, answers)) = told("initial_window = 3, delayed_ack = false") else { return };
+    assert_eq!(window, 3.0);
+    assert!(answers > 0.95, "{answers} acknowledgements a segment");
+}
+
+#[test]
+fn settings_that_the_kernel_has_not_are_refused() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !possible("settings that the kernel has not") {
+        return;
+    }
+    let plan = plan(&PAIR.replace("size = \"500 kB\"", "tcp = { recovery_timer = \"steady\" }"));
+    let error = emulate::run(&plan.blueprint, &Settings::default(), &Control::default(), None);
+    let message = error.expect_err("there is no such setting").to_string();
+    assert!(message.contains("flow `file`") && message.contains("`tcp.recovery_timer`"), "{message}");
+}
+
+/// Two emulations of one process at once, with nodes of one name.
+#[test]
+fn emulations_of_one_process_do_not_meet() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !possible("two emulations at once") {
+        return;
+    }
+    let plan = plan(PAIR);
+    let both = std::thread::scope(|scope| {
+        let started = [(); 2].map(|()| scope.spawn(|| emulated(&plan)));
+        started.map(|run| run.join().expect("it returns"))
+    });
+    for outcome in both {
+        assert_eq!(outcome.accuracy.strays, 0);
+        if kept_up("two emulations at once", &outcome) {
+            assert_eq!(outcome.trace.receivers[0].meter.goodput_bytes, 500_000);
+        }
+    }
+    assert_eq!(names(), Vec::<String>::new());
 }
 
 /// For [`a_run_that_was_killed_is_cleaned_by_the_next`].

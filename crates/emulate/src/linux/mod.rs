@@ -3,6 +3,8 @@
 mod calls;
 mod commands;
 mod namespace;
+mod routes;
+mod settings;
 mod traffic;
 mod tun;
 
@@ -23,8 +25,9 @@ use crate::{Accuracy, Error, Settings};
 use commands::Commands;
 use namespace::Namespace;
 pub use namespace::{PREFIX, clean, permitted};
+use settings::Told;
 use traffic::{Job, Traffic};
-use tun::{Tun, Tuning};
+use tun::Tun;
 
 /// Time for commands at receivers to open their sockets before anything is sent.
 const SETTLING: std::time::Duration = std::time::Duration::from_millis(300);
@@ -92,14 +95,22 @@ struct Machine<'a> {
 impl<'a> Machine<'a> {
     fn new(blueprint: &'a Blueprint, gates: &Gates, settings: &Settings) -> Result<Self, Error> {
         let real = &blueprint.emulation.real;
+        let told = Told::of(blueprint)?;
         let made: Result<Vec<Namespace>, Error> =
             real.iter().map(|node| Namespace::new(&blueprint.nodes[node.index()])).collect();
         let namespaces: Arc<[Namespace]> = made?.into();
         let devices: Result<Vec<Tun>, Error> = real
             .iter()
             .zip(namespaces.iter())
-            .map(|(node, namespace)| Tun::new(namespace, wire::address_of(*node), tuning(blueprint, *node)))
+            .zip(&told.tunings)
+            .map(|((node, namespace), tuning)| Tun::new(namespace, wire::address_of(*node), tuning))
             .collect();
+        let devices = devices?;
+        for ((from, to), metrics) in &told.routes {
+            if let Ok(place) = real.binary_search(from) {
+                tun::route(&namespaces[place], wire::address_of(*to), metrics)?;
+            }
+        }
         let jobs = jobs(blueprint, gates);
         let every = blueprint.record.every;
         let look_every = if every == Duration::ZERO {
@@ -110,7 +121,7 @@ impl<'a> Machine<'a> {
         let mut commands = Commands::new(settings.logs.clone());
         open_receivers(blueprint, gates, &namespaces, &mut commands)?;
         let (traffic, began) = Traffic::begin(jobs, &namespaces, look_every)?;
-        Ok(Self { blueprint, began, spin: settings.spin, commands, traffic, devices: devices?, namespaces })
+        Ok(Self { blueprint, began, spin: settings.spin, commands, traffic, devices, namespaces })
     }
 
     /// Ends all programs and counts what devices lost.
@@ -150,22 +161,6 @@ fn open_receivers(
 fn filled(text: &str, from: NodeId, to: NodeId) -> String {
     text.replace("{from}", &wire::address_of(from).to_string())
         .replace("{to}", &wire::address_of(to).to_string())
-}
-
-/// How TCP is set at a node: selective acknowledgements unless a flow there does without, marks where a flow there understands them.
-fn tuning(blueprint: &Blueprint, node: NodeId) -> Tuning {
-    let mut tuning = Tuning { sack: true, ecn: false, mtu: 1500 };
-    let here = |flow: &&sim::FlowSpec| {
-        flow.outside.is_some() && (flow.from == node || flow.to.iter().any(|to| to.node == node))
-    };
-    for flow in blueprint.flows.iter().filter(here) {
-        if let FlowKind::Tcp(config) = &flow.kind {
-            tuning.sack &= config.sack;
-            tuning.ecn |= config.ecn;
-            tuning.mtu = tuning.mtu.max((config.segment + config.header).as_u64() as u32);
-        }
-    }
-    tuning
 }
 
 /// Flows of the kernel's TCP, in the order of their numbers.

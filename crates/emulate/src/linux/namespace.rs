@@ -1,6 +1,6 @@
 //! Network namespaces: made, entered, removed; and what runs that were killed have left.
 //!
-//! Each has a name under `/run/netns`, so that `ip netns exec NAME …` finds it: prefix, process, its start, node. The device in it and
+//! Each has a name under `/run/netns`, so that `ip netns exec NAME …` finds it: prefix, process, its start, a number, node. The device in it and
 //! the sockets of this process need no name: they end with the process. Names do not, so the next run looks for those whose process
 //! is gone.
 
@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
@@ -23,6 +24,9 @@ pub const PREFIX: &str = "thalweg-";
 const FOLDER: &str = "/run/netns";
 const OWN: &str = "/proc/thread-self/ns/net";
 
+/// How many this process has made.
+static MADE: AtomicU64 = AtomicU64::new(0);
+
 /// A network namespace. It is removed when this is dropped, with whatever still runs in it.
 #[derive(Debug)]
 pub(super) struct Namespace {
@@ -34,8 +38,10 @@ pub(super) struct Namespace {
 impl Namespace {
     /// Makes one, with a name that ends in that of its node.
     pub(super) fn new(node: &str) -> Result<Self, Error> {
-        let path =
-            Path::new(FOLDER).join(format!("{PREFIX}{}-{}-{node}", std::process::id(), started("self")));
+        // several runs of one process may have nodes of one name
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let unique = format!("{PREFIX}{}-{}-{number}-{node}", std::process::id(), started("self"));
+        let path = Path::new(FOLDER).join(unique);
         let made = on_a_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)
                 .map_err(|error| ("making a network namespace", error.into()))?;
@@ -174,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_name_says_who_made_it() {
-        assert_eq!(owner("thalweg-12-345-left-1"), Some((12, 345)));
+        assert_eq!(owner("thalweg-12-345-0-left-1"), Some((12, 345)));
         assert_eq!(owner("thalweg-12-left1"), None);
         assert_eq!(owner("blue"), None);
         assert!(started("self") > 0);

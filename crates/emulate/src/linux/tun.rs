@@ -8,8 +8,10 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
-use super::calls;
 use super::namespace::Namespace;
+use super::routes::Metrics;
+use super::settings::Tuning;
+use super::{calls, routes};
 use crate::Error;
 
 /// Its name, in every namespace.
@@ -17,28 +19,19 @@ const NAME: &str = "thalweg0";
 /// Packets that may wait in it for the loop; the kernel's default is 500.
 const WAITING: u32 = 10_000;
 
-/// How TCP of the kernel is set in one namespace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tuning {
-    pub(super) sack: bool,
-    pub(super) ecn: bool,
-    /// The longest packet.
-    pub(super) mtu: u32,
-}
-
 /// An open device.
 #[derive(Debug)]
 pub(super) struct Tun(File);
 
 impl Tun {
     /// Makes the device of the namespace, with its address and with a route to all other nodes, and sets the namespace's TCP.
-    pub(super) fn new(namespace: &Namespace, address: Ipv4Addr, tuning: Tuning) -> Result<Self, Error> {
+    pub(super) fn new(namespace: &Namespace, address: Ipv4Addr, tuning: &Tuning) -> Result<Self, Error> {
         namespace.inside("making a TUN device", || {
             let file =
                 File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
             calls::become_tun(&file, NAME)?;
             let asked = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
-            set_tcp(tuning);
+            set_tcp(tuning)?;
             calls::bring_up(&asked, "lo")?;
             calls::set_limits(&asked, NAME, tuning.mtu, WAITING)?;
             calls::no_offload(&asked, NAME)?;
@@ -63,9 +56,15 @@ impl Tun {
     }
 }
 
-/// Settings that each namespace has for itself. What a kernel does not know stays as it is.
-fn set_tcp(tuning: Tuning) {
+/// Connections from the namespace to `destination` are set as `metrics` says.
+pub(super) fn route(namespace: &Namespace, destination: Ipv4Addr, metrics: &Metrics) -> Result<(), Error> {
+    namespace.inside("setting a route", || routes::add(NAME, destination, metrics))
+}
+
+/// Settings that each namespace has for itself. What a kernel does not know stays as it is, unless the scenario asks for it.
+fn set_tcp(tuning: &Tuning) -> io::Result<()> {
     let switch = |on| if on { "1" } else { "0" };
+    let put = |key: &str, value: &str| fs::write(format!("/proc/sys/net/{key}"), value);
     for (key, value) in [
         // no router of IPv6 is to be asked for
         ("ipv6/conf/all/disable_ipv6", "1"),
@@ -77,9 +76,17 @@ fn set_tcp(tuning: Tuning) {
         ("ipv4/tcp_wmem", "4096 262144 67108864"),
         ("ipv4/tcp_sack", switch(tuning.sack)),
         ("ipv4/tcp_ecn", switch(tuning.ecn)),
+        ("ipv4/tcp_timestamps", switch(tuning.timestamps)),
+        ("ipv4/tcp_slow_start_after_idle", switch(tuning.idle_restart)),
     ] {
-        let _ = fs::write(format!("/proc/sys/net/{key}"), value);
+        let _ = put(key, value);
     }
+    if let Some(most) = tuning.max_rto {
+        put("ipv4/tcp_rto_max_ms", &(most.as_nanos() / 1_000_000).to_string()).map_err(|error| {
+            io::Error::new(error.kind(), format!("the kernel does not take `tcp.max_rto` = {most}: {error}"))
+        })?;
+    }
+    Ok(())
 }
 
 /// Packets that the device of a namespace dropped because nobody took them out.

@@ -1,0 +1,240 @@
+//! What of a scenario's `tcp` the kernel is told, and by which door: settings of a namespace, or of its route to another node.
+//! What it has no door for is refused.
+
+use std::collections::BTreeMap;
+
+use contract::NodeId;
+use sim::{Blueprint, FlowKind, FlowSpec, Outside};
+use stack::tcp::Config;
+use units::{Bytes, Duration};
+
+use super::routes::Metrics;
+use crate::Error;
+
+/// Headers of IPv4 and TCP, without and with timestamps.
+const HEADERS: (Bytes, Bytes) = (Bytes::new(40), Bytes::new(52));
+
+/// How TCP of the kernel is set in one namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tuning {
+    pub(super) sack: bool,
+    pub(super) ecn: bool,
+    pub(super) timestamps: bool,
+    pub(super) idle_restart: bool,
+    /// Greatest retransmission timeout, where it is not the kernel's own.
+    pub(super) max_rto: Option<Duration>,
+    /// The longest packet.
+    pub(super) mtu: u32,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self { sack: true, ecn: false, timestamps: true, idle_restart: true, max_rto: None, mtu: 1500 }
+    }
+}
+
+/// All that the kernel is told of TCP.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// In the order of the real nodes.
+    pub(super) tunings: Vec<Tuning>,
+    /// By the node that has the route and the node that it leads to; only those that differ from the kernel's own.
+    pub(super) routes: BTreeMap<(NodeId, NodeId), Metrics>,
+}
+
+impl Told {
+    /// What the flows of the kernel want. Fails where the kernel cannot be told, or two flows of one namespace want different things.
+    pub(super) fn of(blueprint: &Blueprint) -> Result<Self, Error> {
+        let real = &blueprint.emulation.real;
+        let mut told = Self { tunings: vec![Tuning::default(); real.len()], routes: BTreeMap::new() };
+        let mut by_node: BTreeMap<NodeId, (&str, Tuning)> = BTreeMap::new();
+        let mut by_way: BTreeMap<(NodeId, NodeId), (&str, Metrics)> = BTreeMap::new();
+        for flow in &blueprint.flows {
+            let (Some(Outside::Kernel(_)), FlowKind::Tcp(config)) = (&flow.outside, &flow.kind) else {
+                continue;
+            };
+            let Some(to) = flow.to.first().map(|to| to.node) else { continue };
+            refuse(flow, config)?;
+            let tuning = tuning(config);
+            for node in [flow.from, to] {
+                let (other, known) = by_node.entry(node).or_insert((&flow.name, tuning));
+                if (Tuning { mtu: 0, ..*known }) != (Tuning { mtu: 0, ..tuning }) {
+                    let what = different(known, &tuning);
+                    let place = format!("node `{}`", blueprint.nodes[node.index()]);
+                    return Err(clash(flow, other, what, &place, "nodes of their own"));
+                }
+                known.mtu = known.mtu.max(tuning.mtu);
+            }
+            for (way, wanted) in [((flow.from, to), sending(config)), ((to, flow.from), receiving(config))] {
+                let (other, known) = by_way.entry(way).or_insert((&flow.name, wanted));
+                if *known != wanted {
+                    return Err(clash(flow, other, "route", "their two nodes", "nodes of their own"));
+                }
+            }
+        }
+        for (node, (_, tuning)) in by_node {
+            if let Ok(place) = real.binary_search(&node) {
+                told.tunings[place] = tuning;
+            }
+        }
+        told.routes = by_way
+            .into_iter()
+            .map(|(way, (_, metrics))| (way, metrics))
+            .filter(|(_, metrics)| *metrics != Metrics::default())
+            .collect();
+        Ok(told)
+    }
+}
+
+fn tuning(config: &Config) -> Tuning {
+    Tuning {
+        sack: config.sack,
+        ecn: config.ecn,
+        timestamps: config.header == HEADERS.1,
+        idle_restart: config.idle_restart,
+        max_rto: (config.max_rto != Config::default().max_rto).then_some(config.max_rto),
+        mtu: 1500.max((config.segment + config.header).as_u64() as u32),
+    }
+}
+
+/// What the sender's route says.
+fn sending(config: &Config) -> Metrics {
+    let own = Config::default();
+    let other = |wanted: bool, value: u32| if wanted { value } else { 0 };
+    Metrics {
+        initial_window: other(config.initial_window != own.initial_window, config.initial_window),
+        min_rto_ms: other(config.min_rto != own.min_rto, millis(config.min_rto)),
+        ..Metrics::default()
+    }
+}
+
+/// What the receiver's route says.
+fn receiving(config: &Config) -> Metrics {
+    Metrics {
+        quick_ack: u32::from(!config.delayed_ack),
+        window: u32::try_from(config.receive_window.as_u64()).unwrap_or(0),
+        ..Metrics::default()
+    }
+}
+
+fn millis(span: Duration) -> u32 {
+    u32::try_from(span.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
+}
+
+/// Fails where the kernel does something else and cannot be told not to.
+fn refuse(flow: &FlowSpec, config: &Config) -> Result<(), Error> {
+    let own = Config::default();
+    let reasons = [
+        (config.limited_transmit != own.limited_transmit, "limited_transmit", "it always does so"),
+        (config.recovery_timer != own.recovery_timer, "recovery_timer", "it has a way of its own"),
+        (config.undo != own.undo, "undo", "it always undoes"),
+        (config.ack_delay != own.ack_delay, "ack_delay", "it finds the delay by itself, from 40 ms on"),
+        (config.initial_rto != own.initial_rto, "initial_rto", "it is always 1 s"),
+        (
+            config.header != HEADERS.0 && config.header != HEADERS.1,
+            "header",
+            "it is 52 bytes with timestamps and 40 bytes without",
+        ),
+    ];
+    match reasons.into_iter().find(|(wrong, ..)| *wrong) {
+        Some((_, key, why)) => {
+            let message = format!("the kernel's TCP has no setting for `tcp.{key}`: {why}");
+            Err(Error::Setting { flow: flow.name.clone(), message })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The key in which two differ.
+fn different(one: &Tuning, other: &Tuning) -> &'static str {
+    match () {
+        () if one.sack != other.sack => "sack",
+        () if one.ecn != other.ecn => "ecn",
+        () if one.timestamps != other.timestamps => "header",
+        () if one.idle_restart != other.idle_restart => "idle_restart",
+        () => "max_rto",
+    }
+}
+
+fn clash(flow: &FlowSpec, other: &str, what: &str, place: &str, hint: &str) -> Error {
+    let what = match what {
+        "route" => "`initial_window`, `min_rto`, `delayed_ack` and `receive_window`".to_owned(),
+        key => format!("`{key}`"),
+    };
+    let message = format!(
+        "the kernel keeps {what} for {place} as a whole, and flow `{other}` wants another value there: give them {hint}"
+    );
+    Error::Setting { flow: flow.name.clone(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use sim::PortSpec;
+    use units::Rate;
+
+    use super::*;
+
+    /// Two real nodes, and a flow of the kernel for each of the settings.
+    fn told(settings: &[Config]) -> Result<Told, String> {
+        let mut net = Blueprint::new(Duration::from_secs(1));
+        let (a, b) = (net.node("a"), net.node("b"));
+        net.link("wire", (a, b), PortSpec::new(Rate::from_mbps(10), Duration::from_millis(5), 10));
+        for (n, config) in settings.iter().enumerate() {
+            let kind =
+                FlowKind::Tcp(Config { segment: Bytes::new(1448), header: HEADERS.1, ..config.clone() });
+            net.flow(&format!("f{n}"), Some("reno"), kind, a, &[b]).outside =
+                Some(Outside::Kernel("reno".to_owned()));
+        }
+        net.emulation.real = vec![a, b];
+        Told::of(&net).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_a_scenario_leaves_open_is_left_to_the_kernel() {
+        let told = told(&[Config::default(), Config::default()]).expect("nothing is wanted");
+        assert_eq!(told.tunings, [Tuning::default(); 2]);
+        assert!(told.routes.is_empty());
+    }
+
+    #[test]
+    fn senders_and_receivers_are_told_by_their_own_routes() {
+        let wanted = Config {
+            initial_window: 3,
+            min_rto: Duration::from_millis(500),
+            delayed_ack: false,
+            receive_window: Bytes::new(100_000),
+            sack: false,
+            ..Config::default()
+        };
+        let told = told(&[wanted]).expect("the kernel has doors for all of it");
+        let there = Metrics { initial_window: 3, min_rto_ms: 500, ..Metrics::default() };
+        let back = Metrics { quick_ack: 1, window: 100_000, ..Metrics::default() };
+        assert_eq!(
+            told.routes,
+            BTreeMap::from([((NodeId(0), NodeId(1)), there), ((NodeId(1), NodeId(0)), back)])
+        );
+        assert_eq!(told.tunings, [Tuning { sack: false, ..Tuning::default() }; 2]);
+    }
+
+    #[test]
+    fn what_the_kernel_cannot_be_told_is_refused_by_name() {
+        let other = Config { limited_transmit: false, ..Config::default() };
+        let message = told(&[Config::default(), other]).expect_err("there is no such setting");
+        assert!(message.starts_with("flow `f1`") && message.contains("`tcp.limited_transmit`"), "{message}");
+        let other = Config { ack_delay: Duration::from_millis(100), ..Config::default() };
+        assert!(told(&[other]).expect_err("there is no such setting").contains("`tcp.ack_delay`"));
+    }
+
+    #[test]
+    fn two_flows_of_one_namespace_cannot_want_different_things() {
+        let message = told(&[Config::default(), Config { sack: false, ..Config::default() }]);
+        let message = message.expect_err("a namespace has one setting");
+        assert!(
+            message.contains("`sack`") && message.contains("`f0`") && message.contains("`a`"),
+            "{message}"
+        );
+        let quick = Config { delayed_ack: false, ..Config::default() };
+        let message = told(&[quick, Config::default()]).expect_err("a route has one setting");
+        assert!(message.contains("`delayed_ack`"), "{message}");
+    }
+}
