@@ -1,5 +1,6 @@
 //! NDN's packets as others make them, any packet there and back, and what is no packet.
 
+use contract::Label;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -151,16 +152,16 @@ fn any_name() -> impl Strategy<Value = Name> {
 
 fn any_header() -> impl Strategy<Value = LinkHeader> {
     let number = || option::of(any::<u64>());
-    (vec(any::<u8>(), 0..=32), number(), number(), number(), number(), any::<u64>()).prop_map(
-        |(token, nack, incoming_face, next_hop_face, cache_policy, mark)| LinkHeader {
+    (vec(any::<u8>(), 0..=32), number(), number(), number(), number(), any::<u64>(), any::<[u64; 4]>())
+        .prop_map(|(token, nack, incoming_face, next_hop_face, cache_policy, mark, label)| LinkHeader {
             token: Token::new(&token).expect("it is short"),
             nack: nack.map(Reason),
             incoming_face,
             next_hop_face,
             cache_policy,
             mark,
-        },
-    )
+            label: Label(label),
+        })
 }
 
 /// Reads bytes as everything that they could be; whoever reads must come back.

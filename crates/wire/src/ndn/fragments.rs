@@ -21,7 +21,7 @@ const HEADS: usize = 1 + 3 + 1 + 3;
 const PIECE: usize = 10 + 4 + 4;
 
 impl Fragmenter {
-    /// Least length of the longest frame, in bytes. All fields that a header can have take up to 102, so that there is room for as much again.
+    /// Least length of the longest frame, in bytes. All fields that a header can have take up to 138, so that some room is left.
     pub const LEAST: usize = 256;
 
     /// Cuts for frames of at most `mtu` bytes. `first` is the number of the first piece: a random one, so that pieces from before a

@@ -98,6 +98,9 @@ pub const CACHE_POLICY_TYPE: u32 = 0x335;
 /// Link: congestion, if it is not 0.
 pub const CONGESTION_MARK: u32 = 0x340;
 
+/// Link: a scheme's label, four words of eight bytes. Our own: from the numbers that who does not know them skips.
+pub const LABEL: u32 = 0x3bc;
+
 /// Management: the parameters of a command.
 pub const CONTROL_PARAMETERS: u32 = 0x68;
 /// Management: the answer to a command.

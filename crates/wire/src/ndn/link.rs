@@ -1,8 +1,8 @@
 //! The link protocol's packets [NDNLPv2].
 
-use contract::NackReason;
+use contract::{Label, NackReason};
 
-use super::tlv::{self, Reader};
+use super::tlv::{self, Reader, number_of};
 use super::{LONGEST_FRAME, Malformed, kind};
 
 /// A few bytes that a forwarder asks its neighbour to send back with the answer, 1 to 32 [NDNLPv2: PIT token]. None is no bytes.
@@ -84,6 +84,8 @@ pub struct LinkHeader {
     pub cache_policy: Option<u64>,
     /// Congestion; 0 for none.
     pub mark: u64,
+    /// A scheme's own words to the neighbour; all 0 where it says nothing.
+    pub label: Label,
 }
 
 /// A link packet: a whole Interest or Data, or a piece of one.
@@ -102,7 +104,7 @@ pub struct LinkPacket<'a> {
 }
 
 /// Header fields that are understood, in their order.
-const ORDER: [u32; 10] = [
+const ORDER: [u32; 11] = [
     kind::LINK_SEQUENCE,
     kind::FRAGMENT_INDEX,
     kind::FRAGMENT_COUNT,
@@ -112,6 +114,7 @@ const ORDER: [u32; 10] = [
     kind::NEXT_HOP_FACE,
     kind::CACHE_POLICY,
     kind::CONGESTION_MARK,
+    kind::LABEL,
     kind::FRAGMENT,
 ];
 
@@ -165,6 +168,11 @@ impl<'a> LinkPacket<'a> {
                     header.cache_policy = Some(policy.ok_or(Malformed::Missing(kind::CACHE_POLICY_TYPE))?);
                 }
                 kind::CONGESTION_MARK => header.mark = element.number()?,
+                kind::LABEL => {
+                    let bytes: [u8; 32] = element.exactly()?;
+                    let word = |at: usize| number_of(&bytes[8 * at..8 * at + 8]).unwrap_or_default();
+                    header.label = Label([word(0), word(1), word(2), word(3)]);
+                }
                 _ => packet.fragment = element.value,
             }
         }
@@ -213,6 +221,10 @@ impl<'a> LinkPacket<'a> {
         if header.mark > 0 {
             tlv::write_number(out, kind::CONGESTION_MARK, header.mark);
         }
+        if header.label != Label::default() {
+            tlv::write_head(out, kind::LABEL, 32);
+            header.label.0.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
+        }
         if !self.fragment.is_empty() {
             tlv::write(out, kind::FRAGMENT, self.fragment);
         }
@@ -238,6 +250,7 @@ impl<'a> LinkPacket<'a> {
             + number(kind::NEXT_HOP_FACE, header.next_hop_face)
             + policy.map_or(0, |size| tlv::size(kind::CACHE_POLICY, size))
             + number(kind::CONGESTION_MARK, Some(header.mark).filter(|mark| *mark > 0))
+            + if header.label == Label::default() { 0 } else { tlv::size(kind::LABEL, 32) }
     }
 }
 
@@ -284,14 +297,17 @@ mod tests {
             next_hop_face: Some(4),
             cache_policy: Some(1),
             mark: 1,
+            label: Label([1, 0, 0, u64::MAX]),
         };
         let interest = hex("0505 0703 080141");
         let packet =
             LinkPacket { sequence: Some(9), index: 1, count: 3, ..LinkPacket::whole(header, &interest) };
         let mut out = Vec::new();
         packet.write(&mut out);
-        let expected = "643f 51080000000000000009 520101 530103 62020102 fd032005 fd03210196 fd032c02012c \
-                        fd03300104 fd033405 fd03350101 fd03400101 5007 0505 0703 080141";
+        let expected = "6463 51080000000000000009 520101 530103 62020102 fd032005 fd03210196 fd032c02012c \
+                        fd03300104 fd033405 fd03350101 fd03400101 \
+                        fd03bc20 0000000000000001 0000000000000000 0000000000000000 ffffffffffffffff \
+                        5007 0505 0703 080141";
         assert_eq!(out, hex(expected));
         assert_eq!(LinkPacket::read(&out), Ok(packet));
     }
