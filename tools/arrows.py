@@ -44,7 +44,7 @@ KEPT = {
     "arrow": {"tables", "python"},
     "parquet": {"tables", "python"},
     "libc": {"emulate"},
-    "nix": {"emulate", "benches"},
+    "nix": {"emulate", "live", "benches"},
     "blake3": {"live"},
     "raptorq": {"live"},
 }

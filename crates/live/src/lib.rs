@@ -10,6 +10,7 @@ pub mod content;
 mod control;
 mod outcome;
 mod outer;
+pub mod pacing;
 mod settings;
 pub mod transfer;
 
