@@ -11,6 +11,7 @@ __all__ = [
     "__version__",
     "clean_emulations",
     "emulation_permitted",
+    "measure_pacing",
     "metrics",
     "schema",
     "schemes",
@@ -34,6 +35,9 @@ def strategies() -> str:
 
 def schema() -> str:
     """The JSON Schema of a scenario."""
+
+def measure_pacing(method: str, aside_ns: int, interval_ns: int, span_ns: int, size: int | None) -> str:
+    """Paces packets on this computer and says how exact that was, as JSON. Raises `ValueError`, or `OSError`."""
 
 @final
 class Scenario:

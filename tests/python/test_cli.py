@@ -35,6 +35,23 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return shown.err
 
 
+def test_clock_measures_every_interval_with_every_way_to_wait(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from thalweg import clocks
+
+    monkeypatch.setattr(clocks, "INTERVALS_S", (1e-5, 1e-3))
+    answer = asked(capsys, "clock", "--seconds", "0.02", "--out", str(tmp_path))
+    assert [(row["interval_s"], row["way"]) for row in answer["rows"]] == [
+        (interval_s, way.name) for interval_s in (1e-5, 1e-3) for way in clocks.WAYS
+    ]
+    for row in answer["rows"]:
+        assert 0 < row["left"] <= row["wanted"]
+        assert row["late_p50_s"] <= row["late_p99_s"] <= row["late_max_s"]
+    assert Path(answer["picture"]).read_text().startswith("<svg")
+    assert "from 0.01" in refused(capsys, "clock", "--seconds", "0")
+
+
 @pytest.mark.parametrize(
     "words", [["--help"], *([verb, "--help"] for verb in VERBS), ["schemes"], ["--version"]]
 )

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod emulation;
+mod live;
 mod scenario;
 mod table;
 
@@ -14,6 +15,8 @@ mod _native {
     use crate::catalogue::{metrics, schema, schemes, series, strategies};
     #[pymodule_export]
     use crate::emulation::{clean_emulations, emulation_permitted};
+    #[pymodule_export]
+    use crate::live::measure_pacing;
     #[pymodule_export]
     use crate::scenario::{Control, Plan, Run, Scenario};
     #[pymodule_export]

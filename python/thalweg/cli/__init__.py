@@ -30,6 +30,7 @@ VERBS = {
     "metrics": "Say what the columns and keys of a result mean.",
     "new": "Write a scenario to start from.",
     "schema": "Print the JSON Schema of scenario files.",
+    "clock": "Measure how exactly this machine can pace packets.",
     "doctor": "Say what this machine can and cannot do.",
 }
 """Commands, in the order in which the help lists them; each is a function of the module of its name."""

@@ -1,0 +1,53 @@
+//! What runs by the clock of this computer over real sockets.
+
+use live::pacing::{Method, measure};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::json;
+use units::Duration;
+
+/// Paces packets on this computer and says how exact that was, as JSON. `method` is `sleep`, `exact`, `spin`, `mixed` or `tick`;
+/// `aside_ns` is how long before a departure `mixed` begins to spin, and the interval of `tick`. With `size` each departure is a datagram.
+#[pyfunction]
+pub fn measure_pacing(
+    py: Python<'_>,
+    method: &str,
+    aside_ns: u64,
+    interval_ns: u64,
+    span_ns: u64,
+    size: Option<usize>,
+) -> PyResult<String> {
+    let aside = Duration::from_nanos(aside_ns);
+    let method = match method {
+        "sleep" => Method::Sleep,
+        "exact" => Method::SleepExact,
+        "spin" => Method::Spin,
+        "mixed" => Method::SleepThenSpin(aside),
+        "tick" if aside_ns > 0 => Method::Tick(aside),
+        _ => return Err(PyValueError::new_err(format!("no way to wait: {method}"))),
+    };
+    if interval_ns == 0 || span_ns / interval_ns > MOST {
+        return Err(PyValueError::new_err(format!("1 to {MOST} departures can be measured")));
+    }
+    let (interval, span) = (Duration::from_nanos(interval_ns), Duration::from_nanos(span_ns));
+    let found = py.detach(|| measure(method, interval, span, size))?;
+    let seconds = |span: Duration| span.as_secs_f64();
+    let said = json!({
+        "wanted": found.wanted,
+        "left": found.left,
+        "span_s": seconds(found.span),
+        "late_p50_s": seconds(found.late[0]),
+        "late_p99_s": seconds(found.late[1]),
+        "late_p999_s": seconds(found.late[2]),
+        "late_max_s": seconds(found.late[3]),
+        "gap_deviation_s": seconds(found.gap_deviation),
+        "gap_max_s": seconds(found.gap_most),
+        "uneven": found.uneven,
+        "cpu_s": seconds(found.cpu),
+        "calls": found.calls,
+    });
+    Ok(said.to_string())
+}
+
+/// Departures of one measurement: each is remembered.
+const MOST: u64 = 100_000_000;

@@ -1,0 +1,100 @@
+"""`thalweg clock`: how exactly this machine can pace packets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .out import Refusal, console, number, print_table, show_json
+from .progress import Meter
+
+if TYPE_CHECKING:
+    from ..clocks import Pacing, Way
+
+LEAST_S, MOST_S = 0.01, 60.0
+
+
+def clock(
+    *, seconds: float = 1.0, out: Path = Path("out/clock"), bare: bool = False, json: bool = False
+) -> int:
+    """Measure how exactly this machine lets packets go at even intervals of 1 µs to 100 ms, and what that costs.
+
+    Packets are Interests of 50 bytes to a socket of this machine that nobody reads. Other work of the machine makes the
+    figures worse: the load is said beside them.
+
+    Parameters
+    ----------
+    seconds
+        How long each interval is measured with each way to wait; from 0.01 to 60.
+    out
+        Folder for the picture and the table.
+    bare
+        Let nothing go: only look at the clock.
+    json
+        Print one JSON object.
+    """
+    from .. import clocks
+    from ..plots import svg
+
+    if not LEAST_S <= seconds <= MOST_S:
+        raise Refusal(f"--seconds {seconds:g}: from {LEAST_S:g} to {MOST_S:g}")
+    machine = clocks.machine()
+    rows: list[Pacing] = []
+    total = len(clocks.INTERVALS_S) * len(clocks.WAYS)
+    with Meter("clock", quiet=json) as meter:
+
+        def told(way: Way, interval_s: float) -> None:
+            meter.show(len(rows), total, f"{_interval(interval_s)}, {way.name}")
+
+        for row in clocks.pacing(seconds=seconds, size=None if bare else clocks.INTEREST_BYTES, told=told):
+            rows.append(row)
+    out.mkdir(parents=True, exist_ok=True)
+    picture = out / "pacing.svg"
+    picture.write_text(svg(clocks.picture(rows), "pacing", "How exactly this machine paces packets") + "\n")
+    if json:
+        show_json({"machine": machine, "picture": str(picture), "rows": clocks.table(rows)})
+        return 0
+    for way in clocks.WAYS:
+        print_table(
+            f"{way.name}: {way.words}",
+            [
+                ("interval", "interval"),
+                ("p50", "late by (µs): half"),
+                ("p99", "99 %"),
+                ("p999", "99.9 %"),
+                ("max", "all"),
+                ("deviation", "gaps' deviation (µs)"),
+                ("uneven", "uneven gaps (%)"),
+                ("kept", "rate kept (%)"),
+                ("cpu", "core (%)"),
+                ("each", "each packet (µs)"),
+            ],
+            [_shown(row) for row in rows if row.way == way.name],
+        )
+    screen = console()
+    load = "" if machine["load"] is None else f", load {machine['load']:.1f}"
+    screen.print(f"{machine['cores']} cores of {machine['cpu']}, {machine['system']}{load}")
+    screen.print(f"picture: {picture}")
+    return 0
+
+
+def _interval(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size * 0.999:
+            return f"{number(seconds / size)} {unit}"
+    return f"{number(seconds / 1e-9)} ns"
+
+
+def _shown(row: Pacing) -> dict[str, str | float]:
+    return {
+        "interval": _interval(row.interval_s),
+        "p50": row.late_p50_s * 1e6,
+        "p99": row.late_p99_s * 1e6,
+        "p999": row.late_p999_s * 1e6,
+        "max": row.late_max_s * 1e6,
+        "deviation": row.gap_deviation_s * 1e6,
+        "uneven": 100 * row.uneven,
+        "kept": 100 * row.kept,
+        "cpu": 100 * row.cpu,
+        "each": row.cpu_per_packet_s * 1e6,
+    }
