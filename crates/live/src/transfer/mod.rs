@@ -1,1 +1,60 @@
 //! Files and live streams over sessions.
+//!
+//! | what | with a paced scheme | with a windowed scheme |
+//! | --- | --- | --- |
+//! | a file | [`Fountain`] over a [`FileStore`], taken by a [`Collector`] | [`Bytes`](bytes::Bytes), taken by a [`Reassembly`](bytes::Reassembly) |
+//! | standard input, whole | [`Fountain`] over a [`PipeStore`] | the same, from a ring |
+//! | standard input, in time | [`Timely`](timely::Timely), taken by a [`Playout`](timely::Playout) | – |
+//!
+//! Nothing here knows sockets or a clock: time and packets are given, so that tests lose, double and reorder as they please. What is kept in
+//! memory is bounded by constants, whatever the size of a file and whatever arrives.
+
+mod assembly;
+mod collector;
+mod done;
+mod fountain;
+mod layout;
+mod manifest;
+mod names;
+mod outflow;
+mod partial;
+mod store;
+mod tally;
+mod words;
+
+pub use collector::{Collector, Into};
+pub use fountain::{Fountain, Receivers};
+pub use layout::Layout;
+pub use manifest::{Kind, Manifest};
+pub use names::{Refused, safe};
+pub use store::{FileStore, PipeStore, Store};
+pub use tally::{Tally, Told};
+
+/// Reading or writing failed, or what arrived cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// Where.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The other side offers what is not taken.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl TransferError {
+    /// The same, at `path`.
+    pub(crate) fn at(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.display().to_string();
+        move |source| Self::File { path, source }
+    }
+}
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,469 @@
+//! The sending side: symbols of blocks, until every receiver has said that it has the whole.
+//!
+//! What leaves next: an announcement now and then; what receivers were known to lack when they last reported, lowest block first; the next
+//! of the object itself; and where there is nothing of that, symbols made by the code for blocks that nobody is known to have. A symbol
+//! made by the code is worth as much to every receiver, whatever it lacks.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use contract::PeerId;
+use raptorq::SourceBlockEncoder;
+use units::{Duration, Time};
+
+use super::assembly::code;
+use super::tally::Sent;
+use super::words::{self, Report, SYMBOL_HEADER, Word};
+use super::{Kind, Manifest, Store, Tally};
+use crate::content::{Payload, Standing};
+
+/// Whom a fountain waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receivers {
+    /// Nothing but announcements leaves before so many are there, and nothing is whole before so many have the whole.
+    pub least: usize,
+}
+
+/// A source of symbols.
+pub struct Fountain {
+    manifest: Manifest,
+    store: Box<dyn Store>,
+    receivers: Receivers,
+    tally: Arc<Tally>,
+    peers: BTreeMap<PeerId, Peer>,
+    /// So many were there at once: it has begun.
+    begun: bool,
+    /// The next symbol of the object itself.
+    block: u32,
+    symbol: u16,
+    /// Blocks all of whose own symbols were sent, and not everybody has.
+    sent: BTreeMap<u32, Block>,
+    /// Those of them that are wanted.
+    wanted: BTreeSet<u32>,
+    /// Blocks that somebody may lack, for when nothing is wanted, and whose turn it is.
+    doubtful: Vec<u32>,
+    turn: usize,
+    /// The blocks read last.
+    read: Buffer,
+    again: Buffer,
+    /// Coded blocks, used last at the end.
+    coders: VecDeque<(u32, SourceBlockEncoder)>,
+    /// Symbols made by the code so far: each gets a number of its own, whatever its block.
+    coded: u32,
+    announce_at: Time,
+    /// Number of the next packet: a lower one means that the session began anew.
+    seq: u64,
+    failed: Option<String>,
+}
+
+/// What is known of a receiver.
+#[derive(Debug, Default)]
+struct Peer {
+    here: bool,
+    /// Its last report; none since it joined.
+    report: Option<Report>,
+    whole: bool,
+    failed: Option<String>,
+}
+
+/// A block of which symbols may be wanted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    /// Number of the packet that last carried a symbol of it; what reports say that have not seen that packet is out of date.
+    last: u64,
+    want: u16,
+    /// Its own symbols are to be sent again, from this one on.
+    again: Option<u16>,
+}
+
+/// A block in memory.
+#[derive(Debug, Default)]
+struct Buffer {
+    block: Option<u32>,
+    bytes: Vec<u8>,
+}
+
+/// Between announcements while somebody has not reported, and afterwards.
+const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
+/// How often it is looked whether there is something to send.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// Blocks ahead of a receiver that has not reported yet.
+const AHEAD: u32 = 64;
+/// Coded blocks in memory.
+const CODERS: usize = 8;
+/// The most blocks of a report that are looked at.
+const LOOKED_AT: usize = 4096;
+/// The most blocks that are remembered as sent; reports about others are believed as they are.
+const REMEMBERED: usize = 1 << 16;
+/// One past the greatest number of a symbol [RFC6330 §3.2].
+const NUMBERS: u32 = 1 << 24;
+
+impl Fountain {
+    /// A fountain of `store`, which `manifest` describes.
+    pub fn new(manifest: Manifest, store: Box<dyn Store>, receivers: Receivers, tally: Arc<Tally>) -> Self {
+        Self {
+            manifest,
+            store,
+            receivers,
+            tally,
+            peers: BTreeMap::new(),
+            begun: false,
+            block: 0,
+            symbol: 0,
+            sent: BTreeMap::new(),
+            wanted: BTreeSet::new(),
+            doubtful: Vec::new(),
+            turn: 0,
+            read: Buffer::default(),
+            again: Buffer::default(),
+            coders: VecDeque::new(),
+            coded: 0,
+            announce_at: Time::ZERO,
+            seq: 0,
+            failed: None,
+        }
+    }
+
+    /// Bytes of a symbol for packets whose content may have so many; `None` where they are too short.
+    pub fn symbol_bytes(room: usize) -> Option<u16> {
+        let bytes = room.checked_sub(SYMBOL_HEADER)?.min(9000);
+        u16::try_from(bytes).ok().filter(|bytes| *bytes >= 16)
+    }
+
+    /// What each receiver said last: those that could not take it.
+    pub fn refusals(&self) -> Vec<(PeerId, String)> {
+        let said = |(peer, state): (&PeerId, &Peer)| state.failed.clone().map(|why| (*peer, why));
+        self.peers.iter().filter_map(said).collect()
+    }
+
+    /// Those that still receive.
+    fn at_work(&self) -> impl Iterator<Item = &Peer> {
+        self.peers.values().filter(|peer| peer.here && !peer.whole && peer.failed.is_none())
+    }
+
+    fn has_begun(&mut self) -> bool {
+        let here = self.peers.values().filter(|peer| peer.here).count();
+        self.begun |= here >= self.receivers.least.max(1);
+        self.begun
+    }
+
+    /// One past the last block that every receiver can keep.
+    fn limit(&self) -> u32 {
+        let limit = |peer: &Peer| peer.report.as_ref().map_or(AHEAD, |report| report.limit);
+        self.at_work().map(limit).min().unwrap_or(0)
+    }
+
+    fn symbols_in(&self, block: u32) -> u16 {
+        self.manifest.layout.symbols_in(block, self.manifest.kind == Kind::Stream)
+    }
+
+    /// Whether a symbol of the object itself may leave now.
+    fn has_next(&mut self) -> bool {
+        self.block < self.limit() && self.block < self.store.there()
+    }
+
+    fn announce(&mut self, now: Time, room: &mut [u8]) -> usize {
+        if let (None, Some((length, hash))) = (self.manifest.hash, self.store.end()) {
+            self.manifest.layout.length = Some(length);
+            self.manifest.hash = Some(hash);
+            self.tally.set_total(length);
+        }
+        let waiting = !self.begun || self.at_work().any(|peer| peer.report.is_none());
+        self.announce_at = now + if waiting { ANNOUNCE_EVERY.0 } else { ANNOUNCE_EVERY.1 };
+        let written = words::write_announce(&self.manifest, room);
+        if written == 0 {
+            self.failed = Some("packets are too short to say what is being sent".to_owned());
+        }
+        written
+    }
+
+    /// Sends a symbol that is wanted.
+    fn send_wanted(&mut self, seq: u64, room: &mut [u8]) -> Option<usize> {
+        loop {
+            let block = *self.wanted.first()?;
+            let symbols = self.symbols_in(block);
+            let state = self.sent.entry(block).or_default();
+            let own = state.again.filter(|next| *next < symbols);
+            state.again = own.map(|next| next + 1);
+            state.want = state.want.saturating_sub(1);
+            state.last = seq;
+            if state.want == 0 {
+                state.again = None;
+                self.wanted.remove(&block);
+            }
+            let written = match own {
+                Some(number) => {
+                    self.tally.count_sent(Sent::Again);
+                    self.write_own(block, number, true, room)
+                }
+                None => self.write_coded(block, room),
+            };
+            if written.is_some() || self.failed.is_some() {
+                return written;
+            }
+            self.gone(block);
+        }
+    }
+
+    /// Sends the next symbol of the object itself.
+    fn send_next(&mut self, seq: u64, room: &mut [u8]) -> Option<usize> {
+        if !self.has_next() {
+            return None;
+        }
+        let (block, symbol) = (self.block, self.symbol);
+        let written = self.write_own(block, symbol, false, room)?;
+        self.tally.count_sent(Sent::First);
+        self.symbol += 1;
+        if self.symbol >= self.symbols_in(block) {
+            (self.block, self.symbol) = (block + 1, 0);
+            self.sent.insert(block, Block { last: seq, ..Block::default() });
+            if self.sent.len() > REMEMBERED {
+                self.forget_one();
+            }
+            self.doubt();
+        }
+        Some(written)
+    }
+
+    /// Sends a coded symbol of a block that somebody may lack.
+    fn send_doubtful(&mut self, room: &mut [u8]) -> Option<usize> {
+        let block = *self.doubtful.get(self.turn % self.doubtful.len().max(1))?;
+        self.turn = (self.turn + 1) % self.doubtful.len();
+        self.write_coded(block, room)
+    }
+
+    /// Writes a symbol of the object itself.
+    fn write_own(&mut self, block: u32, number: u16, again: bool, room: &mut [u8]) -> Option<usize> {
+        let buffer = if again { &mut self.again } else { &mut self.read };
+        if buffer.block != Some(block) {
+            buffer.block = None;
+            match self.store.read(block, &mut buffer.bytes) {
+                Ok(true) => buffer.block = Some(block),
+                Ok(false) => return None,
+                Err(error) => {
+                    self.failed = Some(error.to_string());
+                    return None;
+                }
+            }
+        }
+        let size = usize::from(self.manifest.layout.symbol_bytes);
+        let at = usize::from(number) * size;
+        write(block, u32::from(number), buffer.bytes.get(at..at + size)?, room)
+    }
+
+    /// Writes a symbol made by the code.
+    fn write_coded(&mut self, block: u32, room: &mut [u8]) -> Option<usize> {
+        let size = usize::from(self.manifest.layout.symbol_bytes);
+        let symbols = self.symbols_in(block);
+        if self.coders.back().is_none_or(|(of, _)| *of != block) {
+            let coder = match self.coders.iter().position(|(of, _)| *of == block) {
+                Some(at) => self.coders.remove(at)?,
+                None => {
+                    let mut bytes = Vec::new();
+                    match self.store.read(block, &mut bytes) {
+                        Ok(true) => {}
+                        Ok(false) => return None,
+                        Err(error) => {
+                            self.failed = Some(error.to_string());
+                            return None;
+                        }
+                    }
+                    (block, SourceBlockEncoder::new(0, &code(symbols, size), &bytes))
+                }
+            };
+            if self.coders.len() >= CODERS {
+                self.coders.pop_front();
+            }
+            self.coders.push_back(coder);
+        }
+        let (_, coder) = self.coders.back()?;
+        let nth = self.coded % (NUMBERS - u32::from(symbols));
+        self.coded = self.coded.wrapping_add(1);
+        let symbol = coder.repair_packets(nth, 1).pop()?;
+        self.tally.count_sent(Sent::Coded);
+        write(block, symbol.payload_id().encoding_symbol_id(), symbol.data(), room)
+    }
+
+    /// A block that somebody wants is no longer kept.
+    fn gone(&mut self, block: u32) {
+        self.wanted.remove(&block);
+        for peer in self.peers.values_mut().filter(|peer| peer.here && !peer.whole) {
+            if peer.report.as_ref().is_some_and(|report| report.base <= block) {
+                peer.failed = Some("it joined when the beginning of the stream was gone".to_owned());
+            }
+        }
+    }
+
+    fn forget_one(&mut self) {
+        let idle = self.sent.iter().find(|(_, block)| block.want == 0).map(|(number, _)| *number);
+        if let Some(number) = idle {
+            self.sent.remove(&number);
+        }
+    }
+
+    fn on_report(&mut self, from: PeerId, report: Report) {
+        let peer = self.peers.entry(from).or_default();
+        peer.here = true;
+        // an older report that came later
+        if peer.report.as_ref().is_some_and(|last| last.seen > report.seen || last.complete > report.complete)
+        {
+            return;
+        }
+        peer.whole |= report.whole;
+        let alone = self.at_work().count() <= 1;
+        let mut looked_at = 0;
+        for lack in &report.lacks {
+            for block in (lack.first..self.block).take(usize::from(lack.blocks)) {
+                looked_at += 1;
+                if looked_at > LOOKED_AT || lack.symbols == 0 {
+                    break;
+                }
+                let symbols = self.manifest.layout.symbols_in(block, self.manifest.kind == Kind::Stream);
+                let state = self.sent.entry(block).or_default();
+                let lacks = lack.symbols.min(symbols.max(1));
+                // what was sent since may be under way
+                if state.last > report.seen || state.want >= lacks {
+                    continue;
+                }
+                // who has nothing of a block needs no decoding if its own symbols come again
+                if alone && lacks == symbols && state.want == 0 {
+                    state.again = Some(0);
+                }
+                state.want = lacks;
+                self.wanted.insert(block);
+            }
+        }
+        if let Some(peer) = self.peers.get_mut(&from) {
+            peer.report = Some(report);
+        }
+        self.settle();
+    }
+
+    /// Takes note of what everybody has.
+    fn settle(&mut self) {
+        let base = |peer: &Peer| peer.report.as_ref().map_or(0, |report| report.base);
+        let complete = |peer: &Peer| peer.report.as_ref().map_or(0, |report| report.complete);
+        let everybody = self.at_work().map(base).min();
+        let below = everybody.unwrap_or(if self.begun { self.block } else { 0 });
+        self.sent = self.sent.split_off(&below);
+        self.wanted = self.wanted.split_off(&below);
+        if self.begun {
+            self.store.release(below);
+        }
+        let least = self.at_work().map(complete).min().map(|blocks| {
+            (u64::from(blocks) * self.manifest.layout.block_bytes() as u64)
+                .min(self.manifest.layout.length.unwrap_or(u64::MAX))
+        });
+        let whole = self.peers.values().filter(|peer| peer.whole).count();
+        match least {
+            Some(bytes) => self.tally.set_done(bytes),
+            None if whole > 0 => self.tally.set_done(self.manifest.layout.length.unwrap_or(0)),
+            None => {}
+        }
+        self.tally.set_receivers(self.peers.len(), whole);
+        self.doubt();
+    }
+
+    /// Works out which blocks somebody may lack: a few of the lowest, since each must be coded.
+    fn doubt(&mut self) {
+        let mut doubtful = BTreeSet::new();
+        for peer in self.at_work() {
+            let (until, lacks) = match &peer.report {
+                Some(report) => (report.until.max(report.base), &report.lacks[..]),
+                None => (0, &[][..]),
+            };
+            let listed = lacks.iter().flat_map(|lack| (lack.first..).take(usize::from(lack.blocks)));
+            let unknown = until..self.block;
+            doubtful
+                .extend(listed.take(CODERS).chain(unknown.take(CODERS)).filter(|block| *block < self.block));
+        }
+        self.doubtful = doubtful.into_iter().take(CODERS).collect();
+        self.turn = 0;
+    }
+}
+
+/// Writes a symbol and what stands before it.
+fn write(block: u32, number: u32, symbol: &[u8], room: &mut [u8]) -> Option<usize> {
+    let length = SYMBOL_HEADER + symbol.len();
+    let place = room.get_mut(..length)?;
+    words::write_symbol_header(block, number, place);
+    place[SYMBOL_HEADER..].copy_from_slice(symbol);
+    Some(length)
+}
+
+impl Payload for Fountain {
+    fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize {
+        if self.failed.is_some() {
+            return 0;
+        }
+        if seq < self.seq {
+            self.sent.values_mut().for_each(|block| block.last = 0);
+        }
+        self.seq = seq + 1;
+        let ended = self.manifest.hash.is_none() && self.store.end().is_some();
+        if now >= self.announce_at || ended {
+            return self.announce(now, room);
+        }
+        if !self.has_begun() {
+            return 0;
+        }
+        let written = self.send_wanted(seq, room).or_else(|| self.send_next(seq, room));
+        written.or_else(|| self.send_doubtful(room)).unwrap_or(0)
+    }
+
+    fn ready(&mut self, now: Time) -> Time {
+        if self.has_begun() && (!self.wanted.is_empty() || self.has_next() || !self.doubtful.is_empty()) {
+            return now;
+        }
+        self.announce_at.min(now + LOOK_EVERY).max(now)
+    }
+
+    fn on_join(&mut self, peer: PeerId) {
+        // what it said before, it said in an earlier life
+        self.peers.insert(peer, Peer { here: true, ..Peer::default() });
+        self.announce_at = Time::ZERO;
+        self.settle();
+    }
+
+    fn on_leave(&mut self, peer: PeerId) {
+        if let Some(peer) = self.peers.get_mut(&peer) {
+            peer.here = false;
+        }
+        self.settle();
+    }
+
+    fn on_word(&mut self, from: PeerId, _now: Time, word: &[u8]) {
+        match Word::read(word) {
+            Some(Word::Report(report)) => self.on_report(from, report),
+            Some(Word::Failed(why)) => {
+                self.peers.entry(from).or_default().failed = Some(why);
+                self.settle();
+            }
+            _ => {}
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        if let Some(why) = &self.failed {
+            return Standing::Failed(why.clone());
+        }
+        if self.peers.len() < self.receivers.least.max(1) || self.at_work().next().is_some() {
+            return Standing::Going;
+        }
+        let whole = self.peers.values().filter(|peer| peer.whole).count();
+        if whole == self.peers.len() {
+            return Standing::Whole;
+        }
+        let said: Vec<&str> = self.peers.values().filter_map(|peer| peer.failed.as_deref()).collect();
+        let gone = self.peers.len() - whole - said.len();
+        Standing::Failed(match (self.peers.len(), &said[..], gone) {
+            (1, [why, ..], _) => format!("the receiver could not take it: {why}"),
+            (1, [], _) => "the receiver left before it had the whole".to_owned(),
+            (all, [], _) => format!("{gone} of {all} receivers left before they had the whole"),
+            (all, [why, ..], 0) => format!("{} of {all} receivers could not take it: {why}", said.len()),
+            (all, [why, ..], _) => {
+                format!("{} of {all} receivers could not take it, {gone} left: {why}", said.len())
+            }
+        })
+    }
+}

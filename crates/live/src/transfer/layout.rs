@@ -1,0 +1,120 @@
+//! Where the bytes of an object are: blocks of symbols.
+
+/// How an object is cut: into blocks of so many symbols, each symbol as long as fits into a packet. The last block has fewer, and its last
+/// symbol is filled up with zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Bytes of the object; `None` while it is still being produced. Blocks are then all full.
+    pub length: Option<u64>,
+    /// Bytes of a symbol.
+    pub symbol_bytes: u16,
+    /// Symbols of a full block.
+    pub block_symbols: u16,
+}
+
+/// Symbols of a block of a file. Blocks are small, so that one is complete soon and decoding it takes about a millisecond.
+const FILE_SYMBOLS: u16 = 256;
+/// Symbols of a block of a stream, whose end is filled up with zeros and whose bytes wait until a block is full.
+const STREAM_SYMBOLS: u16 = 64;
+/// The most symbols of a block, however large a file.
+const MOST_SYMBOLS: u16 = 4096;
+/// Blocks beyond which blocks grow instead of becoming more.
+const MANY_BLOCKS: u64 = 1 << 22;
+/// The most blocks of an object.
+const MOST_BLOCKS: u64 = 1 << 24;
+/// Shortest and longest symbol.
+const SYMBOL_BYTES: std::ops::RangeInclusive<u16> = 16..=9000;
+
+impl Layout {
+    /// Of a file of `length` bytes.
+    pub fn of_file(length: u64, symbol_bytes: u16) -> Self {
+        let symbols = length.div_ceil(u64::from(symbol_bytes));
+        let mut block_symbols = FILE_SYMBOLS;
+        while block_symbols < MOST_SYMBOLS && symbols / u64::from(block_symbols) >= MANY_BLOCKS {
+            block_symbols *= 2;
+        }
+        Self { length: Some(length), symbol_bytes, block_symbols }
+    }
+
+    /// Of a stream whose end is not known.
+    pub const fn of_stream(symbol_bytes: u16) -> Self {
+        Self { length: None, symbol_bytes, block_symbols: STREAM_SYMBOLS }
+    }
+
+    /// Whether it can be: nobody is made to hold more than 36 MB for a block or 2 MB for the list of blocks.
+    pub fn possible(&self) -> bool {
+        let blocks = self.length.unwrap_or(0) / self.block_bytes().max(1) as u64;
+        SYMBOL_BYTES.contains(&self.symbol_bytes)
+            && (1..=MOST_SYMBOLS).contains(&self.block_symbols)
+            && blocks < MOST_BLOCKS
+    }
+
+    /// Bytes of a full block.
+    pub fn block_bytes(&self) -> usize {
+        usize::from(self.symbol_bytes) * usize::from(self.block_symbols)
+    }
+
+    /// How many blocks there are; the greatest number there can be while the length is not known.
+    pub fn blocks(&self) -> u32 {
+        let blocks = self.length.map_or(u64::MAX, |length| length.div_ceil(self.block_bytes() as u64));
+        u32::try_from(blocks).unwrap_or(u32::MAX)
+    }
+
+    /// Where a block begins, in bytes.
+    pub fn start(&self, block: u32) -> u64 {
+        u64::from(block) * self.block_bytes() as u64
+    }
+
+    /// Bytes of the object in a block.
+    pub fn bytes_in(&self, block: u32) -> usize {
+        let rest = self.length.map_or(u64::MAX, |length| length.saturating_sub(self.start(block)));
+        usize::try_from(rest).unwrap_or(usize::MAX).min(self.block_bytes())
+    }
+
+    /// Symbols of a block. Blocks of a stream stay full when its end becomes known.
+    pub fn symbols_in(&self, block: u32, stream: bool) -> u16 {
+        if stream {
+            return self.block_symbols;
+        }
+        let symbols = self.bytes_in(block).div_ceil(usize::from(self.symbol_bytes));
+        u16::try_from(symbols).unwrap_or(self.block_symbols)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_cut_into_full_blocks_and_a_rest() {
+        let layout = Layout::of_file(1_000_000, 1000);
+        assert_eq!((layout.blocks(), layout.block_bytes()), (4, 256_000));
+        assert_eq!(layout.start(3), 768_000);
+        assert_eq!((layout.bytes_in(2), layout.bytes_in(3), layout.bytes_in(4)), (256_000, 232_000, 0));
+        assert_eq!((layout.symbols_in(0, false), layout.symbols_in(3, false)), (256, 232));
+        assert_eq!(Layout::of_file(768_001, 1000).symbols_in(3, false), 1);
+        assert_eq!(Layout::of_file(0, 1000).blocks(), 0);
+    }
+
+    #[test]
+    fn blocks_of_enormous_files_grow() {
+        let layout = Layout::of_file(50_000_000_000_000, 1400);
+        assert!(layout.possible());
+        assert_eq!(layout.block_symbols, MOST_SYMBOLS);
+    }
+
+    #[test]
+    fn impossible_layouts_are_found() {
+        let good = Layout::of_file(1_000_000, 1000);
+        assert!(good.possible() && Layout::of_stream(1000).possible());
+        for bad in [
+            Layout { symbol_bytes: 0, ..good },
+            Layout { symbol_bytes: 10_000, ..good },
+            Layout { block_symbols: 0, ..good },
+            Layout { block_symbols: 5000, ..good },
+            Layout { length: Some(u64::MAX), ..good },
+        ] {
+            assert!(!bad.possible(), "{bad:?}");
+        }
+    }
+}

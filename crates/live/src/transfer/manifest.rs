@@ -1,0 +1,173 @@
+//! What is being sent: said by the sender again and again, so that nobody who comes late waits long.
+
+use units::Duration;
+
+use super::Layout;
+
+/// What kind of object it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file, known as a whole before it is sent.
+    File,
+    /// Bytes of a program, of unknown number, all of which count.
+    Stream,
+    /// Bytes of a program that are worth something until so long after they were made.
+    Timely(Duration),
+}
+
+/// What is being sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    /// What kind of object it is.
+    pub kind: Kind,
+    /// Distinguishes this object from others: of a file the beginning of its hash, otherwise a number by chance.
+    pub id: u64,
+    /// What the file is called, as the sender proposes.
+    pub name: String,
+    /// How it is cut.
+    pub layout: Layout,
+    /// BLAKE3 hash of the whole, once it is known.
+    pub hash: Option<[u8; 32]>,
+    /// How often a receiver reports.
+    pub report_every: Duration,
+}
+
+/// The version of this format.
+const VERSION: u8 = 1;
+/// Bytes before the name.
+const FIXED: usize = 64;
+/// Reports are no rarer than this.
+const LONGEST_REPORT: Duration = Duration::from_secs(60);
+
+impl Manifest {
+    /// Writes it to the end of `into`: at most 64 + 255 bytes.
+    ///
+    /// | bytes | what |
+    /// | --- | --- |
+    /// | 0 | version, 1 |
+    /// | 1 | kind: 0 file, 1 stream, 2 timely |
+    /// | 2–9 | id |
+    /// | 10–17 | length; all ones when unknown |
+    /// | 18–49 | hash; zeros when unknown |
+    /// | 50–51 | bytes of a symbol |
+    /// | 52–53 | symbols of a block |
+    /// | 54–57 | milliseconds between reports |
+    /// | 58–61 | milliseconds that bytes are worth something, for timely ones |
+    /// | 62 | 1 when the hash is known |
+    /// | 63 | bytes of the name, which follows |
+    pub fn write(&self, into: &mut Vec<u8>) {
+        let (kind, deadline) = match self.kind {
+            Kind::File => (0, Duration::ZERO),
+            Kind::Stream => (1, Duration::ZERO),
+            Kind::Timely(deadline) => (2, deadline),
+        };
+        let name = &self.name.as_bytes()[..self.name.len().min(255)];
+        into.extend([VERSION, kind]);
+        into.extend(self.id.to_be_bytes());
+        into.extend(self.layout.length.unwrap_or(u64::MAX).to_be_bytes());
+        into.extend(self.hash.unwrap_or_default());
+        into.extend(self.layout.symbol_bytes.to_be_bytes());
+        into.extend(self.layout.block_symbols.to_be_bytes());
+        into.extend(millis(self.report_every).to_be_bytes());
+        into.extend(millis(deadline).to_be_bytes());
+        into.extend([u8::from(self.hash.is_some()), name.len() as u8]);
+        into.extend(name);
+    }
+
+    /// Reads what [`Self::write`] wrote, and how many bytes that were; `None` for anything else, and for what nobody could hold.
+    pub fn read(bytes: &[u8]) -> Option<(Self, usize)> {
+        let fixed: &[u8; FIXED] = bytes.first_chunk()?;
+        let word = |at: usize| u64::from_be_bytes(std::array::from_fn(|n| fixed[at + n]));
+        let half = |at: usize| u32::from_be_bytes(std::array::from_fn(|n| fixed[at + n]));
+        let short = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
+        if fixed[0] != VERSION {
+            return None;
+        }
+        let kind = match fixed[1] {
+            0 => Kind::File,
+            1 => Kind::Stream,
+            2 => Kind::Timely(Duration::from_millis(u64::from(half(58)))),
+            _ => return None,
+        };
+        let length = Some(word(10)).filter(|length| *length != u64::MAX);
+        let layout = Layout { length, symbol_bytes: short(50), block_symbols: short(52) };
+        let hash = (fixed[62] == 1).then(|| std::array::from_fn(|n| fixed[18 + n]));
+        let end = FIXED + usize::from(fixed[63]);
+        let name = std::str::from_utf8(bytes.get(FIXED..end)?).ok()?.to_owned();
+        let whole = kind != Kind::File || (length.is_some() && hash.is_some());
+        let report_every = Duration::from_millis(u64::from(half(54)).max(1)).min(LONGEST_REPORT);
+        let manifest = Self { kind, id: word(2), name, layout, hash, report_every };
+        (whole && layout.possible()).then_some((manifest, end))
+    }
+
+    /// Whether `other` is the same object: a report or a partial file of one is worth something for the other.
+    pub fn same(&self, other: &Self) -> bool {
+        let known = |manifest: &Self| (manifest.layout.length, manifest.hash);
+        self.id == other.id
+            && self.layout.symbol_bytes == other.layout.symbol_bytes
+            && self.layout.block_symbols == other.layout.block_symbols
+            && (self.kind != Kind::File || known(self) == known(other))
+    }
+}
+
+fn millis(span: Duration) -> u32 {
+    u32::try_from(span.as_nanos() / 1_000_000).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file() -> Manifest {
+        Manifest {
+            kind: Kind::File,
+            id: 0x0102_0304_0506_0708,
+            name: "größe.bin".to_owned(),
+            layout: Layout::of_file(1_000_000, 1400),
+            hash: Some([7; 32]),
+            report_every: Duration::from_millis(50),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let stream = Manifest { kind: Kind::Stream, layout: Layout::of_stream(1300), hash: None, ..file() };
+        let timely = Manifest { kind: Kind::Timely(Duration::from_millis(500)), ..stream.clone() };
+        for manifest in [file(), stream, timely] {
+            let mut bytes = Vec::new();
+            manifest.write(&mut bytes);
+            let end = bytes.len();
+            bytes.extend([1, 2, 3]);
+            assert_eq!(Manifest::read(&bytes), Some((manifest, end)));
+            for short in 0..end {
+                assert_eq!(Manifest::read(&bytes[..short]), None);
+            }
+        }
+    }
+
+    #[test]
+    fn what_nobody_could_hold_is_not_read() {
+        let read = |change: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = Vec::new();
+            file().write(&mut bytes);
+            change(&mut bytes);
+            Manifest::read(&bytes)
+        };
+        assert!(read(&|_| {}).is_some());
+        assert_eq!(read(&|bytes| bytes[0] = 2), None, "another version");
+        assert_eq!(read(&|bytes| bytes[1] = 3), None, "another kind");
+        assert_eq!(read(&|bytes| bytes[10..18].fill(255)), None, "a file of unknown length");
+        assert_eq!(read(&|bytes| bytes[62] = 0), None, "a file without a hash");
+        assert_eq!(read(&|bytes| bytes[52..54].fill(0)), None, "blocks of no symbols");
+        assert_eq!(read(&|bytes| bytes[64] = 0xff), None, "a name that is not text");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_comes_is_read_or_refused(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..330)) {
+            if let Some((manifest, _)) = Manifest::read(&bytes) {
+                proptest::prop_assert!(manifest.layout.possible());
+            }
+        }
+    }
+}

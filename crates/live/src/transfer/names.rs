@@ -1,0 +1,96 @@
+//! Names of files that a stranger proposes.
+
+/// Why a name is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Nothing, or longer than a file's name may be.
+    #[error("it has no letters, or more than 200 bytes")]
+    Length,
+    /// It leads to another folder, or could.
+    #[error("it is not the name of a file but a path")]
+    Path,
+    /// It would be a hidden file, or look like an option.
+    #[error("it begins with a dot or a dash")]
+    Beginning,
+    /// It holds letters that terminals obey or do not show.
+    #[error("it holds letters that are not shown")]
+    Letters,
+    /// It ends as our own files of unfinished transfers do.
+    #[error("it ends like an unfinished transfer")]
+    Ending,
+}
+
+/// What ends the name of a file that is not whole yet.
+pub(crate) const PART: &str = ".thalweg-part";
+/// What ends the name of the list of its blocks.
+pub(crate) const STATE: &str = ".thalweg-state";
+
+/// Whether a file may be called so: one plain name in the folder that was chosen, and visible as it is.
+pub fn safe(name: &str) -> Result<(), Refused> {
+    if name.trim().is_empty() || name.len() > LONGEST {
+        return Err(Refused::Length);
+    }
+    if name.contains(['/', '\\', ':']) {
+        return Err(Refused::Path);
+    }
+    if name.starts_with(['.', '-', '~']) {
+        return Err(Refused::Beginning);
+    }
+    if name.chars().any(|letter| letter.is_control() || UNSEEN.iter().any(|range| range.contains(&letter))) {
+        return Err(Refused::Letters);
+    }
+    if name.ends_with(PART) || name.ends_with(STATE) {
+        return Err(Refused::Ending);
+    }
+    Ok(())
+}
+
+/// With our own endings it stays below the 255 bytes that file systems take.
+const LONGEST: usize = 200;
+/// Marks of writing direction, joiners and the like: a name with them may look like another.
+const UNSEEN: [std::ops::RangeInclusive<char>; 5] = [
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{feff}'..='\u{feff}',
+    '\u{fff9}'..='\u{fffb}',
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_names_of_all_scripts_are_taken() {
+        for name in ["a", "film.mkv", "Übersicht 2026.pdf", "数据.tar.gz", "a b", "x..y", "x.thalweg"] {
+            assert_eq!(safe(name), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_or_deceive_are_refused() {
+        let cases = [
+            ("", Refused::Length),
+            ("  ", Refused::Length),
+            ("..", Refused::Beginning),
+            (".", Refused::Beginning),
+            ("../x", Refused::Path),
+            ("/etc/passwd", Refused::Path),
+            ("a/b", Refused::Path),
+            ("a\\b", Refused::Path),
+            ("c:x", Refused::Path),
+            (".bashrc", Refused::Beginning),
+            ("-rf", Refused::Beginning),
+            ("a\0b", Refused::Letters),
+            ("a\nb", Refused::Letters),
+            ("a\u{1b}[2J", Refused::Letters),
+            ("invoice\u{202e}fdp.exe", Refused::Letters),
+            ("x.thalweg-part", Refused::Ending),
+            ("x.thalweg-state", Refused::Ending),
+        ];
+        for (name, why) in cases {
+            assert_eq!(safe(name), Err(why), "{name:?}");
+        }
+        assert_eq!(safe(&"x".repeat(201)), Err(Refused::Length));
+    }
+}

@@ -1,0 +1,85 @@
+//! Bytes on their way to a program that takes them when it likes: a thread writes, and the session never waits.
+
+use std::io::{ErrorKind, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use super::TransferError;
+
+/// A way out.
+#[derive(Debug)]
+pub(super) struct Outflow {
+    to: Option<SyncSender<Vec<u8>>>,
+    state: Arc<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: AtomicUsize,
+    failed: AtomicBool,
+    closed: AtomicBool,
+    over: AtomicBool,
+}
+
+/// Pieces that may wait.
+const MOST: usize = 4;
+
+impl Outflow {
+    /// A thread that writes to `pipe`, and ends when this is dropped.
+    pub(super) fn new(mut pipe: Box<dyn Write + Send>) -> Self {
+        let (to, from) = sync_channel::<Vec<u8>>(MOST);
+        let state = Arc::new(State::default());
+        let told = Arc::clone(&state);
+        std::thread::spawn(move || {
+            while let Ok(bytes) = from.recv() {
+                if let Err(error) = pipe.write_all(&bytes).and_then(|()| pipe.flush()) {
+                    told.closed.store(error.kind() == ErrorKind::BrokenPipe, Ordering::Relaxed);
+                    told.failed.store(true, Ordering::Release);
+                    return;
+                }
+                told.waiting.fetch_sub(1, Ordering::Release);
+            }
+            told.over.store(true, Ordering::Release);
+        });
+        Self { to: Some(to), state }
+    }
+
+    fn check(&self) -> Result<(), TransferError> {
+        if !self.state.failed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        Err(TransferError::Refused(if self.state.closed.load(Ordering::Relaxed) {
+            "the program that takes the output has ended".to_owned()
+        } else {
+            "the output could not be written".to_owned()
+        }))
+    }
+
+    /// Whether it takes one piece more at once.
+    ///
+    /// # Errors
+    /// The program has gone.
+    pub(super) fn has_room(&self) -> Result<bool, TransferError> {
+        self.check()?;
+        Ok(self.state.waiting.load(Ordering::Acquire) < MOST)
+    }
+
+    /// Gives a piece, for which there is room.
+    pub(super) fn give(&mut self, bytes: Vec<u8>) {
+        if let Some(to) = &self.to {
+            self.state.waiting.fetch_add(1, Ordering::AcqRel);
+            // who does not listen any more has failed, which is found next time
+            let _ = to.try_send(bytes);
+        }
+    }
+
+    /// Whether all was written.
+    ///
+    /// # Errors
+    /// The program has gone.
+    pub(super) fn is_done(&self) -> Result<bool, TransferError> {
+        self.check()?;
+        Ok(self.state.waiting.load(Ordering::Acquire) == 0)
+    }
+}

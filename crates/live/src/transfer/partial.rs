@@ -1,0 +1,228 @@
+//! A file that is being received: its bytes under another name until it is whole, and a list of the blocks that are there, so that
+//! a receiver that was killed goes on where it was.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::assembly::Shelf;
+use super::done::Done;
+use super::names::{PART, STATE};
+use super::{Layout, Manifest, TransferError};
+
+/// A file that is being received.
+#[derive(Debug)]
+pub(super) struct Partial {
+    part: File,
+    state: File,
+    layout: Layout,
+    stream: bool,
+    paths: Paths,
+    replace: bool,
+}
+
+/// Where its parts are.
+#[derive(Clone, Debug)]
+struct Paths {
+    whole: PathBuf,
+    part: PathBuf,
+    state: PathBuf,
+}
+
+/// What is found where a file is to be received.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Room for it, and the blocks that an earlier attempt had left.
+    Room(Partial, Done),
+    /// A file of this name and length: perhaps it is the same.
+    Whole(File, PathBuf),
+}
+
+const MAGIC: &[u8] = b"thalweg-state 1\n";
+
+impl Partial {
+    /// Looks for what is there of `manifest` in `folder`, where it is to be called `name`; makes the files that are missing.
+    pub(super) fn open(
+        folder: &Path,
+        name: &str,
+        manifest: &Manifest,
+        replace: bool,
+    ) -> Result<Found, TransferError> {
+        let place = |ending: &str| folder.join(format!("{name}{ending}"));
+        let paths = Paths { whole: place(""), part: place(PART), state: place(STATE) };
+        if let Some(there) = metadata(&paths.whole)?
+            && !replace
+        {
+            if there.is_file() && Some(there.len()) == manifest.layout.length {
+                let file = File::open(&paths.whole).map_err(TransferError::at(&paths.whole))?;
+                return Ok(Found::Whole(file, paths.whole));
+            }
+            return Err(TransferError::Refused(format!("{} is there already", paths.whole.display())));
+        }
+        for path in [&paths.part, &paths.state] {
+            if metadata(path)?.is_some_and(|there| !there.is_file()) {
+                return Err(TransferError::Refused(format!("{} is not a file", path.display())));
+            }
+        }
+        let (part, mut state) = (open(&paths.part)?, open(&paths.state)?);
+        let done = left(&mut state, &part, manifest).map_err(TransferError::at(&paths.state))?;
+        let partial = Self {
+            part,
+            state,
+            layout: manifest.layout,
+            stream: manifest.kind != super::Kind::File,
+            paths,
+            replace,
+        };
+        let done = match done {
+            Some(done) => done,
+            None => {
+                partial.begin(manifest)?;
+                Done::default()
+            }
+        };
+        Ok(Found::Room(partial, done))
+    }
+
+    /// Begins anew: nothing is there.
+    fn begin(&self, manifest: &Manifest) -> Result<(), TransferError> {
+        let mut head = MAGIC.to_vec();
+        let mut bytes = Vec::new();
+        manifest.write(&mut bytes);
+        head.extend((bytes.len() as u16).to_be_bytes());
+        head.extend(bytes);
+        self.part.set_len(0).map_err(TransferError::at(&self.paths.part))?;
+        self.part.set_len(self.layout.length.unwrap_or(0)).map_err(TransferError::at(&self.paths.part))?;
+        self.state.set_len(0).map_err(TransferError::at(&self.paths.state))?;
+        (&self.state).write_all(&head).map_err(TransferError::at(&self.paths.state))
+    }
+
+    /// The length became known.
+    pub(super) fn set_layout(&mut self, layout: Layout) {
+        self.layout = layout;
+    }
+
+    /// Where it will be when it is whole.
+    pub(super) fn whole_path(&self) -> &Path {
+        &self.paths.whole
+    }
+
+    /// Keeps a whole block.
+    pub(super) fn keep(&mut self, block: u32, bytes: &[u8]) -> Result<(), TransferError> {
+        self.put(block, 0, bytes).map_err(TransferError::at(&self.paths.part))
+    }
+
+    /// Notes that a block is there: its bytes were kept before.
+    pub(super) fn note(&self, block: u32) -> Result<(), TransferError> {
+        (&self.state).write_all(&block.to_be_bytes()).map_err(TransferError::at(&self.paths.state))
+    }
+
+    /// Gives back the bytes of the object in a block.
+    pub(super) fn read(&mut self, block: u32, into: &mut Vec<u8>) -> Result<(), TransferError> {
+        into.clear();
+        into.resize(self.layout.bytes_in(block), 0);
+        self.get(block, 0, into).map_err(TransferError::at(&self.paths.part))
+    }
+
+    /// It is whole: gives it its name.
+    pub(super) fn finish(&self) -> Result<(), TransferError> {
+        let Paths { whole, part, state } = &self.paths;
+        if let Some(length) = self.layout.length {
+            self.part.set_len(length).map_err(TransferError::at(part))?;
+        }
+        self.part.sync_data().map_err(TransferError::at(part))?;
+        if self.replace {
+            fs::rename(part, whole).map_err(TransferError::at(whole))?;
+        } else {
+            // unlike a renaming, this replaces nothing that came meanwhile
+            match fs::hard_link(part, whole) {
+                Ok(()) => fs::remove_file(part).map_err(TransferError::at(part))?,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    let said = format!(
+                        "{} came meanwhile; what was received is {}",
+                        whole.display(),
+                        part.display()
+                    );
+                    return Err(TransferError::Refused(said));
+                }
+                // a file system without links
+                Err(_) => fs::rename(part, whole).map_err(TransferError::at(whole))?,
+            }
+        }
+        fs::remove_file(state).map_err(TransferError::at(state))
+    }
+
+    /// It is not what it should be: the next attempt begins anew.
+    pub(super) fn disown(&self) {
+        // what cannot be removed is found not to fit by the next attempt
+        let _ = self.state.set_len(0);
+    }
+}
+
+impl Shelf for Partial {
+    fn put(&mut self, block: u32, offset: usize, bytes: &[u8]) -> std::io::Result<()> {
+        let end = if self.stream { bytes.len() } else { self.layout.bytes_in(block).saturating_sub(offset) };
+        let bytes = &bytes[..bytes.len().min(end)];
+        self.part.write_all_at(bytes, self.layout.start(block) + offset as u64)
+    }
+
+    fn get(&mut self, block: u32, offset: usize, bytes: &mut [u8]) -> std::io::Result<()> {
+        let end = self.layout.bytes_in(block).saturating_sub(offset).min(bytes.len());
+        let (there, beyond) = bytes.split_at_mut(end);
+        beyond.fill(0);
+        self.part.read_exact_at(there, self.layout.start(block) + offset as u64)
+    }
+}
+
+/// What stands at `path`, itself and not what it may lead to.
+fn metadata(path: &Path) -> Result<Option<fs::Metadata>, TransferError> {
+    match fs::symlink_metadata(path) {
+        Ok(there) => Ok(Some(there)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(TransferError::at(path)(error)),
+    }
+}
+
+fn open(path: &Path) -> Result<File, TransferError> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .map_err(TransferError::at(path))
+}
+
+/// The blocks that an earlier attempt at the same object left; `None` when there was none. The file `state` is then at its end.
+fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<Option<Done>> {
+    let mut bytes = Vec::new();
+    state.take(MOST_STATE).read_to_end(&mut bytes)?;
+    let noted = bytes.strip_prefix(MAGIC).and_then(|rest| {
+        let (length, rest) = rest.split_first_chunk::<2>()?;
+        let (head, list) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+        Some((Manifest::read(head)?.0, list))
+    });
+    let Some((before, list)) = noted else { return Ok(None) };
+    let fits = before.same(manifest) && Some(part.metadata()?.len()) == manifest.layout.length;
+    if !fits || manifest.layout.length.is_none() {
+        return Ok(None);
+    }
+    // a last entry that was cut off is cut off now, too
+    let (blocks, rest) = list.as_chunks::<4>();
+    if !rest.is_empty() {
+        state.set_len((bytes.len() - rest.len()) as u64)?;
+        use std::io::Seek;
+        state.seek(std::io::SeekFrom::End(0))?;
+    }
+    let mut done = Done::default();
+    for block in blocks.iter().map(|block| u32::from_be_bytes(*block)) {
+        if block < manifest.layout.blocks() {
+            done.insert(block);
+        }
+    }
+    Ok(Some(done))
+}
+
+/// The longest list of blocks that is read.
+const MOST_STATE: u64 = 4 * (1 << 24) + 1024;

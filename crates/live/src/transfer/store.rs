@@ -1,0 +1,268 @@
+//! Where a fountain's blocks come from: a file, or a program through a pipe.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::{Kind, Layout, Manifest, Tally, TransferError};
+use units::Duration;
+
+/// Blocks to send.
+pub trait Store: Send {
+    /// All blocks below are there by now.
+    fn there(&mut self) -> u32;
+
+    /// Puts a block into `into`, filled up with zeros to whole symbols. False where it is not there, or no longer.
+    fn read(&mut self, block: u32, into: &mut Vec<u8>) -> Result<bool, TransferError>;
+
+    /// Blocks below will not be asked for again.
+    fn release(&mut self, below: u32);
+
+    /// Length and hash of the whole, once they are known.
+    fn end(&mut self) -> Option<(u64, [u8; 32])>;
+}
+
+/// Receivers report so often unless there are many.
+pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(50);
+
+/// A file's blocks, read when they are needed.
+#[derive(Debug)]
+pub struct FileStore {
+    file: File,
+    path: String,
+    layout: Layout,
+    hash: [u8; 32],
+}
+
+impl FileStore {
+    /// Opens a file and works out its hash; says what it is. `go_on` is asked now and then: when it says no, the answer is `None`.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has no name that a receiver would take.
+    pub fn open(
+        path: &Path,
+        name: &str,
+        symbol_bytes: u16,
+        tally: &Tally,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<(Self, Manifest)>, TransferError> {
+        super::safe(name).map_err(|why| TransferError::Refused(format!("a file called {name:?}: {why}")))?;
+        let failed = |error| TransferError::at(path)(error);
+        let mut file = File::open(path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        tally.name(name);
+        tally.set_total(length);
+        let mut hasher = blake3::Hasher::new();
+        let mut buffer = vec![0; READ];
+        let mut read = 0;
+        loop {
+            let bytes = file.read(&mut buffer).map_err(failed)?;
+            if bytes == 0 {
+                break;
+            }
+            if !go_on() {
+                return Ok(None);
+            }
+            hasher.update(&buffer[..bytes]);
+            tally.add_hashed(bytes as u64);
+            read += bytes as u64;
+        }
+        if read != length {
+            return Err(TransferError::Refused(format!("{} changes while it is read", path.display())));
+        }
+        let hash = *hasher.finalize().as_bytes();
+        let layout = Layout::of_file(length, symbol_bytes);
+        if !layout.possible() {
+            return Err(TransferError::Refused(format!("{}: too large to be sent", path.display())));
+        }
+        let id = u64::from_be_bytes(std::array::from_fn(|n| hash[n]));
+        let manifest = Manifest {
+            kind: Kind::File,
+            id,
+            name: name.to_owned(),
+            layout,
+            hash: Some(hash),
+            report_every: REPORT_EVERY,
+        };
+        Ok(Some((Self { file, path: path.display().to_string(), layout, hash }, manifest)))
+    }
+
+    /// Reads bytes at `offset`.
+    pub(crate) fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<(), TransferError> {
+        self.file.read_exact_at(into, offset).map_err(|source| match source.kind() {
+            std::io::ErrorKind::UnexpectedEof => {
+                TransferError::Refused(format!("{} became shorter while it was sent", self.path))
+            }
+            _ => TransferError::File { path: self.path.clone(), source },
+        })
+    }
+}
+
+/// Bytes read at once while a hash is worked out.
+const READ: usize = 1 << 20;
+
+impl Store for FileStore {
+    fn there(&mut self) -> u32 {
+        self.layout.blocks()
+    }
+
+    fn read(&mut self, block: u32, into: &mut Vec<u8>) -> Result<bool, TransferError> {
+        let symbols = usize::from(self.layout.symbols_in(block, false));
+        into.clear();
+        into.resize(symbols * usize::from(self.layout.symbol_bytes), 0);
+        self.read_at(self.layout.start(block), &mut into[..self.layout.bytes_in(block)])?;
+        Ok(symbols > 0)
+    }
+
+    fn release(&mut self, _below: u32) {}
+
+    fn end(&mut self) -> Option<(u64, [u8; 32])> {
+        Some((self.layout.length.unwrap_or(0), self.hash))
+    }
+}
+
+/// A program's output, kept until every receiver has it. A thread reads, and waits while too much is kept.
+#[derive(Debug)]
+pub struct PipeStore {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    kept: Mutex<Kept>,
+    room: Condvar,
+    block_bytes: usize,
+    most: usize,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// Number of the first block that is kept.
+    first: u32,
+    blocks: VecDeque<Box<[u8]>>,
+    end: Option<(u64, [u8; 32])>,
+    failed: Option<std::io::ErrorKind>,
+    closed: bool,
+}
+
+/// Bytes that are kept of a pipe.
+const KEPT: usize = 24 << 20;
+
+impl PipeStore {
+    /// Reads `from` until its end; says what it is. `id` is a number by chance.
+    pub fn new(
+        mut from: Box<dyn Read + Send>,
+        name: &str,
+        id: u64,
+        symbol_bytes: u16,
+        tally: &Tally,
+    ) -> (Self, Manifest) {
+        let layout = Layout::of_stream(symbol_bytes);
+        tally.name(name);
+        let block_bytes = layout.block_bytes();
+        let shared = Arc::new(Shared {
+            kept: Mutex::default(),
+            room: Condvar::new(),
+            block_bytes,
+            most: (KEPT / block_bytes).max(4),
+        });
+        let reader = Arc::clone(&shared);
+        // it ends with its input, or when nobody keeps the store
+        std::thread::spawn(move || reader.read_all(&mut *from));
+        let manifest = Manifest {
+            kind: Kind::Stream,
+            id,
+            name: name.to_owned(),
+            layout,
+            hash: None,
+            report_every: REPORT_EVERY,
+        };
+        (Self { shared }, manifest)
+    }
+}
+
+impl Shared {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_all(&self, from: &mut dyn Read) {
+        let (mut hasher, mut length) = (blake3::Hasher::new(), 0);
+        loop {
+            let mut block = vec![0; self.block_bytes];
+            let (filled, failed) = fill(from, &mut block);
+            hasher.update(&block[..filled]);
+            length += filled as u64;
+            let mut kept = self.kept();
+            while kept.blocks.len() >= self.most && !kept.closed {
+                kept = self.room.wait(kept).unwrap_or_else(PoisonError::into_inner);
+            }
+            if kept.closed {
+                return;
+            }
+            if filled > 0 {
+                kept.blocks.push_back(block.into());
+            }
+            if filled < self.block_bytes {
+                kept.end = Some((length, *hasher.finalize().as_bytes()));
+                kept.failed = failed;
+                return;
+            }
+        }
+    }
+}
+
+/// Reads until `buffer` is full or there is nothing more.
+fn fill(from: &mut dyn Read, buffer: &mut [u8]) -> (usize, Option<std::io::ErrorKind>) {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match from.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(bytes) => filled += bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return (filled, Some(error.kind())),
+        }
+    }
+    (filled, None)
+}
+
+impl Store for PipeStore {
+    fn there(&mut self) -> u32 {
+        let kept = self.shared.kept();
+        kept.first + kept.blocks.len() as u32
+    }
+
+    fn read(&mut self, block: u32, into: &mut Vec<u8>) -> Result<bool, TransferError> {
+        let kept = self.shared.kept();
+        if let Some(kind) = kept.failed {
+            return Err(TransferError::File { path: "standard input".to_owned(), source: kind.into() });
+        }
+        let place = block.checked_sub(kept.first).and_then(|at| kept.blocks.get(at as usize));
+        let Some(bytes) = place else { return Ok(false) };
+        into.clear();
+        into.extend_from_slice(bytes);
+        Ok(true)
+    }
+
+    fn release(&mut self, below: u32) {
+        let mut kept = self.shared.kept();
+        while kept.first < below && kept.blocks.pop_front().is_some() {
+            kept.first += 1;
+        }
+        self.shared.room.notify_one();
+    }
+
+    fn end(&mut self) -> Option<(u64, [u8; 32])> {
+        self.shared.kept().end
+    }
+}
+
+impl Drop for PipeStore {
+    fn drop(&mut self) {
+        self.shared.kept().closed = true;
+        self.shared.room.notify_one();
+    }
+}

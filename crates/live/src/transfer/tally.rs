@@ -1,0 +1,156 @@
+//! How far a transfer is, for whoever looks on from another thread.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Counters of one transfer, shared with whoever shows them.
+#[derive(Debug, Default)]
+pub struct Tally {
+    total: AtomicU64,
+    done: AtomicU64,
+    hashed: AtomicU64,
+    sent: [AtomicU64; 3],
+    received: [AtomicU64; 3],
+    receivers: AtomicU64,
+    whole: AtomicU64,
+    dropped: AtomicU64,
+    late: AtomicU64,
+    words: Mutex<Words>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Words {
+    name: Option<String>,
+    path: Option<String>,
+    resumed: u64,
+    notes: Vec<String>,
+}
+
+/// What a [`Tally`] says at one instant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Bytes of the object; zero while that is not known.
+    pub total: u64,
+    /// Bytes that are there: at a source, with the receiver that has least.
+    pub done: u64,
+    /// Bytes whose hash has been worked out.
+    pub hashed: u64,
+    /// Symbols or pieces sent for the first time, made by the fountain code, and sent again.
+    pub sent: [u64; 3],
+    /// Symbols or pieces of use, without use, and of which nothing could be kept.
+    pub received: [u64; 3],
+    /// Receivers that are there or were, and how many of them have the whole.
+    pub receivers: u64,
+    /// Receivers that have the whole.
+    pub whole: u64,
+    /// Pieces of a live stream that the source did not send, for they were too old.
+    pub dropped: u64,
+    /// Pieces of a live stream that did not come in time.
+    pub late: u64,
+    /// What the object is called.
+    pub name: Option<String>,
+    /// Where it is, once it is there.
+    pub path: Option<String>,
+    /// Bytes that an earlier attempt had left.
+    pub resumed: u64,
+    /// What else people should know, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// What became of a symbol or piece that was sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sent {
+    First,
+    Coded,
+    Again,
+}
+
+/// What became of one that arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Received {
+    Useful,
+    Useless,
+    Unkept,
+}
+
+/// The most notes that are kept.
+const MOST_NOTES: usize = 20;
+
+impl Tally {
+    /// What it says now.
+    pub fn told(&self) -> Told {
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Told {
+            total: load(&self.total),
+            done: load(&self.done),
+            hashed: load(&self.hashed),
+            sent: [0, 1, 2].map(|n| load(&self.sent[n])),
+            received: [0, 1, 2].map(|n| load(&self.received[n])),
+            receivers: load(&self.receivers),
+            whole: load(&self.whole),
+            dropped: load(&self.dropped),
+            late: load(&self.late),
+            name: words.name,
+            path: words.path,
+            resumed: words.resumed,
+            notes: words.notes,
+        }
+    }
+
+    pub(crate) fn set_total(&self, bytes: u64) {
+        self.total.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_done(&self, bytes: u64) {
+        self.done.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_done(&self, bytes: u64) {
+        self.done.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_hashed(&self, bytes: u64) {
+        self.hashed.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_sent(&self, what: Sent) {
+        self.sent[what as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_received(&self, what: Received) {
+        self.received[what as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_receivers(&self, there: usize, whole: usize) {
+        self.receivers.store(there as u64, Ordering::Relaxed);
+        self.whole.store(whole as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_dropped(&self, pieces: u64) {
+        self.dropped.fetch_add(pieces, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_late(&self, pieces: u64) {
+        self.late.fetch_add(pieces, Ordering::Relaxed);
+    }
+
+    pub(crate) fn name(&self, name: &str) {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).name = Some(name.to_owned());
+    }
+
+    pub(crate) fn path(&self, path: &std::path::Path) {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).path = Some(path.display().to_string());
+    }
+
+    pub(crate) fn resumed(&self, bytes: u64) {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).resumed = bytes;
+    }
+
+    pub(crate) fn note(&self, note: impl Into<String>) {
+        let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        if words.notes.len() < MOST_NOTES {
+            words.notes.push(note.into());
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! Files and streams over a network that loses, doubles and reorders.
+
+use std::io::{Cursor, Read};
+use std::sync::Arc;
+
+use units::{Duration, Time};
+
+use super::testing::{CALM, End, Folder, GAP, Passage, ROUGH, Taken, Weather, carry, content};
+use super::*;
+use crate::content::{Payload, Sink, Standing};
+
+const ROOM: usize = 208;
+const SYMBOL: u16 = 200;
+const ALWAYS: std::ops::Range<Time> = Time::ZERO..Time::NEVER;
+
+fn secs(seconds: u64) -> Time {
+    Time::ZERO + Duration::from_secs(seconds)
+}
+
+/// A fountain of a file with these bytes, for so many receivers.
+fn fountain(folder: &Folder, bytes: &[u8], least: usize) -> (Fountain, Arc<Tally>) {
+    let (path, tally) = (folder.file("source.bin", bytes), Arc::new(Tally::default()));
+    let (store, manifest) = FileStore::open(&path, "film.bin", SYMBOL, &tally, &|| true)
+        .expect("the file is there")
+        .expect("nobody said stop");
+    (Fountain::new(manifest, Box::new(store), Receivers { least }, Arc::clone(&tally)), tally)
+}
+
+fn collector(folder: &Folder) -> (Collector, Arc<Tally>) {
+    into(Into::Folder { path: folder.0.clone(), name: None, replace: false })
+}
+
+fn into(into: Into) -> (Collector, Arc<Tally>) {
+    let tally = Arc::new(Tally::default());
+    (Collector::new(into, Arc::clone(&tally)), tally)
+}
+
+fn one(payload: &mut dyn Payload, sink: &mut dyn Sink, weather: Weather) -> Passage {
+    carry(payload, &mut [End { sink, weather, here: ALWAYS }], ROOM, secs(60))
+}
+
+/// What arrived under the name that the sender proposed.
+fn arrived(folder: &Folder) -> Vec<u8> {
+    std::fs::read(folder.0.join("film.bin")).expect("it has arrived")
+}
+
+#[test]
+fn over_a_calm_network_every_symbol_is_sent_once_and_none_is_coded_before_the_end() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(300_001));
+    let ((mut fountain, sent), (mut collector, got)) = (fountain(&from, &bytes, 1), collector(&to));
+    let passage = one(&mut fountain, &mut collector, CALM);
+    assert_eq!((passage.standing, collector.standing()), (Standing::Whole, Standing::Whole));
+    assert_eq!(arrived(&to), bytes);
+    assert_eq!(to.names(), ["film.bin"], "nothing of the work is left");
+    let (sent, got) = (sent.told(), got.told());
+    assert_eq!((sent.sent[0], sent.sent[2]), (1501, 0));
+    // 1501 symbols at one in 100 µs; what is coded leaves while the last report is under way
+    assert!(sent.sent[1] <= 300, "{:?}", sent.sent);
+    assert_eq!((got.received[0], got.done, got.total), (1501, 300_001, 300_001));
+    assert_eq!((sent.receivers, sent.whole, sent.done), (1, 1, 300_001));
+}
+
+#[test]
+fn a_file_arrives_whole_whatever_is_lost_doubled_and_reordered() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(400_000));
+    let ((mut fountain, sent), (mut collector, got)) = (fountain(&from, &bytes, 1), collector(&to));
+    let passage = one(&mut fountain, &mut collector, ROUGH);
+    assert_eq!(passage.standing, Standing::Whole);
+    assert_eq!(arrived(&to), bytes);
+    // a tenth is lost: about a ninth more must be sent, and what leaves while the last reports are under way
+    let told = sent.told();
+    assert!(told.sent[1] + told.sent[2] < told.sent[0] / 2, "{:?}", told.sent);
+    assert!(got.told().received[0] >= 2000);
+}
+
+#[test]
+fn half_of_all_packets_lost_both_ways_is_still_enough() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(50_000));
+    let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
+    let passage = one(&mut fountain, &mut collector, Weather { loss: 0.5, ..CALM });
+    assert_eq!(passage.standing, Standing::Whole);
+    assert_eq!(arrived(&to), bytes);
+}
+
+#[test]
+fn empty_and_tiny_files_arrive() {
+    for length in [0, 1, 199, 200, 201, 51_200, 51_201] {
+        let (from, to, bytes) = (Folder::new(), Folder::new(), content(length));
+        let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
+        assert_eq!(one(&mut fountain, &mut collector, ROUGH).standing, Standing::Whole, "{length} bytes");
+        assert_eq!(arrived(&to), bytes);
+    }
+}
+
+#[test]
+fn twenty_receivers_with_losses_of_their_own_all_get_the_whole() {
+    let (from, bytes) = (Folder::new(), content(300_000));
+    let (mut fountain, sent) = fountain(&from, &bytes, 20);
+    let folders: Vec<Folder> = (0..20).map(|_| Folder::new()).collect();
+    let mut collectors: Vec<Collector> = folders.iter().map(|folder| collector(folder).0).collect();
+    let mut ends: Vec<End<'_>> = collectors
+        .iter_mut()
+        .enumerate()
+        .map(|(n, sink)| End {
+            sink,
+            weather: Weather { loss: 0.01 * n as f64, ..ROUGH },
+            // they come one after the other, the last two when half is sent
+            here: Time::ZERO + GAP * (5 * n as u64 + if n >= 18 { 400 } else { 0 })..Time::NEVER,
+        })
+        .collect();
+    let passage = carry(&mut fountain, &mut ends, ROOM, secs(60));
+    assert_eq!(passage.standing, Standing::Whole);
+    assert!(folders.iter().all(|folder| arrived(folder) == bytes));
+    let told = sent.told();
+    assert_eq!((told.receivers, told.whole), (20, 20));
+    // together they lost about 2850 of 1500 symbols, each others; coded symbols serve all, so the worst decides and not the sum
+    assert!(told.sent[1] < told.sent[0], "{:?}", told.sent);
+}
+
+#[test]
+fn a_receiver_that_comes_when_all_was_sent_gets_the_whole() {
+    let (from, first, second) = (Folder::new(), Folder::new(), Folder::new());
+    let bytes = content(200_000);
+    let (mut fountain, _) = fountain(&from, &bytes, 2);
+    let ((mut early, _), (mut late, _)) = (collector(&first), collector(&second));
+    let mut ends = [
+        End { sink: &mut early, weather: CALM, here: ALWAYS },
+        End { sink: &mut late, weather: ROUGH, here: secs(1)..Time::NEVER },
+    ];
+    // it waits for two
+    assert_eq!(carry(&mut fountain, &mut ends, ROOM, secs(60)).standing, Standing::Whole);
+    assert_eq!((arrived(&first), arrived(&second)), (bytes.clone(), bytes));
+}
+
+#[test]
+fn a_receiver_that_was_killed_goes_on_where_it_was() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(600_000));
+    let (mut fountain, sent) = fountain(&from, &bytes, 1);
+    let (mut killed, _) = collector(&to);
+    let half = Time::ZERO + GAP * 1800;
+    carry(&mut fountain, &mut [End { sink: &mut killed, weather: ROUGH, here: ALWAYS }], ROOM, half);
+    assert_eq!(killed.standing(), Standing::Going);
+    drop(killed);
+    assert_eq!(to.names(), ["film.bin.thalweg-part", "film.bin.thalweg-state"]);
+
+    let (mut again, got) = collector(&to);
+    let passage = one(&mut fountain, &mut again, ROUGH);
+    assert_eq!(passage.standing, Standing::Whole);
+    assert_eq!(arrived(&to), bytes);
+    assert_eq!(to.names(), ["film.bin"]);
+    let resumed = got.told().resumed;
+    assert!(resumed >= 51_200, "{resumed} bytes were there");
+    assert!(got.told().received[0] < 3000 - resumed / 200 + 200, "only what was missing was taken again");
+    assert!(sent.told().sent[2] > 0, "blocks of which nothing was left came again as they are");
+}
+
+#[test]
+fn what_is_left_of_another_file_is_not_taken_for_this_one() {
+    let (from, to) = (Folder::new(), Folder::new());
+    let (mut before, _) = fountain(&from, &content(300_000), 1);
+    let (mut killed, _) = collector(&to);
+    let half = Time::ZERO + GAP * 1000;
+    carry(&mut before, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, half);
+    let mut bytes = content(300_000);
+    bytes[17] ^= 1;
+    let (mut fountain, _) = fountain(&from, &bytes, 1);
+    let (mut again, got) = collector(&to);
+    assert_eq!(one(&mut fountain, &mut again, CALM).standing, Standing::Whole);
+    assert_eq!((arrived(&to), got.told().resumed), (bytes, 0));
+}
+
+#[test]
+fn a_list_of_blocks_that_was_cut_off_is_read_as_far_as_it_goes() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(300_000));
+    let (mut fountain, _) = fountain(&from, &bytes, 1);
+    let (mut killed, _) = collector(&to);
+    let half = Time::ZERO + GAP * 1200;
+    carry(&mut fountain, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, half);
+    drop(killed);
+    let state = to.0.join("film.bin.thalweg-state");
+    let list = std::fs::read(&state).expect("it is there");
+    std::fs::write(&state, &list[..list.len() - 3]).expect("it is cut");
+    let (mut again, got) = collector(&to);
+    assert_eq!(one(&mut fountain, &mut again, CALM).standing, Standing::Whole);
+    assert_eq!(arrived(&to), bytes);
+    assert!(got.told().resumed > 0);
+}
+
+#[test]
+fn damage_that_nobody_noticed_is_found_at_the_end_and_said() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(100_000));
+    let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
+    // one packet of the object is changed on its way
+    struct Changed<'a>(&'a mut Collector);
+    impl Sink for Changed<'_> {
+        fn take(&mut self, seq: u64, now: Time, content: &[u8]) {
+            let mut content = content.to_vec();
+            if seq == 9 {
+                content[100] ^= 4;
+            }
+            self.0.take(seq, now, &content);
+        }
+        fn speak(&mut self, now: Time, word: &mut [u8; crate::content::LONGEST_WORD]) -> usize {
+            self.0.speak(now, word)
+        }
+        fn standing(&self) -> Standing {
+            self.0.standing()
+        }
+    }
+    let passage = one(&mut fountain, &mut Changed(&mut collector), CALM);
+    let Standing::Failed(why) = collector.standing() else { panic!("it is not whole") };
+    assert!(why.contains("its hash differs"), "{why}");
+    assert!(matches!(passage.standing, Standing::Failed(why) if why.contains("its hash differs")));
+    assert!(!to.0.join("film.bin").exists(), "what is wrong gets no name");
+
+    let (mut again, _) = self::collector(&to);
+    let (mut fountain, _) = self::fountain(&from, &bytes, 1);
+    assert_eq!(
+        one(&mut fountain, &mut again, CALM).standing,
+        Standing::Whole,
+        "the next attempt begins anew"
+    );
+    assert_eq!(arrived(&to), bytes);
+}
+
+#[test]
+fn garbage_in_every_packet_never_makes_a_file() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(20_000));
+    let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
+    let ends = &mut [End { sink: &mut collector, weather: Weather { damage: 0.02, ..ROUGH }, here: ALWAYS }];
+    let passage = carry(&mut fountain, ends, ROOM, secs(3));
+    assert_ne!(passage.standing, Standing::Whole);
+    assert_ne!(collector.standing(), Standing::Whole);
+    assert!(!to.0.join("film.bin").exists());
+}
+
+#[test]
+fn a_file_that_is_there_is_not_replaced_unless_that_was_asked_for() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(50_000));
+    to.file("film.bin", b"precious");
+    let ((mut fountain, _), (mut careful, _)) = (fountain(&from, &bytes, 1), collector(&to));
+    let passage = one(&mut fountain, &mut careful, CALM);
+    assert!(
+        matches!(careful.standing(), Standing::Failed(why) if why.ends_with("film.bin is there already"))
+    );
+    assert!(matches!(passage.standing, Standing::Failed(why) if why.contains("is there already")));
+    assert_eq!(arrived(&to), b"precious");
+
+    let (mut fountain, _) = self::fountain(&from, &bytes, 1);
+    let (mut bold, _) = into(Into::Folder { path: to.0.clone(), name: None, replace: true });
+    assert_eq!(one(&mut fountain, &mut bold, CALM).standing, Standing::Whole);
+    assert_eq!(arrived(&to), bytes);
+}
+
+#[test]
+fn the_same_file_that_is_there_already_is_as_good_as_received() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(500_000));
+    to.file("film.bin", &bytes);
+    let ((mut fountain, sent), (mut collector, got)) = (fountain(&from, &bytes, 1), collector(&to));
+    assert_eq!(one(&mut fountain, &mut collector, CALM).standing, Standing::Whole);
+    assert!(sent.told().sent[0] < 2500, "it was not sent to the end");
+    assert!(got.told().notes[0].contains("was there already"), "{:?}", got.told().notes);
+
+    let mut other = bytes.clone();
+    other[400_000] ^= 1;
+    to.file("film.bin", &other);
+    let ((mut fountain, _), (mut collector, _)) = (self::fountain(&from, &bytes, 1), self::collector(&to));
+    one(&mut fountain, &mut collector, CALM);
+    assert!(
+        matches!(collector.standing(), Standing::Failed(why) if why.ends_with("is there already, and is another"))
+    );
+    assert_eq!(arrived(&to), other);
+}
+
+#[test]
+fn a_name_that_leads_elsewhere_is_refused_on_both_sides() {
+    let (from, to) = (Folder::new(), Folder::new());
+    let path = from.file("source.bin", b"abc");
+    let tally = Tally::default();
+    let refused = FileStore::open(&path, "../evil", SYMBOL, &tally, &|| true).expect_err("a path is no name");
+    assert!(refused.to_string().contains("not the name of a file"), "{refused}");
+
+    let (store, good) = FileStore::open(&path, "good", SYMBOL, &tally, &|| true)
+        .expect("the file is there")
+        .expect("nobody said stop");
+    let evil = Manifest { name: "../evil".to_owned(), ..good };
+    let mut fountain = Fountain::new(evil, Box::new(store), Receivers { least: 1 }, Arc::new(tally));
+    let (mut collector, _) = collector(&to);
+    let passage = one(&mut fountain, &mut collector, CALM);
+    assert!(matches!(passage.standing, Standing::Failed(why) if why.contains("not the name of a file")));
+    assert!(to.names().is_empty());
+}
+
+#[test]
+fn a_link_in_place_of_the_partial_file_is_not_followed() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(5000));
+    let victim = from.file("victim", b"precious");
+    std::os::unix::fs::symlink(&victim, to.0.join("film.bin.thalweg-part")).expect("a link");
+    let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
+    one(&mut fountain, &mut collector, CALM);
+    assert!(matches!(collector.standing(), Standing::Failed(why) if why.ends_with("is not a file")));
+    assert_eq!(std::fs::read(&victim).expect("it is there"), b"precious");
+}
+
+#[test]
+fn a_receiver_that_leaves_is_told_of() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(500_000));
+    let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
+    let here = Time::ZERO..Time::ZERO + GAP * 500;
+    let ends = &mut [End { sink: &mut collector, weather: CALM, here }];
+    let passage = carry(&mut fountain, ends, ROOM, secs(10));
+    assert_eq!(passage.standing, Standing::Failed("the receiver left before it had the whole".to_owned()));
+}
+
+/// A program that writes so many bytes and ends.
+fn pipe(bytes: &[u8]) -> Box<dyn Read + Send> {
+    Box::new(Cursor::new(bytes.to_vec()))
+}
+
+#[test]
+fn a_pipe_of_any_length_arrives_in_order() {
+    // blocks of a stream are 12 800 bytes
+    for length in [0, 1, 12_799, 12_800, 12_801, 200_000] {
+        let (bytes, tally) = (content(length), Arc::new(Tally::default()));
+        let (store, manifest) = PipeStore::new(pipe(&bytes), "stdin", 9, SYMBOL, &tally);
+        let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { least: 1 }, tally);
+        let taken = Taken::default();
+        let (mut collector, got) = into(Into::Pipe(Box::new(taken.clone())));
+        // the reading and the writing thread run by themselves
+        let mut passage = one(&mut fountain, &mut collector, ROUGH);
+        for _ in 0..50 {
+            if passage.standing != Standing::Going {
+                break;
+            }
+            std::thread::yield_now();
+            passage = one(&mut fountain, &mut collector, ROUGH);
+        }
+        assert_eq!(passage.standing, Standing::Whole, "{length} bytes");
+        assert_eq!(taken.bytes(), bytes);
+        assert_eq!(got.told().total, length as u64);
+    }
+}
+
+#[test]
+fn a_file_may_go_to_a_pipe_and_a_pipe_into_a_folder() {
+    let (from, bytes) = (Folder::new(), content(300_000));
+    let (mut fountain, _) = fountain(&from, &bytes, 1);
+    let taken = Taken::default();
+    let (mut collector, _) = into(Into::Pipe(Box::new(taken.clone())));
+    assert_eq!(one(&mut fountain, &mut collector, ROUGH).standing, Standing::Whole);
+    assert_eq!(taken.bytes(), bytes);
+
+    let (to, tally) = (Folder::new(), Arc::new(Tally::default()));
+    let (store, manifest) = PipeStore::new(pipe(&bytes), "film.bin", 9, SYMBOL, &tally);
+    let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { least: 1 }, tally);
+    let (mut collector, _) = self::collector(&to);
+    assert_eq!(one(&mut fountain, &mut collector, ROUGH).standing, Standing::Whole);
+    assert_eq!(arrived(&to), bytes);
+    assert_eq!(to.names(), ["film.bin"]);
+}
+
+#[test]
+fn a_program_that_takes_nothing_holds_the_sender_and_costs_no_memory() {
+    /// Takes its first bytes and then waits for ever.
+    struct Stuck(std::sync::mpsc::Receiver<()>);
+    impl std::io::Write for Stuck {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            self.0.recv().map(|()| 0).map_err(|_| std::io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    // 24 MB are kept: more than that is offered
+    let (from, bytes) = (Folder::new(), content(40_000_000));
+    let path = from.file("source.bin", &bytes);
+    let tally = Arc::new(Tally::default());
+    let (store, manifest) = FileStore::open(&path, "film.bin", 8000, &tally, &|| true)
+        .expect("the file is there")
+        .expect("nobody said stop");
+    let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { least: 1 }, tally);
+    let (release, stuck) = std::sync::mpsc::channel();
+    let (mut collector, got) = into(Into::Pipe(Box::new(Stuck(stuck))));
+    let ends = &mut [End { sink: &mut collector, weather: CALM, here: ALWAYS }];
+    let passage = carry(&mut fountain, ends, 8008, Time::ZERO + GAP * 12_000);
+    assert_eq!(passage.standing, Standing::Going);
+    // the window, what waits before the pipe, and what is being written
+    let most = (24 << 20) + 5 * 2_048_000;
+    assert!(got.told().done <= most, "{}", got.told().done);
+    assert!(passage.packets < 8000, "the sender waits: {} packets", passage.packets);
+    drop(release);
+}
