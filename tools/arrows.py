@@ -34,6 +34,7 @@ SMALL = {
     "libm",  # the same mathematics on every machine
     "rand_core",  # the trait of random generators
     "rand_pcg",  # one small generator a component
+    "sha2",  # digests that sign named data
 }
 
 # Outside libraries that only some crates may use.

@@ -1,9 +1,11 @@
-//! Packets as bytes: IPv4 headers of real programs, headers made up for simulated packets, and capture files that hold both.
+//! Packets as bytes: IPv4 headers of real programs, headers made up for simulated packets, capture files that hold both, and named data.
 //!
-//! Nothing here keeps state but the capture file. Reading is total: bytes that are no packet are `None`, never a panic.
+//! Nothing here keeps state but the capture file and what waits for the rest of its pieces. Reading is total: bytes that are no packet
+//! are `None` or a reason, never a panic.
 
 mod frame;
 mod ip;
+pub mod ndn;
 mod pcapng;
 pub mod stream;
 

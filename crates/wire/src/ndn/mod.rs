@@ -1,0 +1,114 @@
+//! Named data networking as bytes: names, Interests, Data, the link protocol, and commands to forwarders.
+//!
+//! Sources: [NDN-packet] is the NDN Packet Format Specification 0.3, [NDNLPv2] the link protocol's page, [NFD-mgmt] the pages on NFD's
+//! management protocol. What is read stays where it is: a packet is a set of views into the bytes that came. Reading is total, and
+//! what is refused has a reason to count.
+
+mod data;
+mod digest;
+mod fragments;
+mod interest;
+pub mod kind;
+mod link;
+mod management;
+mod name;
+mod object;
+mod tlv;
+mod uri;
+
+use std::fmt;
+
+pub use data::{Data, Unsigned};
+pub use digest::{Digest, sha256};
+pub use fragments::{Fragmenter, Reassembly, Refusal};
+pub use interest::{Interest, Parameters};
+pub use link::{LinkHeader, LinkPacket, Reason, Token};
+pub use management::{Arguments, Command, Response, command};
+pub use name::{Component, Components, Name, NameView};
+pub use object::Metadata;
+pub use tlv::{Signature, frame_length};
+pub use uri::BadUri;
+
+/// The longest Interest or Data, in bytes. The specification has no bound; this is what public forwarders take [ndn-cxx:
+/// MAX_NDN_PACKET_SIZE].
+pub const LONGEST: usize = 8800;
+
+/// The longest link packet, in bytes: the longest packet, and more than all the header fields that are known.
+pub const LONGEST_FRAME: usize = LONGEST + 256;
+
+/// What a forwarder takes for the lifetime of an Interest that has none, in milliseconds [NDN-packet: InterestLifetime].
+pub const DEFAULT_LIFETIME_MS: u64 = 4000;
+
+/// Why bytes are no packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// They end too early, or something is longer than what holds it.
+    Truncated,
+    /// Something follows where nothing may.
+    Trailing,
+    /// It is longer than [`LONGEST`] or [`LONGEST_FRAME`].
+    TooLong,
+    /// A number is not written in the shortest way, or has a size that no number has.
+    Number,
+    /// An element of this type may not be ignored, and is unknown, repeated or in a wrong place.
+    Element(u32),
+    /// An element of this type must be there.
+    Missing(u32),
+    /// An element of this type has a value that it may not have.
+    Value(u32),
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated => f.write_str("the packet ends too early"),
+            Self::Trailing => f.write_str("there are bytes behind the packet"),
+            Self::TooLong => f.write_str("the packet is too long"),
+            Self::Number => f.write_str("a number is not in its shortest form"),
+            Self::Element(kind) => write!(f, "the element {kind:#x} is unknown, repeated or misplaced"),
+            Self::Missing(kind) => write!(f, "the element {kind:#x} is missing"),
+            Self::Value(kind) => write!(f, "the element {kind:#x} has a wrong value"),
+        }
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// What a packet is by its outermost type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Packet<'a> {
+    /// A request.
+    Interest(Interest<'a>),
+    /// An answer.
+    Data(Data<'a>),
+}
+
+impl<'a> Packet<'a> {
+    /// Reads an Interest or a Data that fills `bytes`.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        match bytes.first() {
+            None => Err(Malformed::Truncated),
+            Some(first) if u32::from(*first) == kind::INTEREST => Interest::read(bytes).map(Self::Interest),
+            Some(first) if u32::from(*first) == kind::DATA => Data::read(bytes).map(Self::Data),
+            Some(first) => Err(Malformed::Element(u32::from(*first))),
+        }
+    }
+
+    /// Its name.
+    pub const fn name(&self) -> NameView<'a> {
+        match self {
+            Self::Interest(interest) => interest.name,
+            Self::Data(data) => data.name,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    /// Bytes written as hexadecimal digits; spaces count for nothing.
+    pub(crate) fn hex(text: &str) -> Vec<u8> {
+        let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let digit = |byte: u8| (byte as char).to_digit(16).expect("a hexadecimal digit") as u8;
+        digits.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
+    }
+}
