@@ -357,6 +357,25 @@ impl Default for Meter {
 }
 
 impl Meter {
+    /// Adds what another meter of the same endpoint has counted since.
+    pub fn add(&mut self, more: &Self) {
+        self.counts.iter_mut().zip(more.counts).for_each(|(count, more)| *count += more);
+        self.goodput_bytes += more.goodput_bytes;
+        self.rtt_count += more.rtt_count;
+        self.rtt_sum_ns += more.rtt_sum_ns;
+        self.rtt_min = self.rtt_min.min(more.rtt_min);
+        if more.rtt_count > 0 {
+            self.rtt_last = more.rtt_last;
+        }
+        self.delay_count += more.delay_count;
+        self.delay_sum_ns += more.delay_sum_ns;
+        self.delay_square_sum_ns2 += more.delay_square_sum_ns2;
+        self.delay_min = self.delay_min.min(more.delay_min);
+        self.delay_max = self.delay_max.max(more.delay_max);
+        self.completed_at = self.completed_at.min(more.completed_at);
+        self.played_at = self.played_at.min(more.played_at);
+    }
+
     /// One counter.
     pub fn count(&self, what: Count) -> u64 {
         self.counts[what as usize]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Address, Cx, Endpoint, FlowId, Input, NodeId, Parting};
-use sim::{Blueprint, Outside, World};
+use contract::{Address, Cx, Destination, Endpoint, FlowId, Input, NodeId, Parting, PeerId};
+use sim::{Blueprint, Cast, Outside, World};
 use wire::Ipv4;
 
 /// The endpoint in the network of a program outside of it: what arrives is handed out.
@@ -21,10 +21,19 @@ impl Endpoint for Gate {
 }
 
 /// The ends of a flow between programs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ends {
     pub(crate) sender: Address,
-    pub(crate) receiver: Address,
+    /// One, or the members of a group.
+    pub(crate) receivers: Vec<Address>,
+    cast: Cast,
+}
+
+impl Ends {
+    fn at(&self, node: NodeId) -> Option<Address> {
+        let ends = || [self.sender].into_iter().chain(self.receivers.iter().copied());
+        ends().find(|end| end.node == node)
+    }
 }
 
 /// Flows between programs, and the devices of real nodes, which are numbered in the order of [`sim::Emulation::real`].
@@ -32,7 +41,7 @@ pub(crate) struct Gates {
     real: Vec<NodeId>,
     /// By flow.
     ends: Vec<Option<Ends>>,
-    /// TCP of the kernel, which is known by its ports.
+    /// TCP of the kernel and our own live endpoints, which are known by their ports.
     by_port: Vec<bool>,
     /// Of all others, by sender's and receiver's node.
     by_nodes: BTreeMap<(NodeId, NodeId), FlowId>,
@@ -52,14 +61,15 @@ impl Gates {
             world.custom_sender(id, Box::new(|_| Box::new(Gate)));
             world.custom_receiver(id, Box::new(|_| Box::new(Gate)));
             let (sender, receivers) = world.ends(id);
-            let Some(&receiver) = receivers.first() else { continue };
-            gates.ends[id.index()] = Some(Ends { sender, receiver });
-            gates.by_port[id.index()] = matches!(outside, Outside::Kernel(_));
-            // what is not of TCP's ports is of commands; where there are none, such as errors about TCP, of the first flow
-            let key = (sender.node, receiver.node);
-            if matches!(outside, Outside::Commands { .. }) || !gates.by_nodes.contains_key(&key) {
-                gates.by_nodes.insert(key, id);
+            gates.by_port[id.index()] = matches!(outside, Outside::Kernel(_) | Outside::Live);
+            // what is not of known ports is of commands; where there are none, such as errors about TCP, of the first flow
+            for receiver in &receivers {
+                let key = (sender.node, receiver.node);
+                if matches!(outside, Outside::Commands { .. }) || !gates.by_nodes.contains_key(&key) {
+                    gates.by_nodes.insert(key, id);
+                }
             }
+            gates.ends[id.index()] = Some(Ends { sender, receivers, cast: flow.cast });
         }
         gates
     }
@@ -75,26 +85,32 @@ impl Gates {
     }
 
     /// Whether an endpoint is a flow's sender.
-    pub(crate) fn sends(&self, flow: FlowId, peer: contract::PeerId) -> bool {
-        self.ends[flow.index()].is_some_and(|ends| ends.sender.peer == peer)
+    pub(crate) fn sends(&self, flow: FlowId, peer: PeerId) -> bool {
+        self.ends(flow).is_some_and(|ends| ends.sender.peer == peer)
     }
 
     /// Whether the payload of what arrives at an endpoint is what its application gets: nobody says how much that is of commands.
-    pub(crate) fn counts_payload(&self, flow: FlowId, peer: contract::PeerId) -> bool {
-        !self.by_port[flow.index()] && self.ends[flow.index()].is_some_and(|ends| ends.receiver.peer == peer)
+    pub(crate) fn counts_payload(&self, flow: FlowId, peer: PeerId) -> bool {
+        !self.by_port[flow.index()] && self.ends(flow).is_some_and(|ends| ends.sender.peer != peer)
     }
 
-    pub(crate) fn ends(&self, flow: FlowId) -> Option<Ends> {
-        self.ends[flow.index()]
+    pub(crate) fn ends(&self, flow: FlowId) -> Option<&Ends> {
+        self.ends[flow.index()].as_ref()
     }
 
     /// Where a packet from a device enters the network and where it goes; `None` when it belongs to no flow.
-    pub(crate) fn way(&self, device: usize, packet: &Ipv4) -> Option<(Address, Address)> {
+    pub(crate) fn way(&self, device: usize, packet: &Ipv4) -> Option<(Address, Destination)> {
         let from = *self.real.get(device)?;
-        let to = wire::node_of(packet.destination)?;
         if packet.source != wire::address_of(from) {
             return None;
         }
+        if let Some(group) = wire::group_of(packet.destination) {
+            // a group has the number of its flow
+            let ends = self.ends.get(group.index())?.as_ref()?;
+            let sends = ends.cast == Cast::Multicast && ends.sender.node == from;
+            return sends.then(|| (ends.sender, Destination::group(group)));
+        }
+        let to = wire::node_of(packet.destination)?;
         let of_ports =
             packet.ports.filter(|(source, destination)| source == destination).and_then(|(port, _)| {
                 let flow = wire::flow_of(port).filter(|flow| flow.index() < self.ends.len())?;
@@ -106,12 +122,10 @@ impl Gates {
         })
     }
 
-    fn between(&self, flow: FlowId, from: NodeId, to: NodeId) -> Option<(Address, Address)> {
-        let Ends { sender, receiver } = self.ends[flow.index()]?;
-        match () {
-            () if (sender.node, receiver.node) == (from, to) => Some((sender, receiver)),
-            () if (receiver.node, sender.node) == (from, to) => Some((receiver, sender)),
-            () => None,
-        }
+    fn between(&self, flow: FlowId, from: NodeId, to: NodeId) -> Option<(Address, Destination)> {
+        let ends = self.ends(flow)?;
+        let (from, to) = (ends.at(from)?, ends.at(to)?);
+        // members of a group do not speak to each other
+        (from == ends.sender || to == ends.sender).then(|| (from, to.into()))
     }
 }

@@ -268,6 +268,82 @@ fn emulations_of_one_process_do_not_meet() {
     assert_eq!(names(), Vec::<String>::new());
 }
 
+/// For [`a_group_of_programs_gets_what_its_source_sends`]: sends numbered datagrams to a group, or writes down those that arrive.
+#[test]
+#[ignore = "runs inside an emulation"]
+fn a_program_of_a_group() {
+    let said = |name: &str| std::env::var(name).unwrap();
+    let group: std::net::Ipv4Addr = said("GROUP").parse().unwrap();
+    let port: u16 = said("PORT").parse().unwrap();
+    if said("ROLE") == "sender" {
+        let socket = std::net::UdpSocket::bind((said("HERE").as_str(), port)).unwrap();
+        for number in 0..20u8 {
+            socket.send_to(&[number; 400], (group, port)).unwrap();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        return;
+    }
+    let socket = std::net::UdpSocket::bind((group, port)).unwrap();
+    socket.join_multicast_v4(&group, &std::net::Ipv4Addr::UNSPECIFIED).unwrap();
+    let mut heard = [0u8; 1500];
+    loop {
+        let (length, from) = socket.recv_from(&mut heard).unwrap();
+        eprintln!("got {} of {length} from {from}", heard[0]);
+    }
+}
+
+#[test]
+fn a_group_of_programs_gets_what_its_source_sends() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !possible("a group of programs") {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("thalweg-test-group-{}", std::process::id()));
+    let program = std::env::current_exe().unwrap();
+    let command = |role: &str| {
+        format!(
+            "ROLE={role} GROUP={{to}} PORT={{port}} HERE={{here}} exec {} --exact a_program_of_a_group --ignored --nocapture",
+            program.display()
+        )
+    };
+    let text = format!(
+        r#"
+duration = "1500 ms"
+
+[topology]
+kind = "dumbbell"
+bottleneck = {{ rate = "8 Mbit/s", delay = "5 ms", buffer = "40 packets" }}
+
+[[flows]]
+name = "film"
+source = {{ kind = "constant", rate = "1 Mbit/s" }}
+from = "left1"
+to = ["right1", "right2", "right3"]
+start = "300 ms"
+commands = {{ sender = "{}", receiver = "{}" }}
+"#,
+        command("sender"),
+        command("receiver"),
+    );
+    let plan = plan(&text);
+    let settings = Settings { logs: Some(folder.clone()), ..Settings::default() };
+    let outcome = emulate::run(&plan.blueprint, &settings, &Control::default(), None);
+    let read =
+        |node: &str| fs::read_to_string(folder.join(format!("film-receiver-{node}.log"))).unwrap_or_default();
+    let logs = ["right1", "right2", "right3"].map(read);
+    let _ = fs::remove_dir_all(&folder);
+    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+    for log in &logs {
+        let heard = log.lines().filter(|line| line.starts_with("got ")).count();
+        assert_eq!(heard, 20, "{log}");
+        assert!(log.contains("got 19 of 400 from 10.0.0."), "{log}");
+    }
+    assert_eq!(outcome.trace.receivers.len(), 3);
+    assert!(outcome.trace.receivers.iter().all(|receiver| receiver.meter.goodput_bytes == 20 * 400));
+    assert_eq!((outcome.trace.flows[0].sent_packets, outcome.accuracy.strays), (20, 0));
+    assert_eq!(names(), Vec::<String>::new());
+}
+
 /// For [`a_run_that_was_killed_is_cleaned_by_the_next`].
 #[test]
 #[ignore = "runs until it is killed"]

@@ -221,6 +221,9 @@ tables! {
         /// TCP of the Linux kernel with this congestion control, such as "reno", "cubic" or "bbr", when the network is emulated; its
         /// ends are `real` nodes. A simulation uses our own TCP with the scheme of the same name, or with `scheme`.
         kernel: String,
+        /// The same machines as in a simulation, over UDP sockets and by the clock of the system, when the network is emulated; its ends are
+        /// `real` nodes. Not for named data.
+        live: bool,
         /// Commands at its ends when the network is emulated; they are `real` nodes. A simulation uses `scheme` or `source`.
         commands: Commands,
         /// A source without congestion control, instead of a scheme; or, beside the scheme of a stream, the frames that it carries.

@@ -252,11 +252,13 @@ pub struct FlowSpec {
 pub enum Outside {
     /// TCP of the kernel, with this congestion control.
     Kernel(String),
-    /// Commands, one or both: at the sender's node when the flow starts, at the receiver's from the beginning.
+    /// The same machines, over UDP sockets of the operating system, by its clock.
+    Live,
+    /// Commands, one or both: at the sender's node when the flow starts, at each receiver's from the beginning.
     Commands {
         /// At the sender's node.
         sender: Option<String>,
-        /// At the receiver's node.
+        /// At the receivers' nodes.
         receiver: Option<String>,
     },
 }

@@ -147,34 +147,46 @@ impl World {
     /// Makes the sender's machine anew. The parameters were accepted when the world was built.
     fn remake_sender(&mut self, flow: FlowId) {
         let (spec, state) = (&self.blueprint.flows[flow.index()], &self.flows[flow.index()]);
-        let from = spec.from;
-        let receiver = self.receivers.get(state.receivers.clone()).and_then(<[_]>::first);
-        let receiver =
-            receiver.map_or(Address::default(), |receiver| self.peers[receiver.peer.index()].address);
         let endpoint = match &state.custom_sender {
-            Some(make) => AnyEndpoint::Custom(make(destination(spec, flow, receiver))),
-            None => {
-                let attachment = self.attachment(flow, spec.from, true);
-                make_sender(spec, flow, receiver, attachment, &self.blueprint)
-                    .expect("the same parameters were accepted before")
-            }
+            Some(make) => AnyEndpoint::Custom(make(destination(spec, flow, self.first_receiver(flow)))),
+            None => self.house_sender(flow),
         };
         let sender = state.sender.index();
-        self.peers[sender].endpoint = self.clocked(from, endpoint);
+        self.peers[sender].endpoint = self.clocked(spec.from, endpoint);
+    }
+
+    fn first_receiver(&self, flow: FlowId) -> Address {
+        let receiver = self.receivers.get(self.flows[flow.index()].receivers.clone()).and_then(<[_]>::first);
+        receiver.map_or(Address::default(), |receiver| self.peers[receiver.peer.index()].address)
+    }
+
+    /// A machine of the house that sends a flow.
+    pub(crate) fn house_sender(&self, flow: FlowId) -> AnyEndpoint {
+        let spec = &self.blueprint.flows[flow.index()];
+        let attachment = self.attachment(flow, spec.from, true);
+        make_sender(spec, flow, self.first_receiver(flow), attachment, &self.blueprint)
+            .expect("the same parameters were accepted before")
     }
 
     /// Makes a receiver's machine anew.
     fn remake_receiver(&mut self, receiver: usize) {
         let (flow, peer) = (self.receivers[receiver].flow, self.receivers[receiver].peer);
-        let (spec, state) = (&self.blueprint.flows[flow.index()], &self.flows[flow.index()]);
-        let sender = self.peers[state.sender.index()].address;
-        let at = self.peers[peer.index()].address.node;
+        let state = &self.flows[flow.index()];
         let endpoint = match &state.custom_receiver {
-            Some(make) => AnyEndpoint::Custom(make(sender.into())),
-            None => make_receiver(spec, sender, self.attachment(flow, at, false))
-                .expect("the same parameters were accepted before"),
+            Some(make) => AnyEndpoint::Custom(make(self.peers[state.sender.index()].address.into())),
+            None => self.house_receiver(receiver),
         };
+        let at = self.peers[peer.index()].address.node;
         self.peers[peer.index()].endpoint = self.clocked(at, endpoint);
+    }
+
+    /// A machine of the house that receives a flow.
+    pub(crate) fn house_receiver(&self, receiver: usize) -> AnyEndpoint {
+        let (flow, peer) = (self.receivers[receiver].flow, self.receivers[receiver].peer);
+        let sender = self.peers[self.sender_of(flow)].address;
+        let at = self.peers[peer.index()].address.node;
+        make_receiver(&self.blueprint.flows[flow.index()], sender, self.attachment(flow, at, false))
+            .expect("the same parameters were accepted before")
     }
 
     /// Lets a flow be sent by an endpoint that is not of the house. Call before the run.

@@ -4,8 +4,8 @@
 //! beside; their endpoints are [`World::custom_sender`]s that hand them out by [`contract::Cx::hand_out`].
 
 use contract::{
-    Address, Cx, Destination, Ecn, FlowId, Header, Label, LinkId, Outward, Packet, PacketId, ParcelId,
-    PeerId, PortId,
+    Address, Cx, Destination, Ecn, Endpoint, FlowId, Header, Label, LinkId, Meter, NodeId, Outward, Packet,
+    PacketId, ParcelId, PeerId, PortId, Random,
 };
 use units::Time;
 
@@ -19,40 +19,53 @@ pub trait Tap: Send {
     fn pass(&mut self, at: Time, port: PortId, packet: &Packet, bytes: Option<&[u8]>);
 }
 
-/// Bytes of packets from outside, by the number that their headers carry. Nothing is allocated once it has grown to what is
-/// under way.
+/// Bytes of packets from outside, by the number that their headers carry. Copies of a packet for the branches of a tree share them.
+/// Nothing is allocated once it has grown to what is under way.
 #[derive(Debug, Default)]
 pub struct Parcels {
-    slots: Vec<Vec<u8>>,
+    slots: Vec<Parcel>,
     free: Vec<ParcelId>,
 }
 
+#[derive(Debug)]
+struct Parcel {
+    bytes: Vec<u8>,
+    /// Packets under way that have them.
+    holders: usize,
+}
+
 impl Parcels {
-    /// Keeps a copy of `bytes`.
+    /// Keeps a copy of `bytes`, for one packet.
     pub fn insert(&mut self, bytes: &[u8]) -> ParcelId {
         let id = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Vec::with_capacity(bytes.len()));
+            self.slots.push(Parcel { bytes: Vec::with_capacity(bytes.len()), holders: 0 });
             ParcelId(u32::try_from(self.slots.len() - 1).expect("fewer than 2³² packets in flight"))
         });
         let slot = &mut self.slots[id.index()];
-        slot.clear();
-        slot.extend_from_slice(bytes);
+        slot.bytes.clear();
+        slot.bytes.extend_from_slice(bytes);
+        slot.holders = 1;
         id
     }
 
     /// The bytes of a packet that is under way.
     pub fn get(&self, id: ParcelId) -> &[u8] {
-        &self.slots[id.index()]
+        &self.slots[id.index()].bytes
     }
 
-    /// The bytes of a packet that is under way, to be changed.
-    pub fn get_mut(&mut self, id: ParcelId) -> &mut [u8] {
-        &mut self.slots[id.index()]
+    /// So many packets more have these bytes. The number must be in use.
+    pub(crate) fn share(&mut self, id: ParcelId, more: usize) {
+        self.slots[id.index()].holders += more;
     }
 
-    /// Forgets them. The number must be in use.
+    /// A packet has them no longer; the last one's are forgotten. The number must be in use.
     pub fn release(&mut self, id: ParcelId) {
-        self.free.push(id);
+        let holders = &mut self.slots[id.index()].holders;
+        debug_assert!(*holders > 0, "bytes are released once by each packet that has them");
+        *holders -= 1;
+        if *holders == 0 {
+            self.free.push(id);
+        }
     }
 
     /// How many are kept.
@@ -105,25 +118,43 @@ impl World {
         (self.peers[state.sender.index()].address, receivers.collect())
     }
 
-    /// A packet of a program outside enters the network now at the endpoint `from`, on its way to the endpoint `to`.
-    pub fn enter(&mut self, from: Address, to: Address, ecn: Ecn, bytes: &[u8]) {
-        let peer = &mut self.peers[from.peer.index()];
+    /// Where an endpoint is.
+    pub fn address_of(&self, peer: PeerId) -> Address {
+        self.peers[peer.index()].address
+    }
+
+    /// A packet of a program outside enters the network now at the endpoint `from`, on its way to an endpoint or a group.
+    pub fn enter(&mut self, from: Address, to: Destination, ecn: Ecn, bytes: &[u8]) {
         let packet = Packet {
-            flow: peer.flow,
+            flow: self.peers[from.peer.index()].flow,
             size_bytes: bytes.len() as u32,
             source: from,
-            to: Destination::from(to),
+            to,
             sent_at: self.now,
             label: Label::default(),
             header: Header::Foreign(self.parcels.insert(bytes)),
             ecn,
             hops: 0,
         };
-        peer.tally.sent_packets += 1;
-        peer.tally.sent_bytes += bytes.len() as u64;
+        self.admit(packet);
+    }
+
+    /// A packet of a machine that runs outside enters the network now, where its source is: an endpoint. Nothing in it is changed.
+    pub fn admit(&mut self, packet: Packet) {
+        let tally = &mut self.peers[packet.source.peer.index()].tally;
+        tally.sent_packets += 1;
+        tally.sent_bytes += u64::from(packet.size_bytes);
         self.balance.sent += 1;
         let id = self.out.arena.insert(packet);
-        self.forward(from.node, id);
+        match packet.to.as_group() {
+            None => self.forward(packet.source.node, id),
+            Some(group) => self.replicate(packet.source.node, group, id),
+        }
+    }
+
+    /// The address of the machine that runs a node, such as a router that knows names; `None` where nothing but endpoints can be spoken to.
+    pub fn machine_of(&self, node: NodeId) -> Option<Address> {
+        self.nodes.address(node)
     }
 
     /// What was handed out since this was last asked is put at the end of `list`. Whoever takes a packet releases its parcel.
@@ -144,6 +175,23 @@ impl World {
             Cx::new(at, state.address, state.flow, &mut state.random, &mut state.meter, &mut self.out);
         say(&mut cx);
         self.after(peer.index());
+    }
+
+    /// Adds what an endpoint's machine has counted outside since this was last said.
+    pub fn add_meter(&mut self, peer: PeerId, more: &Meter) {
+        self.peers[peer.index()].meter.add(more);
+    }
+
+    /// A machine of the house for an endpoint, as it is when its flow starts, and its stream of random numbers: to be run outside,
+    /// while a [`World::custom_sender`] or [`World::custom_receiver`] stands in its place.
+    pub fn machine(&self, peer: PeerId) -> (Box<dyn Endpoint + Send>, Random) {
+        let state = &self.peers[peer.index()];
+        let receiver = self.receivers.iter().position(|receiver| receiver.peer == peer);
+        let machine = match receiver {
+            Some(receiver) => self.house_receiver(receiver),
+            None => self.house_sender(state.flow),
+        };
+        (Box::new(self.clocked(state.address.node, machine)), state.random.clone())
     }
 
     /// Shows `tap` all that passes `links`, in both directions. Call before the run.

@@ -425,7 +425,7 @@ impl World {
     }
 
     /// Sends copies of a group's packet along the tree and to the members at `node`.
-    fn replicate(&mut self, node: NodeId, group: GroupId, id: PacketId) {
+    pub(crate) fn replicate(&mut self, node: NodeId, group: GroupId, id: PacketId) {
         let Some(tree) = self.trees[group.index()].as_ref() else {
             return self.drop(id, DropReason::NoRoute);
         };
@@ -444,7 +444,11 @@ impl World {
         self.takers.clear();
         self.takers.extend_from_slice(&here.members);
         let packet = *self.out.arena.get(id);
-        self.balance.copied += (self.copies.len() + members - 1) as u64;
+        let more = self.copies.len() + members - 1;
+        self.balance.copied += more as u64;
+        if let Header::Foreign(parcel) = packet.header {
+            self.parcels.share(parcel, more);
+        }
         // the packet itself goes to the first taker, a copy to each other one
         let mut first = Some(id);
         for i in 0..self.copies.len() {

@@ -17,7 +17,7 @@ use std::net::Ipv4Addr;
 
 use contract::{Destination, Ecn, Header, Packet, TcpHeader};
 
-use crate::ip::{TCP, UDP, address_of, checksum, port_of};
+use crate::ip::{TCP, UDP, address_of, address_of_group, checksum, port_of};
 
 /// Port of controllers of networks.
 const CONTROL_PORT: u16 = 6653;
@@ -84,10 +84,7 @@ pub fn frame(packet: &Packet, header_bytes: u32, out: &mut Vec<u8>) -> u32 {
 
 fn destination_of(to: Destination) -> Ipv4Addr {
     match (to.as_group(), to.node()) {
-        (Some(group), _) => {
-            let [_, a, b, c] = group.0.to_be_bytes();
-            Ipv4Addr::new(239, a, b, c)
-        }
+        (Some(group), _) => address_of_group(group),
         (None, Some(node)) => address_of(node),
         (None, None) => Ipv4Addr::UNSPECIFIED,
     }

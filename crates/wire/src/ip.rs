@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use contract::{Ecn, FlowId, NodeId};
+use contract::{Ecn, FlowId, GroupId, NodeId};
 
 /// Ports of flows are counted from here.
 const FIRST_PORT: u16 = 10_000;
@@ -10,9 +10,13 @@ const FIRST_PORT: u16 = 10_000;
 const PORTS: u32 = 50_000;
 /// The network that all nodes are in: 10.0.0.0/8.
 const NET: u8 = 10;
+/// The network that all groups are in, the one for private use [RFC2365 §6]: 239.0.0.0/8.
+const GROUPS: u8 = 239;
 /// Length of a header without options.
 const LEAST: usize = 20;
 
+/// Number of the protocol by which hosts tell routers of their groups [RFC3376].
+pub const IGMP: u8 = 2;
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
 
@@ -28,6 +32,18 @@ pub fn node_of(address: Ipv4Addr) -> Option<NodeId> {
     let [net, a, b, c] = address.octets();
     let number = u32::from_be_bytes([0, a, b, c]);
     (net == NET).then_some(NodeId(number.checked_sub(1)?))
+}
+
+/// The address of a group, in emulations and in captures: group 0 is 239.0.0.0. Groups from 2²⁴ on share addresses.
+pub fn address_of_group(group: GroupId) -> Ipv4Addr {
+    let [_, a, b, c] = group.0.to_be_bytes();
+    Ipv4Addr::new(GROUPS, a, b, c)
+}
+
+/// The group below 2²⁴ that has this address.
+pub fn group_of(address: Ipv4Addr) -> Option<GroupId> {
+    let [net, a, b, c] = address.octets();
+    (net == GROUPS).then_some(GroupId(u32::from_be_bytes([0, a, b, c])))
 }
 
 /// The port number of a flow, at both its ends: 10000 and the flow's number. Flows from 50 000 on share numbers.
@@ -164,6 +180,10 @@ mod tests {
         assert_eq!(node_of(Ipv4Addr::new(192, 168, 0, 1)), None);
         assert_eq!(node_of(Ipv4Addr::new(10, 0, 0, 0)), None);
         assert_eq!(flow_of(port_of(FlowId(49_999))), Some(FlowId(49_999)));
+        for group in [0, 1, 256, 1_000_000] {
+            assert_eq!(group_of(address_of_group(GroupId(group))), Some(GroupId(group)));
+        }
+        assert_eq!(group_of(Ipv4Addr::new(224, 0, 0, 22)), None);
     }
 
     proptest! {

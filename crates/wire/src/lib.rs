@@ -10,5 +10,5 @@ mod pcapng;
 pub mod stream;
 
 pub use frame::frame;
-pub use ip::{Ipv4, address_of, checksum, flow_of, mark, node_of, port_of};
+pub use ip::{IGMP, Ipv4, address_of, address_of_group, checksum, flow_of, group_of, mark, node_of, port_of};
 pub use pcapng::Capture;

@@ -81,11 +81,24 @@ pub(super) fn no_offload(socket: &impl AsRawFd, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Brings an interface up.
+/// Brings an interface up, for groups as well.
 pub(super) fn bring_up(socket: &impl AsRawFd, name: &str) -> io::Result<()> {
     let mut asked = request(name);
-    asked.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    asked.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING | libc::IFF_MULTICAST) as libc::c_short;
     ask(socket, libc::SIOCSIFFLAGS, &mut asked)
+}
+
+/// Routes what is for the network `net` with `mask` into an interface that is up.
+pub(super) fn add_route(socket: &impl AsRawFd, name: &str, net: Ipv4Addr, mask: Ipv4Addr) -> io::Result<()> {
+    let mut name: Vec<libc::c_char> = name.bytes().chain([0]).map(|byte| byte as libc::c_char).collect();
+    // SAFETY: all zeros are a valid `rtentry`
+    let mut route: libc::rtentry = unsafe { std::mem::zeroed() };
+    route.rt_dst = address(net);
+    route.rt_genmask = address(mask);
+    route.rt_flags = libc::RTF_UP;
+    route.rt_dev = name.as_mut_ptr();
+    // SAFETY: SIOCADDRT reads one `rtentry`, and the name behind it
+    done(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCADDRT, &raw mut route) })
 }
 
 /// What `struct tcp_info` of the kernel says, as bytes in its layout; the kernel fills what it knows and says how much.

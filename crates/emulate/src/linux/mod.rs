@@ -11,11 +11,11 @@ mod tun;
 use std::sync::Arc;
 use std::time::Instant;
 
-use contract::{FlowId, NodeId};
+use contract::{FlowId, GroupId, NodeId};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeSpec, TimeValLike};
-use sim::{Blueprint, Control, FlowKind, Outside, World};
+use sim::{Blueprint, Cast, Control, FlowKind, FlowSpec, Outside, World};
 use units::{Bytes, Duration, Time};
 
 use crate::driver::{News, Surroundings, drive};
@@ -146,10 +146,15 @@ fn open_receivers(
     let mut any = false;
     for (id, flow) in (0u32..).map(FlowId).zip(&blueprint.flows) {
         let Some(Outside::Commands { receiver: Some(text), .. }) = &flow.outside else { continue };
-        let Some(at) = gates.ends(id).and_then(|ends| gates.device_of(ends.receiver.node)) else { continue };
-        let name = format!("{}-receiver", flow.name);
-        commands.start(&namespaces[at], id, &name, &filled(text, flow.from, flow.to[0].node))?;
-        any = true;
+        for receiver in &flow.to {
+            let Some(at) = gates.device_of(receiver.node) else { continue };
+            let name = match flow.to.len() {
+                1 => format!("{}-receiver", flow.name),
+                _ => format!("{}-receiver-{}", flow.name, blueprint.nodes[receiver.node.index()]),
+            };
+            commands.start(&namespaces[at], id, &name, &filled(text, id, flow, receiver.node))?;
+            any = true;
+        }
     }
     if any {
         std::thread::sleep(SETTLING);
@@ -157,10 +162,16 @@ fn open_receivers(
     Ok(())
 }
 
-/// A command with the addresses of both ends.
-fn filled(text: &str, from: NodeId, to: NodeId) -> String {
-    text.replace("{from}", &wire::address_of(from).to_string())
-        .replace("{to}", &wire::address_of(to).to_string())
+/// A command that runs at `here`, with the addresses of both ends, or of the group, and the flow's port.
+fn filled(text: &str, id: FlowId, flow: &FlowSpec, here: NodeId) -> String {
+    let to = match flow.cast {
+        Cast::Multicast => wire::address_of_group(GroupId(id.0)),
+        Cast::Unicast | Cast::Named => wire::address_of(flow.to[0].node),
+    };
+    text.replace("{from}", &wire::address_of(flow.from).to_string())
+        .replace("{to}", &to.to_string())
+        .replace("{here}", &wire::address_of(here).to_string())
+        .replace("{port}", &wire::port_of(id).to_string())
 }
 
 /// Flows of the kernel's TCP, in the order of their numbers.
@@ -170,7 +181,7 @@ fn jobs(blueprint: &Blueprint, gates: &Gates) -> Vec<Job> {
             return None;
         };
         let ends = gates.ends(flow)?;
-        let (from, to) = (ends.sender.node, ends.receiver.node);
+        let (from, to) = (ends.sender.node, ends.receivers.first()?.node);
         Some(Job {
             flow,
             from: gates.device_of(from)?,
@@ -216,7 +227,7 @@ impl Surroundings for Machine<'_> {
         let spec = &self.blueprint.flows[flow.index()];
         let Some(Outside::Commands { sender: Some(text), .. }) = &spec.outside else { return };
         let Ok(at) = self.blueprint.emulation.real.binary_search(&spec.from) else { return };
-        let (name, text) = (format!("{}-sender", spec.name), filled(text, spec.from, spec.to[0].node));
+        let (name, text) = (format!("{}-sender", spec.name), filled(text, flow, spec, spec.from));
         // what cannot be started sends nothing, which the tables show
         let _ = self.commands.start(&self.namespaces[at], flow, &name, &text);
     }

@@ -77,6 +77,20 @@ impl Told {
                 told.tunings[place] = tuning;
             }
         }
+        for flow in blueprint.flows.iter().filter(|flow| flow.outside.is_some()) {
+            let longest = match &flow.kind {
+                FlowKind::Tcp(config) => config.segment + config.header,
+                FlowKind::Stream(config) => config.packet,
+                FlowKind::Datagram(config) => config.packet,
+                FlowKind::Ndn(_) => Bytes::ZERO,
+            };
+            for node in [flow.from].into_iter().chain(flow.to.iter().map(|to| to.node)) {
+                if let Ok(place) = real.binary_search(&node) {
+                    let mtu = &mut told.tunings[place].mtu;
+                    *mtu = (*mtu).max(longest.as_u64() as u32);
+                }
+            }
+        }
         told.routes = by_way
             .into_iter()
             .map(|(way, (_, metrics))| (way, metrics))

@@ -24,7 +24,7 @@ const WAITING: u32 = 10_000;
 pub(super) struct Tun(File);
 
 impl Tun {
-    /// Makes the device of the namespace, with its address and with a route to all other nodes, and sets the namespace's TCP.
+    /// Makes the device of the namespace, with its address and with a route to all other nodes and groups, and sets the namespace's TCP.
     pub(super) fn new(namespace: &Namespace, address: Ipv4Addr, tuning: &Tuning) -> Result<Self, Error> {
         namespace.inside("making a TUN device", || {
             let file =
@@ -37,6 +37,7 @@ impl Tun {
             calls::no_offload(&asked, NAME)?;
             calls::set_address(&asked, NAME, address)?;
             calls::bring_up(&asked, NAME)?;
+            calls::add_route(&asked, NAME, Ipv4Addr::new(224, 0, 0, 0), Ipv4Addr::new(240, 0, 0, 0))?;
             Ok(Self(file))
         })
     }

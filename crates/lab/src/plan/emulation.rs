@@ -24,6 +24,9 @@ pub(super) fn outside(table: &Flow) -> Option<Outside> {
     if let Some(kernel) = table.kernel.given() {
         return Some(Outside::Kernel(kernel.value.clone()));
     }
+    if table.live.or(false) {
+        return Some(Outside::Live);
+    }
     let commands = table.commands.given()?;
     let text = |field: &crate::read::Field<String>| field.given().map(|at| at.value.clone());
     Some(Outside::Commands { sender: text(&commands.sender), receiver: text(&commands.receiver) })
@@ -31,19 +34,27 @@ pub(super) fn outside(table: &Flow) -> Option<Outside> {
 
 /// Notes what does not go with ends outside.
 pub(super) fn check(table: &At<Flow>, network: NetworkWord, cast: Cast, notes: &mut Notes) {
-    let written = table.kernel.given().map(|at| (at.span, "kernel"));
-    let Some((span, key)) = written.or(table.commands.given().map(|at| (at.span, "commands"))) else {
-        return;
-    };
-    if table.kernel.given().is_some()
-        && let Some(commands) = table.commands.given()
-    {
-        notes.wrong(commands.span, "a flow has `kernel` or `commands`").hint("write one of them");
+    let kernel = table.kernel.given().map(|at| (at.span, "kernel"));
+    let live = table.live.given().filter(|at| at.value).map(|at| (at.span, "live"));
+    let commands = table.commands.given().map(|at| (at.span, "commands"));
+    let mut written = [kernel, live, commands].into_iter().flatten();
+    let Some((span, key)) = written.next() else { return };
+    for (span, other) in written {
+        notes.wrong(span, format!("a flow has `{key}` or `{other}`")).hint("write one of them");
     }
-    if network != NetworkWord::Ip || cast != Cast::Unicast {
-        notes
-            .wrong(span, format!("`{key}` is for flows with one receiver, by address"))
-            .hint("write to = \"NODE\" and leave `network` and `multicast` out");
+    let (fits, who, hint) = match key {
+        "kernel" => (
+            network == NetworkWord::Ip && cast == Cast::Unicast,
+            "flows with one receiver, by address",
+            "write to = \"NODE\" and leave `network` and `multicast` out",
+        ),
+        "live" => {
+            (network != NetworkWord::Ndn, "flows by address, and groups by name", "leave `network` out")
+        }
+        _ => (network == NetworkWord::Ip, "flows by address", "leave `network` out"),
+    };
+    if !fits {
+        notes.wrong(span, format!("`{key}` is for {who}")).hint(hint);
     }
     if let Some(kernel) = table.kernel.given() {
         let odd = kernel.is_empty() || kernel.len() > 15 || !kernel.chars().all(is_of_a_name);
@@ -57,6 +68,11 @@ pub(super) fn check(table: &At<Flow>, network: NetworkWord, cast: Cast, notes: &
                 .wrong(source.span, "a flow of the kernel's TCP has a scheme, not a source")
                 .hint("leave `source` out");
         }
+    }
+    if key == "live" && table.scheme.is_missing() {
+        notes
+            .wrong(span, "a live flow has a scheme")
+            .hint("write scheme = \"cubic\"; what has no congestion control does not go over sockets");
     }
     if let Some(commands) = table.commands.given()
         && commands.sender.is_missing()
@@ -125,7 +141,10 @@ pub(super) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes
     {
         let name = &net.nodes[missing.index()];
         notes
-            .wrong(span, format!("`{name}` is the end of a flow with `kernel` or `commands` and not real"))
+            .wrong(
+                span,
+                format!("`{name}` is the end of a flow with `kernel`, `live` or `commands` and not real"),
+            )
             .hint("add it to `real`, or leave `real` out");
     }
     for (n, most, of) in

@@ -72,7 +72,7 @@ impl Plan {
             match &flow.outside {
                 Some(Outside::Kernel(name)) => flow.scheme = Some(name.clone()),
                 Some(Outside::Commands { .. }) => flow.scheme = None,
-                None => {}
+                Some(Outside::Live) | None => {}
             }
         }
         plan

@@ -289,6 +289,7 @@ fn put_outside(table: &mut Table, flow: &FlowSpec) {
     match &flow.outside {
         None => {}
         Some(Outside::Kernel(name)) => put(table, "kernel", name.clone()),
+        Some(Outside::Live) => put(table, "live", true),
         Some(Outside::Commands { sender, receiver }) => {
             let mut commands = Table::new();
             for (key, text) in [("sender", sender), ("receiver", receiver)] {
