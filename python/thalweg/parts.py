@@ -188,7 +188,8 @@ class Flow(Part):
     of `prefix`, as a law (`scheme`) or a `source` says, has no `to`, and its settings are those of a `Consumer`; see `Ndn`.
     Beside the scheme of a stream, `source` is the video that it carries, and `player` says how its receivers play it.
 
-    In an emulation, `kernel="cubic"` is TCP of the Linux kernel, and `commands` are programs at both ends.
+    In an emulation, `kernel="cubic"` is TCP of the Linux kernel, `live=True` is the scheme over real sockets, and `commands` are programs at
+    its ends.
     """
 
     def __init__(
@@ -200,6 +201,7 @@ class Flow(Part):
         scheme: str | None = None,
         params: Mapping[str, Any] | None = None,
         kernel: str | None = None,
+        live: bool | None = None,
         commands: Mapping[str, str] | None = None,
         source: Mapping[str, Any] | None = None,
         from_: str | None = None,
@@ -231,6 +233,7 @@ class Flow(Part):
                 "scheme": scheme,
                 "params": params,
                 "kernel": kernel,
+                "live": live,
                 "commands": commands,
                 "source": source,
                 "from": from_,

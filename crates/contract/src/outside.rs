@@ -24,6 +24,8 @@ pub enum Parting {
     Start,
     /// The program shall end.
     Stop,
+    /// The machine shall change its mode: to the one with this number in a list that the endpoint was given by its driver.
+    Mode(u32),
     /// A packet for the program. It is no longer in the network; its bytes still are with the driver.
     Packet(Packet),
 }

@@ -36,6 +36,13 @@ impl Lateness {
         self.most = self.most.max(nanos);
     }
 
+    /// Counts all that another has counted.
+    pub fn add(&mut self, other: &Self) {
+        self.buckets.iter_mut().zip(other.buckets.iter()).for_each(|(count, more)| *count += more);
+        self.total += other.total;
+        self.most = self.most.max(other.most);
+    }
+
     /// How many values were counted.
     pub fn count(&self) -> u64 {
         self.total
@@ -89,6 +96,8 @@ pub struct Accuracy {
     pub events: Lateness,
     /// How long a packet from a program waited at most until the loop looked, at any instant of the run: counted once a nanosecond.
     pub pickups: Lateness,
+    /// How late live endpoints handled their deadlines.
+    pub endpoints: Lateness,
     /// Packets that programs sent.
     pub packets_in: u64,
     /// Packets that programs were given.
@@ -116,7 +125,7 @@ impl Accuracy {
     /// Why the run is not valid; empty when it is.
     ///
     /// It is valid when 99 % of the packets to programs left within `max_lateness` of their time, packets from programs waited no longer
-    /// during 99 % of the run, and no device lost one. Without programs, events stand for packets.
+    /// during 99 % of the run, live endpoints were in time in 99 % of all cases, and no device lost a packet. Without programs, events stand for packets.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let over = |what: &Lateness| what.percentile(IN_TIME).filter(|late| *late > self.max_lateness);
@@ -126,6 +135,9 @@ impl Accuracy {
         }
         if let Some(late) = over(&self.pickups).filter(|_| outside) {
             faults.push(format!("packets from programs waited up to {late} or more in 1 % of the time"));
+        }
+        if let Some(late) = over(&self.endpoints) {
+            faults.push(format!("live endpoints were {late} late or more in 1 % of the cases"));
         }
         if let Some(late) = over(&self.events).filter(|_| !outside) {
             faults.push(format!("1 % of the events were handled {late} or more after their time"));
@@ -167,6 +179,9 @@ mod tests {
         let mut lateness = Lateness::default();
         (1..=1000).for_each(|micros| lateness.record(Duration::from_micros(micros)));
         assert_eq!((lateness.count(), lateness.most()), (1000, Duration::from_micros(1000)));
+        let mut twice = lateness.clone();
+        twice.add(&lateness);
+        assert_eq!((twice.count(), twice.percentile(0.5)), (2000, lateness.percentile(0.5)));
         for (share, micros) in [(0.5, 500.0), (0.99, 990.0), (1.0, 1000.0)] {
             let found = lateness.percentile(share).expect("there are values").as_secs_f64() * 1e6;
             assert!(found >= micros && found <= micros * 1.0625, "{share}: {found}");
@@ -187,5 +202,7 @@ mod tests {
         accuracy.overruns = 3;
         accuracy.pickups.record_times(Duration::from_millis(2), 100);
         assert_eq!(accuracy.faults().len(), 3);
+        accuracy.endpoints.record(Duration::from_millis(2));
+        assert_eq!(accuracy.faults().len(), 4);
     }
 }

@@ -2,13 +2,15 @@
 //!
 //! It knows the machine that it runs on by [`Surroundings`] only, so that tests drive it with a clock of their own.
 
-use contract::{Count, FlowId, Header, Outward, Parting};
+use contract::{Count, Endpoint, FlowId, Header, Meter, Note, Outward, Packet, Parting, PeerId, Random};
 use sim::{Blueprint, Control, World};
 use units::{Bytes, Duration, Time};
 use wire::Ipv4;
+use wire::stream::Envelope;
 
-use crate::Accuracy;
-use crate::gates::Gates;
+use crate::datagrams;
+use crate::gates::{Gates, Way};
+use crate::{Accuracy, Lateness};
 
 /// What the loop asks of the machine that it runs on. Devices are numbered in the order of [`sim::Emulation::real`].
 pub trait Surroundings {
@@ -32,6 +34,32 @@ pub trait Surroundings {
 
     /// Tells what programs did since this was last asked.
     fn news(&mut self, tell: &mut dyn FnMut(News));
+
+    /// A live endpoint shall begin, as this machine.
+    fn begin(&mut self, peer: PeerId, machine: LiveMachine);
+
+    /// A live endpoint shall end.
+    fn end(&mut self, peer: PeerId);
+
+    /// A live endpoint shall change its mode.
+    fn mode(&mut self, peer: PeerId, mode: &str);
+
+    /// Tells what live endpoints said and counted since this was last asked.
+    fn words(&mut self, tell: &mut dyn FnMut(PeerId, &Said));
+}
+
+/// A machine to be run outside, and its stream of random numbers.
+pub type LiveMachine = (Box<dyn Endpoint + Send>, Random);
+
+/// What a live endpoint has said.
+#[derive(Debug, Default)]
+pub struct Said {
+    /// What it has counted.
+    pub meter: Meter,
+    /// Values and events for the trace.
+    pub notes: Vec<Note>,
+    /// How late its deadlines were handled.
+    pub late: Lateness,
 }
 
 /// What a flow's program did since it was last asked.
@@ -88,6 +116,9 @@ pub(crate) fn drive(
         accuracy: Accuracy { max_lateness: blueprint.emulation.max_lateness, ..Accuracy::default() },
         outward: Vec::new(),
         buffer: vec![0; LONGEST].into_boxed_slice(),
+        datagram: Vec::new(),
+        frame: Vec::new(),
+        datagrams: 0,
         news_at: Time::ZERO,
         news_every: every.clamp(NEWS.0, NEWS.1),
     };
@@ -126,6 +157,10 @@ struct Turn<'a> {
     accuracy: Accuracy,
     outward: Vec<Outward>,
     buffer: Box<[u8]>,
+    /// A datagram to a live endpoint, without and with its outer headers, and how many there were.
+    datagram: Vec<u8>,
+    frame: Vec<u8>,
+    datagrams: u64,
     news_at: Time,
     news_every: Duration,
 }
@@ -152,38 +187,80 @@ impl Turn<'_> {
 
     fn hand_out(&mut self, outer: &mut impl Surroundings) {
         self.world.take_outward(&mut self.outward);
-        for outward in self.outward.drain(..) {
-            match outward.what {
-                Parting::Start if self.gates.sends(outward.flow, outward.peer) => outer.start(outward.flow),
-                Parting::Stop if self.gates.sends(outward.flow, outward.peer) => outer.stop(outward.flow),
-                Parting::Start | Parting::Stop => {}
+        let mut outward = std::mem::take(&mut self.outward);
+        for one in outward.drain(..) {
+            let live = self.gates.is_live(one.flow);
+            match one.what {
+                Parting::Start if live => outer.begin(one.peer, self.world.machine(one.peer)),
+                Parting::Stop if live => outer.end(one.peer),
+                Parting::Mode(number) if live => outer.mode(one.peer, self.gates.mode(number)),
+                Parting::Start if self.gates.sends(one.flow, one.peer) => outer.start(one.flow),
+                Parting::Stop if self.gates.sends(one.flow, one.peer) => outer.stop(one.flow),
+                Parting::Start | Parting::Stop | Parting::Mode(_) => {}
                 Parting::Packet(packet) => {
-                    let Header::Foreign(parcel) = packet.header else { continue };
-                    let device = self.gates.device_of(self.world.address_of(outward.peer).node);
-                    let parcels = self.world.parcels();
-                    let mut bytes = parcels.get(parcel);
-                    if packet.ecn == contract::Ecn::Marked {
-                        // copies of the packet on other branches may not be marked
-                        let own = &mut self.buffer[..bytes.len()];
-                        own.copy_from_slice(bytes);
-                        wire::mark(own);
-                        bytes = own;
-                    }
-                    let taken = device.is_some_and(|device| outer.send(device, bytes));
-                    let counted = self.gates.counts_payload(outward.flow, outward.peer);
-                    let payload = if counted { Ipv4::read(bytes).map_or(0, |read| read.payload) } else { 0 };
-                    parcels.release(parcel);
-                    if payload > 0 {
-                        self.world.speak_for(outward.peer, outward.at, |cx| {
-                            cx.deliver(Bytes::new(payload as u64));
-                        });
-                    }
-                    self.accuracy.departures.record(outer.now().saturating_since(outward.at));
+                    let device = self.gates.device_of(self.world.address_of(one.peer).node);
+                    let taken = match packet.header {
+                        Header::Foreign(_) => self.hand_over(&one, &packet, device, outer),
+                        _ => self.hand_over_live(&one, &packet, device, outer),
+                    };
+                    self.accuracy.departures.record(outer.now().saturating_since(one.at));
                     self.accuracy.packets_out += 1;
                     self.accuracy.overruns += u64::from(!taken);
                 }
             }
         }
+        self.outward = outward;
+    }
+
+    /// Gives a packet of a program to a program. Whether the device took it.
+    fn hand_over(
+        &mut self,
+        one: &Outward,
+        packet: &Packet,
+        device: Option<usize>,
+        outer: &mut impl Surroundings,
+    ) -> bool {
+        let Header::Foreign(parcel) = packet.header else { return false };
+        let parcels = self.world.parcels();
+        let mut bytes = parcels.get(parcel);
+        if packet.ecn == contract::Ecn::Marked {
+            // copies of the packet on other branches may not be marked
+            let own = &mut self.buffer[..bytes.len()];
+            own.copy_from_slice(bytes);
+            wire::mark(own);
+            bytes = own;
+        }
+        let taken = device.is_some_and(|device| outer.send(device, bytes));
+        let counted = self.gates.counts_payload(one.flow, one.peer);
+        let payload = if counted { Ipv4::read(bytes).map_or(0, |read| read.payload) } else { 0 };
+        parcels.release(parcel);
+        if payload > 0 {
+            self.world.speak_for(one.peer, one.at, |cx| cx.deliver(Bytes::new(payload as u64)));
+        }
+        taken
+    }
+
+    /// Gives a packet of a machine to a live endpoint, as the datagram that it is. Whether the device took it.
+    fn hand_over_live(
+        &mut self,
+        one: &Outward,
+        packet: &Packet,
+        device: Option<usize>,
+        outer: &mut impl Surroundings,
+    ) -> bool {
+        self.datagrams += 1;
+        if !datagrams::write(packet, self.datagrams, None, &mut self.datagram) {
+            return false;
+        }
+        let port = wire::port_of(one.flow);
+        let to = match packet.to.as_group() {
+            Some(group) => wire::address_of_group(group),
+            None => wire::address_of(self.world.address_of(one.peer).node),
+        };
+        let from = wire::address_of(packet.source.node);
+        let ttl = 64u8.saturating_sub(packet.hops).max(1);
+        wire::datagram((from, port), (to, port), packet.ecn, ttl, &self.datagram, &mut self.frame);
+        device.is_some_and(|device| outer.send(device, &self.frame))
     }
 
     /// Takes in what a device has, up to a batch.
@@ -193,8 +270,7 @@ impl Turn<'_> {
             let bytes = &self.buffer[..length];
             self.accuracy.packets_in += 1;
             let read = Ipv4::read(bytes);
-            let Some((read, (from, to))) = read.and_then(|read| Some((read, self.gates.way(device, &read)?)))
-            else {
+            let Some((read, way)) = read.and_then(|read| Some((read, self.gates.way(device, &read)?))) else {
                 // what a kernel says of groups is for routers of its own kind: members are whom the scenario says
                 self.accuracy.strays += u64::from(read.is_none_or(|read| read.protocol != wire::IGMP));
                 continue;
@@ -204,12 +280,38 @@ impl Turn<'_> {
             if self.world.run_until(now, control) {
                 return;
             }
-            self.world.enter(from, to, read.ecn, bytes);
+            if !way.live {
+                self.world.enter(way.from, way.to, read.ecn, bytes);
+                continue;
+            }
+            match live_packet(bytes, &read, &way) {
+                Some(packet) => self.world.admit(packet),
+                None => self.accuracy.strays += 1,
+            }
         }
     }
 
     /// Asks what programs did, and lets their endpoints say it.
     fn ask(&mut self, outer: &mut impl Surroundings) {
+        self.ask_programs(outer);
+        let (world, accuracy) = (&mut *self.world, &mut self.accuracy);
+        outer.words(&mut |peer, said| {
+            world.add_meter(peer, &said.meter);
+            accuracy.endpoints.add(&said.late);
+            let now = world.now();
+            world.speak_for(peer, now, |cx| {
+                for note in &said.notes {
+                    if note.event {
+                        cx.event(note.name, note.value);
+                    } else {
+                        cx.probe(note.name, note.value);
+                    }
+                }
+            });
+        });
+    }
+
+    fn ask_programs(&mut self, outer: &mut impl Surroundings) {
         let (world, gates) = (&mut *self.world, self.gates);
         outer.news(&mut |news| {
             let Some(ends) = gates.ends(news.flow) else { return };
@@ -240,6 +342,19 @@ impl Turn<'_> {
     }
 }
 
+/// The packet that a datagram of a live endpoint is.
+fn live_packet(bytes: &[u8], read: &Ipv4, way: &Way) -> Option<Packet> {
+    let payload = bytes.len().checked_sub(read.payload).and_then(|begin| bytes.get(begin..))?;
+    let envelope = Envelope {
+        flow: way.flow,
+        source: way.from,
+        to: way.to,
+        ecn: read.ecn,
+        outer_bytes: datagrams::OUTER,
+    };
+    datagrams::read(payload, &envelope).map(|(packet, _)| packet)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
@@ -263,6 +378,9 @@ mod tests {
         out: Vec<(Time, usize, Vec<u8>)>,
         told: Vec<(Time, bool, FlowId)>,
         news: Vec<News>,
+        /// What live endpoints were told.
+        live: Vec<(Time, PeerId, String)>,
+        said: Vec<(PeerId, Said)>,
         /// Packets that devices refuse.
         refuses: bool,
     }
@@ -308,6 +426,22 @@ mod tests {
 
         fn news(&mut self, tell: &mut dyn FnMut(News)) {
             self.news.drain(..).for_each(tell);
+        }
+
+        fn begin(&mut self, peer: PeerId, _: LiveMachine) {
+            self.live.push((self.clock, peer, "begin".to_owned()));
+        }
+
+        fn end(&mut self, peer: PeerId) {
+            self.live.push((self.clock, peer, "end".to_owned()));
+        }
+
+        fn mode(&mut self, peer: PeerId, mode: &str) {
+            self.live.push((self.clock, peer, mode.to_owned()));
+        }
+
+        fn words(&mut self, tell: &mut dyn FnMut(PeerId, &Said)) {
+            self.said.drain(..).for_each(|(peer, said)| tell(peer, &said));
         }
     }
 
@@ -425,6 +559,113 @@ mod tests {
         let (_, accuracy) = play(&tree(), &mut stage);
         let out: Vec<usize> = stage.out.iter().map(|(_, device, _)| *device).collect();
         assert_eq!((out, accuracy.strays), (vec![0], 3));
+    }
+
+    /// [`tree`] with a live stream.
+    fn live_tree() -> Blueprint {
+        let mut net = tree();
+        let flow = &mut net.flows[0];
+        flow.scheme = Some("mca".to_owned());
+        flow.kind = sim::FlowKind::Stream(stack::stream::Config::default());
+        flow.outside = Some(Outside::Live);
+        flow.to[1].stop = at_ms(50);
+        net
+    }
+
+    /// What a live endpoint of [`live_tree`] sends.
+    fn live_packet_of(from: u32, to: contract::Destination, header: Header, label: u64) -> Vec<u8> {
+        let source = contract::Address { node: NodeId(from), peer: PeerId(0) };
+        let sent = Packet {
+            flow: FlowId(0),
+            size_bytes: 1250,
+            source,
+            to,
+            sent_at: at_ms(1),
+            label: contract::Label([label, 0, 0, 0]),
+            header,
+            ecn: Ecn::Capable,
+            hops: 0,
+        };
+        let (mut datagram, mut bytes) = (Vec::new(), Vec::new());
+        assert!(datagrams::write(&sent, 0, None, &mut datagram));
+        let to = match to.as_group() {
+            Some(group) => wire::address_of_group(group),
+            None => wire::address_of(to.node().expect("it is a node")),
+        };
+        let port = wire::port_of(FlowId(0));
+        let from = (wire::address_of(NodeId(from)), port);
+        wire::datagram(from, (to, port), Ecn::Capable, 64, &datagram, &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn datagrams_of_live_endpoints_go_through_the_network_as_the_packets_that_they_are() {
+        let mut blueprint = live_tree();
+        blueprint.links[1].forward.queue.mark_above = Some(0);
+        let group = contract::Destination::group(contract::GroupId(0));
+        let header =
+            Header::Stream(contract::StreamHeader { seq: 4, bytes_before: 5000, ..Default::default() });
+        let data = live_packet_of(0, group, header, 77);
+        let source = contract::Address { node: NodeId(0), peer: PeerId(0) };
+        let word = live_packet_of(2, source.into(), Header::Feedback, 5);
+        let mut stage = Stage::default();
+        stage.planned.push_back((at_ms(1), 0, data.clone()));
+        stage.planned.push_back((at_ms(20), 1, word.clone()));
+        // of the right port, and not ours
+        let mut other = data.clone();
+        other[wire::UDP_HEADERS] = 0;
+        stage.planned.push_back((at_ms(21), 0, other));
+        let (world, accuracy) = play(&blueprint, &mut stage);
+        let out: Vec<(Time, usize, usize)> =
+            stage.out.iter().map(|(at, device, bytes)| (*at, *device, bytes.len())).collect();
+        assert_eq!(out[..2], [(at_ms(13), 1, 1250), (at_ms(13), 2, 1250)]);
+        assert_eq!((out[2].1, out[2].2, accuracy.strays), (0, 100, 1));
+        let read = |bytes: &[u8]| {
+            let outer = Ipv4::read(bytes).expect("it is IPv4");
+            let envelope = Envelope { flow: FlowId(0), source, to: group, ecn: outer.ecn, outer_bytes: 28 };
+            datagrams::read(&bytes[28..], &envelope).expect("it is ours").0
+        };
+        let (left, right, back) = (read(&stage.out[0].2), read(&stage.out[1].2), read(&stage.out[2].2));
+        assert_eq!((left.ecn, right.ecn), (Ecn::Marked, Ecn::Capable));
+        assert!(
+            matches!(left.header, Header::Stream(header) if header.seq == 4 && header.bytes_before == 5000)
+        );
+        assert_eq!((left.label.0[0], left.sent_at, back.label.0[0]), (77, at_ms(1), 5));
+        let trace = world.finish();
+        assert_eq!((trace.flows[0].sent_packets, trace.receivers[0].packets), (1, 1));
+        assert_eq!(trace.flows[0].arrived.packets, 1, "what a member says is counted at the source");
+    }
+
+    #[test]
+    fn live_endpoints_are_told_when_to_begin_to_end_and_to_change_and_what_they_say_is_in_the_tables() {
+        let mut blueprint = live_tree();
+        blueprint.events.push((at_ms(40), sim::Change::Mode(FlowId(0), "background".to_owned())));
+        blueprint.record = sim::Record {
+            every: Duration::from_millis(50),
+            series: vec!["allowed_rate".to_owned()],
+            events: false,
+        };
+        let mut said = Said::default();
+        (said.meter.goodput_bytes, said.meter.counts[Count::Feedback as usize]) = (1234, 3);
+        let from = contract::Address { node: NodeId(0), peer: PeerId(0) };
+        said.notes.push(Note { at: at_ms(1), from, name: "allowed_rate", value: 8e4, event: false });
+        said.late.record(Duration::from_millis(3));
+        let mut stage = Stage { said: vec![(PeerId(0), said)], ..Stage::default() };
+        let (world, accuracy) = play(&blueprint, &mut stage);
+        let told = |peer: u32| {
+            let its = stage.live.iter().filter(|(_, of, _)| of.0 == peer);
+            its.map(|(at, _, what)| (at.as_nanos() / 1_000_000, what.as_str())).collect::<Vec<_>>()
+        };
+        assert_eq!(told(0), [(0, "begin"), (40, "background")]);
+        assert_eq!(told(2), [(0, "begin"), (40, "background"), (50, "end")]);
+        assert_eq!(stage.told, [], "they are no programs");
+        assert_eq!(accuracy.faults().len(), 1, "{:?}", accuracy.faults());
+        let trace = world.finish();
+        assert_eq!(
+            (trace.flows[0].meter.goodput_bytes, trace.flows[0].meter.count(Count::Feedback)),
+            (1234, 3)
+        );
+        assert_eq!(trace.series[0].values, [8e4, 8e4]);
     }
 
     fn play(blueprint: &Blueprint, stage: &mut Stage) -> (World, Accuracy) {

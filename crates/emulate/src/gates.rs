@@ -1,13 +1,18 @@
 //! Which packet of a program belongs to which flow, and through which device it goes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use contract::{Address, Cx, Destination, Endpoint, FlowId, Input, NodeId, Parting, PeerId};
-use sim::{Blueprint, Cast, Outside, World};
+use sim::{Blueprint, Cast, Change, Factory, Outside, World};
 use wire::Ipv4;
 
 /// The endpoint in the network of a program outside of it: what arrives is handed out.
-pub(crate) struct Gate;
+pub(crate) struct Gate {
+    /// Modes that the scenario names.
+    modes: Arc<[String]>,
+}
 
 impl Endpoint for Gate {
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
@@ -15,9 +20,24 @@ impl Endpoint for Gate {
             Input::Packet(packet) => cx.hand_out(Parting::Packet(*packet)),
             Input::Start => cx.hand_out(Parting::Start),
             Input::Stop => cx.hand_out(Parting::Stop),
-            Input::Timer | Input::App(_) | Input::Mode(_) => {}
+            Input::Mode(mode) => {
+                if let Some(number) = self.modes.iter().position(|known| known == mode) {
+                    cx.hand_out(Parting::Mode(number as u32));
+                }
+            }
+            Input::Timer | Input::App(_) => {}
         }
     }
+}
+
+/// Where a packet of a program enters the network, and where it goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Way {
+    pub(crate) flow: FlowId,
+    pub(crate) from: Address,
+    pub(crate) to: Destination,
+    /// It is one of our own datagrams, and goes through the network as what it says.
+    pub(crate) live: bool,
 }
 
 /// The ends of a flow between programs.
@@ -43,6 +63,12 @@ pub(crate) struct Gates {
     ends: Vec<Option<Ends>>,
     /// TCP of the kernel and our own live endpoints, which are known by their ports.
     by_port: Vec<bool>,
+    /// Of these, our own.
+    live: Vec<bool>,
+    /// Machines of nodes, which live endpoints may speak to.
+    machines: BTreeMap<NodeId, Address>,
+    /// Modes that the scenario names.
+    modes: Arc<[String]>,
     /// Of all others, by sender's and receiver's node.
     by_nodes: BTreeMap<(NodeId, NodeId), FlowId>,
 }
@@ -50,18 +76,31 @@ pub(crate) struct Gates {
 impl Gates {
     /// Puts gates in the place of the machines of flows between programs.
     pub(crate) fn open(blueprint: &Blueprint, world: &mut World) -> Self {
+        let nodes = (0u32..).map(NodeId).take(blueprint.nodes.len());
+        let modes = blueprint.events.iter().filter_map(|(_, change)| match change {
+            Change::Mode(_, mode) => Some(mode.clone()),
+            _ => None,
+        });
         let mut gates = Self {
             real: blueprint.emulation.real.clone(),
             ends: vec![None; blueprint.flows.len()],
             by_port: vec![false; blueprint.flows.len()],
+            live: vec![false; blueprint.flows.len()],
+            machines: nodes.filter_map(|node| Some((node, world.machine_of(node)?))).collect(),
+            modes: modes.collect::<BTreeSet<_>>().into_iter().collect(),
             by_nodes: BTreeMap::new(),
         };
         for (id, flow) in (0u32..).map(FlowId).zip(&blueprint.flows) {
             let Some(outside) = &flow.outside else { continue };
-            world.custom_sender(id, Box::new(|_| Box::new(Gate)));
-            world.custom_receiver(id, Box::new(|_| Box::new(Gate)));
+            let gate = || -> Factory {
+                let modes = gates.modes.clone();
+                Box::new(move |_| Box::new(Gate { modes: modes.clone() }))
+            };
+            world.custom_sender(id, gate());
+            world.custom_receiver(id, gate());
             let (sender, receivers) = world.ends(id);
             gates.by_port[id.index()] = matches!(outside, Outside::Kernel(_) | Outside::Live);
+            gates.live[id.index()] = matches!(outside, Outside::Live);
             // what is not of known ports is of commands; where there are none, such as errors about TCP, of the first flow
             for receiver in &receivers {
                 let key = (sender.node, receiver.node);
@@ -98,23 +137,43 @@ impl Gates {
         self.ends[flow.index()].as_ref()
     }
 
+    /// Whether a flow is between our own live endpoints.
+    pub(crate) fn is_live(&self, flow: FlowId) -> bool {
+        self.live[flow.index()]
+    }
+
+    /// The mode with this number.
+    pub(crate) fn mode(&self, number: u32) -> &str {
+        self.modes.get(number as usize).map_or("", String::as_str)
+    }
+
+    /// Whom the ends of a live flow may hear: each other, and the machines of nodes.
+    pub(crate) fn known_to(&self, flow: FlowId) -> BTreeMap<Ipv4Addr, Address> {
+        let ends = self.ends(flow).into_iter();
+        let ends = ends.flat_map(|ends| [ends.sender].into_iter().chain(ends.receivers.iter().copied()));
+        let all = self.machines.values().copied().chain(ends);
+        all.map(|address| (wire::address_of(address.node), address)).collect()
+    }
+
     /// Where a packet from a device enters the network and where it goes; `None` when it belongs to no flow.
-    pub(crate) fn way(&self, device: usize, packet: &Ipv4) -> Option<(Address, Destination)> {
+    pub(crate) fn way(&self, device: usize, packet: &Ipv4) -> Option<Way> {
         let from = *self.real.get(device)?;
         if packet.source != wire::address_of(from) {
             return None;
         }
         if let Some(group) = wire::group_of(packet.destination) {
             // a group has the number of its flow
-            let ends = self.ends.get(group.index())?.as_ref()?;
+            let (flow, to) = (FlowId(group.0), Destination::group(group));
+            let ends = self.ends.get(flow.index())?.as_ref()?;
             let sends = ends.cast == Cast::Multicast && ends.sender.node == from;
-            return sends.then(|| (ends.sender, Destination::group(group)));
+            return sends.then_some(Way { flow, from: ends.sender, to, live: self.is_live(flow) });
         }
         let to = wire::node_of(packet.destination)?;
         let of_ports =
             packet.ports.filter(|(source, destination)| source == destination).and_then(|(port, _)| {
                 let flow = wire::flow_of(port).filter(|flow| flow.index() < self.ends.len())?;
-                self.by_port[flow.index()].then(|| self.between(flow, from, to)).flatten()
+                let way = self.by_port[flow.index()].then(|| self.between(flow, from, to)).flatten()?;
+                Some(Way { live: self.is_live(flow), ..way })
             });
         of_ports.or_else(|| {
             let flow = self.by_nodes.get(&(from, to)).or_else(|| self.by_nodes.get(&(to, from)))?;
@@ -122,10 +181,16 @@ impl Gates {
         })
     }
 
-    fn between(&self, flow: FlowId, from: NodeId, to: NodeId) -> Option<(Address, Destination)> {
+    fn between(&self, flow: FlowId, from: NodeId, to: NodeId) -> Option<Way> {
         let ends = self.ends(flow)?;
-        let (from, to) = (ends.at(from)?, ends.at(to)?);
-        // members of a group do not speak to each other
-        (from == ends.sender || to == ends.sender).then(|| (from, to.into()))
+        let from = ends.at(from)?;
+        let to = match ends.at(to) {
+            // members of a group do not speak to each other
+            Some(to) if from != ends.sender && to != ends.sender => return None,
+            Some(to) => to,
+            None if self.is_live(flow) => *self.machines.get(&to)?,
+            None => return None,
+        };
+        Some(Way { flow, from, to: to.into(), live: false })
     }
 }

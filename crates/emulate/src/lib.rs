@@ -5,9 +5,10 @@
 //! how much is measured ([`Accuracy`]).
 //!
 //! [`driver`] is the loop; it knows no operating system. `linux/` is what stands around it: network namespaces, TUN devices, TCP of
-//! the kernel, commands.
+//! the kernel, commands, and our own live endpoints.
 
 mod accuracy;
+mod datagrams;
 pub mod driver;
 mod gates;
 #[cfg(target_os = "linux")]

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use contract::{FlowId, LinkId, ParamError};
+use contract::{FlowId, LinkId, ParamError, PeerId};
 use sim::{Blueprint, Control, Tap, Trace, World};
 use units::{Duration, Time};
 
-use crate::driver::{News, Surroundings, drive};
+use crate::driver::{LiveMachine, News, Said, Surroundings, drive};
 use crate::gates::Gates;
 use crate::{Accuracy, Lateness};
 
@@ -166,6 +166,14 @@ impl Surroundings for Alone {
     fn stop(&mut self, _: FlowId) {}
 
     fn news(&mut self, _: &mut dyn FnMut(News)) {}
+
+    fn begin(&mut self, _: PeerId, _: LiveMachine) {}
+
+    fn end(&mut self, _: PeerId) {}
+
+    fn mode(&mut self, _: PeerId, _: &str) {}
+
+    fn words(&mut self, _: &mut dyn FnMut(PeerId, &Said)) {}
 }
 
 /// Nanoseconds since an instant.
@@ -180,8 +188,12 @@ impl Accuracy {
             let at = |share| what.percentile(share);
             Some((name, [at(0.5)?, at(0.99)?, at(0.999)?, what.most()]))
         };
-        let rows =
-            [row("departures", &self.departures), row("pickups", &self.pickups), row("events", &self.events)];
+        let rows = [
+            row("departures", &self.departures),
+            row("pickups", &self.pickups),
+            row("endpoints", &self.endpoints),
+            row("events", &self.events),
+        ];
         rows.into_iter().flatten().collect()
     }
 }

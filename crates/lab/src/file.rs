@@ -333,7 +333,7 @@ tables! {
         /// Open the connection with SYN and SYN-ACK; false when not given.
         handshake: bool,
         /// Bytes of header on every packet, and size of an acknowledgement; 40 B when not given, 52 B with `kernel`, which has
-        /// timestamps.
+        /// timestamps, 76 B with `live`.
         header: Bytes where within("1 B", "65534 B"),
     }
 
@@ -341,7 +341,7 @@ tables! {
     pub(crate) struct Stream = "stream settings" {
         /// Each gap between packets is stretched or shrunk by up to this share; 0.01 when not given.
         jitter: f64 where share_of(0.0, 0.999),
-        /// Size on the wire of a feedback packet; 40 B when not given.
+        /// Size on the wire of a feedback packet; 40 B when not given, 100 B with `live`, as our datagrams have.
         feedback: Bytes where within("1 B", "65535 B"),
         /// Packets that must arrive after a missing one before it counts as lost; what the scheme says when not given, 1 for most.
         reorder: u32 where count(1, 10_000),

@@ -104,6 +104,51 @@ impl Ipv4 {
     }
 }
 
+/// Bytes of the headers of IPv4 and UDP, without options.
+pub const UDP_HEADERS: usize = LEAST + 8;
+
+/// Writes an IPv4 packet [RFC791] with a UDP datagram [RFC768] in place of what `out` holds: from and to, each with its port. Payloads
+/// that an IPv4 packet cannot hold are cut off.
+pub fn datagram(
+    from: (Ipv4Addr, u16),
+    to: (Ipv4Addr, u16),
+    ecn: Ecn,
+    ttl: u8,
+    payload: &[u8],
+    out: &mut Vec<u8>,
+) {
+    let payload = &payload[..payload.len().min(usize::from(u16::MAX) - UDP_HEADERS)];
+    let total = (UDP_HEADERS + payload.len()) as u16;
+    let length = total - LEAST as u16;
+    let bits = match ecn {
+        Ecn::NotCapable => 0,
+        Ecn::Capable => 2,
+        Ecn::Marked => 3,
+    };
+    out.clear();
+    out.extend_from_slice(&[0x45, bits]);
+    out.extend_from_slice(&total.to_be_bytes());
+    out.extend_from_slice(&[0, 0, 0x40, 0, ttl, UDP, 0, 0]);
+    out.extend_from_slice(&from.0.octets());
+    out.extend_from_slice(&to.0.octets());
+    let sum = checksum(&[&out[..LEAST]]);
+    out[10..12].copy_from_slice(&sum.to_be_bytes());
+    for word in [from.1, to.1, length, 0] {
+        out.extend_from_slice(&word.to_be_bytes());
+    }
+    out.extend_from_slice(payload);
+    let mut pseudo = [0u8; 12];
+    pseudo[..8].copy_from_slice(&out[12..LEAST]);
+    pseudo[9] = UDP;
+    pseudo[10..].copy_from_slice(&length.to_be_bytes());
+    let sum = match checksum(&[&pseudo, &out[LEAST..]]) {
+        // zero would say that there is no sum
+        0 => u16::MAX,
+        sum => sum,
+    };
+    out[26..28].copy_from_slice(&sum.to_be_bytes());
+}
+
 /// Sets the mark *congestion experienced* [RFC3168 §5] in an IPv4 packet and mends its checksum. Leaves anything else alone.
 pub fn mark(bytes: &mut [u8]) {
     let length = bytes.first().map_or(0, |first| usize::from(first & 15) * 4);
@@ -155,6 +200,23 @@ mod tests {
         assert_eq!(packet[1] & 3, 3);
         assert_eq!(checksum(&[&packet[..20]]), 0);
         assert_eq!(Ipv4::read(&packet).map(|read| read.ecn), Some(Ecn::Marked));
+    }
+
+    #[test]
+    fn a_datagram_that_is_written_is_read_again_and_its_sums_are_right() {
+        let mut bytes = vec![7; 3];
+        let (from, to) = (address_of(NodeId(4)), address_of_group(GroupId(9)));
+        datagram((from, 10_009), (to, 10_009), Ecn::Capable, 64, &[1, 2, 3, 4, 5], &mut bytes);
+        let read = Ipv4::read(&bytes).expect("it is IPv4");
+        assert_eq!((read.source, read.destination, read.protocol), (from, to, UDP));
+        assert_eq!((read.ports, read.ecn, read.payload), (Some((10_009, 10_009)), Ecn::Capable, 5));
+        assert_eq!(&bytes[UDP_HEADERS..], [1, 2, 3, 4, 5]);
+        assert_eq!(checksum(&[&bytes[..20]]), 0);
+        let mut pseudo = bytes[12..20].to_vec();
+        pseudo.extend_from_slice(&[0, UDP, 0, 13]);
+        assert_eq!(checksum(&[&pseudo, &bytes[20..]]), 0);
+        datagram((from, 1), (to, 2), Ecn::NotCapable, 64, &vec![0; 70_000], &mut bytes);
+        assert_eq!(bytes.len(), 65_535);
     }
 
     #[test]

@@ -10,5 +10,8 @@ mod pcapng;
 pub mod stream;
 
 pub use frame::frame;
-pub use ip::{IGMP, Ipv4, address_of, address_of_group, checksum, flow_of, group_of, mark, node_of, port_of};
+pub use ip::{
+    IGMP, Ipv4, UDP_HEADERS, address_of, address_of_group, checksum, datagram, flow_of, group_of, mark,
+    node_of, port_of,
+};
 pub use pcapng::Capture;

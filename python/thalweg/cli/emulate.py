@@ -24,6 +24,7 @@ NOT_VALID = 3
 ROWS = {
     "departures": "packets to programs left late by",
     "pickups": "packets from programs waited at most",
+    "endpoints": "live endpoints were late by",
     "events": "the loop was late by",
 }
 
@@ -41,7 +42,7 @@ def emulate(
     clean: bool = False,
     json: bool = False,
 ) -> int:
-    """Run a scenario in real time. Flows with `kernel` or `commands` are real programs in network namespaces; needs root.
+    """Run a scenario in real time. Flows with `kernel`, `live` or `commands` have real ends in network namespaces; needs root.
 
     Ends with 3 when the machine could not keep up: what was measured is not to be believed then.
 

@@ -2,6 +2,7 @@
 
 mod calls;
 mod commands;
+mod live;
 mod namespace;
 mod routes;
 mod settings;
@@ -11,18 +12,19 @@ mod tun;
 use std::sync::Arc;
 use std::time::Instant;
 
-use contract::{FlowId, GroupId, NodeId};
+use contract::{FlowId, GroupId, NodeId, PeerId};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeSpec, TimeValLike};
 use sim::{Blueprint, Cast, Control, FlowKind, FlowSpec, Outside, World};
 use units::{Bytes, Duration, Time};
 
-use crate::driver::{News, Surroundings, drive};
+use crate::driver::{LiveMachine, News, Said, Surroundings, drive};
 use crate::gates::Gates;
 use crate::run::since;
 use crate::{Accuracy, Error, Settings};
 use commands::Commands;
+use live::Live;
 use namespace::Namespace;
 pub use namespace::{PREFIX, clean, permitted};
 use settings::Told;
@@ -88,6 +90,7 @@ struct Machine<'a> {
     // dropped in this order: programs, then devices, then the namespaces that both are in
     commands: Commands,
     traffic: Traffic,
+    live: Live,
     devices: Vec<Tun>,
     namespaces: Arc<[Namespace]>,
 }
@@ -120,8 +123,10 @@ impl<'a> Machine<'a> {
         };
         let mut commands = Commands::new(settings.logs.clone());
         open_receivers(blueprint, gates, &namespaces, &mut commands)?;
+        let opened = live::open(blueprint, gates, &namespaces)?;
         let (traffic, began) = Traffic::begin(jobs, &namespaces, look_every)?;
-        Ok(Self { blueprint, began, spin: settings.spin, commands, traffic, devices, namespaces })
+        let live = Live::begin(opened, blueprint, settings.urgent, began)?;
+        Ok(Self { blueprint, began, spin: settings.spin, commands, traffic, live, devices, namespaces })
     }
 
     /// Ends all programs and counts what devices lost.
@@ -129,6 +134,7 @@ impl<'a> Machine<'a> {
         let name = |flow: FlowId| &self.blueprint.flows[flow.index()].name;
         let failed =
             self.traffic.end().into_iter().map(|(flow, error)| format!("flow `{}`: {error}", name(flow)));
+        self.live.end();
         let ended =
             self.commands.end().into_iter().map(|(flow, note)| format!("flow `{}`: {note}", name(flow)));
         accuracy.notes.extend(failed.chain(ended));
@@ -240,5 +246,21 @@ impl Surroundings for Machine<'_> {
 
     fn news(&mut self, tell: &mut dyn FnMut(News)) {
         self.traffic.news(tell);
+    }
+
+    fn begin(&mut self, peer: PeerId, machine: LiveMachine) {
+        self.live.start(peer, machine);
+    }
+
+    fn end(&mut self, peer: PeerId) {
+        self.live.stop(peer);
+    }
+
+    fn mode(&mut self, peer: PeerId, mode: &str) {
+        self.live.mode(peer, mode);
+    }
+
+    fn words(&mut self, tell: &mut dyn FnMut(PeerId, &Said)) {
+        self.live.words(tell);
     }
 }

@@ -6,6 +6,8 @@ use contract::{Family, NodeId};
 use schemes::Build;
 use sim::{Cast, Emulation, FlowKind, FlowSpec, Outside};
 use units::Bytes;
+use wire::UDP_HEADERS;
+use wire::stream::{FEEDBACK, SEGMENT};
 
 use super::flows::Traffic;
 use crate::file::{File, Flow, NetworkWord};
@@ -18,6 +20,10 @@ const MOST_OUTSIDE: usize = 20_000;
 const MOST_REAL: usize = 1_000;
 /// Header of a TCP segment of Linux: IPv4, TCP, timestamps.
 const KERNEL_HEADER: Bytes = Bytes::new(52);
+/// Header of a segment of our live endpoints: IPv4, UDP, our own.
+const LIVE_HEADER: Bytes = Bytes::new((UDP_HEADERS + SEGMENT) as u64);
+/// A feedback packet of theirs.
+const LIVE_FEEDBACK: Bytes = Bytes::new((UDP_HEADERS + FEEDBACK) as u64);
 
 /// Who takes the place of the flow's machines.
 pub(super) fn outside(table: &Flow) -> Option<Outside> {
@@ -118,7 +124,16 @@ pub(super) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
 
 /// Header of a TCP segment where the scenario does not say it.
 pub(super) fn header(table: &Flow, otherwise: Bytes) -> Bytes {
-    if table.kernel.is_missing() { otherwise } else { KERNEL_HEADER }
+    match () {
+        () if !table.kernel.is_missing() => KERNEL_HEADER,
+        () if table.live.or(false) => LIVE_HEADER,
+        () => otherwise,
+    }
+}
+
+/// Size of a feedback packet where the scenario does not say it.
+pub(super) fn feedback(table: &Flow, otherwise: Bytes) -> Bytes {
+    if table.live.or(false) { LIVE_FEEDBACK } else { otherwise }
 }
 
 /// The table `emulation`, with what follows from the flows.
@@ -156,13 +171,13 @@ pub(super) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes
     }
     if let Some(flow) = outside().find(|flow| packet_of(flow).is_some_and(|packet| packet < LEAST_PACKET)) {
         notes
-            .wrong(span, format!("packets of `{}` are too small for IPv4 and TCP", shortened(&flow.name)))
+            .wrong(span, format!("packets of `{}` are too small for their headers", shortened(&flow.name)))
             .hint(format!("at least {LEAST_PACKET}"));
     }
     emulation
 }
 
-/// The kernel refuses a smaller segment.
+/// The kernel refuses a smaller segment; our own headers take as much.
 const LEAST_PACKET: Bytes = Bytes::new(150);
 
 /// Nodes by name or pattern.
@@ -182,10 +197,11 @@ fn real(names: &At<Vec<At<String>>>, net: &Net, notes: &mut Notes) -> BTreeSet<N
     nodes
 }
 
-/// What a flow of TCP sends at a time.
+/// What a flow of TCP, or a live one, sends at a time.
 fn packet_of(flow: &FlowSpec) -> Option<Bytes> {
     match &flow.kind {
         FlowKind::Tcp(config) => Some(config.segment + config.header),
+        FlowKind::Stream(config) if flow.outside == Some(Outside::Live) => Some(config.packet),
         _ => None,
     }
 }

@@ -365,7 +365,7 @@ fn stream_config(
     let default = stream::Config::default();
     Some(stream::Config {
         packet: table.packet.or(default.packet),
-        feedback: stream.feedback.or(default.feedback),
+        feedback: stream.feedback.or(emulation::feedback(table, default.feedback)),
         jitter: stream.jitter.or(default.jitter),
         reorder: stream.reorder.or(entry.scheme.reorder),
         ecn: stream.ecn.or(default.ecn),

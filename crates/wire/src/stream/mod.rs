@@ -10,7 +10,7 @@ mod read;
 mod tests;
 mod write;
 
-use contract::{Destination, Ecn, FlowId, Header, Label, Packet, StreamHeader, TcpHeader};
+use contract::{Destination, Ecn, FlowId, Header, Label, Packet, Signal, StreamHeader, TcpHeader};
 use units::Time;
 
 pub use offer::{Offer, Transport};
@@ -32,6 +32,8 @@ pub const DATA: usize = HEADING + 8 + 8 + 8 + 32 + 2 + TAG;
 pub const PIECE: usize = 8;
 /// Bytes of a feedback datagram.
 pub const FEEDBACK: usize = HEADING + 8 + 32 + TAG;
+/// Bytes of the longest word between a host and a router of a name-based network, without padding.
+pub const SIGNAL: usize = HEADING + 8 + 1 + 4 + 8 + TAG;
 /// Bytes of a segment with data beside its content.
 pub const SEGMENT: usize = HEADING + 8 + 8 + TAG;
 /// Bytes that a segment has more where it acknowledges.
@@ -105,6 +107,15 @@ pub enum Word<'a> {
     },
     /// A segment of a windowed connection, data or acknowledgement.
     Segment(Segment<'a>),
+    /// A word between a host and a router of a name-based network: one of those that hosts say or hear.
+    Signal {
+        /// When it was sent, by its sender's clock.
+        sent_at: Time,
+        /// What it says. The words of routers among themselves ([`Signal::Register`] and the like) do not travel so.
+        signal: Signal,
+        /// Bytes of zeros that follow.
+        padding: usize,
+    },
 }
 
 /// A packet of a paced stream.
@@ -286,6 +297,9 @@ impl<'a> Word<'a> {
             Header::Feedback => Self::Feedback { sent_at, label },
             Header::Player { full } => Self::Player { sent_at, full },
             Header::Tcp(header) => Self::Segment(Segment { sent_at, header, content }),
+            Header::Signal(signal) if write::signal_code(&signal).is_some() => {
+                Self::Signal { sent_at, signal, padding }
+            }
             _ => return None,
         })
     }
@@ -298,6 +312,9 @@ impl<'a> Word<'a> {
             Self::Data(data) => (data.sent_at, data.label, Header::Stream(data.header), length),
             Self::Feedback { sent_at, label } => (sent_at, label, Header::Feedback, length),
             Self::Player { sent_at, full } => (sent_at, Label::default(), Header::Player { full }, length),
+            Self::Signal { sent_at, signal, .. } => {
+                (sent_at, Label::default(), Header::Signal(signal), length)
+            }
             Self::Segment(segment) => {
                 let bytes = SEGMENT + segment.content.len();
                 (segment.sent_at, Label::default(), Header::Tcp(segment.header), bytes)

@@ -2,13 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use contract::{Label, Piece, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
+use contract::{Eid, GroupId, Label, Piece, SackBlocks, Signal, StreamHeader, TcpFlags, TcpHeader};
 use units::Time;
 
 use super::write::{
     ACK, ALIVE_KIND, BLOCKS_AT, CHALLENGE_KIND, COOKIE_FLAG, CWR, DATA_KIND, ECE, FEEDBACK_KIND, FIN,
     FULL_FLAG, GROUP_FLAG, HEARD_KIND, HELLO_KIND, MESSAGE_KIND, OFFER_FLAG, ORDER_KIND, PIECE_FLAG,
-    PLAYER_KIND, RECEIVES, REFUSAL_KIND, SEGMENT_KIND, SYN, WELCOME_KIND,
+    PLAYER_KIND, RECEIVES, REFUSAL_KIND, SEGMENT_KIND, SIGNAL_KIND, SYN, WELCOME_KIND,
 };
 use super::{
     Challenge, Data, Datagram, Group, HEADING, HELLO, Hello, LONGEST, MAGIC, Offer, Order, Reason, Role,
@@ -140,6 +140,11 @@ impl<'a> Datagram<'a> {
                 known(SYN | FIN | ECE | CWR | ACK | 3 << BLOCKS_AT)?;
                 Word::Segment(read_segment(flags, &mut from)?)
             }
+            SIGNAL_KIND => {
+                known(0)?;
+                let (sent_at, signal) = (from.time()?, read_signal(&mut from)?);
+                Word::Signal { sent_at, signal, padding: from.rest().len() }
+            }
             _ => return Err(Malformed::Kind),
         };
         if from.0.is_empty() { Ok(Self { session, number, word }) } else { Err(Malformed::Length) }
@@ -197,6 +202,20 @@ fn read_data<'a>(flags: u8, from: &mut Reader<'a>) -> Result<Data<'a>, Malformed
         return Err(Malformed::Value);
     }
     Ok(Data { sent_at, header: StreamHeader { seq, bytes_before, piece }, label, content, padding })
+}
+
+fn read_signal(from: &mut Reader<'_>) -> Result<Signal, Malformed> {
+    let (code, group) = (from.byte()?, GroupId(from.u32()?));
+    Ok(match code {
+        0 => Signal::Publish { group, gumgid: Eid(from.u64()?) },
+        1 => Signal::Unpublish { group },
+        2 => Signal::Join { group, gumgid: Eid(from.u64()?) },
+        3 => Signal::Leave { group },
+        4 => Signal::Accepted { group },
+        5 => Signal::Probe { group, packets: from.byte()? },
+        6 => Signal::Probed { group, index: from.byte()? },
+        _ => return Err(Malformed::Value),
+    })
 }
 
 fn read_segment<'a>(flags: u8, from: &mut Reader<'a>) -> Result<Segment<'a>, Malformed> {

@@ -1,4 +1,4 @@
-use contract::{Address, NodeId, ParamValue, PeerId, Piece, SackBlocks, TcpFlags};
+use contract::{Address, Eid, GroupId, NodeId, ParamValue, PeerId, Piece, SackBlocks, TcpFlags};
 use proptest::prelude::*;
 
 use super::*;
@@ -114,6 +114,39 @@ fn packets_of_machines_go_over_the_wire_and_come_back() {
 }
 
 #[test]
+fn words_of_hosts_and_routers_travel_and_those_of_routers_among_themselves_do_not() {
+    let envelope = Envelope {
+        flow: FlowId(3),
+        source: Address { node: NodeId(1), peer: PeerId(4) },
+        to: Address { node: NodeId(2), peer: PeerId(9) }.into(),
+        ecn: Ecn::NotCapable,
+        outer_bytes: 28,
+    };
+    let join = Signal::Join { group: GroupId(3), gumgid: Eid(0x0102_0304_0506_0708) };
+    let packet = Packet {
+        flow: envelope.flow,
+        size_bytes: 28 + SIGNAL as u32 + 5,
+        source: envelope.source,
+        to: envelope.to,
+        sent_at: at(77),
+        label: Label::default(),
+        header: Header::Signal(join),
+        ecn: Ecn::NotCapable,
+        hops: 0,
+    };
+    let word = Word::of(&packet, &[], 5).expect("it travels");
+    let bytes = written(&Datagram { session: 1, number: 2, word });
+    let expected = hex("54 01 14 00  00000001  0000000000000002
+         000000000000004d 02 00000003 0102030405060708 0000000000");
+    assert_eq!(bytes, expected);
+    let read = Datagram::read(&bytes).expect("it was written");
+    let again = read.word.packet(bytes.len() + TAG, &envelope).expect("it is for a machine");
+    assert_eq!(format!("{again:?}"), format!("{packet:?}"));
+    let among = Header::Signal(Signal::Withdraw { gumgid: Eid(1) });
+    assert_eq!(Word::of(&Packet { header: among, ..packet }, &[], 0), None);
+}
+
+#[test]
 fn reasons_have_the_codes_of_the_reference() {
     let codes: Vec<u8> = Reason::ALL.iter().map(|reason| super::write::code(*reason)).collect();
     assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
@@ -208,6 +241,21 @@ fn header() -> impl Strategy<Value = TcpHeader> {
     )
 }
 
+fn signal() -> impl Strategy<Value = Signal> {
+    (0..7, any::<u32>(), any::<u64>(), any::<u8>()).prop_map(|(code, group, name, count)| {
+        let (group, gumgid) = (GroupId(group), Eid(name));
+        match code {
+            0 => Signal::Publish { group, gumgid },
+            1 => Signal::Unpublish { group },
+            2 => Signal::Join { group, gumgid },
+            3 => Signal::Leave { group },
+            4 => Signal::Accepted { group },
+            5 => Signal::Probe { group, packets: count },
+            _ => Signal::Probed { group, index: count },
+        }
+    })
+}
+
 /// A datagram of any kind, with content of its own.
 fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
     let hello = (any::<bool>(), any::<[u8; NONCE]>(), any::<u64>(), any::<Option<[u8; COOKIE]>>(), offer());
@@ -246,6 +294,11 @@ fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
             header,
             content
         })),
+        (time(), signal(), 0..200usize).prop_map(|(sent_at, signal, padding)| Word::Signal {
+            sent_at,
+            signal,
+            padding
+        }),
     ];
     (any::<u32>(), any::<u64>(), word)
 }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use contract::TcpHeader;
+use contract::{Signal, TcpHeader};
 use units::Time;
 
 use super::{
@@ -22,6 +22,7 @@ pub(super) const DATA_KIND: u8 = 16;
 pub(super) const FEEDBACK_KIND: u8 = 17;
 pub(super) const PLAYER_KIND: u8 = 18;
 pub(super) const SEGMENT_KIND: u8 = 19;
+pub(super) const SIGNAL_KIND: u8 = 20;
 
 // flags of a hello
 pub(super) const RECEIVES: u8 = 1;
@@ -80,6 +81,11 @@ impl Datagram<'_> {
             }
             Word::Player { sent_at, .. } => time(*sent_at, out),
             Word::Segment(segment) => write_segment(segment, out),
+            Word::Signal { sent_at, signal, padding } => {
+                time(*sent_at, out);
+                write_signal(signal, out);
+                out.resize(out.len() + padding, 0);
+            }
         }
     }
 }
@@ -120,6 +126,7 @@ impl Word<'_> {
                     | blocks << BLOCKS_AT;
                 (SEGMENT_KIND, flags)
             }
+            Self::Signal { .. } => (SIGNAL_KIND, 0),
         }
     }
 }
@@ -208,6 +215,46 @@ fn write_data(data: &Data<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(&(content.len() as u16).to_be_bytes());
     out.extend_from_slice(content);
     out.resize(out.len() + data.padding, 0);
+}
+
+/// What a word of a name-based network is called on the wire; `None` for those of routers among themselves.
+pub(super) const fn signal_code(signal: &Signal) -> Option<u8> {
+    Some(match signal {
+        Signal::Publish { .. } => 0,
+        Signal::Unpublish { .. } => 1,
+        Signal::Join { .. } => 2,
+        Signal::Leave { .. } => 3,
+        Signal::Accepted { .. } => 4,
+        Signal::Probe { .. } => 5,
+        Signal::Probed { .. } => 6,
+        Signal::Register { .. }
+        | Signal::Withdraw { .. }
+        | Signal::Resolve { .. }
+        | Signal::Resolved { .. } => return None,
+    })
+}
+
+/// Nothing for words that have no code.
+fn write_signal(signal: &Signal, out: &mut Vec<u8>) {
+    let Some(code) = signal_code(signal) else { return };
+    out.push(code);
+    match signal {
+        Signal::Publish { group, gumgid } | Signal::Join { group, gumgid } => {
+            out.extend_from_slice(&group.0.to_be_bytes());
+            out.extend_from_slice(&gumgid.0.to_be_bytes());
+        }
+        Signal::Probe { group, packets: count } | Signal::Probed { group, index: count } => {
+            out.extend_from_slice(&group.0.to_be_bytes());
+            out.push(*count);
+        }
+        Signal::Unpublish { group } | Signal::Leave { group } | Signal::Accepted { group } => {
+            out.extend_from_slice(&group.0.to_be_bytes());
+        }
+        Signal::Register { .. }
+        | Signal::Withdraw { .. }
+        | Signal::Resolve { .. }
+        | Signal::Resolved { .. } => {}
+    }
 }
 
 fn write_segment(segment: &Segment<'_>, out: &mut Vec<u8>) {

@@ -1,0 +1,98 @@
+//! Packets of live flows as our datagrams, and back.
+//!
+//! Endpoints in namespaces and gates in the network speak version 1 of our format ([`wire::stream`]). In the network a datagram is the
+//! packet that it says, header and label, so that parts in routers see them; what it carries are zeros, which nobody keeps. Its tag is
+//! zero: nobody else is in these namespaces.
+
+use contract::{Header, Packet};
+use wire::UDP_HEADERS;
+use wire::stream::{Datagram, Envelope, TAG, Word};
+
+/// Bytes of the headers of IP and UDP.
+pub(crate) const OUTER: u32 = UDP_HEADERS as u32;
+
+/// Puts a packet into `out` as a datagram, with zeros for what it carries: so many that the whole is as long as the packet, or none where that
+/// has no room for the headers. Of a segment of TCP, `content` says how many, where the packet's size does not. Words of receivers carry nothing.
+/// False for packets that do not travel so.
+pub(crate) fn write(packet: &Packet, number: u64, content: Option<u32>, out: &mut Vec<u8>) -> bool {
+    out.clear();
+    let Some(word) = Word::of(packet, &[], 0) else { return false };
+    Datagram { session: packet.flow.0, number, word }.write(out);
+    let whole = match (packet.header, content) {
+        (Header::Feedback | Header::Player { .. }, _) => 0,
+        (Header::Tcp(_), Some(content)) => out.len() + content as usize,
+        _ => (packet.size_bytes.saturating_sub(OUTER) as usize).saturating_sub(TAG),
+    };
+    out.resize(whole.max(out.len()) + TAG, 0);
+    true
+}
+
+/// The packet that a datagram is, and how many bytes it carries; its size is what it has on the wire. `None` for what is no packet of a machine.
+pub(crate) fn read(datagram: &[u8], envelope: &Envelope) -> Option<(Packet, u32)> {
+    let (body, _) = Datagram::split(datagram)?;
+    let word = Datagram::read(body).ok()?.word;
+    let packet = word.packet(datagram.len(), envelope)?;
+    let carried = match word {
+        Word::Data(data) => data.content.len() + data.padding,
+        Word::Segment(segment) => segment.content.len(),
+        _ => 0,
+    };
+    Some((Packet { size_bytes: OUTER + datagram.len() as u32, ..packet }, carried as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::{Address, Ecn, FlowId, Label, NodeId, PeerId, StreamHeader, TcpHeader};
+    use units::Time;
+
+    use super::*;
+
+    const FROM: Address = Address { node: NodeId(1), peer: PeerId(4) };
+    const TO: Address = Address { node: NodeId(2), peer: PeerId(5) };
+
+    fn packet(header: Header, size_bytes: u32) -> Packet {
+        Packet {
+            flow: FlowId(3),
+            size_bytes,
+            source: FROM,
+            to: TO.into(),
+            sent_at: Time::from_nanos(77),
+            label: if matches!(header, Header::Tcp(_)) { Label::default() } else { Label([1, 2, 3, 4]) },
+            header,
+            ecn: Ecn::Capable,
+            hops: 0,
+        }
+    }
+
+    #[test]
+    fn a_packet_is_the_same_after_a_way_over_sockets() {
+        let header = StreamHeader { seq: 5, bytes_before: 5000, ..StreamHeader::default() };
+        let ack = TcpHeader { ack: 9, window_bytes: 1000, ..TcpHeader::default() };
+        let envelope =
+            Envelope { flow: FlowId(3), source: FROM, to: TO.into(), ecn: Ecn::Capable, outer_bytes: OUTER };
+        for (sent, content, size, carried) in [
+            (packet(Header::Stream(header), 1000), None, 1000, 882),
+            (packet(Header::Feedback, 100), None, 100, 0),
+            // as long as their headers, whatever they are said to be
+            (packet(Header::Feedback, 40), None, 100, 0),
+            (packet(Header::Feedback, 400), None, 100, 0),
+            (packet(Header::Stream(header), 40), None, 118, 0),
+            (
+                packet(Header::Tcp(TcpHeader { window_bytes: u32::MAX, ..TcpHeader::default() }), 1500),
+                Some(1424),
+                1500,
+                1424,
+            ),
+            (packet(Header::Tcp(ack), 76), Some(0), 96, 0),
+            (packet(Header::Tcp(ack), 96), None, 96, 0),
+        ] {
+            let mut bytes = Vec::new();
+            assert!(write(&sent, 7, content, &mut bytes));
+            let (came, bytes) = read(&bytes, &envelope).expect("it was written");
+            let expected = Packet { size_bytes: size, ..sent };
+            assert_eq!((format!("{came:?}"), bytes), (format!("{expected:?}"), carried));
+        }
+        assert!(!write(&packet(Header::Datagram { seq: 1 }, 100), 1, None, &mut Vec::new()));
+        assert!(read(&[0; 100], &envelope).is_none());
+    }
+}
