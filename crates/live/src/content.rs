@@ -49,6 +49,9 @@ pub trait Payload: Send {
 
 /// What becomes of the content of a paced scheme's packets.
 pub trait Sink: Send {
+    /// A session opened, the first or another after the ends had lost each other: numbers of packets begin at 0.
+    fn on_open(&mut self) {}
+
     /// The content of packet `seq`, in order of arrival; each packet at most once.
     fn take(&mut self, seq: u64, now: Time, content: &[u8]);
 
@@ -94,6 +97,9 @@ pub trait ByteSource: Send {
 
 /// What becomes of a windowed scheme's byte stream.
 pub trait ByteSink: Send {
+    /// A session opened, the first or another after the ends had lost each other: the stream begins at 0.
+    fn on_open(&mut self) {}
+
     /// Bytes at `offset`; they may overlap what came before. False where they cannot be kept: the session then treats their packet as lost.
     fn write(&mut self, offset: u64, bytes: &[u8]) -> bool;
 

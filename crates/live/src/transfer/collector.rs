@@ -154,7 +154,7 @@ impl Work {
     fn open(manifest: Manifest, into: Into, tally: &Tally) -> Result<Self, TransferError> {
         let mut done = Done::default();
         let out = match into {
-            Into::Pipe(pipe) => Out::Pipe { outflow: Outflow::new(pipe), waiting: BTreeMap::new() },
+            Into::Pipe(pipe) => Out::Pipe { outflow: Outflow::new(pipe, 4), waiting: BTreeMap::new() },
             Into::Folder { path, name, replace } => {
                 let name = name.as_deref().unwrap_or(&manifest.name);
                 super::safe(name)
@@ -402,6 +402,11 @@ impl Shelf for NoShelf {
 }
 
 impl Sink for Collector {
+    fn on_open(&mut self) {
+        self.seen = 0;
+        self.urgent = self.work.is_some();
+    }
+
     fn take(&mut self, seq: u64, _now: Time, content: &[u8]) {
         self.seen = self.seen.max(seq);
         self.news = true;

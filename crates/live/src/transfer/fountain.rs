@@ -454,11 +454,14 @@ impl Payload for Fountain {
         if whole == self.peers.len() {
             return Standing::Whole;
         }
+        if whole == 0 && self.peers.values().all(|peer| peer.failed.is_none()) {
+            // nobody is there, and somebody may come back: how long to wait is the session's business
+            return Standing::Going;
+        }
         let said: Vec<&str> = self.peers.values().filter_map(|peer| peer.failed.as_deref()).collect();
         let gone = self.peers.len() - whole - said.len();
         Standing::Failed(match (self.peers.len(), &said[..], gone) {
             (1, [why, ..], _) => format!("the receiver could not take it: {why}"),
-            (1, [], _) => "the receiver left before it had the whole".to_owned(),
             (all, [], _) => format!("{gone} of {all} receivers left before they had the whole"),
             (all, [why, ..], 0) => format!("{} of {all} receivers could not take it: {why}", said.len()),
             (all, [why, ..], _) => {

@@ -10,6 +10,7 @@
 //! memory is bounded by constants, whatever the size of a file and whatever arrives.
 
 mod assembly;
+pub mod bytes;
 mod collector;
 mod done;
 mod fountain;
@@ -20,6 +21,7 @@ mod outflow;
 mod partial;
 mod store;
 mod tally;
+pub mod timely;
 mod words;
 
 pub use collector::{Collector, Into};
@@ -54,6 +56,8 @@ impl TransferError {
     }
 }
 
+#[cfg(test)]
+mod stream_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -10,7 +10,9 @@ use super::TransferError;
 /// A way out.
 #[derive(Debug)]
 pub(super) struct Outflow {
-    to: Option<SyncSender<Vec<u8>>>,
+    to: SyncSender<Vec<u8>>,
+    /// Pieces that may wait.
+    most: usize,
     state: Arc<State>,
 }
 
@@ -19,16 +21,12 @@ struct State {
     waiting: AtomicUsize,
     failed: AtomicBool,
     closed: AtomicBool,
-    over: AtomicBool,
 }
 
-/// Pieces that may wait.
-const MOST: usize = 4;
-
 impl Outflow {
-    /// A thread that writes to `pipe`, and ends when this is dropped.
-    pub(super) fn new(mut pipe: Box<dyn Write + Send>) -> Self {
-        let (to, from) = sync_channel::<Vec<u8>>(MOST);
+    /// A thread that writes to `pipe`, and ends when this is dropped. Up to `most` pieces may wait.
+    pub(super) fn new(mut pipe: Box<dyn Write + Send>, most: usize) -> Self {
+        let (to, from) = sync_channel::<Vec<u8>>(most);
         let state = Arc::new(State::default());
         let told = Arc::clone(&state);
         std::thread::spawn(move || {
@@ -40,9 +38,8 @@ impl Outflow {
                 }
                 told.waiting.fetch_sub(1, Ordering::Release);
             }
-            told.over.store(true, Ordering::Release);
         });
-        Self { to: Some(to), state }
+        Self { to, most, state }
     }
 
     fn check(&self) -> Result<(), TransferError> {
@@ -62,16 +59,14 @@ impl Outflow {
     /// The program has gone.
     pub(super) fn has_room(&self) -> Result<bool, TransferError> {
         self.check()?;
-        Ok(self.state.waiting.load(Ordering::Acquire) < MOST)
+        Ok(self.state.waiting.load(Ordering::Acquire) < self.most)
     }
 
     /// Gives a piece, for which there is room.
     pub(super) fn give(&mut self, bytes: Vec<u8>) {
-        if let Some(to) = &self.to {
-            self.state.waiting.fetch_add(1, Ordering::AcqRel);
-            // who does not listen any more has failed, which is found next time
-            let _ = to.try_send(bytes);
-        }
+        self.state.waiting.fetch_add(1, Ordering::AcqRel);
+        // who does not listen any more has failed, which is found next time
+        let _ = self.to.try_send(bytes);
     }
 
     /// Whether all was written.

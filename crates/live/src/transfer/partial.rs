@@ -125,6 +125,16 @@ impl Partial {
         self.get(block, 0, into).map_err(TransferError::at(&self.paths.part))
     }
 
+    /// Keeps bytes at a place of their own.
+    pub(super) fn write_at(&self, at: u64, bytes: &[u8]) -> Result<(), TransferError> {
+        self.part.write_all_at(bytes, at).map_err(TransferError::at(&self.paths.part))
+    }
+
+    /// Gives back what [`Self::write_at`] kept.
+    pub(super) fn read_at(&self, at: u64, into: &mut [u8]) -> Result<(), TransferError> {
+        self.part.read_exact_at(into, at).map_err(TransferError::at(&self.paths.part))
+    }
+
     /// It is whole: gives it its name.
     pub(super) fn finish(&self) -> Result<(), TransferError> {
         let Paths { whole, part, state } = &self.paths;

@@ -303,13 +303,32 @@ fn a_link_in_place_of_the_partial_file_is_not_followed() {
 }
 
 #[test]
-fn a_receiver_that_leaves_is_told_of() {
-    let (from, to, bytes) = (Folder::new(), Folder::new(), content(500_000));
+fn one_of_several_receivers_that_leaves_is_told_of() {
+    let (from, first, second) = (Folder::new(), Folder::new(), Folder::new());
+    let bytes = content(200_000);
+    let (mut fountain, _) = fountain(&from, &bytes, 2);
+    let ((mut stays, _), (mut leaves, _)) = (collector(&first), collector(&second));
+    let mut ends = [
+        End { sink: &mut stays, weather: CALM, here: ALWAYS },
+        End { sink: &mut leaves, weather: CALM, here: Time::ZERO..Time::ZERO + GAP * 500 },
+    ];
+    let passage = carry(&mut fountain, &mut ends, ROOM, secs(10));
+    let said = "1 of 2 receivers left before they had the whole".to_owned();
+    assert_eq!(passage.standing, Standing::Failed(said));
+    assert_eq!(arrived(&first), bytes);
+}
+
+#[test]
+fn a_receiver_that_comes_back_is_waited_for() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(300_000));
     let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
-    let here = Time::ZERO..Time::ZERO + GAP * 500;
+    let here = Time::ZERO..Time::ZERO + GAP * 700;
     let ends = &mut [End { sink: &mut collector, weather: CALM, here }];
-    let passage = carry(&mut fountain, ends, ROOM, secs(10));
-    assert_eq!(passage.standing, Standing::Failed("the receiver left before it had the whole".to_owned()));
+    assert_eq!(carry(&mut fountain, ends, ROOM, secs(1)).standing, Standing::Going);
+    // the session begins anew, and so do the numbers of packets
+    collector.on_open();
+    assert_eq!(one(&mut fountain, &mut collector, CALM).standing, Standing::Whole);
+    assert_eq!(arrived(&to), bytes);
 }
 
 /// A program that writes so many bytes and ends.

@@ -1,0 +1,326 @@
+//! Byte streams in order, and live streams.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+
+use contract::{PeerId, Random};
+use units::{Duration, Time};
+
+use super::bytes::{Bytes, Reassembly};
+use super::testing::{CALM, End, Folder, GAP, ROUGH, Taken, Weather, carry, content};
+use super::timely::{Playout, Timely};
+use super::*;
+use crate::content::{ByteSink, ByteSource, LONGEST_WORD, Standing};
+
+const ALWAYS: std::ops::Range<Time> = Time::ZERO..Time::NEVER;
+
+// ---- byte streams
+
+/// Carries a byte stream as a windowed machine does: up to a window of segments at a time, each lost, doubled or reordered, again and again until
+/// it has arrived. Ends when the source is done, or after so many rounds of a millisecond, the first of which is `from`.
+fn flow(source: &mut dyn ByteSource, sink: &mut dyn ByteSink, from: u64, rounds: u64) {
+    const SEGMENT: u64 = 1000;
+    let mut random = Random::new(from, "transfer", "segments");
+    let (mut there, mut acknowledged) = (BTreeMap::<u64, u64>::new(), 0);
+    let mut now = Time::ZERO + Duration::from_millis(from);
+    let mut word = [0; LONGEST_WORD];
+    source.on_join(PeerId(1));
+    sink.on_open();
+    for _ in 0..rounds {
+        let length = sink.speak(now, &mut word);
+        if length > 0 && random.uniform(0.0, 1.0) < 0.7 {
+            source.on_word(PeerId(1), now, &word[..length]);
+        }
+        let ready = source.ready(now);
+        let mut segments: Vec<u64> = (acknowledged..ready).step_by(SEGMENT as usize).take(40).collect();
+        for at in 0..segments.len() {
+            let other = (random.uniform(0.0, segments.len() as f64) as usize).min(segments.len() - 1);
+            segments.swap(at, other);
+        }
+        for seq in segments {
+            let mut bytes = vec![0; (ready - seq).min(SEGMENT) as usize];
+            source.read(seq, &mut bytes);
+            for _ in 0..2 {
+                if random.uniform(0.0, 1.0) < 0.5 && sink.write(seq, &bytes) {
+                    there.insert(seq, seq + bytes.len() as u64);
+                }
+            }
+        }
+        while let Some((_, end)) =
+            there.range(..=acknowledged).next_back().filter(|(_, end)| **end > acknowledged)
+        {
+            acknowledged = *end;
+        }
+        sink.on_contiguous(acknowledged, now);
+        source.on_acknowledged(acknowledged);
+        now += Duration::from_millis(1);
+        if source.standing() != Standing::Going {
+            return;
+        }
+    }
+}
+
+fn file_bytes(folder: &Folder, bytes: &[u8]) -> (Bytes, Manifest) {
+    let (path, tally) = (folder.file("source.bin", bytes), Arc::new(Tally::default()));
+    let (store, manifest) = FileStore::open(&path, "film.bin", 1000, &tally, &|| true)
+        .expect("the file is there")
+        .expect("nobody said stop");
+    (Bytes::of_file(store, &manifest, tally), manifest)
+}
+
+fn folder_of(to: &Folder) -> Into {
+    Into::Folder { path: to.0.clone(), name: None, replace: false }
+}
+
+fn open(manifest: &Manifest, into: Into) -> (Reassembly, Arc<Tally>) {
+    let tally = Arc::new(Tally::default());
+    let reassembly = Reassembly::open(manifest.clone(), into, 1 << 20, Arc::clone(&tally));
+    (reassembly.expect("there is room"), tally)
+}
+
+#[test]
+fn a_file_arrives_in_order_whatever_its_length() {
+    for length in [0, 1, 999, 1000, 1001, 700_000] {
+        let (from, to, bytes) = (Folder::new(), Folder::new(), content(length));
+        let (mut source, manifest) = file_bytes(&from, &bytes);
+        let (mut sink, tally) = open(&manifest, folder_of(&to));
+        flow(&mut source, &mut sink, 0, 5000);
+        assert_eq!(
+            (source.standing(), sink.standing()),
+            (Standing::Whole, Standing::Whole),
+            "{length} bytes"
+        );
+        assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
+        assert_eq!(to.names(), ["film.bin"]);
+        assert_eq!(tally.told().done, length as u64);
+    }
+}
+
+#[test]
+fn a_receiver_that_was_killed_and_one_that_was_only_lost_go_on() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(2_000_000));
+    let (mut source, manifest) = file_bytes(&from, &bytes);
+    let (mut killed, _) = open(&manifest, folder_of(&to));
+    flow(&mut source, &mut killed, 0, 100);
+    assert_eq!(killed.standing(), Standing::Going);
+    drop(killed);
+    let (mut again, tally) = open(&manifest, folder_of(&to));
+    let resumed = tally.told().resumed;
+    assert!(resumed > 0 && resumed % 256_000 == 0, "whole blocks: {resumed}");
+    // the same receiver, in two sessions
+    flow(&mut source, &mut again, 0, 60);
+    assert_eq!(again.standing(), Standing::Going);
+    flow(&mut source, &mut again, 60, 5000);
+    assert_eq!((source.standing(), again.standing()), (Standing::Whole, Standing::Whole));
+    assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
+}
+
+#[test]
+fn what_a_program_writes_arrives_as_it_was_written() {
+    for length in [0, 1, 16_384, 16_385, 300_000] {
+        for to_file in [false, true] {
+            let (to, bytes, taken) = (Folder::new(), content(length), Taken::default());
+            let from = Box::new(Cursor::new(bytes.clone()));
+            let (mut source, manifest) = Bytes::of_pipe(from, "film.bin", 5, Arc::default());
+            let into = if to_file { folder_of(&to) } else { Into::Pipe(Box::new(taken.clone())) };
+            let (mut sink, tally) = open(&manifest, into);
+            // the reading and the writing thread run by themselves
+            for turn in 0..1000 {
+                flow(&mut source, &mut sink, 500 * turn, 500);
+                if source.standing() != Standing::Going {
+                    break;
+                }
+                std::thread::yield_now();
+            }
+            assert_eq!((source.standing(), sink.standing()), (Standing::Whole, Standing::Whole), "{length}");
+            let got = if to_file {
+                std::fs::read(to.0.join("film.bin")).expect("it arrived")
+            } else {
+                taken.bytes()
+            };
+            assert_eq!(got, bytes);
+            assert_eq!(tally.told().total, length as u64);
+        }
+    }
+}
+
+#[test]
+fn a_receiver_that_begins_anew_when_the_beginning_is_gone_is_told_so() {
+    let bytes = content(500_000);
+    let (mut source, manifest) = Bytes::of_pipe(Box::new(Cursor::new(bytes)), "film.bin", 5, Arc::default());
+    let (mut first, got) = open(&manifest, Into::Pipe(Box::new(Taken::default())));
+    for turn in 0..1000 {
+        flow(&mut source, &mut first, 100 * turn, 100);
+        if got.told().done > 0 {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    drop(first);
+    let (mut second, _) = open(&manifest, Into::Pipe(Box::new(Taken::default())));
+    flow(&mut source, &mut second, 0, 1000);
+    assert!(
+        matches!(source.standing(), Standing::Failed(why) if why.contains("beginning of the stream was gone"))
+    );
+}
+
+#[test]
+fn changed_bytes_are_found_at_the_end() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(10_000));
+    let (mut source, manifest) = file_bytes(&from, &bytes);
+    let mut changed = bytes.clone();
+    changed[5000] ^= 1;
+    from.file("source.bin", &changed);
+    let (mut sink, _) = open(&manifest, folder_of(&to));
+    flow(&mut source, &mut sink, 0, 1000);
+    assert!(matches!(sink.standing(), Standing::Failed(why) if why.contains("its hash differs")));
+    assert!(matches!(source.standing(), Standing::Failed(why) if why.contains("its hash differs")));
+    assert!(!to.0.join("film.bin").exists());
+}
+
+#[test]
+fn a_file_that_became_shorter_is_noticed_by_the_sender() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(100_000));
+    let (mut source, manifest) = file_bytes(&from, &bytes);
+    from.file("source.bin", &bytes[..50_000]);
+    let (mut sink, _) = open(&manifest, folder_of(&to));
+    flow(&mut source, &mut sink, 0, 1000);
+    assert!(matches!(source.standing(), Standing::Failed(why) if why.contains("became shorter")));
+}
+
+#[test]
+fn segments_beyond_the_ring_are_not_kept() {
+    let (from, to) = (Folder::new(), Folder::new());
+    let (_, manifest) = file_bytes(&from, &content(10_000_000));
+    let (mut sink, _) = open(&manifest, folder_of(&to));
+    assert!(sink.write(1 << 20, &[0; 1000]));
+    assert!(!sink.write(1 << 21, &[0; 1000]));
+    assert!(sink.write(0, &[0; 1000]));
+}
+
+// ---- live streams
+
+/// A program whose pieces come through a channel.
+struct Program(Receiver<Vec<u8>>);
+
+impl Read for Program {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let Ok(piece) = self.0.recv() else { return Ok(0) };
+        into[..piece.len()].copy_from_slice(&piece);
+        Ok(piece.len())
+    }
+}
+
+/// Numbers as a program's pieces, and what came out as numbers again.
+fn pieces(count: u64) -> Vec<Vec<u8>> {
+    (0..count).map(|number| number.to_be_bytes().to_vec()).collect()
+}
+
+fn numbers(taken: &Taken) -> Vec<u64> {
+    let bytes = taken.bytes();
+    bytes.as_chunks::<8>().0.iter().map(|piece| u64::from_be_bytes(*piece)).collect()
+}
+
+/// A live stream of so many pieces over such a network.
+fn live(count: u64, weather: Weather, deadline: Duration) -> (Vec<u64>, Told, Told, Standing) {
+    let (to_thread, from_program) = channel();
+    for piece in pieces(count) {
+        to_thread.send(piece).expect("the program is there");
+    }
+    drop(to_thread);
+    let (sent, got, taken) = (Arc::new(Tally::default()), Arc::new(Tally::default()), Taken::default());
+    let mut source =
+        Timely::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::clone(&sent));
+    let mut sink = Playout::new(Box::new(taken.clone()), Arc::clone(&got));
+    let mut standing = Standing::Going;
+    // the threads run by themselves
+    for _ in 0..200 {
+        let ends = &mut [End { sink: &mut sink, weather, here: ALWAYS }];
+        standing = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(5)).standing;
+        if standing != Standing::Going {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    (numbers(&taken), sent.told(), got.told(), standing)
+}
+
+#[test]
+fn over_a_calm_network_a_live_stream_comes_out_as_it_went_in() {
+    let (numbers, sent, got, standing) = live(200, CALM, Duration::from_secs(1));
+    assert_eq!(standing, Standing::Whole);
+    assert_eq!(numbers, (0..200).collect::<Vec<_>>());
+    assert_eq!((sent.sent[0], sent.sent[2], got.late, got.dropped), (200, 0, 0, 0));
+}
+
+#[test]
+fn what_is_lost_is_asked_for_again_while_there_is_time() {
+    let (numbers, sent, got, standing) = live(200, ROUGH, Duration::from_secs(2));
+    assert_eq!(standing, Standing::Whole);
+    assert_eq!(numbers, (0..200).collect::<Vec<_>>());
+    assert!(sent.sent[2] >= 10, "a tenth came again: {:?}", sent.sent);
+    assert_eq!((got.late, got.dropped), (0, 0));
+}
+
+#[test]
+fn where_there_is_no_time_the_order_is_kept_and_gaps_are_counted() {
+    // a way there takes 10 ms, so nothing can come again within 15
+    let weather = Weather { loss: 0.2, ..CALM };
+    let (numbers, _, got, standing) = live(200, weather, Duration::from_millis(15));
+    assert_eq!(standing, Standing::Whole);
+    assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+    assert!(numbers.len() < 195, "a fifth was lost");
+    assert_eq!(numbers.len() as u64 + got.late + got.dropped, 200);
+}
+
+#[test]
+fn what_became_too_old_at_the_source_is_not_sent() {
+    let (to_thread, from_program) = channel();
+    let tally = Arc::new(Tally::default());
+    let deadline = Duration::from_millis(100);
+    let mut source =
+        Timely::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::clone(&tally));
+    for piece in pieces(50) {
+        to_thread.send(piece).expect("the thread is there");
+    }
+    drop(to_thread);
+    use crate::content::Payload;
+    source.on_join(PeerId(1));
+    // all is read at the beginning, however long that takes the thread
+    while !source_has_read(&mut source) {
+        std::thread::yield_now();
+    }
+    let (mut room, mut now, mut last) = ([0; 200], Time::ZERO, 0);
+    // one packet in 10 ms: a tenth of them is in time
+    for seq in 0..100 {
+        let length = source.fill(seq, now, &mut room);
+        if let Some(words::Content::Chunk { last: true, bytes, .. }) = words::read_content(&room[..length]) {
+            last = u64::from_be_bytes(*bytes.first_chunk().expect("eight bytes"));
+        }
+        now += GAP * 100;
+    }
+    let told = tally.told();
+    assert!((9..=11).contains(&told.sent[0]), "{:?}", told.sent);
+    assert_eq!(told.sent[0] + told.dropped, 50);
+    assert_eq!(last, told.dropped, "the receiver is told how many");
+}
+
+fn source_has_read(source: &mut Timely) -> bool {
+    use crate::content::Payload;
+    source.ready(Time::ZERO);
+    source.has_ended()
+}
+
+#[test]
+fn a_live_stream_is_not_taken_for_a_file() {
+    let (to, (to_thread, from_program)) = (Folder::new(), channel());
+    to_thread.send(vec![1]).expect("the program is there");
+    let mut source =
+        Timely::new(Box::new(Program(from_program)), "live", 1, 200, Duration::from_secs(1), Arc::default());
+    let mut sink = Collector::new(folder_of(&to), Arc::default());
+    let ends = &mut [End { sink: &mut sink, weather: CALM, here: ALWAYS }];
+    let passage = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(2));
+    assert!(matches!(passage.standing, Standing::Failed(why) if why.contains("a live stream, not a file")));
+}

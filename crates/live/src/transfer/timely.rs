@@ -1,0 +1,458 @@
+//! A live stream: pieces that are worth something until so long after they were made.
+//!
+//! What is too old is not sent; what is missing is asked for again while there is time; what comes too late is left out. The order is kept.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+
+use contract::PeerId;
+use units::{Duration, Time};
+
+use super::outflow::Outflow;
+use super::tally::{Received, Sent};
+use super::words::{self, CHUNK_HEADER, Content, MOST_MISSING, Word};
+use super::{Kind, Layout, Manifest, Tally};
+use crate::content::{LONGEST_WORD, Payload, Sink, Standing};
+
+/// Pieces that are kept: unsent, or sent and still worth something.
+const KEPT: usize = 8192;
+/// Pieces between the reading thread and the session.
+const READ: usize = 256;
+/// How often it is looked whether there is something to send.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// Between announcements before and after all have spoken; between sayings of the end.
+const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
+const END_EVERY: Duration = Duration::from_millis(50);
+/// A receiver says where it stands so often, and at once when something is missing, but not more often than this.
+const SAID_AGAIN: Duration = Duration::from_millis(200);
+const SAID_AT_MOST: Duration = Duration::from_millis(10);
+/// A missing piece is asked for again after this.
+const ASKED_AGAIN: Duration = Duration::from_millis(60);
+/// A receiver that sees so many pieces before its first one came late, and begins there.
+const BEGINNING: u64 = 64;
+
+/// The sending side.
+pub struct Timely {
+    manifest: Manifest,
+    deadline: Duration,
+    from: Receiver<Vec<u8>>,
+    /// Read, and not sent yet.
+    fresh: VecDeque<(Time, Vec<u8>)>,
+    /// Sent, by number.
+    kept: BTreeMap<u64, (Time, Vec<u8>)>,
+    again: BTreeSet<u64>,
+    /// Number of the next piece.
+    next: u64,
+    /// The program has ended.
+    ended: bool,
+    began_at: Option<Time>,
+    announce_at: Time,
+    end_at: Time,
+    peers: BTreeMap<PeerId, Peer>,
+    dropped: u64,
+    tally: Arc<Tally>,
+}
+
+#[derive(Debug, Default)]
+struct Peer {
+    here: bool,
+    spoke: bool,
+    below: u64,
+    over: bool,
+    failed: Option<String>,
+}
+
+impl Timely {
+    /// Reads `from` in a thread of its own. Pieces are as long as packets with `room` bytes of content permit, or as long as what the
+    /// program writes at a time. `id` is a number by chance.
+    pub fn new(
+        mut from: Box<dyn Read + Send>,
+        name: &str,
+        id: u64,
+        room: usize,
+        deadline: Duration,
+        tally: Arc<Tally>,
+    ) -> Self {
+        let piece = room.saturating_sub(CHUNK_HEADER).clamp(1, 9000);
+        let (to_session, from_thread) = sync_channel(READ);
+        // it ends with its input, or when nobody takes what it reads
+        std::thread::spawn(move || {
+            let mut bytes = vec![0; piece];
+            loop {
+                match from.read(&mut bytes) {
+                    Ok(0) => return,
+                    Ok(length) => {
+                        if to_session.send(bytes[..length].to_vec()).is_err() {
+                            return;
+                        }
+                    }
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(_) => return,
+                }
+            }
+        });
+        tally.name(name);
+        let layout = Layout { length: None, symbol_bytes: piece.max(16) as u16, block_symbols: 1 };
+        let manifest = Manifest {
+            kind: Kind::Timely(deadline),
+            id,
+            name: name.to_owned(),
+            layout,
+            hash: None,
+            report_every: SAID_AGAIN,
+        };
+        Self {
+            manifest,
+            deadline,
+            from: from_thread,
+            fresh: VecDeque::new(),
+            kept: BTreeMap::new(),
+            again: BTreeSet::new(),
+            next: 0,
+            ended: false,
+            began_at: None,
+            announce_at: Time::ZERO,
+            end_at: Time::ZERO,
+            peers: BTreeMap::new(),
+            dropped: 0,
+            tally,
+        }
+    }
+
+    /// What it says of itself.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Takes what the program wrote since the last time, and lets go what is too old.
+    fn look(&mut self, now: Time) {
+        while !self.ended && self.fresh.len() < KEPT {
+            match self.from.try_recv() {
+                Ok(bytes) => self.fresh.push_back((now, bytes)),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => self.ended = true,
+            }
+        }
+        let old = |at: Time| now.saturating_since(at) > self.deadline;
+        while self.fresh.front().is_some_and(|(at, _)| old(*at)) {
+            self.fresh.pop_front();
+            self.dropped += 1;
+            self.tally.add_dropped(1);
+        }
+        let heard = self.peers.values().filter(|peer| peer.here).map(|peer| peer.below).min().unwrap_or(0);
+        while let Some((number, (at, _))) = self.kept.first_key_value() {
+            if *number >= heard && !old(*at) && self.kept.len() <= KEPT {
+                break;
+            }
+            self.again.remove(number);
+            self.kept.pop_first();
+        }
+    }
+
+    /// Whether the program has ended and all it wrote has been read.
+    #[cfg(test)]
+    pub(super) const fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    fn is_over(&self) -> bool {
+        self.ended && self.fresh.is_empty()
+    }
+
+    fn at_ms(&self, at: Time) -> u32 {
+        let since = at.saturating_since(self.began_at.unwrap_or(at));
+        u32::try_from(since.as_nanos() / 1_000_000).unwrap_or(u32::MAX)
+    }
+
+    fn write(&self, number: u64, at: Time, last: bool, bytes: &[u8], room: &mut [u8]) -> usize {
+        let length = CHUNK_HEADER + bytes.len();
+        let Some(place) = room.get_mut(..length) else { return 0 };
+        words::write_chunk_header(number, self.at_ms(at), last, place);
+        place[CHUNK_HEADER..].copy_from_slice(bytes);
+        length
+    }
+}
+
+impl Payload for Timely {
+    fn fill(&mut self, _seq: u64, now: Time, room: &mut [u8]) -> usize {
+        self.look(now);
+        if now >= self.announce_at {
+            let waiting = self.peers.values().any(|peer| peer.here && !peer.spoke);
+            self.announce_at = now + if waiting { ANNOUNCE_EVERY.0 } else { ANNOUNCE_EVERY.1 };
+            return words::write_announce(&self.manifest, room);
+        }
+        if let Some(number) = self.again.pop_first()
+            && let Some((at, bytes)) = self.kept.get(&number)
+        {
+            self.tally.count_sent(Sent::Again);
+            return self.write(number, *at, false, bytes, room);
+        }
+        if let Some((at, bytes)) = self.fresh.pop_front() {
+            self.began_at.get_or_insert(at);
+            let number = self.next;
+            self.next += 1;
+            self.tally.count_sent(Sent::First);
+            self.tally.add_done(bytes.len() as u64);
+            let written = self.write(number, at, false, &bytes, room);
+            self.kept.insert(number, (at, bytes));
+            return written;
+        }
+        if self.is_over() && now >= self.end_at {
+            self.end_at = now + END_EVERY;
+            return self.write(self.next, now, true, &self.dropped.to_be_bytes(), room);
+        }
+        0
+    }
+
+    fn ready(&mut self, now: Time) -> Time {
+        self.look(now);
+        if now >= self.announce_at || !self.again.is_empty() || !self.fresh.is_empty() {
+            return now;
+        }
+        if self.is_over() { self.end_at.max(now) } else { self.announce_at.min(now + LOOK_EVERY) }
+    }
+
+    fn on_join(&mut self, peer: PeerId) {
+        self.peers.insert(peer, Peer { here: true, ..Peer::default() });
+        self.announce_at = Time::ZERO;
+        self.tally.set_receivers(self.peers.len(), 0);
+    }
+
+    fn on_leave(&mut self, peer: PeerId) {
+        if let Some(peer) = self.peers.get_mut(&peer) {
+            peer.here = false;
+        }
+    }
+
+    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+        let peer = self.peers.entry(from).or_default();
+        (peer.here, peer.spoke) = (true, true);
+        match Word::read(word) {
+            Some(Word::Missing { below, over, numbers }) => {
+                peer.below = peer.below.max(below.min(self.next));
+                peer.over |= over;
+                let worth = |number: &u64| {
+                    let kept = self.kept.get(number);
+                    kept.is_some_and(|(at, _)| now.saturating_since(*at) <= self.deadline)
+                };
+                self.again.extend(numbers.into_iter().filter(worth));
+            }
+            Some(Word::Failed(why)) => peer.failed = Some(why),
+            _ => {}
+        }
+        let whole = self.peers.values().filter(|peer| peer.over).count();
+        self.tally.set_receivers(self.peers.len(), whole);
+    }
+
+    fn standing(&self) -> Standing {
+        let at_work = |peer: &Peer| peer.here && !peer.over && peer.failed.is_none();
+        if self.peers.is_empty() || self.peers.values().any(at_work) {
+            return Standing::Going;
+        }
+        let ended = self.peers.values().any(|peer| peer.over);
+        match self.peers.values().find_map(|peer| peer.failed.as_ref()) {
+            Some(why) => Standing::Failed(format!("a receiver could not take it: {why}")),
+            None if ended => Standing::Whole,
+            None => Standing::Going,
+        }
+    }
+}
+
+/// The receiving side: gives pieces out in order, each at the latest when it is as old as its deadline says.
+///
+/// Ages are told by the fastest piece so far: as old as the sender's clock said, plus what others took longer.
+pub struct Playout {
+    tally: Arc<Tally>,
+    outflow: Outflow,
+    deadline: Option<Duration>,
+    report_every: Duration,
+    /// Least difference between arrival here and making there, in nanoseconds by two clocks.
+    offset: Option<i128>,
+    /// Number of the next piece to give out.
+    next: Option<u64>,
+    held: BTreeMap<u64, (Time, Vec<u8>)>,
+    /// One past the highest number seen.
+    top: u64,
+    /// When missing pieces were first and last asked for.
+    asked: BTreeMap<u64, (Time, Time)>,
+    /// One past the last piece, once known.
+    end: Option<u64>,
+    over: bool,
+    spoke_at: Option<Time>,
+    standing: Standing,
+}
+
+impl Playout {
+    /// Gives pieces to `pipe`.
+    pub fn new(pipe: Box<dyn Write + Send>, tally: Arc<Tally>) -> Self {
+        Self {
+            tally,
+            outflow: Outflow::new(pipe, READ),
+            deadline: None,
+            report_every: SAID_AGAIN,
+            offset: None,
+            next: None,
+            held: BTreeMap::new(),
+            top: 0,
+            asked: BTreeMap::new(),
+            end: None,
+            over: false,
+            spoke_at: None,
+            standing: Standing::Going,
+        }
+    }
+
+    fn on_chunk(&mut self, number: u64, at_ms: u32, bytes: &[u8], now: Time) -> Received {
+        let made = i128::from(at_ms) * 1_000_000;
+        let difference = i128::from(now.as_nanos()) - made;
+        let offset = *self.offset.insert(self.offset.map_or(difference, |least| least.min(difference)));
+        let next = *self.next.get_or_insert(if number < BEGINNING { 0 } else { number });
+        self.top = self.top.max(number + 1);
+        self.asked.remove(&number);
+        if number < next || self.held.contains_key(&number) {
+            return Received::Useless;
+        }
+        if self.held.len() >= KEPT {
+            return Received::Unkept;
+        }
+        let due = made + offset + i128::from(self.deadline.unwrap_or(Duration::ZERO).as_nanos());
+        let due = Time::from_nanos(u64::try_from(due.max(0)).unwrap_or(u64::MAX));
+        self.held.insert(number, (due, bytes.to_vec()));
+        Received::Useful
+    }
+
+    /// Gives out what is next, and goes past what did not come in time.
+    fn play(&mut self, now: Time) -> Result<(), super::TransferError> {
+        let Some(mut next) = self.next else { return Ok(()) };
+        while let Some(first) = self.held.first_entry() {
+            let (number, due) = (*first.key(), first.get().0);
+            // a gap is waited for until what comes after it must go out
+            if number > next && now < due {
+                break;
+            }
+            let in_time = now <= due + LATE;
+            if in_time && !self.outflow.has_room()? {
+                break;
+            }
+            let (_, bytes) = first.remove();
+            self.tally.add_late(number - next + u64::from(!in_time));
+            if in_time {
+                self.tally.add_done(bytes.len() as u64);
+                self.outflow.give(bytes);
+            }
+            next = number + 1;
+        }
+        if let Some(end) = self.end.filter(|_| self.held.is_empty()) {
+            let waits_since = self.asked.values().map(|(first, _)| *first).min();
+            let given_up =
+                waits_since.is_some_and(|at| now.saturating_since(at) > self.deadline.unwrap_or_default());
+            if next < end && given_up {
+                self.tally.add_late(end - next);
+                next = end;
+            }
+            if next >= end && self.outflow.is_done()? {
+                self.over = true;
+            }
+        }
+        self.next = Some(next);
+        self.asked = self.asked.split_off(&next);
+        Ok(())
+    }
+
+    /// Missing pieces that are to be asked for now.
+    fn missing(&mut self, now: Time) -> Vec<u64> {
+        let next = self.next.unwrap_or(0);
+        let top = self.end.unwrap_or(self.top).min(next + KEPT as u64);
+        let mut numbers = Vec::new();
+        for number in (next..top).filter(|number| !self.held.contains_key(number)) {
+            if numbers.len() == MOST_MISSING {
+                break;
+            }
+            let (_, last) = self.asked.entry(number).or_insert((now, Time::NEVER));
+            if *last == Time::NEVER || now.saturating_since(*last) >= ASKED_AGAIN {
+                *last = now;
+                numbers.push(number);
+            }
+        }
+        numbers
+    }
+}
+
+/// A piece may go out so long after its time: the clock is looked at now and then only.
+const LATE: Duration = Duration::from_millis(5);
+
+impl Sink for Playout {
+    fn take(&mut self, _seq: u64, now: Time, content: &[u8]) {
+        match words::read_content(content) {
+            Some(Content::Announce(manifest)) => {
+                if let Kind::Timely(deadline) = manifest.kind {
+                    self.tally.name(&manifest.name);
+                    self.deadline = Some(deadline);
+                    self.report_every = manifest.report_every;
+                }
+            }
+            Some(Content::Chunk { number, last: true, bytes, .. }) => {
+                if let Some(dropped) = bytes.first_chunk()
+                    && self.end.is_none()
+                {
+                    self.end = Some(number);
+                    self.next.get_or_insert(number);
+                    self.tally.add_dropped(u64::from_be_bytes(*dropped));
+                    self.spoke_at = None;
+                }
+            }
+            // before the deadline is known nothing can be timed
+            Some(Content::Chunk { number, at_ms, bytes, .. }) if self.deadline.is_some() => {
+                let what = self.on_chunk(number, at_ms, bytes, now);
+                self.tally.count_received(what);
+            }
+            _ => {}
+        }
+        if let Err(error) = self.play(now) {
+            self.standing = Standing::Failed(error.to_string());
+        }
+    }
+
+    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+        let was_over = self.over;
+        if self.standing == Standing::Going
+            && let Err(error) = self.play(now)
+        {
+            self.standing = Standing::Failed(error.to_string());
+            return Word::Failed(error.to_string()).write(word);
+        }
+        if self.over && self.standing == Standing::Going {
+            self.standing = Standing::Whole;
+        }
+        let silent = self.spoke_at.map_or(Duration::MAX, |at| now.saturating_since(at));
+        let just_over = self.over && !was_over;
+        if silent < SAID_AT_MOST && !just_over {
+            return 0;
+        }
+        let numbers = if self.over { Vec::new() } else { self.missing(now) };
+        if numbers.is_empty() && silent < self.report_every && !just_over {
+            return 0;
+        }
+        self.spoke_at = Some(now);
+        Word::Missing { below: self.next.unwrap_or(0), over: self.over, numbers }.write(word)
+    }
+
+    fn wake(&self) -> Time {
+        if self.over || self.next.is_none() {
+            return self.spoke_at.map_or(Time::NEVER, |at| at + self.report_every);
+        }
+        let spoke_at = self.spoke_at.unwrap_or(Time::ZERO);
+        let missing = self.held.first_key_value().is_some_and(|(first, _)| Some(*first) != self.next)
+            || self.end.is_some_and(|end| self.next.is_some_and(|next| next < end));
+        let due = self.held.first_key_value().map_or(Time::NEVER, |(_, (due, _))| *due);
+        let speaks = spoke_at + if missing || self.end.is_some() { SAID_AT_MOST } else { self.report_every };
+        // where the way out is full it is tried again
+        speaks.min(due.max(spoke_at + SAID_AT_MOST))
+    }
+
+    fn standing(&self) -> Standing {
+        self.standing.clone()
+    }
+}
