@@ -8,6 +8,7 @@
 
 pub mod content;
 mod control;
+pub mod ndn;
 mod outcome;
 mod outer;
 pub mod pacing;

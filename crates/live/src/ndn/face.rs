@@ -1,0 +1,98 @@
+//! A face: Interests and Data to and from one forwarder, whatever frames they travel in.
+
+use wire::ndn::{Fragmenter, LinkHeader, LinkPacket, Packet, Reassembly};
+
+use super::{Broken, Carrier};
+
+/// Interests and Data to and from one forwarder, over frames that a carrier moves.
+#[derive(Debug)]
+pub struct Face<C> {
+    carrier: C,
+    fragmenter: Fragmenter,
+    reassembly: Reassembly,
+    traffic: Traffic,
+}
+
+/// What went over a face.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Frames sent.
+    pub frames_out: u64,
+    /// Their bytes.
+    pub bytes_out: u64,
+    /// Frames that came.
+    pub frames_in: u64,
+    /// Their bytes.
+    pub bytes_in: u64,
+    /// Frames that came and were no packets, or pieces that did not fit together.
+    pub malformed: u64,
+    /// Packets of which pieces never came.
+    pub unfinished: u64,
+    /// Frames for which the system had no room.
+    pub overruns: u64,
+}
+
+impl<C: Carrier> Face<C> {
+    /// A face. `first` is the number of the first piece, and should be random.
+    pub fn new(carrier: C, first: u64) -> Self {
+        let fragmenter = Fragmenter::new(carrier.mtu().max(Fragmenter::LEAST), first);
+        Self { carrier, fragmenter, reassembly: Reassembly::new(), traffic: Traffic::default() }
+    }
+
+    /// What carries its frames.
+    pub const fn carrier(&mut self) -> &mut C {
+        &mut self.carrier
+    }
+
+    /// What went over it so far.
+    pub const fn traffic(&self) -> Traffic {
+        Traffic { unfinished: self.reassembly.lost(), ..self.traffic }
+    }
+
+    /// Gives packets that have come to `take`, some at a time, with what was said about them; false when there was nothing.
+    pub fn receive(&mut self, take: &mut dyn FnMut(&LinkHeader, &Packet<'_>)) -> Result<bool, Broken> {
+        let Self { carrier, reassembly, traffic, .. } = self;
+        let now = carrier.now();
+        carrier.receive(&mut |frame| {
+            traffic.frames_in += 1;
+            traffic.bytes_in += frame.len() as u64;
+            let Ok(piece) = LinkPacket::read(frame) else {
+                traffic.malformed += 1;
+                return;
+            };
+            match reassembly.take(&piece, now) {
+                Ok(Some((header, bytes))) => match Packet::read(bytes) {
+                    Ok(packet) => take(&header, &packet),
+                    Err(_) => traffic.malformed += 1,
+                },
+                Ok(None) => {}
+                Err(_) => traffic.malformed += 1,
+            }
+        })
+    }
+
+    /// Sends a packet with what is said about it, in pieces where it must be.
+    pub fn send(&mut self, packet: &[u8], header: LinkHeader) -> Result<(), Broken> {
+        let Self { carrier, fragmenter, traffic, .. } = self;
+        let mut result = Ok(());
+        fragmenter.cut(packet, header, |frame| {
+            if result.is_err() {
+                return;
+            }
+            match carrier.send(frame) {
+                Ok(true) => {
+                    traffic.frames_out += 1;
+                    traffic.bytes_out += frame.len() as u64;
+                }
+                Ok(false) => traffic.overruns += 1,
+                Err(broken) => result = Err(broken),
+            }
+        });
+        result
+    }
+
+    /// Gives the system what waits.
+    pub fn flush(&mut self) -> Result<(), Broken> {
+        self.carrier.flush()
+    }
+}

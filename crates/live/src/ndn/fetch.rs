@@ -1,0 +1,376 @@
+//! The consumer: a file in segments, as fast as a law of the catalogue permits.
+
+use std::io::{self, Write};
+use std::sync::atomic::Ordering;
+
+use contract::Setup;
+use contract::{
+    Address, CongestionControl, Ecn, Endpoint, FlowId, Header, Input, Label, Meter, NameId, NodeId, Packet,
+    ParamList, PeerId,
+};
+use schemes::{AnyControl, Build};
+use stack::ndn::{Consumer, ConsumerConfig, Timeout};
+use units::{Bytes, Duration, Rate, Time};
+use wire::ndn::{Data, Digest, Interest, LinkHeader, Name, NameView, kind};
+
+use super::ask::{LOOK, after};
+use super::find::{Found, find};
+use super::machine::Machine;
+use super::order::{Fate, InOrder};
+use super::{Carrier, Control, Discovery, Face, Failure, Traffic};
+
+/// What is to be fetched, and how.
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    /// The name of the file, with its version or without.
+    pub name: Name,
+    /// How the version is found.
+    pub discovery: Discovery,
+    /// The law, by its name in the catalogue.
+    pub scheme: String,
+    /// Its parameters; others have their defaults.
+    pub params: ParamList,
+    /// Initial window, in segments.
+    pub initial_window: u32,
+    /// How long an Interest stays pending.
+    pub lifetime: Duration,
+    /// When segments are asked for again.
+    pub timeout: Timeout,
+    /// The law is told of congestion marks.
+    pub marks: bool,
+    /// For laws that want to know it: the rate at which Data can reach this host.
+    pub access: Option<Rate>,
+    /// It is given up when nothing has come for so long.
+    pub patience: Duration,
+    /// What the SHA-256 of the file has to be.
+    pub sha256: Option<Digest>,
+    /// Where chance begins.
+    pub seed: u64,
+}
+
+impl Fetch {
+    /// This file by this law, with what ndn-tools' consumer has where it has a number [ndn-tools: ndncatchunks 24.07].
+    pub fn new(name: Name, scheme: &str) -> Self {
+        Self {
+            name,
+            discovery: Discovery::default(),
+            scheme: scheme.to_owned(),
+            params: ParamList::new(),
+            initial_window: 2,
+            lifetime: Duration::from_secs(4),
+            timeout: Timeout {
+                initial: Duration::from_secs(1),
+                least: Duration::from_millis(200),
+                most: Duration::from_secs(60),
+                // k doubles up to the longest timeout
+                backoff: 1 << 10,
+                scan: Duration::ZERO,
+            },
+            marks: true,
+            access: None,
+            patience: Duration::from_secs(15),
+            sha256: None,
+            seed: 1,
+        }
+    }
+}
+
+/// What came.
+#[derive(Debug, Default)]
+pub struct Fetched {
+    /// Why it is not whole, if it is not.
+    pub failure: Option<Failure>,
+    /// The name with its version, once it was found.
+    pub name: Option<Name>,
+    /// Segments of the whole; 0 while that is not known.
+    pub segments: u64,
+    /// Segments written, in order.
+    pub written: u64,
+    /// Bytes written.
+    pub bytes: u64,
+    /// SHA-256 of what was written.
+    pub sha256: Digest,
+    /// Time from the first question to the end.
+    pub span: Duration,
+    /// Time of that until the first segment was there.
+    pub finding: Duration,
+    /// Data whose digest was wrong, and which were asked for again.
+    pub damaged: u64,
+    /// Data with a signature of another kind, which nobody verified.
+    pub unverified: u64,
+    /// Data that came so early that there was no room for them.
+    pub early: u64,
+    /// Interests that were refused because there is no route.
+    pub no_route: u64,
+    /// The greatest window that the law had, in bytes; zero where it had none.
+    pub window_most: Bytes,
+    /// The window at the end.
+    pub window: Bytes,
+    /// What went over the face.
+    pub traffic: Traffic,
+    /// What the consumer reported.
+    pub meter: Meter,
+}
+
+/// Fetches a file over `face` and writes it to `out`, as it comes and in order.
+pub fn fetch<C: Carrier>(
+    face: &mut Face<C>,
+    wanted: &Fetch,
+    out: &mut dyn Write,
+    control: &Control,
+) -> Fetched {
+    let mut fetched = Fetched::default();
+    let began = face.carrier().now();
+    let failure = fetch_into(face, wanted, out, control, &mut fetched).err();
+    fetched.failure = failure;
+    fetched.span = face.carrier().now().saturating_since(began);
+    fetched.traffic = face.traffic();
+    fetched
+}
+
+fn fetch_into<C: Carrier>(
+    face: &mut Face<C>,
+    wanted: &Fetch,
+    out: &mut dyn Write,
+    control: &Control,
+    fetched: &mut Fetched,
+) -> Result<(), Failure> {
+    // a law that does not exist is not a matter of the network
+    law(wanted, &ConsumerConfig::with_law(NameId(1), Bytes::new(1)))?;
+    let began = face.carrier().now();
+    let found = find(face, &wanted.name, wanted.discovery, control)?;
+    fetched.finding = face.carrier().now().saturating_since(began);
+    fetched.segments = found.last + 1;
+    fetched.name = Some(found.name.clone());
+    control.whole.store(found.size.unwrap_or(0), Ordering::Relaxed);
+    control.ready.store(true, Ordering::Relaxed);
+    let mut order = InOrder::new(out);
+    let run = run(face, wanted, &found, control, fetched, &mut order);
+    let (written, bytes, sha256) = order.finish().map_err(Failure::Write)?;
+    (fetched.written, fetched.bytes, fetched.sha256) = (written, bytes, sha256);
+    run?;
+    if let Some(size) = found.size.filter(|size| *size != bytes) {
+        return Err(Failure::NotWhole(format!("{bytes} bytes came, but the file has {size}")));
+    }
+    if wanted.sha256.is_some_and(|wanted| wanted != sha256) {
+        return Err(Failure::NotWhole("its SHA-256 is not the one that was wanted".to_owned()));
+    }
+    Ok(())
+}
+
+/// The law, told what it wants to know.
+fn law(wanted: &Fetch, config: &ConsumerConfig) -> Result<AnyControl, Failure> {
+    let name = &wanted.scheme;
+    let entry = schemes::find(name).filter(|entry| entry.scheme.families.contains(&contract::Family::Ndn));
+    let Some(Build::Control(build)) = entry.map(|entry| entry.build) else {
+        let all = schemes::catalogue().into_iter().filter(|entry| {
+            entry.scheme.families.contains(&contract::Family::Ndn) && matches!(entry.build, Build::Control(_))
+        });
+        let all: Vec<&str> = all.map(|entry| entry.scheme.name).collect();
+        return Err(Failure::Scheme(format!(
+            "`{name}` is no scheme of consumers of named data; these are: {}",
+            all.join(", ")
+        )));
+    };
+    let setup = Setup {
+        segment: config.data,
+        header: Bytes::ZERO,
+        initial_window: config.data * u64::from(config.initial_window),
+    };
+    let mut law = build(&wanted.params, &setup)
+        .map_err(|error| Failure::Scheme(format!("`{}`: {}", error.name, error.message)))?;
+    if let Some(access) = wanted.access {
+        law.on_access(access);
+    }
+    Ok(law)
+}
+
+/// Fetches all segments but the first, which was found with the version.
+fn run<C: Carrier>(
+    face: &mut Face<C>,
+    wanted: &Fetch,
+    found: &Found,
+    control: &Control,
+    fetched: &mut Fetched,
+    order: &mut InOrder<'_>,
+) -> Result<(), Failure> {
+    let wrong =
+        |why: wire::ndn::Malformed| Failure::Useless { name: found.name.to_string(), why: why.to_string() };
+    let first = Data::read(&found.first).map_err(wrong)?;
+    order.put(0, first.content).map_err(Failure::Write)?;
+    fetched.unverified += u64::from(first.intact().is_none());
+    control.segments.store(1, Ordering::Relaxed);
+    let payload = Bytes::new(first.content.len().max(1) as u64);
+    let config = ConsumerConfig {
+        data: Bytes::new(found.first.len() as u64),
+        size: payload * found.last,
+        lifetime: wanted.lifetime,
+        initial_window: wanted.initial_window,
+        marks: wanted.marks,
+        timeout: wanted.timeout,
+        ..ConsumerConfig::with_law(NameId(1), payload)
+    };
+    let law = law(wanted, &config)?;
+    let mut machine = Machine::new(Consumer::new(&config, law), wanted.seed);
+    let mut pipe =
+        Pipe { prefix: found.name.view(), last: found.last, name: found.name.clone(), packet: Vec::new() };
+    let mut now = face.carrier().now();
+    let mut heard_at = now;
+    machine.give(Input::Start, now);
+    let result = loop {
+        if let Err(failure) = pipe.send(face, &mut machine) {
+            break Err(failure);
+        }
+        if order.next() > found.last {
+            break Ok(());
+        }
+        if control.stopped() {
+            break Err(Failure::Stopped);
+        }
+        now = face.carrier().now();
+        if now >= after(heard_at, wanted.patience) {
+            let had = order.next() + order.early();
+            break Err(Failure::Stalled { waited: wanted.patience, had, all: found.last + 1 });
+        }
+        let mut unwritten = None;
+        let some = face.receive(&mut |header, packet| match packet {
+            wire::ndn::Packet::Data(data) => {
+                let Some(segment) = pipe.segment(data.name) else { return };
+                match data.intact() {
+                    Some(false) => {
+                        fetched.damaged += 1;
+                        return;
+                    }
+                    Some(true) => {}
+                    None => fetched.unverified += 1,
+                }
+                match order.put(segment, data.content) {
+                    Ok(Fate::TooEarly) => fetched.early += 1,
+                    Ok(Fate::Taken | Fate::Known) => {
+                        heard_at = now;
+                        machine.give(Input::Packet(&arrived(segment, data, header)), now);
+                    }
+                    Err(error) => unwritten = Some(error),
+                }
+            }
+            wire::ndn::Packet::Interest(interest) => {
+                let (Some(reason), Some(segment)) = (header.nack, pipe.segment(interest.name)) else {
+                    return;
+                };
+                let reason = reason.known().unwrap_or(contract::NackReason::NoRoute);
+                fetched.no_route += u64::from(reason == contract::NackReason::NoRoute);
+                let nack =
+                    contract::Nack { name: numbered(segment), nonce: interest.nonce.unwrap_or(0), reason };
+                machine.give(Input::Packet(&packet_of(Header::Nack(nack), 0, header, Ecn::NotCapable)), now);
+            }
+        });
+        let some = match some {
+            Ok(some) => some,
+            Err(broken) => break Err(broken.into()),
+        };
+        if let Some(error) = unwritten {
+            break Err(Failure::Write(error));
+        }
+        if machine.endpoint.wake() <= now {
+            machine.give(Input::Timer, now);
+        }
+        let window = window_of(machine.endpoint.law());
+        fetched.window_most = fetched.window_most.max(window);
+        control.bytes.store(order.written(), Ordering::Relaxed);
+        control.segments.store(order.next() + order.early(), Ordering::Relaxed);
+        control.again.store(machine.meter.count(contract::Count::Retransmits), Ordering::Relaxed);
+        if !some && !machine.has_output() {
+            let until = machine.endpoint.wake().min(after(heard_at, wanted.patience));
+            face.carrier().wait(until.min(now + LOOK));
+        }
+    };
+    fetched.window = window_of(machine.endpoint.law());
+    fetched.meter = machine.meter;
+    result
+}
+
+/// The names of one file's segments, to and from the machine's numbers.
+struct Pipe<'a> {
+    prefix: NameView<'a>,
+    last: u64,
+    /// The name of a segment, kept so that nothing is allocated.
+    name: Name,
+    packet: Vec<u8>,
+}
+
+impl Pipe<'_> {
+    /// Sends the Interests that the machine has put out.
+    fn send<C: Carrier>(
+        &mut self,
+        face: &mut Face<C>,
+        machine: &mut Machine<Consumer<AnyControl>>,
+    ) -> Result<(), Failure> {
+        let depth = self.prefix.count();
+        let mut result = Ok(());
+        machine.drain(|packet| {
+            let Header::Interest(asked) = packet.header else { return };
+            self.name.truncate(depth).push_number(kind::SEGMENT, asked.name.segment + 1);
+            let interest = Interest {
+                name: self.name.view(),
+                nonce: Some(asked.nonce),
+                lifetime_ms: Some(u64::from(asked.lifetime_ms)),
+                ..Interest::default()
+            };
+            self.packet.clear();
+            interest.write(&mut self.packet);
+            let header = LinkHeader { label: packet.label, ..LinkHeader::default() };
+            if result.is_ok() {
+                result = face.send(&self.packet, header);
+            }
+        });
+        result?;
+        face.flush()?;
+        Ok(())
+    }
+
+    /// The segment that a name is of, if it is one of those that are asked for.
+    fn segment(&self, name: NameView<'_>) -> Option<u64> {
+        let (above, last) = name.split_last()?;
+        last.segment().filter(|segment| above == self.prefix && (1..=self.last).contains(segment))
+    }
+}
+
+/// The machine's name of a segment: it counts from the second.
+const fn numbered(segment: u64) -> contract::Name {
+    contract::Name { prefix: NameId(1), segment: segment - 1 }
+}
+
+/// Data as the simulator would have delivered them.
+fn arrived(segment: u64, data: &Data<'_>, header: &LinkHeader) -> Packet {
+    let content = contract::Data { name: numbered(segment), payload_bytes: data.content.len() as u32 };
+    let ecn = if header.mark > 0 { Ecn::Marked } else { Ecn::Capable };
+    packet_of(Header::Data(content), data.packet().len() as u32, header, ecn)
+}
+
+fn packet_of(header: Header, size_bytes: u32, link: &LinkHeader, ecn: Ecn) -> Packet {
+    let here = Address { node: NodeId(0), peer: PeerId(0) };
+    let label = Label(link.label.0);
+    let (flow, sent_at) = (FlowId(0), Time::ZERO);
+    Packet { flow, size_bytes, source: here, to: here.into(), sent_at, label, header, ecn, hops: 0 }
+}
+
+fn window_of(law: &AnyControl) -> Bytes {
+    match law.allowance().window {
+        Bytes::UNLIMITED => Bytes::ZERO,
+        window => window,
+    }
+}
+
+/// A place to write to that forgets, for those who only measure.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nowhere;
+
+impl Write for Nowhere {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

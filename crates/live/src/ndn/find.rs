@@ -1,0 +1,101 @@
+//! Which version of a file there is, how many segments it has, and its first segment.
+
+use units::Duration;
+use wire::ndn::{Data, Interest, Metadata, Name, kind};
+
+use super::ask::{Patience, ask};
+use super::{Carrier, Control, Face, Failure};
+
+/// How the version of a file is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Discovery {
+    /// By its metadata, as ndnd and ndn-tools have them.
+    #[default]
+    Metadata,
+    /// By whatever segment comes first below the name.
+    Prefix,
+    /// The name is the whole: segments stand right below it.
+    None,
+}
+
+/// A file that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The name of which its segments are one component longer.
+    pub(super) name: Name,
+    /// Number of the last segment.
+    pub(super) last: u64,
+    /// Its size, where that is told.
+    pub(super) size: Option<u64>,
+    /// The first segment, a Data packet.
+    pub(super) first: Vec<u8>,
+}
+
+/// Four times a second each [ndnd: three more tries of one second, ndn-tools: RDR].
+const PATIENCE: Patience = Patience { tries: 4, each: Duration::from_secs(1) };
+
+/// Finds the newest version of `name`, or the one that the name says, and fetches its first segment.
+pub(super) fn find<C: Carrier>(
+    face: &mut Face<C>,
+    name: &Name,
+    discovery: Discovery,
+    control: &Control,
+) -> Result<Found, Failure> {
+    let versioned = name.view().last().is_some_and(|last| last.version().is_some());
+    let discovery = if versioned { Discovery::None } else { discovery };
+    let mut answer = Vec::new();
+    let (versioned, last, size) = match discovery {
+        Discovery::None => (name.clone(), None, None),
+        Discovery::Metadata => {
+            let metadata = Metadata::name_of(name.view());
+            let data = question(face, &metadata, true, control, &mut answer)?;
+            let said = Metadata::read(data.content).map_err(|why| useless(&metadata, why.to_string()))?;
+            if !said.name.view().starts_with(name.view()) {
+                return Err(useless(&metadata, format!("it is about {}", said.name)));
+            }
+            (said.name, said.last_segment, said.size)
+        }
+        Discovery::Prefix => {
+            let data = question(face, name, true, control, &mut answer)?;
+            let above = data.name.split_last().filter(|(_, last)| last.segment().is_some());
+            let Some((above, _)) = above else {
+                return Err(useless(name, format!("{} is no segment", data.name)));
+            };
+            (above.to_name(), None, None)
+        }
+    };
+    let mut first = versioned.clone();
+    first.push_number(kind::SEGMENT, 0);
+    let mut packet = Vec::new();
+    let data = question(face, &first, false, control, &mut packet)?;
+    let told = data.final_block.and_then(|last| last.segment()).or(last);
+    let last = told.ok_or_else(|| useless(&first, "it does not say which segment is the last".to_owned()))?;
+    if last >= contract::Name::SEGMENTS {
+        return Err(useless(&first, format!("{last} segments are too many")));
+    }
+    Ok(Found { name: versioned, last, size, first: packet })
+}
+
+fn useless(name: &Name, why: String) -> Failure {
+    Failure::Useless { name: name.to_string(), why }
+}
+
+/// One question; fresh and below the name, or exact.
+fn question<'a, C: Carrier>(
+    face: &mut Face<C>,
+    name: &Name,
+    below: bool,
+    control: &Control,
+    answer: &'a mut Vec<u8>,
+) -> Result<Data<'a>, Failure> {
+    let interest = Interest {
+        name: name.view(),
+        can_be_prefix: below,
+        must_be_fresh: below,
+        lifetime_ms: Some(PATIENCE.each.as_nanos() / 1_000_000),
+        ..Interest::default()
+    };
+    let mut make = |nonce, out: &mut Vec<u8>| Interest { nonce: Some(nonce), ..interest }.write(out);
+    ask(face, &interest, &mut make, PATIENCE, control, answer)?;
+    Data::read(answer).map_err(|why| useless(name, why.to_string()))
+}

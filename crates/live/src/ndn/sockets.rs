@@ -1,0 +1,225 @@
+//! Sockets: UDP, a frame a datagram, and Unix streams, frames one behind the other.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::sockopt;
+use rustix::time::Timespec;
+use units::{Duration, Time};
+use wire::ndn::{LONGEST_FRAME, frame_length};
+
+use super::{Broken, Carrier, Failure, Place};
+
+/// A socket to a forwarder.
+#[derive(Debug)]
+pub struct Socket {
+    wire: Wire,
+    began: Instant,
+    local: bool,
+    mtu: usize,
+    room: Box<[u8]>,
+    /// Of a stream: where what came and was not yet given ends in the room.
+    filled: usize,
+    /// Of a stream: what the system has not taken.
+    waiting: Vec<u8>,
+    /// How much of that is gone already.
+    gone: usize,
+}
+
+#[derive(Debug)]
+enum Wire {
+    Udp(UdpSocket),
+    Unix(UnixStream),
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.wire {
+            Wire::Udp(socket) => socket.as_fd(),
+            Wire::Unix(stream) => stream.as_fd(),
+        }
+    }
+}
+
+/// Connects to the forwarder at `place`. Over UDP nothing is sent yet, so that it may turn out only later that nobody is there.
+pub fn connect(place: &Place) -> Result<Socket, Failure> {
+    let failed = |error| Failure::NoForwarder { place: place.clone(), error };
+    match place {
+        Place::Unix(path) => {
+            let stream = UnixStream::connect(path).map_err(failed)?;
+            stream.set_nonblocking(true).map_err(failed)?;
+            // as much as the system gives: its default is a few packets
+            let _ = sockopt::set_socket_recv_buffer_size(&stream, KERNEL_BUFFER);
+            let _ = sockopt::set_socket_send_buffer_size(&stream, KERNEL_BUFFER);
+            Ok(Socket::new(Wire::Unix(stream), true, LONGEST_FRAME))
+        }
+        Place::Udp(host, port) => {
+            let mut addresses = (host.as_str(), *port).to_socket_addrs().map_err(failed)?;
+            let none = || io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+            let there = addresses.next().ok_or_else(none).map_err(failed)?;
+            let any = if there.is_ipv4() { IpAddr::from([0u8; 4]) } else { IpAddr::from([0u16; 8]) };
+            let socket = UdpSocket::bind((any, 0)).map_err(failed)?;
+            socket.connect(there).map_err(failed)?;
+            socket.set_nonblocking(true).map_err(failed)?;
+            let _ = sockopt::set_socket_recv_buffer_size(&socket, KERNEL_BUFFER);
+            let _ = sockopt::set_socket_send_buffer_size(&socket, KERNEL_BUFFER);
+            Ok(Socket::new(Wire::Udp(socket), false, UDP_FRAME))
+        }
+    }
+}
+
+impl Socket {
+    fn new(wire: Wire, local: bool, mtu: usize) -> Self {
+        let room = vec![0; ROOM].into_boxed_slice();
+        Self { wire, began: Instant::now(), local, mtu, room, filled: 0, waiting: Vec::new(), gone: 0 }
+    }
+
+    fn pending(&self) -> usize {
+        self.waiting.len() - self.gone
+    }
+
+    /// Frames of the stream that are whole, from the start of the room on; what is left moves there.
+    fn give(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), Broken> {
+        let mut at = 0;
+        while let Some(length) = frame_length(&self.room[at..self.filled]).map_err(Broken::Malformed)? {
+            let Some(frame) = self.room[..self.filled].get(at..at + length) else { break };
+            take(frame);
+            at += length;
+        }
+        self.room.copy_within(at..self.filled, 0);
+        self.filled -= at;
+        Ok(())
+    }
+}
+
+impl Carrier for Socket {
+    fn now(&mut self) -> Time {
+        let nanos = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        // never zero, which is when machines begin
+        Time::from_nanos(nanos + 1)
+    }
+
+    fn wait(&mut self, until: Time) {
+        let span = until.saturating_since(self.now());
+        if span == Duration::ZERO {
+            return;
+        }
+        let mut flags = PollFlags::IN;
+        flags.set(PollFlags::OUT, self.pending() > 0);
+        let nanos = span.as_nanos().min(LONGEST_WAIT.as_nanos());
+        let time = Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ };
+        // whatever happened, whoever called looks at the socket and the clock
+        let _ = poll(&mut [PollFd::new(self, flags)], Some(&time));
+    }
+
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, Broken> {
+        let mut some = false;
+        match &mut self.wire {
+            Wire::Udp(socket) => {
+                for _ in 0..BATCH {
+                    match socket.recv(&mut self.room) {
+                        Ok(length) => {
+                            some = true;
+                            take(&self.room[..length]);
+                        }
+                        Err(error) if again(&error) => break,
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                Ok(some)
+            }
+            Wire::Unix(stream) => {
+                match stream.read(&mut self.room[self.filled..]) {
+                    Ok(0) => return Err(Broken::Closed),
+                    Ok(length) => self.filled += length,
+                    Err(error) if again(&error) => return Ok(false),
+                    Err(error) => return Err(error.into()),
+                }
+                self.give(take)?;
+                Ok(true)
+            }
+        }
+    }
+
+    fn send(&mut self, frame: &[u8]) -> Result<bool, Broken> {
+        let pending = self.pending();
+        match &mut self.wire {
+            Wire::Udp(socket) => match socket.send(frame) {
+                Ok(_) => Ok(true),
+                Err(error) if again(&error) => Ok(false),
+                Err(error) => Err(error.into()),
+            },
+            Wire::Unix(_) if pending + frame.len() > MOST_WAITING => Ok(false),
+            Wire::Unix(_) => {
+                self.waiting.extend_from_slice(frame);
+                if pending > TOGETHER {
+                    self.flush()?;
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), Broken> {
+        let Wire::Unix(stream) = &mut self.wire else { return Ok(()) };
+        while self.gone < self.waiting.len() {
+            match stream.write(&self.waiting[self.gone..]) {
+                Ok(0) => return Err(Broken::Closed),
+                Ok(length) => self.gone += length,
+                Err(error) if again(&error) => break,
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(Broken::Closed),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if self.gone == self.waiting.len() {
+            self.waiting.clear();
+            self.gone = 0;
+        } else if self.gone > MOST_WAITING {
+            self.waiting.drain(..self.gone);
+            self.gone = 0;
+        }
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.pending() > MOST_WAITING / 4
+    }
+
+    fn mtu(&self) -> usize {
+        self.mtu
+    }
+
+    fn is_local(&self) -> bool {
+        self.local
+    }
+}
+
+/// Nothing is wrong: there is nothing now, or no room now.
+fn again(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, WouldBlock};
+    // a queue of the system that is full loses datagrams, as any other does
+    [WouldBlock, Interrupted].contains(&error.kind()) || error.raw_os_error() == Some(NO_BUFFERS)
+}
+
+/// ENOBUFS on Linux.
+const NO_BUFFERS: i32 = 105;
+/// Bytes that a read takes at most. A stream's longest frame fits in beside the beginning of the next.
+const ROOM: usize = 256 << 10;
+/// Datagrams taken before the machine is looked at again.
+const BATCH: usize = 64;
+/// What is asked of the system as room for a socket.
+const KERNEL_BUFFER: usize = 4 << 20;
+/// Longest frame over UDP: what ndnd takes, which leaves room for tunnels in 1500 bytes [ndnd: fw, default_mtu].
+const UDP_FRAME: usize = 1420;
+/// Most bytes that wait for the forwarder to read.
+const MOST_WAITING: usize = 4 << 20;
+/// So many are worth a call of the system.
+const TOGETHER: usize = 128 << 10;
+/// Nobody sleeps for longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+const _: () = assert!(ROOM > 2 * LONGEST_FRAME);
