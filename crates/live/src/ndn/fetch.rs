@@ -62,8 +62,8 @@ impl Fetch {
                 initial: Duration::from_secs(1),
                 least: Duration::from_millis(200),
                 most: Duration::from_secs(60),
-                // k doubles up to the longest timeout
-                backoff: 1 << 10,
+                // differs: k doubles with every segment of a burst that expires, not once in a window, so it is bounded low
+                backoff: 4,
                 scan: Duration::ZERO,
             },
             marks: true,

@@ -31,7 +31,7 @@ pub(super) struct Found {
     pub(super) first: Vec<u8>,
 }
 
-/// Four times a second each [ndnd: three more tries of one second, ndn-tools: RDR].
+/// One second, and three more tries of as long [ndnd: object, client_consume].
 const PATIENCE: Patience = Patience { tries: 4, each: Duration::from_secs(1) };
 
 /// Finds the newest version of `name`, or the one that the name says, and fetches its first segment.
@@ -49,19 +49,18 @@ pub(super) fn find<C: Carrier>(
         Discovery::Metadata => {
             let metadata = Metadata::name_of(name.view());
             let data = question(face, &metadata, true, control, &mut answer)?;
-            let said = Metadata::read(data.content).map_err(|why| useless(&metadata, why.to_string()))?;
-            if !said.name.view().starts_with(name.view()) {
-                return Err(useless(&metadata, format!("it is about {}", said.name)));
-            }
-            (said.name, said.last_segment, said.size)
+            read(name, &data)?
         }
         Discovery::Prefix => {
             let data = question(face, name, true, control, &mut answer)?;
-            let above = data.name.split_last().filter(|(_, last)| last.segment().is_some());
-            let Some((above, _)) = above else {
-                return Err(useless(name, format!("{} is no segment", data.name)));
-            };
-            (above.to_name(), None, None)
+            // whatever comes first may be metadata, too
+            if data.name.starts_with(Metadata::name_of(name.view()).view()) {
+                read(name, &data)?
+            } else {
+                let above = data.name.split_last().filter(|(_, last)| last.segment().is_some());
+                let none = || useless(name, format!("{} is no segment", data.name));
+                (above.ok_or_else(none)?.0.to_name(), None, None)
+            }
         }
     };
     let mut first = versioned.clone();
@@ -74,6 +73,16 @@ pub(super) fn find<C: Carrier>(
         return Err(useless(&first, format!("{last} segments are too many")));
     }
     Ok(Found { name: versioned, last, size, first: packet })
+}
+
+/// What metadata say of a file: the name with its version, the last segment, the size.
+fn read(file: &Name, data: &Data<'_>) -> Result<(Name, Option<u64>, Option<u64>), Failure> {
+    let name = data.name.to_name();
+    let said = Metadata::read(data.content).map_err(|why| useless(&name, why.to_string()))?;
+    if !said.name.view().starts_with(file.view()) {
+        return Err(useless(&name, format!("it is about {}", said.name)));
+    }
+    Ok((said.name, said.last_segment, said.size))
 }
 
 fn useless(name: &Name, why: String) -> Failure {

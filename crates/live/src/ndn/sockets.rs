@@ -1,7 +1,7 @@
 //! Sockets: UDP, a frame a datagram, and Unix streams, frames one behind the other.
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
@@ -49,14 +49,7 @@ impl AsFd for Socket {
 pub fn connect(place: &Place) -> Result<Socket, Failure> {
     let failed = |error| Failure::NoForwarder { place: place.clone(), error };
     match place {
-        Place::Unix(path) => {
-            let stream = UnixStream::connect(path).map_err(failed)?;
-            stream.set_nonblocking(true).map_err(failed)?;
-            // as much as the system gives: its default is a few packets
-            let _ = sockopt::set_socket_recv_buffer_size(&stream, KERNEL_BUFFER);
-            let _ = sockopt::set_socket_send_buffer_size(&stream, KERNEL_BUFFER);
-            Ok(Socket::new(Wire::Unix(stream), true, LONGEST_FRAME))
-        }
+        Place::Unix(path) => UnixStream::connect(path).and_then(Socket::of_stream).map_err(failed),
         Place::Udp(host, port) => {
             let mut addresses = (host.as_str(), *port).to_socket_addrs().map_err(failed)?;
             let none = || io::Error::new(io::ErrorKind::NotFound, "the host has no address");
@@ -64,15 +57,34 @@ pub fn connect(place: &Place) -> Result<Socket, Failure> {
             let any = if there.is_ipv4() { IpAddr::from([0u8; 4]) } else { IpAddr::from([0u16; 8]) };
             let socket = UdpSocket::bind((any, 0)).map_err(failed)?;
             socket.connect(there).map_err(failed)?;
-            socket.set_nonblocking(true).map_err(failed)?;
-            let _ = sockopt::set_socket_recv_buffer_size(&socket, KERNEL_BUFFER);
-            let _ = sockopt::set_socket_send_buffer_size(&socket, KERNEL_BUFFER);
-            Ok(Socket::new(Wire::Udp(socket), false, UDP_FRAME))
+            Socket::of_datagrams(socket).map_err(failed)
         }
     }
 }
 
 impl Socket {
+    /// Of a stream that is connected.
+    pub fn of_stream(stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        widen(&stream);
+        Ok(Self::new(Wire::Unix(stream), true, LONGEST_FRAME))
+    }
+
+    /// Of a UDP socket that is connected.
+    pub fn of_datagrams(socket: UdpSocket) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        widen(&socket);
+        Ok(Self::new(Wire::Udp(socket), false, UDP_FRAME))
+    }
+
+    /// Its own address; an error for streams, which have none.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        match &self.wire {
+            Wire::Udp(socket) => socket.local_addr(),
+            Wire::Unix(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
     fn new(wire: Wire, local: bool, mtu: usize) -> Self {
         let room = vec![0; ROOM].into_boxed_slice();
         Self { wire, began: Instant::now(), local, mtu, room, filled: 0, waiting: Vec::new(), gone: 0 }
@@ -196,6 +208,12 @@ impl Carrier for Socket {
     fn is_local(&self) -> bool {
         self.local
     }
+}
+
+/// Has the system keep as much as it lets: its default is a few packets.
+fn widen(socket: &impl AsFd) {
+    let _ = sockopt::set_socket_recv_buffer_size(socket, KERNEL_BUFFER);
+    let _ = sockopt::set_socket_send_buffer_size(socket, KERNEL_BUFFER);
 }
 
 /// Nothing is wrong: there is nothing now, or no room now.
