@@ -2,15 +2,15 @@
 //!
 //! | what | with a paced scheme | with a windowed scheme |
 //! | --- | --- | --- |
-//! | a file | [`Fountain`] over a [`FileStore`], taken by a [`Collector`] | [`Bytes`](bytes::Bytes), taken by a [`Reassembly`](bytes::Reassembly) |
+//! | a file | [`Fountain`] over a [`FileStore`], taken by a [`Collector`] | [`Bytes`], taken by a [`Reassembly`] |
 //! | standard input, whole | [`Fountain`] over a [`PipeStore`] | the same, from a ring |
-//! | standard input, in time | [`Timely`](timely::Timely), taken by a [`Playout`](timely::Playout) | – |
+//! | standard input, in time | [`Timely`], taken by a [`Playout`] | – |
 //!
 //! Nothing here knows sockets or a clock: time and packets are given, so that tests lose, double and reorder as they please. What is kept in
 //! memory is bounded by constants, whatever the size of a file and whatever arrives.
 
 mod assembly;
-pub mod bytes;
+mod bytes;
 mod collector;
 mod done;
 mod fountain;
@@ -19,18 +19,22 @@ mod manifest;
 mod names;
 mod outflow;
 mod partial;
+mod reassembly;
 mod store;
 mod tally;
-pub mod timely;
+mod timely;
 mod words;
 
+pub use bytes::Bytes;
 pub use collector::{Collector, Into};
 pub use fountain::{Fountain, Receivers};
 pub use layout::Layout;
 pub use manifest::{Kind, Manifest};
 pub use names::{Refused, safe};
+pub use reassembly::Reassembly;
 pub use store::{FileStore, PipeStore, Store};
 pub use tally::{Tally, Told};
+pub use timely::{Playout, Timely};
 
 /// Reading or writing failed, or what arrived cannot be kept.
 #[derive(Debug, thiserror::Error)]

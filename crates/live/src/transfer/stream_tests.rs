@@ -8,9 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use contract::{PeerId, Random};
 use units::{Duration, Time};
 
-use super::bytes::{Bytes, Reassembly};
 use super::testing::{CALM, End, Folder, GAP, ROUGH, Taken, Weather, carry, content};
-use super::timely::{Playout, Timely};
 use super::*;
 use crate::content::{ByteSink, ByteSource, LONGEST_WORD, Standing};
 
