@@ -4,18 +4,34 @@
 //! carry, and [`transfer`] carries files and live streams. A session gives the machine time, datagrams and chance, and keeps strangers out:
 //! every datagram has a keyed tag and a number that is taken once. It knows the system by a trait ([`Outer`]).
 
-#![allow(dead_code)]
-
 pub mod content;
 mod control;
+mod keys;
+mod line;
+mod machine;
+mod meeting;
 pub mod ndn;
 mod outcome;
 mod outer;
 pub mod pacing;
+mod receive;
+mod replay;
+mod send;
+mod session;
 mod settings;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod trains;
+#[allow(dead_code)]
 pub mod transfer;
+mod udp;
 
 pub use control::{Control, Phase, Progress};
 pub use outcome::{End, Lateness, Outcome, Refused, Stats, Traffic};
 pub use outer::{Batch, Fate, Outer, Train};
+pub use receive::receive;
+pub use send::send;
 pub use settings::{Accept, Cargo, Limits, Meet, Scheme, Secret, Settings, Store};
+pub use udp::{Udp, wake_exactly};

@@ -37,7 +37,7 @@ pub enum End {
 pub struct Stats {
     /// When the first session was opened and the last closed; [`Time::NEVER`] and zero where there was none.
     pub opened_at: Time,
-    /// When it was over.
+    /// When an end first said goodbye, or when the other was given up.
     pub ended_at: Time,
     /// Sessions opened: 1, and one more each time that the ends had lost each other.
     pub sessions: u32,
@@ -84,7 +84,7 @@ impl Default for Stats {
 }
 
 impl Stats {
-    /// Time from the first opening to the end; zero where nothing was opened.
+    /// Time from the first opening to the first goodbye; zero where nothing was opened.
     pub fn span(&self) -> Duration {
         self.ended_at.saturating_since(self.opened_at)
     }

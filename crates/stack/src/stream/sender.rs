@@ -32,6 +32,8 @@ pub struct Sender<L> {
     /// Modes that follow the buffer of the receiver's player, and whether that was full when it was last heard.
     modes: Option<Box<(Modes, bool)>>,
     running: bool,
+    /// The application has nothing to send before. [`Time::ZERO`] where it always has.
+    given_at: Time,
     /// Number of the next packet.
     seq: u64,
     /// Bytes sent before it.
@@ -55,6 +57,7 @@ impl<L: SenderLaw> Sender<L> {
                 .map(|modes| Box::new((modes, false))),
             supply: config.video.as_ref().map(|video| Box::new(Supply::new(video))),
             running: false,
+            given_at: Time::ZERO,
             seq: 0,
             bytes_before: 0,
         }
@@ -70,6 +73,17 @@ impl<L: SenderLaw> Sender<L> {
         &self.law
     }
 
+    /// The application has nothing to send before `until`: nothing leaves, and the law knows that it is not what holds the stream. For
+    /// drivers whose application gives the data, after a packet left; `until` is the present instant when there is something again.
+    pub fn wait_for_data(&mut self, until: Time, cx: &mut Cx<'_>) {
+        let idle = until > cx.now() && self.given_at <= cx.now();
+        self.given_at = until;
+        if idle && self.running {
+            self.law.on_idle(cx);
+            self.follow(cx);
+        }
+    }
+
     fn on_timer(&mut self, cx: &mut Cx<'_>) {
         if self.law.wake() <= cx.now() {
             self.law.on_timer(cx);
@@ -83,7 +97,7 @@ impl<L: SenderLaw> Sender<L> {
     /// When the next packet leaves: when the law permits it and there is something to send.
     #[inline]
     fn next_at(&self) -> Time {
-        let next = self.pacer.next();
+        let next = self.pacer.next().max(self.given_at);
         self.supply.as_ref().map_or(next, |supply| next.max(supply.ready_at()))
     }
 

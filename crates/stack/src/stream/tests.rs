@@ -42,6 +42,9 @@ impl SenderLaw for Told {
     fn wake(&self) -> Time {
         self.alarm
     }
+    fn on_idle(&mut self, _cx: &mut Cx<'_>) {
+        self.heard.push("idle");
+    }
     fn on_mode(&mut self, mode: &str, _cx: &mut Cx<'_>) {
         self.heard.push(if mode == "calm" { "calm" } else { "other mode" });
     }
@@ -220,6 +223,31 @@ fn what_is_not_feedback_of_the_flow_is_ignored_and_counted() {
     bench.give(&mut sender, Input::Packet(&data(0)));
     assert_eq!(sender.law().heard, ["start"]);
     assert_eq!(bench.meter.count(Count::Ignored), 2);
+}
+
+/// 1000 bytes at 1 Mbit/s: a packet each 8 ms.
+#[test]
+fn an_application_that_has_nothing_holds_the_stream_and_the_law_is_told_once() {
+    let mut bench = Bench::new(1);
+    let mut sender = Sender::new(&exact(1000), told(Rate::from_mbps(1)), OTHER.into());
+    let wait = |sender: &mut Sender<Told>, bench: &mut Bench, until| {
+        let (mut random, mut meter) = (contract::Random::new(1, "", ""), contract::Meter::default());
+        let mut cx = Cx::new(bench.now, ME, FLOW, &mut random, &mut meter, &mut bench.out);
+        sender.wait_for_data(until, &mut cx);
+    };
+    bench.give(&mut sender, Input::Start);
+    assert_eq!(bench.run(&mut sender, at(20)).len(), 3);
+    for until in [at(500), at(100)] {
+        wait(&mut sender, &mut bench, until);
+        assert_eq!(sender.wake(), until);
+    }
+    assert_eq!(sender.law().heard, ["start", "idle"], "idle it already was");
+    assert_eq!(bench.run(&mut sender, at(100)).len(), 1);
+    // what was missed is not made up for
+    assert_eq!(sender.wake(), at(108));
+    wait(&mut sender, &mut bench, at(100));
+    assert_eq!(bench.run(&mut sender, at(116)).len(), 2);
+    assert_eq!(sender.law().heard, ["start", "idle"]);
 }
 
 /// A law that writes down what it hears and answers when it is asked to.

@@ -59,6 +59,16 @@ impl Receiver {
         }
     }
 
+    /// The next byte expected: all before it has arrived.
+    pub const fn expected(&self) -> u64 {
+        self.next
+    }
+
+    /// Pieces of data that have arrived beyond the next byte expected.
+    pub fn pieces(&self) -> usize {
+        self.held.as_slice().len()
+    }
+
     #[inline]
     fn on_segment(&mut self, packet: &Packet, header: &TcpHeader, cx: &mut Cx<'_>) {
         if header.flags.syn {

@@ -68,7 +68,10 @@ pub enum Word<'a> {
     /// May I? First without a cookie, then with the one from the challenge.
     Hello(Box<Hello>),
     /// Say that again, with this cookie: it proves that you receive what is sent to your address.
-    Challenge(Challenge),
+    Challenge {
+        /// To be said again.
+        cookie: [u8; COOKIE],
+    },
     /// You may.
     Welcome(Box<Welcome>),
     /// You may not. Sent only to an address that is proved.
@@ -176,15 +179,6 @@ pub struct Hello {
     pub cookie: Option<[u8; COOKIE]>,
     /// What will be sent, where the caller sends.
     pub offer: Option<Offer>,
-}
-
-/// The answer to a hello without a cookie, or with one that is too old.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Challenge {
-    /// The first bytes of the caller's nonce, so that only an answer to its hello is taken for one.
-    pub about: [u8; 8],
-    /// To be said again.
-    pub cookie: [u8; COOKIE],
 }
 
 /// The answer to a hello with a right cookie.

@@ -11,8 +11,8 @@ use super::write::{
     PLAYER_KIND, RECEIVES, REFUSAL_KIND, SEGMENT_KIND, SIGNAL_KIND, SYN, WELCOME_KIND,
 };
 use super::{
-    Challenge, Data, Datagram, Group, HEADING, HELLO, Hello, LONGEST, MAGIC, Offer, Order, Reason, Role,
-    Segment, TAG, TEXT, VERSION, Welcome, Word,
+    Data, Datagram, Group, HEADING, HELLO, Hello, LONGEST, MAGIC, Offer, Order, Reason, Role, Segment, TAG,
+    TEXT, VERSION, Welcome, Word,
 };
 
 /// Why bytes are no datagram.
@@ -98,7 +98,7 @@ impl<'a> Datagram<'a> {
             }
             CHALLENGE_KIND => {
                 known(0)?;
-                Word::Challenge(Challenge { about: from.array()?, cookie: from.array()? })
+                Word::Challenge { cookie: from.array()? }
             }
             WELCOME_KIND => {
                 known(GROUP_FLAG | OFFER_FLAG)?;

@@ -67,9 +67,9 @@ fn a_hello_is_as_long_as_any_answer_before_the_address_is_proved() {
         }));
         written(&Datagram { session: 5, number: 0, word }).len() + TAG
     };
-    let challenge = Word::Challenge(Challenge { about: [1; 8], cookie: [2; COOKIE] });
+    let challenge = Word::Challenge { cookie: [2; COOKIE] };
     let answer = written(&Datagram { session: 5, number: 0, word: challenge }).len() + TAG;
-    assert_eq!((hello(None), hello(Some([2; COOKIE])), answer), (HELLO, HELLO, HEADING + 8 + COOKIE + TAG));
+    assert_eq!((hello(None), hello(Some([2; COOKIE])), answer), (HELLO, HELLO, HEADING + COOKIE + TAG));
     assert!(answer < HELLO);
 }
 
@@ -271,8 +271,7 @@ fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
             let offer = offers.then_some(offer);
             Word::Hello(Box::new(Hello { role, nonce, caller, cookie, offer }))
         }),
-        any::<([u8; 8], [u8; COOKIE])>()
-            .prop_map(|(about, cookie)| Word::Challenge(Challenge { about, cookie })),
+        any::<[u8; COOKIE]>().prop_map(|cookie| Word::Challenge { cookie }),
         (any::<(u32, [u8; NONCE], u32)>(), proptest::option::of(offer()), proptest::option::of(group))
             .prop_map(|((session, nonce, peer), offer, group)| {
                 Word::Welcome(Box::new(Welcome { session, nonce, peer, offer, group }))

@@ -6,8 +6,8 @@ use contract::{Signal, TcpHeader};
 use units::Time;
 
 use super::{
-    Challenge, Data, Datagram, Group, HEADING, HELLO, Hello, MAGIC, Order, Reason, Role, Segment, TAG,
-    VERSION, Welcome, Word, offer,
+    Data, Datagram, Group, HEADING, HELLO, Hello, MAGIC, Order, Reason, Role, Segment, TAG, VERSION, Welcome,
+    Word, offer,
 };
 
 pub(super) const HELLO_KIND: u8 = 1;
@@ -61,10 +61,7 @@ impl Datagram<'_> {
                     out.resize(least, 0);
                 }
             }
-            Word::Challenge(Challenge { about, cookie }) => {
-                out.extend_from_slice(about);
-                out.extend_from_slice(cookie);
-            }
+            Word::Challenge { cookie } => out.extend_from_slice(cookie),
             Word::Welcome(welcome) => write_welcome(welcome, out),
             Word::Refusal(reason) => out.push(code(*reason)),
             Word::Order { serial, order } => {
@@ -101,7 +98,7 @@ impl Word<'_> {
                     | flag(hello.offer.is_some(), OFFER_FLAG);
                 (HELLO_KIND, flags)
             }
-            Self::Challenge(_) => (CHALLENGE_KIND, 0),
+            Self::Challenge { .. } => (CHALLENGE_KIND, 0),
             Self::Welcome(welcome) => {
                 let flags =
                     flag(welcome.group.is_some(), GROUP_FLAG) | flag(welcome.offer.is_some(), OFFER_FLAG);
@@ -273,4 +270,4 @@ fn write_segment(segment: &Segment<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(segment.content);
 }
 
-const _: () = assert!(HELLO > HEADING + 8 + super::COOKIE + TAG, "a challenge is shorter than a hello");
+const _: () = assert!(HELLO > HEADING + super::COOKIE + TAG, "a challenge is shorter than a hello");

@@ -1,0 +1,327 @@
+//! How the ends of a session find each other: one calls, the other has a door.
+//!
+//! Whoever calls must show, by a cookie, that it gets what is sent to its address, before anything is remembered of it or anything longer
+//! than its own hello is sent there.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use contract::Ecn;
+use units::{Duration, Time};
+use wire::stream::{COOKIE, Datagram, Hello, NONCE, Offer, Reason, Role, Welcome, Word};
+
+use crate::keys::{Jar, Key};
+use crate::line::Line;
+use crate::{Outer, Secret, Stats, Train};
+
+/// A hello that is not answered is said again after this, then half as long again, up to the second.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
+/// Nonces of callers that are remembered, so that a hello that was recorded opens nothing while its cookie is fresh.
+const NONCES: usize = 64;
+
+/// Sends one datagram by itself.
+fn post(to: SocketAddr, bytes: &[u8], outer: &mut impl Outer, stats: &mut Stats) {
+    let _ = outer.send(&Train { to, ecn: Ecn::NotCapable, bytes, each: bytes.len() });
+    stats.sent.add(bytes.len());
+}
+
+/// A datagram outside of sessions, with its tag.
+fn sealed(session: u32, word: Word<'_>, key: &Key) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    Datagram { session, number: 0, word }.write(&mut bytes);
+    key.seal(&mut bytes, 0);
+    bytes
+}
+
+fn draw<const N: usize>(outer: &mut impl Outer) -> [u8; N] {
+    let mut bytes = [0; N];
+    outer.surprise(&mut bytes);
+    bytes
+}
+
+/// The end that calls.
+pub(crate) struct Caller {
+    to: SocketAddr,
+    secret: Secret,
+    role: Role,
+    offer: Option<Offer>,
+    /// Who it is, all its life.
+    me: u64,
+    /// Number of this call.
+    call: u32,
+    nonce: [u8; NONCE],
+    cookie: Option<[u8; COOKIE]>,
+    say_at: Time,
+    wait: Duration,
+}
+
+/// What an answer to a call was.
+pub(crate) enum Heard {
+    Nothing,
+    Refused(Reason),
+    Welcome { line: Box<Line>, peer: u32, offer: Option<Offer> },
+}
+
+impl Caller {
+    pub(crate) fn new(
+        to: SocketAddr,
+        secret: &Secret,
+        role: Role,
+        offer: Option<Offer>,
+        now: Time,
+        outer: &mut impl Outer,
+    ) -> Self {
+        let me = u64::from_be_bytes(draw(outer));
+        let mut caller = Self {
+            to,
+            secret: secret.clone(),
+            role,
+            offer,
+            me,
+            call: 0,
+            nonce: [0; NONCE],
+            cookie: None,
+            say_at: Time::NEVER,
+            wait: AGAIN.0,
+        };
+        caller.again(now, outer);
+        caller
+    }
+
+    /// Calls, with a nonce that was not used before.
+    pub(crate) fn again(&mut self, now: Time, outer: &mut impl Outer) {
+        self.call = u32::from_be_bytes(draw(outer));
+        self.nonce = draw(outer);
+        self.cookie = None;
+        (self.say_at, self.wait) = (now, AGAIN.0);
+    }
+
+    /// Calls no more.
+    pub(crate) fn rest(&mut self) {
+        self.say_at = Time::NEVER;
+    }
+
+    pub(crate) fn wake(&self) -> Time {
+        self.say_at
+    }
+
+    /// Says hello when that is due.
+    pub(crate) fn turn(&mut self, now: Time, outer: &mut impl Outer, stats: &mut Stats) {
+        if self.say_at > now {
+            return;
+        }
+        let hello = Hello {
+            role: self.role,
+            nonce: self.nonce,
+            caller: self.me,
+            cookie: self.cookie,
+            offer: self.offer.clone(),
+        };
+        let bytes = sealed(self.call, Word::Hello(Box::new(hello)), &Key::opening(&self.secret));
+        post(self.to, &bytes, outer, stats);
+        self.say_at = now + self.wait;
+        self.wait = (self.wait * 3 / 2).min(AGAIN.1);
+    }
+
+    /// An answer came, or something that looks like one.
+    pub(crate) fn on_answer(
+        &mut self,
+        bytes: &[u8],
+        from: SocketAddr,
+        now: Time,
+        outer: &mut impl Outer,
+        stats: &mut Stats,
+    ) -> Heard {
+        if from != self.to || self.say_at == Time::NEVER || Datagram::peek(bytes) != Ok((self.call, true)) {
+            stats.refused.strangers += 1;
+            return Heard::Nothing;
+        }
+        let Some(body) = Key::answer(&self.secret, &self.nonce).open(bytes) else {
+            stats.refused.forged += 1;
+            return Heard::Nothing;
+        };
+        let word = Datagram::read(body).map(|datagram| datagram.word);
+        if word.is_ok() {
+            stats.received.add(bytes.len());
+        }
+        match word {
+            Ok(Word::Challenge { cookie }) => {
+                if self.cookie != Some(cookie) {
+                    self.cookie = Some(cookie);
+                    (self.say_at, self.wait) = (now, AGAIN.0);
+                    self.turn(now, outer, stats);
+                }
+                Heard::Nothing
+            }
+            Ok(Word::Refusal(reason)) => Heard::Refused(reason),
+            // whoever sends must be told what for; whoever receives, what comes
+            Ok(Word::Welcome(welcome)) if (self.role == Role::Receiver) == welcome.offer.is_some() => {
+                let Welcome { session, nonce, peer, offer, .. } = *welcome;
+                let (seal, open) = Key::session(&self.secret, &self.nonce, &nonce);
+                let line = Box::new(Line::new(self.to, session, seal, open, now));
+                Heard::Welcome { line, peer, offer }
+            }
+            Ok(_) => {
+                stats.refused.misplaced += 1;
+                Heard::Nothing
+            }
+            Err(_) => {
+                stats.refused.malformed += 1;
+                Heard::Nothing
+            }
+        }
+    }
+}
+
+/// Where callers knock.
+pub(crate) struct Door {
+    secret: Secret,
+    opening: Key,
+    jar: Jar,
+    /// Who was let in last, by its nonce, and the welcome that it got.
+    inside: Option<Inside>,
+    /// Nonces of those who were let in.
+    used: VecDeque<[u8; NONCE]>,
+}
+
+struct Inside {
+    caller: u64,
+    nonce: [u8; NONCE],
+    welcome: Vec<u8>,
+}
+
+/// What somebody who knocked wants.
+pub(crate) enum Knock {
+    /// Nothing more: it was answered, or is not to be.
+    Nothing,
+    /// A session. The caller's address is proved, and its nonce is new.
+    Hello(Box<CallerHello>),
+}
+
+/// A hello with a right cookie, and the number of its call.
+pub(crate) struct CallerHello {
+    hello: Hello,
+    call: u32,
+}
+
+impl std::ops::Deref for CallerHello {
+    type Target = Hello;
+    fn deref(&self) -> &Hello {
+        &self.hello
+    }
+}
+
+impl Door {
+    pub(crate) fn new(secret: &Secret, outer: &mut impl Outer) -> Self {
+        Self {
+            secret: secret.clone(),
+            opening: Key::opening(secret),
+            jar: Jar::new(draw(outer)),
+            inside: None,
+            used: VecDeque::with_capacity(NONCES),
+        }
+    }
+
+    /// Whether this caller was let in last.
+    pub(crate) fn knows(&self, caller: u64) -> bool {
+        self.inside.as_ref().is_some_and(|inside| inside.caller == caller)
+    }
+
+    /// Somebody knocks.
+    pub(crate) fn on_knock(
+        &mut self,
+        bytes: &[u8],
+        from: SocketAddr,
+        now: Time,
+        outer: &mut impl Outer,
+        stats: &mut Stats,
+    ) -> Knock {
+        let Some(body) = self.opening.open(bytes) else {
+            stats.refused.forged += 1;
+            return Knock::Nothing;
+        };
+        let Ok(Datagram { session: call, word, .. }) = Datagram::read(body) else {
+            stats.refused.malformed += 1;
+            return Knock::Nothing;
+        };
+        let Word::Hello(hello) = word else {
+            stats.refused.misplaced += 1;
+            return Knock::Nothing;
+        };
+        stats.received.add(bytes.len());
+        let proved = hello.cookie.is_some_and(|cookie| self.jar.knows(&cookie, from, &hello.nonce, now));
+        if !proved {
+            let cookie = self.jar.bake(from, &hello.nonce, now);
+            let answer = self.answer(call, &hello.nonce, Word::Challenge { cookie });
+            // the format sees to it that a hello is longer; it must never be otherwise
+            if answer.len() <= bytes.len() {
+                post(from, &answer, outer, stats);
+            }
+            return Knock::Nothing;
+        }
+        if let Some(inside) = self.inside.as_ref().filter(|inside| inside.nonce == hello.nonce) {
+            // the welcome was lost
+            post(from, &inside.welcome, outer, stats);
+            return Knock::Nothing;
+        }
+        if self.used.contains(&hello.nonce) {
+            stats.refused.repeated += 1;
+            return Knock::Nothing;
+        }
+        // whoever sends must say what
+        if (hello.role == Role::Sender) != hello.offer.is_some() {
+            stats.refused.misplaced += 1;
+            return Knock::Nothing;
+        }
+        Knock::Hello(Box::new(CallerHello { hello: *hello, call }))
+    }
+
+    /// Tells a caller why it is not let in.
+    pub(crate) fn refuse(
+        &self,
+        hello: &CallerHello,
+        to: SocketAddr,
+        reason: Reason,
+        outer: &mut impl Outer,
+        stats: &mut Stats,
+    ) {
+        post(to, &self.answer(hello.call, &hello.nonce, Word::Refusal(reason)), outer, stats);
+    }
+
+    /// Makes a session for a caller: this end of it, and the welcome to send.
+    pub(crate) fn admit(
+        &mut self,
+        hello: &CallerHello,
+        from: SocketAddr,
+        now: Time,
+        offer: Option<Offer>,
+        outer: &mut impl Outer,
+    ) -> (Line, Vec<u8>) {
+        let (session, nonce) = (u32::from_be_bytes(draw(outer)), draw(outer));
+        let (open, seal) = Key::session(&self.secret, &hello.nonce, &nonce);
+        let welcome = Word::Welcome(Box::new(Welcome { session, nonce, peer: 1, offer, group: None }));
+        let welcome = self.answer(hello.call, &hello.nonce, welcome);
+        if self.used.len() == NONCES {
+            self.used.pop_front();
+        }
+        self.used.push_back(hello.nonce);
+        (Line::new(from, session, seal, open, now), welcome)
+    }
+
+    /// Sends the welcome, and remembers it: it may be lost.
+    pub(crate) fn welcome(
+        &mut self,
+        hello: &CallerHello,
+        welcome: Vec<u8>,
+        to: SocketAddr,
+        outer: &mut impl Outer,
+        stats: &mut Stats,
+    ) {
+        post(to, &welcome, outer, stats);
+        self.inside = Some(Inside { caller: hello.caller, nonce: hello.nonce, welcome });
+    }
+
+    fn answer(&self, call: u32, nonce: &[u8; NONCE], word: Word<'_>) -> Vec<u8> {
+        sealed(call, word, &Key::answer(&self.secret, nonce))
+    }
+}

@@ -1,0 +1,366 @@
+//! The receiving end: a machine answers what comes, the store keeps what is in it.
+
+use std::sync::atomic::Ordering;
+
+use contract::{Count, Ecn, Header, Input, Packet};
+use schemes::{AnyReceiver, Build};
+use stack::{stream, tcp};
+use units::Time;
+use wire::stream::{Data, Envelope, Offer, Order, Reason, Role, Segment, Transport, Word};
+
+use crate::content::{LONGEST_WORD, Standing};
+use crate::machine::{FLOW, Machine, SENDER, absorb, receiver};
+use crate::send::{entry, size_is_right, stream_config, stream_setup, tcp_config, transport};
+use crate::session::{At, Mouth, Opened, Work, run};
+use crate::{Accept, Control, Limits, Outcome, Outer, Progress, Settings, Stats, Store};
+
+/// Words of the store that are sent at one time, at most.
+const WORDS: usize = 4;
+/// Pieces out of order that a receiver of a windowed flow remembers; what would make another is treated as lost.
+const PIECES: usize = 8192;
+/// A packet's number may be beyond the greatest by less than this.
+const LEAP: u64 = 1 << 32;
+
+/// Receives from one sender what `accept` agrees to, and returns when that is over.
+pub fn receive(
+    settings: &Settings,
+    accept: Accept<'_>,
+    outer: &mut impl Outer,
+    control: &Control,
+) -> Outcome {
+    run(settings, Receiving::new(accept, settings.limits), outer, control)
+}
+
+/// The work of a receiver.
+struct Receiving<'a> {
+    accept: Accept<'a>,
+    limits: Limits,
+    /// What was agreed to, and where it goes.
+    agreed: Option<(Offer, Store)>,
+    peer: u32,
+    outer_bytes: u32,
+    machine: Option<Receives>,
+    packets: Vec<Packet>,
+    /// Number of the newest packet of a stream, and bytes before it.
+    newest: (u64, u64),
+    /// Next byte expected of a windowed flow.
+    expected: u64,
+    word: Box<[u8; LONGEST_WORD]>,
+    /// Data packets received in all sessions, their bytes and those of their content.
+    counted: [u64; 3],
+}
+
+/// A receiving machine.
+enum Receives {
+    Paced(Box<Machine<stream::Receiver<AnyReceiver>>>),
+    Windowed(Box<Machine<tcp::Receiver>>),
+}
+
+impl Receives {
+    fn meter(&self) -> &contract::Meter {
+        match self {
+            Self::Paced(machine) => &machine.meter,
+            Self::Windowed(machine) => &machine.meter,
+        }
+    }
+
+    fn wake(&self) -> Time {
+        match self {
+            Self::Paced(machine) => machine.wake(),
+            Self::Windowed(machine) => machine.wake(),
+        }
+    }
+
+    fn tick(&mut self, now: Time) -> bool {
+        match self {
+            Self::Paced(machine) => machine.tick(now),
+            Self::Windowed(machine) => machine.tick(now),
+        }
+    }
+
+    fn give(&mut self, input: Input<'_>, now: Time) {
+        match self {
+            Self::Paced(machine) => machine.give(input, now),
+            Self::Windowed(machine) => machine.give(input, now),
+        }
+    }
+
+    fn collect(&mut self, packets: &mut Vec<Packet>) {
+        match self {
+            Self::Paced(machine) => machine.collect(packets),
+            Self::Windowed(machine) => machine.collect(packets),
+        }
+    }
+}
+
+impl<'a> Receiving<'a> {
+    fn new(accept: Accept<'a>, limits: Limits) -> Self {
+        Self {
+            accept,
+            limits,
+            agreed: None,
+            peer: 0,
+            outer_bytes: 0,
+            machine: None,
+            packets: Vec::new(),
+            newest: (0, 0),
+            expected: 0,
+            word: Box::new([0; LONGEST_WORD]),
+            counted: [0; 3],
+        }
+    }
+
+    /// Makes the machine that an offer asks for, or says why not.
+    fn make(&self, offer: &Offer, opened: &Opened) -> Result<Receives, String> {
+        let entry = entry(&offer.scheme)?;
+        if transport(&entry)? != offer.transport || !size_is_right(offer.packet) {
+            return Err(format!("`{}` does not carry data so", offer.scheme));
+        }
+        let me = receiver(opened.peer);
+        Ok(match entry.build {
+            Build::Stream { receiver, .. } => {
+                let config = stream_config(offer, &entry, opened.outer_bytes);
+                let law = receiver(&offer.params, &stream_setup(&config))
+                    .map_err(|error| format!("{}: {}", error.name, error.message))?;
+                let receiver = stream::Receiver::new(&config, law, SENDER);
+                Receives::Paced(Box::new(Machine::new(receiver, me, opened.seed)))
+            }
+            Build::Control(_) | Build::Forwarder => {
+                let config = tcp_config(offer, opened.outer_bytes, self.limits.window);
+                let receiver = tcp::Receiver::new(&config, SENDER);
+                Receives::Windowed(Box::new(Machine::new(receiver, me, opened.seed)))
+            }
+        })
+    }
+
+    /// Agrees to an offer: to the first if the application does, later to the same only.
+    fn agree(&mut self, offer: &Offer) -> Result<(), String> {
+        if let Some((agreed, _)) = &self.agreed {
+            let same =
+                (&agreed.about, agreed.transport, agreed.size) == (&offer.about, offer.transport, offer.size);
+            return if same { Ok(()) } else { Err("something else is offered than before".to_owned()) };
+        }
+        let store = (self.accept)(offer)?;
+        let fits = match store {
+            Store::Paced(_) => offer.transport == Transport::Paced,
+            Store::Windowed(_) => offer.transport == Transport::Windowed,
+        };
+        if !fits {
+            return Err(format!("data by `{}` cannot be kept so", offer.scheme));
+        }
+        self.agreed = Some((offer.clone(), store));
+        Ok(())
+    }
+
+    /// Puts what the machine sent into datagrams.
+    fn post<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
+        let Some(machine) = &mut self.machine else { return };
+        machine.collect(&mut self.packets);
+        for packet in self.packets.drain(..) {
+            if let Some(word) = Word::of(&packet, &[], 0) {
+                mouth.say(word, Ecn::NotCapable, now);
+            }
+        }
+    }
+
+    fn on_data<O: Outer>(
+        &mut self,
+        data: &Data<'_>,
+        packet: &Packet,
+        at: &At,
+        mouth: &mut Mouth<'_, O>,
+    ) -> bool {
+        let (newest, before) = self.newest;
+        let header = &data.header;
+        // numbers and bytes grow together, or no sender sent this
+        let grows = if header.seq > newest {
+            header.bytes_before >= before && header.seq - newest < LEAP
+        } else {
+            header.bytes_before <= before
+        };
+        if !grows {
+            return false;
+        }
+        if header.seq > newest {
+            self.newest = (header.seq, header.bytes_before);
+        }
+        let (Some(machine), Some((_, Store::Paced(sink)))) = (&mut self.machine, &mut self.agreed) else {
+            return false;
+        };
+        machine.give(Input::Packet(packet), at.now);
+        sink.take(header.seq, at.now, data.content);
+        self.post(at.now, mouth);
+        true
+    }
+
+    fn on_segment<O: Outer>(
+        &mut self,
+        segment: &Segment<'_>,
+        packet: &Packet,
+        at: &At,
+        mouth: &mut Mouth<'_, O>,
+    ) -> bool {
+        let (Some(Receives::Windowed(machine)), Some((_, Store::Windowed(sink)))) =
+            (&mut self.machine, &mut self.agreed)
+        else {
+            return false;
+        };
+        let seq = segment.header.seq;
+        let end = seq + segment.content.len() as u64;
+        if segment.content.is_empty() || segment.header.flags.syn {
+            return false;
+        }
+        let expected = machine.endpoint.expected();
+        if end > expected + u64::from(self.limits.window) {
+            return false;
+        }
+        if seq > expected && machine.endpoint.pieces() >= PIECES {
+            return true;
+        }
+        // what is there already is not written again, and what cannot be kept is lost
+        if end > expected && !sink.write(seq, segment.content) {
+            return true;
+        }
+        machine.give(Input::Packet(packet), at.now);
+        let expected = machine.endpoint.expected();
+        if expected > self.expected {
+            self.expected = expected;
+            sink.on_contiguous(expected, at.now);
+        }
+        self.post(at.now, mouth);
+        true
+    }
+
+    /// Says what the store has to say.
+    fn speak<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
+        let Some((_, store)) = &mut self.agreed else { return };
+        for _ in 0..WORDS {
+            let length = match store {
+                Store::Paced(sink) => sink.speak(now, &mut self.word),
+                Store::Windowed(sink) => sink.speak(now, &mut self.word),
+            };
+            if length == 0 {
+                return;
+            }
+            let word = Word::Message(&self.word[..length.min(LONGEST_WORD)]);
+            mouth.say(word, Ecn::NotCapable, now);
+        }
+    }
+
+    fn retire(&mut self, stats: &mut Stats) {
+        if let Some(machine) = self.machine.take() {
+            absorb(&mut stats.meter, machine.meter());
+        }
+    }
+}
+
+impl Work for Receiving<'_> {
+    const ROLE: Role = Role::Receiver;
+
+    fn offer(&self) -> Option<Offer> {
+        None
+    }
+
+    fn open(
+        &mut self,
+        offer: Option<&Offer>,
+        opened: &Opened,
+        stats: &mut Stats,
+    ) -> Result<Option<Order>, (Reason, String)> {
+        let refused = |why| (Reason::Offer, why);
+        let offer = offer.ok_or_else(|| refused("nothing was offered".to_owned()))?;
+        let mut machine = self.make(offer, opened).map_err(refused)?;
+        self.agree(offer).map_err(refused)?;
+        machine.give(Input::Start, opened.now);
+        self.retire(stats);
+        self.machine = Some(machine);
+        (self.peer, self.outer_bytes) = (opened.peer, opened.outer_bytes);
+        (self.newest, self.expected) = ((0, 0), 0);
+        Ok(Some(Order::Ready { window: self.limits.window }))
+    }
+
+    fn on_ready<O: Outer>(&mut self, _window: u32, _now: Time, mouth: &mut Mouth<'_, O>) {
+        mouth.stats.refused.misplaced += 1;
+    }
+
+    fn on_word<O: Outer>(&mut self, word: &Word<'_>, at: &At, mouth: &mut Mouth<'_, O>) -> bool {
+        let envelope = Envelope {
+            flow: FLOW,
+            source: SENDER,
+            to: receiver(self.peer).into(),
+            ecn: at.ecn,
+            outer_bytes: self.outer_bytes,
+        };
+        let Some(packet) = word.packet(at.length, &envelope) else { return false };
+        let (taken, content) = match word {
+            Word::Data(data) if matches!(packet.header, Header::Stream(_)) => {
+                (self.on_data(data, &packet, at, mouth), data.content.len())
+            }
+            Word::Segment(segment) => (self.on_segment(segment, &packet, at, mouth), segment.content.len()),
+            _ => return false,
+        };
+        if taken {
+            mouth.stats.packets += 1;
+            mouth.stats.bytes += u64::from(packet.size_bytes);
+            mouth.stats.content += content as u64;
+            mouth.stats.marked += u64::from(at.ecn == Ecn::Marked);
+            self.counted = [mouth.stats.packets, mouth.stats.bytes, mouth.stats.content];
+        }
+        taken
+    }
+
+    fn turn<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
+        while self.machine.as_mut().is_some_and(|machine| machine.tick(now)) {
+            self.post(now, mouth);
+        }
+        self.post(now, mouth);
+        self.speak(now, mouth);
+    }
+
+    fn wake(&self, _now: Time) -> Time {
+        let words = match &self.agreed {
+            Some((_, Store::Paced(sink))) => sink.wake(),
+            Some((_, Store::Windowed(sink))) => sink.wake(),
+            None => Time::NEVER,
+        };
+        self.machine.as_ref().map_or(words, |machine| machine.wake().min(words))
+    }
+
+    fn on_mode(&mut self, mode: &str, now: Time) {
+        if let Some(machine) = &mut self.machine {
+            machine.give(Input::Mode(mode), now);
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        match &self.agreed {
+            Some((_, Store::Paced(sink))) => sink.standing(),
+            Some((_, Store::Windowed(sink))) => sink.standing(),
+            None => Standing::Going,
+        }
+    }
+
+    fn total(&self) -> Option<u64> {
+        None
+    }
+
+    fn close(&mut self, stats: &mut Stats, now: Time) {
+        self.retire(stats);
+        match &mut self.agreed {
+            Some((_, Store::Paced(sink))) => sink.on_end(now),
+            Some((_, Store::Windowed(sink))) => sink.on_end(now),
+            None => {}
+        }
+    }
+
+    fn show(&self, progress: &Progress) {
+        let [packets, bytes, content] = self.counted;
+        progress.packets.store(packets, Ordering::Relaxed);
+        progress.bytes.store(bytes, Ordering::Relaxed);
+        progress.content.store(content, Ordering::Relaxed);
+        if let Some(machine) = &self.machine {
+            progress.lost.store(machine.meter().count(Count::Missing), Ordering::Relaxed);
+            progress.rtt_ns.store(machine.meter().rtt_last.as_nanos(), Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! The sending end: a machine decides when a packet leaves, the cargo what is in it.
+
+use std::sync::atomic::Ordering;
+
+use contract::{CongestionControl, Count, Header, Input, Packet, PeerId, Request, SenderLaw, Setup};
+use schemes::{AnyControl, AnySender, Build, Entry};
+use stack::{stream, tcp};
+use units::{Bytes, Duration, Rate, Time};
+use wire::stream::{DATA, Envelope, FEEDBACK, Offer, Order, Reason, Role, SEGMENT, Transport, Word};
+
+use crate::content::Standing;
+use crate::machine::{FLOW, Machine, SENDER, absorb, receiver};
+use crate::session::{At, Mouth, Opened, Work, run};
+use crate::{Cargo, Control, End, Limits, Outcome, Outer, Progress, Scheme, Settings, Stats};
+
+/// A byte source that has given all it had is asked again after this.
+const ASKS: Duration = Duration::from_millis(2);
+/// Inputs that a machine is given at its deadlines before the socket is looked at.
+const TICKS: usize = 512;
+
+/// Sends `cargo` by `scheme` to one receiver, and returns when that is over. `about` (at most [`wire::stream::ABOUT`] bytes) tells the
+/// receiving application what comes.
+///
+/// What goes wrong is the outcome's end: [`End::Failed`] where there is no such scheme, it does not carry this cargo, or the sizes are
+/// out of range.
+pub fn send(
+    settings: &Settings,
+    scheme: &Scheme,
+    cargo: Cargo,
+    about: Vec<u8>,
+    outer: &mut impl Outer,
+    control: &Control,
+) -> Outcome {
+    match Sending::new(scheme, cargo, about, settings.limits) {
+        Ok(sending) => run(settings, sending, outer, control),
+        Err(why) => Outcome { end: End::Failed(why), stats: Stats::default() },
+    }
+}
+
+/// The work of a sender.
+struct Sending {
+    scheme: Scheme,
+    cargo: Cargo,
+    offer: Offer,
+    limits: Limits,
+    opened: Option<Opened>,
+    machine: Option<Sends>,
+    /// Why there is none, where it could not be made.
+    failed: Option<String>,
+    /// The mode of the scheme that was asked for last.
+    mode: Option<String>,
+    /// What the machine sent, until it is in datagrams.
+    packets: Vec<Packet>,
+    /// Content of the packet that is being put together.
+    room: Vec<u8>,
+    /// Data packets sent, in this session.
+    sent: u64,
+    /// The payload has nothing to say before.
+    ready_at: Time,
+    /// One past the last byte that the machine may send, sent so far, that is acknowledged.
+    given: u64,
+    high: u64,
+    acknowledged: u64,
+    /// Data packets sent in all sessions, their bytes and those of their content.
+    counted: [u64; 3],
+}
+
+/// A sending machine.
+enum Sends {
+    Paced(Box<Machine<stream::Sender<AnySender>>>),
+    Windowed(Box<Machine<tcp::Sender<AnyControl>>>),
+}
+
+impl Sends {
+    fn meter(&self) -> &contract::Meter {
+        match self {
+            Self::Paced(machine) => &machine.meter,
+            Self::Windowed(machine) => &machine.meter,
+        }
+    }
+
+    fn give(&mut self, input: Input<'_>, now: Time) {
+        match self {
+            Self::Paced(machine) => machine.give(input, now),
+            Self::Windowed(machine) => machine.give(input, now),
+        }
+    }
+}
+
+/// The scheme's entry, or a sentence for people.
+pub(crate) fn entry(name: &str) -> Result<Entry, String> {
+    schemes::find(name).ok_or_else(|| format!("there is no scheme `{name}`"))
+}
+
+/// How a scheme carries data, or a sentence for people.
+pub(crate) fn transport(entry: &Entry) -> Result<Transport, String> {
+    match entry.build {
+        Build::Stream { .. } => Ok(Transport::Paced),
+        Build::Control(_) => Ok(Transport::Windowed),
+        Build::Forwarder => Err(format!("`{}` has no part at the ends of a network", entry.scheme.name)),
+    }
+}
+
+/// Settings of the machines at both ends of a stream.
+pub(crate) fn stream_config(offer: &Offer, entry: &Entry, outer_bytes: u32) -> stream::Config {
+    stream::Config {
+        packet: Bytes::new(u64::from(offer.packet)),
+        feedback: Bytes::new(u64::from(outer_bytes) + FEEDBACK as u64),
+        reorder: entry.scheme.reorder,
+        ecn: offer.ecn,
+        ..stream::Config::default()
+    }
+}
+
+/// Settings of the machines at both ends of a windowed connection.
+pub(crate) fn tcp_config(offer: &Offer, outer_bytes: u32, window: u32) -> tcp::Config {
+    let header = u64::from(outer_bytes) + SEGMENT as u64;
+    tcp::Config {
+        segment: Bytes::new(u64::from(offer.packet) - header),
+        header: Bytes::new(header),
+        receive_window: Bytes::new(u64::from(window)),
+        ecn: offer.ecn,
+        // the session says what there is as it comes
+        demand: tcp::Demand::Limited(Rate::ZERO),
+        ..tcp::Config::default()
+    }
+}
+
+pub(crate) fn stream_setup(config: &stream::Config) -> Setup {
+    Setup { segment: config.packet, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
+}
+
+/// Whether packets of this size have room for their headers, over IPv6 too, and for some content.
+pub(crate) fn size_is_right(packet: u16) -> bool {
+    usize::from(packet) >= 48 + DATA + 64
+}
+
+impl Sending {
+    fn new(scheme: &Scheme, cargo: Cargo, about: Vec<u8>, limits: Limits) -> Result<Self, String> {
+        let entry = entry(&scheme.name)?;
+        let transport = transport(&entry)?;
+        let (fits, size) = match &cargo {
+            Cargo::Paced(_) => (transport == Transport::Paced, None),
+            Cargo::Windowed(source) => (transport == Transport::Windowed, source.end()),
+        };
+        if !fits {
+            return Err(format!("`{}` does not carry data of this kind", scheme.name));
+        }
+        if !size_is_right(scheme.packet) {
+            return Err(format!("packets of {} bytes have no room for their headers", scheme.packet));
+        }
+        if about.len() > wire::stream::ABOUT {
+            return Err(format!("what is said about the data has {} bytes", about.len()));
+        }
+        (entry.resolve)(&scheme.params).map_err(|error| format!("{}: {}", error.name, error.message))?;
+        let offer = Offer {
+            scheme: scheme.name.clone(),
+            params: scheme.params.clone(),
+            transport,
+            packet: scheme.packet,
+            ecn: scheme.ecn,
+            size,
+            about,
+        };
+        Ok(Self {
+            scheme: scheme.clone(),
+            cargo,
+            offer,
+            limits,
+            opened: None,
+            machine: None,
+            failed: None,
+            mode: scheme.mode.clone(),
+            packets: Vec::new(),
+            room: Vec::new(),
+            sent: 0,
+            ready_at: Time::ZERO,
+            given: 0,
+            high: 0,
+            acknowledged: 0,
+            counted: [0; 3],
+        })
+    }
+
+    /// Makes the machine; the law may refuse parameters that do not go together.
+    fn make(&self, opened: &Opened, window: u32) -> Result<Sends, String> {
+        let entry = entry(&self.scheme.name)?;
+        let say = |error: contract::ParamError| format!("{}: {}", error.name, error.message);
+        let to = receiver(opened.peer);
+        Ok(match entry.build {
+            Build::Stream { sender, .. } => {
+                let config = stream_config(&self.offer, &entry, opened.outer_bytes);
+                let law = sender(&self.scheme.params, &stream_setup(&config)).map_err(say)?;
+                let sender = stream::Sender::new(&config, law, to.into());
+                Sends::Paced(Box::new(Machine::new(sender, SENDER, opened.seed)))
+            }
+            Build::Control(build) => {
+                let config = tcp_config(&self.offer, opened.outer_bytes, window);
+                let setup = Setup {
+                    segment: config.segment,
+                    header: config.header,
+                    initial_window: config.segment * u64::from(config.initial_window),
+                };
+                let law = build(&self.scheme.params, &setup).map_err(say)?;
+                Sends::Windowed(Box::new(Machine::new(
+                    tcp::Sender::new(&config, law, to),
+                    SENDER,
+                    opened.seed,
+                )))
+            }
+            Build::Forwarder => return Err(format!("`{}` has no part here", self.scheme.name)),
+        })
+    }
+
+    /// Puts what the machine sent into datagrams.
+    fn post<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
+        let (Some(machine), Some(opened)) = (&mut self.machine, &self.opened) else { return };
+        match machine {
+            Sends::Paced(machine) => machine.collect(&mut self.packets),
+            Sends::Windowed(machine) => machine.collect(&mut self.packets),
+        }
+        let outer_bytes = opened.outer_bytes as usize;
+        for packet in self.packets.drain(..) {
+            let whole = packet.size_bytes as usize;
+            let (filled, padding) = match (&packet.header, &mut self.cargo) {
+                (Header::Stream(header), Cargo::Paced(payload)) => {
+                    let room = whole.saturating_sub(outer_bytes + DATA);
+                    self.room.resize(room, 0);
+                    let filled = payload.fill(header.seq, now, &mut self.room).min(room);
+                    (filled, room - filled)
+                }
+                (Header::Tcp(header), Cargo::Windowed(source)) => {
+                    let length = whole.saturating_sub(outer_bytes + SEGMENT);
+                    self.room.resize(length, 0);
+                    source.read(header.seq, &mut self.room);
+                    self.high = self.high.max(header.seq + length as u64);
+                    (length, 0)
+                }
+                _ => continue,
+            };
+            let Some(word) = Word::of(&packet, &self.room[..filled], padding) else { continue };
+            mouth.say(word, packet.ecn, now);
+            mouth.stats.lateness.record(now.saturating_since(packet.sent_at));
+            mouth.stats.packets += 1;
+            mouth.stats.bytes += whole as u64;
+            mouth.stats.content += filled as u64;
+            self.sent += 1;
+        }
+        self.counted = [mouth.stats.packets, mouth.stats.bytes, mouth.stats.content];
+    }
+
+    /// Gives the machine what the application has for it.
+    fn supply(&mut self, now: Time) {
+        match (&mut self.machine, &mut self.cargo) {
+            (Some(Sends::Paced(machine)), Cargo::Paced(payload)) => {
+                let held = self.ready_at > now;
+                self.ready_at = payload.ready(now);
+                // where there was something and still is, there is nothing to tell
+                if held || self.ready_at > now {
+                    let until = self.ready_at.max(now);
+                    machine.with(now, |sender, cx| sender.wait_for_data(until, cx));
+                }
+            }
+            (Some(Sends::Windowed(machine)), Cargo::Windowed(source)) => {
+                let ready = source.ready(now);
+                if ready > self.given {
+                    let more = Bytes::new(ready - self.given);
+                    self.given = ready;
+                    machine.give(Input::App(Request::Send(more)), now);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Work for Sending {
+    const ROLE: Role = Role::Sender;
+
+    fn offer(&self) -> Option<Offer> {
+        Some(self.offer.clone())
+    }
+
+    fn open(
+        &mut self,
+        _offer: Option<&Offer>,
+        opened: &Opened,
+        stats: &mut Stats,
+    ) -> Result<Option<Order>, (Reason, String)> {
+        self.retire(stats);
+        (self.sent, self.given, self.high, self.acknowledged) = (0, 0, 0, 0);
+        self.ready_at = Time::ZERO;
+        self.opened = Some(*opened);
+        Ok(None)
+    }
+
+    fn on_ready<O: Outer>(&mut self, window: u32, now: Time, mouth: &mut Mouth<'_, O>) {
+        let Some(opened) = self.opened.filter(|_| self.machine.is_none()) else { return };
+        let machine = match self.make(&opened, window.min(self.limits.window)) {
+            Ok(machine) => self.machine.insert(machine),
+            Err(why) => {
+                self.failed = Some(why);
+                return;
+            }
+        };
+        let peer = PeerId(opened.peer);
+        match &mut self.cargo {
+            Cargo::Paced(payload) => payload.on_join(peer),
+            Cargo::Windowed(source) => source.on_join(peer),
+        }
+        machine.give(Input::Start, now);
+        if let Some(mode) = &self.mode {
+            machine.give(Input::Mode(mode), now);
+        }
+        self.post(now, mouth);
+    }
+
+    fn on_word<O: Outer>(&mut self, word: &Word<'_>, at: &At, mouth: &mut Mouth<'_, O>) -> bool {
+        let (Some(machine), Some(opened)) = (&mut self.machine, &self.opened) else { return false };
+        let from = receiver(opened.peer);
+        if let Word::Message(content) = word {
+            match &mut self.cargo {
+                Cargo::Paced(payload) => payload.on_word(from.peer, at.now, content),
+                Cargo::Windowed(source) => source.on_word(from.peer, at.now, content),
+            }
+            return true;
+        }
+        let envelope = Envelope {
+            flow: FLOW,
+            source: from,
+            to: SENDER.into(),
+            ecn: at.ecn,
+            outer_bytes: opened.outer_bytes,
+        };
+        let Some(packet) = word.packet(at.length, &envelope) else { return false };
+        match (machine, &packet.header) {
+            (Sends::Paced(machine), Header::Feedback | Header::Player { .. }) => {
+                machine.give(Input::Packet(&packet), at.now);
+            }
+            (Sends::Windowed(machine), Header::Tcp(header)) => {
+                // of what was not sent nothing can have arrived
+                let most = header.sack.0.iter().map(|block| block.1).max().unwrap_or(0);
+                if header.ack.saturating_add(u64::from(most)) > self.high {
+                    return false;
+                }
+                machine.give(Input::Packet(&packet), at.now);
+                self.post(at.now, mouth);
+                if let Cargo::Windowed(source) = &mut self.cargo
+                    && header.ack > self.acknowledged
+                {
+                    self.acknowledged = header.ack;
+                    source.on_acknowledged(header.ack);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn turn<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
+        for _ in 0..TICKS {
+            self.supply(now);
+            let ticked = match &mut self.machine {
+                Some(Sends::Paced(machine)) => machine.tick(now),
+                Some(Sends::Windowed(machine)) => machine.tick(now),
+                None => return,
+            };
+            self.post(now, mouth);
+            if !ticked {
+                return;
+            }
+        }
+    }
+
+    fn wake(&self, now: Time) -> Time {
+        match (&self.machine, &self.cargo) {
+            (Some(Sends::Paced(machine)), _) => {
+                let given_at = if self.ready_at > now { self.ready_at } else { Time::NEVER };
+                machine.wake().min(given_at)
+            }
+            (Some(Sends::Windowed(machine)), Cargo::Windowed(source)) => {
+                let asks = if source.end() == Some(self.given) { Time::NEVER } else { now + ASKS };
+                machine.wake().min(asks)
+            }
+            _ => Time::NEVER,
+        }
+    }
+
+    fn on_mode(&mut self, mode: &str, now: Time) {
+        if let Some(machine) = &mut self.machine {
+            machine.give(Input::Mode(mode), now);
+        }
+        self.mode = Some(mode.to_owned());
+    }
+
+    fn standing(&self) -> Standing {
+        match (&self.failed, &self.cargo) {
+            (Some(why), _) => Standing::Failed(why.clone()),
+            (None, Cargo::Paced(payload)) => payload.standing(),
+            (None, Cargo::Windowed(source)) => source.standing(),
+        }
+    }
+
+    fn total(&self) -> Option<u64> {
+        Some(match self.cargo {
+            Cargo::Paced(_) => self.sent,
+            Cargo::Windowed(_) => self.given,
+        })
+    }
+
+    fn close(&mut self, stats: &mut Stats, _now: Time) {
+        self.retire(stats);
+    }
+
+    fn show(&self, progress: &Progress) {
+        let [packets, bytes, content] = self.counted;
+        progress.packets.store(packets, Ordering::Relaxed);
+        progress.bytes.store(bytes, Ordering::Relaxed);
+        progress.content.store(content, Ordering::Relaxed);
+        let Some(machine) = &self.machine else { return };
+        let allowed = match machine {
+            Sends::Paced(machine) => machine.endpoint.law().allowance().rate,
+            Sends::Windowed(machine) => machine.endpoint.law().allowance().rate,
+        };
+        let allowed = if allowed == Rate::UNLIMITED { 0 } else { allowed.as_bps() };
+        progress.allowed_bps.store(allowed, Ordering::Relaxed);
+        progress.rtt_ns.store(machine.meter().rtt_last.as_nanos(), Ordering::Relaxed);
+        progress.lost.store(machine.meter().count(Count::Retransmits), Ordering::Relaxed);
+    }
+}
+
+impl Sending {
+    /// The receiver has gone: its machine stops, and what it reported is kept.
+    fn retire(&mut self, stats: &mut Stats) {
+        let (Some(machine), Some(opened)) = (self.machine.take(), &self.opened) else { return };
+        absorb(&mut stats.meter, machine.meter());
+        if let Cargo::Paced(payload) = &mut self.cargo {
+            payload.on_leave(PeerId(opened.peer));
+        }
+    }
+}

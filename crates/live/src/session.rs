@@ -1,0 +1,512 @@
+//! A session between two ends: meeting, orders, silence, goodbye, and the loop. What data are is the business of its [`Work`].
+
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+
+use contract::Ecn;
+use units::{Duration, Time};
+use wire::stream::{Datagram, Offer, Order, Reason, Role, Word};
+
+use crate::content::Standing;
+use crate::line::Line;
+use crate::meeting::{Caller, Door, Heard, Knock};
+use crate::trains::Trains;
+use crate::{Batch, Control, End, Limits, Meet, Outcome, Outer, Phase, Progress, Settings, Stats};
+
+/// A sender that had more than one packet to send at once sends none for so long: at high rates packets leave in trains.
+const TRAIN: Duration = Duration::from_micros(250);
+/// The number of the one receiver of a session for two.
+const ONLY: u32 = 1;
+/// Progress is brought up to date, and wishes of other threads are read, so often.
+const GLANCE: Duration = Duration::from_millis(20);
+/// Batches taken in before anything else is looked at.
+const BATCHES: usize = 4;
+/// Room for a batch: what one call of the system can bring.
+const ROOM: usize = 1 << 19;
+/// How long an end tries to be heard when it says goodbye.
+const GOODBYE: Duration = Duration::from_secs(1);
+/// How long an end that was told goodbye answers when that is said again.
+const HEARS_OUT: Duration = Duration::from_millis(250);
+
+/// What is said with, inside a session.
+pub(crate) struct Mouth<'a, O> {
+    pub(crate) line: &'a mut Line,
+    pub(crate) trains: &'a mut Trains,
+    pub(crate) outer: &'a mut O,
+    pub(crate) stats: &'a mut Stats,
+}
+
+impl<O: Outer> Mouth<'_, O> {
+    /// Says something to the other end; how many bytes that is without headers of IP and UDP.
+    pub(crate) fn say(&mut self, word: Word<'_>, ecn: Ecn, now: Time) -> usize {
+        self.line.say(word, ecn, now, self.outer, self.trains, self.stats)
+    }
+}
+
+/// What a session does: send, or receive.
+pub(crate) trait Work {
+    /// Which of the two.
+    const ROLE: Role;
+
+    /// What it offers, where it sends.
+    fn offer(&self) -> Option<Offer>;
+
+    /// A session opens, the first or a new one after the ends had lost each other. A receiver is given what the other end offers.
+    ///
+    /// # Errors
+    ///
+    /// A reason for the other end, and a sentence for people here, where that cannot be.
+    fn open(
+        &mut self,
+        offer: Option<&Offer>,
+        opened: &Opened,
+        stats: &mut Stats,
+    ) -> Result<Option<Order>, (Reason, String)>;
+
+    /// The receiver is ready to take data, and so many bytes beyond those in order.
+    fn on_ready<O: Outer>(&mut self, window: u32, now: Time, mouth: &mut Mouth<'_, O>);
+
+    /// The other end said something of a kind that is not the session's own; false where it should not have.
+    fn on_word<O: Outer>(&mut self, heard: &Word<'_>, at: &At, mouth: &mut Mouth<'_, O>) -> bool;
+
+    /// Does what is due.
+    fn turn<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>);
+
+    /// When something is due.
+    fn wake(&self, now: Time) -> Time;
+
+    /// The scheme changes to this mode.
+    fn on_mode(&mut self, mode: &str, now: Time);
+
+    /// How it stands.
+    fn standing(&self) -> Standing;
+
+    /// How many packets or bytes the flow had, where it has ended.
+    fn total(&self) -> Option<u64>;
+
+    /// The session is over, for good.
+    fn close(&mut self, stats: &mut Stats, now: Time);
+
+    /// Says how far it is.
+    fn show(&self, progress: &Progress);
+}
+
+/// A datagram's circumstances.
+pub(crate) struct At {
+    pub(crate) now: Time,
+    pub(crate) ecn: Ecn,
+    /// Its length in bytes, without headers of IP and UDP.
+    pub(crate) length: usize,
+}
+
+/// A new session's circumstances.
+#[derive(Clone, Copy)]
+pub(crate) struct Opened {
+    pub(crate) now: Time,
+    /// The receiver's number.
+    pub(crate) peer: u32,
+    /// Bytes of the headers of IP and UDP.
+    pub(crate) outer_bytes: u32,
+    /// For the machine's chance.
+    pub(crate) seed: u64,
+}
+
+/// An open session.
+struct Open {
+    line: Line,
+    /// The other end lets nothing be heard.
+    silent: bool,
+    /// It is to end so, at this instant at the latest.
+    closing: Option<(End, Time)>,
+    /// A receiver has had the whole since.
+    whole_at: Time,
+    /// The order to end has been given.
+    ended: bool,
+}
+
+impl Open {
+    fn new(line: Line) -> Self {
+        Self { line, silent: false, closing: None, whole_at: Time::NEVER, ended: false }
+    }
+}
+
+/// Runs a session until it is over.
+pub(crate) fn run<O: Outer, W: Work>(
+    settings: &Settings,
+    work: W,
+    outer: &mut O,
+    control: &Control,
+) -> Outcome {
+    let now = outer.now();
+    let door = Door::new(&settings.secret, outer);
+    let caller = match settings.meet {
+        Meet::Call(to) => Some(Caller::new(to, &settings.secret, W::ROLE, work.offer(), now, outer)),
+        Meet::Listen => None,
+    };
+    let mut session = Session {
+        limits: settings.limits,
+        work,
+        outer,
+        control,
+        trains: Trains::new(),
+        stats: Stats::default(),
+        door,
+        calls: caller.is_some(),
+        caller,
+        open: None,
+        began_at: now,
+        glance_at: now,
+        asked: 0,
+        mode: None,
+    };
+    let end = session.drive();
+    let now = session.outer.now();
+    session.work.close(&mut session.stats, now);
+    session.work.show(&control.progress);
+    control.progress.peers.store(0, Ordering::Relaxed);
+    control.progress.enter(Phase::Over);
+    if session.stats.ended_at == Time::ZERO {
+        session.stats.ended_at = now;
+    }
+    session.stats.overruns = session.trains.overruns;
+    Outcome { end, stats: session.stats }
+}
+
+struct Session<'a, O, W> {
+    limits: Limits,
+    work: W,
+    outer: &'a mut O,
+    control: &'a Control,
+    trains: Trains,
+    stats: Stats,
+    /// Where callers knock, at an end that listens.
+    door: Door,
+    /// This end is the one that calls.
+    calls: bool,
+    caller: Option<Caller>,
+    open: Option<Open>,
+    began_at: Time,
+    glance_at: Time,
+    /// Changes of mode that were asked for here and taken.
+    asked: u32,
+    /// The mode that was asked for last, here or at the other end.
+    mode: Option<String>,
+}
+
+impl<O: Outer, W: Work> Session<'_, O, W> {
+    fn drive(&mut self) -> End {
+        let mut batch = Batch::new(ROOM);
+        let mut packets = 0;
+        loop {
+            for _ in 0..BATCHES {
+                if !self.outer.receive(&mut batch) {
+                    break;
+                }
+                let now = self.outer.now();
+                for (from, ecn, bytes) in batch.iter() {
+                    if let Some(end) = self.take(bytes, from, ecn, now) {
+                        self.trains.flush(self.outer);
+                        return end;
+                    }
+                }
+            }
+            let now = self.outer.now();
+            let end = self.turn(now);
+            self.trains.flush(self.outer);
+            if let Some(end) = end {
+                return end;
+            }
+            let until = self.wake(now);
+            let trains = self.stats.packets > packets + 1;
+            packets = self.stats.packets;
+            self.outer.wait(if trains && W::ROLE == Role::Sender { until.max(now + TRAIN) } else { until });
+        }
+    }
+
+    // ---- what comes
+
+    fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
+        let Ok((number, opening)) = Datagram::peek(bytes) else {
+            self.stats.refused.malformed += 1;
+            return None;
+        };
+        if opening {
+            return if self.calls {
+                self.on_answer(bytes, from, now)
+            } else {
+                self.on_knock(bytes, from, now)
+            };
+        }
+        let Some(open) = self.open.as_mut().filter(|open| open.line.session == number) else {
+            self.stats.refused.strangers += 1;
+            return None;
+        };
+        let word = open.line.read(bytes, from, now, &mut self.stats)?;
+        self.on_word(&word, &At { now, ecn, length: bytes.len() })
+    }
+
+    fn on_word(&mut self, word: &Word<'_>, at: &At) -> Option<End> {
+        let open = self.open.as_mut()?;
+        let now = at.now;
+        match word {
+            Word::Alive => {}
+            Word::Heard { serial } => open.line.on_heard(*serial, now),
+            Word::Order { serial, order } => {
+                let (new, answer) = open.line.on_order(*serial);
+                let mut mouth = Mouth {
+                    line: &mut open.line,
+                    trains: &mut self.trains,
+                    outer: self.outer,
+                    stats: &mut self.stats,
+                };
+                if answer {
+                    mouth.say(Word::Heard { serial: *serial }, Ecn::NotCapable, now);
+                }
+                if !new {
+                    return None;
+                }
+                match order {
+                    Order::Ready { window } => self.work.on_ready(*window, now, &mut mouth),
+                    Order::Mode(mode) => {
+                        self.work.on_mode(mode, now);
+                        self.mode = Some(mode.clone());
+                    }
+                    Order::End { .. } => {}
+                    Order::Close(reason) => {
+                        let end = match (W::ROLE, reason, self.work.standing()) {
+                            (Role::Sender, Reason::Complete, _) | (_, _, Standing::Whole) => End::Complete,
+                            (_, _, Standing::Failed(why)) => End::Failed(why),
+                            _ => End::Closed(*reason),
+                        };
+                        // what this end wanted to say of its own end counts first
+                        let end = open.closing.take().map_or(end, |(own, _)| own);
+                        open.closing = Some((end, now + HEARS_OUT));
+                        open.ended = true;
+                        self.stats.ended_at = self.stats.ended_at.max(now);
+                    }
+                }
+            }
+            word => {
+                let mut mouth = Mouth {
+                    line: &mut open.line,
+                    trains: &mut self.trains,
+                    outer: self.outer,
+                    stats: &mut self.stats,
+                };
+                if open.closing.is_none() && !self.work.on_word(word, at, &mut mouth) {
+                    self.stats.refused.misplaced += 1;
+                }
+            }
+        }
+        None
+    }
+
+    // ---- meeting
+
+    /// Something came for one who calls.
+    fn on_answer(&mut self, bytes: &[u8], from: SocketAddr, now: Time) -> Option<End> {
+        let Some(caller) = self.caller.as_mut() else {
+            self.stats.refused.strangers += 1;
+            return None;
+        };
+        match caller.on_answer(bytes, from, now, self.outer, &mut self.stats) {
+            Heard::Nothing => None,
+            Heard::Refused(reason) if self.open.is_none() => Some(End::Refused(reason)),
+            // it was there a moment ago
+            Heard::Refused(_) => None,
+            Heard::Welcome { mut line, peer, offer } => {
+                caller.rest();
+                match self.begin(&line, peer, offer.as_ref(), now) {
+                    Ok(first) => self.enter(*line, first, now),
+                    Err((reason, why)) => {
+                        line.order(Order::Close(reason), now);
+                        let closing = Some((End::Failed(why), now + GOODBYE));
+                        self.open = Some(Open { closing, ..Open::new(*line) });
+                    }
+                }
+                None
+            }
+        }
+    }
+
+    /// Something came for one who listens.
+    fn on_knock(&mut self, bytes: &[u8], from: SocketAddr, now: Time) -> Option<End> {
+        let busy = self.open.as_ref().is_some_and(|open| !open.silent);
+        match self.door.on_knock(bytes, from, now, self.outer, &mut self.stats) {
+            Knock::Nothing => {}
+            Knock::Hello(hello) if hello.role == W::ROLE => {
+                self.door.refuse(&hello, from, Reason::Mismatch, self.outer, &mut self.stats);
+            }
+            Knock::Hello(hello) if busy && !self.door.knows(hello.caller) => {
+                self.door.refuse(&hello, from, Reason::Busy, self.outer, &mut self.stats);
+            }
+            Knock::Hello(hello) => {
+                let (line, welcome) = self.door.admit(&hello, from, now, self.work.offer(), self.outer);
+                match self.begin(&line, ONLY, hello.offer.as_ref(), now) {
+                    Ok(first) => {
+                        self.door.welcome(&hello, welcome, from, self.outer, &mut self.stats);
+                        self.enter(line, first, now);
+                    }
+                    // whoever listens goes on listening
+                    Err((reason, _)) => {
+                        self.door.refuse(&hello, from, reason, self.outer, &mut self.stats);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Has the work begin anew; its first order.
+    fn begin(
+        &mut self,
+        line: &Line,
+        peer: u32,
+        offer: Option<&Offer>,
+        now: Time,
+    ) -> Result<Option<Order>, (Reason, String)> {
+        let mut seed = [0; 8];
+        self.outer.surprise(&mut seed);
+        let opened = Opened { now, peer, outer_bytes: line.outer_bytes(), seed: u64::from_be_bytes(seed) };
+        self.work.open(offer, &opened, &mut self.stats)
+    }
+
+    /// A session opens, in place of the one that was.
+    fn enter(&mut self, mut line: Line, first: Option<Order>, now: Time) {
+        first.into_iter().for_each(|order| line.order(order, now));
+        if let Some(mode) = &self.mode {
+            self.work.on_mode(mode, now);
+            line.order(Order::Mode(mode.clone()), now);
+        }
+        self.open = Some(Open::new(line));
+        self.stats.sessions += 1;
+        self.stats.opened_at = self.stats.opened_at.min(now);
+        self.control.progress.peers.store(1, Ordering::Relaxed);
+        self.control.progress.enter(Phase::Open);
+    }
+
+    // ---- time
+
+    fn turn(&mut self, now: Time) -> Option<End> {
+        if now >= self.glance_at {
+            self.glance_at = now + GLANCE;
+            self.work.show(&self.control.progress);
+            if let Some(mode) = self.control.mode(&mut self.asked) {
+                self.work.on_mode(&mode, now);
+                if let Some(open) = &mut self.open {
+                    open.line.order(Order::Mode(mode.clone()), now);
+                }
+                self.mode = Some(mode);
+            }
+            if self.control.stopped() {
+                match &mut self.open {
+                    None => return Some(End::Stopped),
+                    Some(open) if open.closing.is_none() => {
+                        open.line.order(Order::Close(Reason::Stopped), now);
+                        open.closing = Some((End::Stopped, now + GOODBYE));
+                        self.stats.ended_at = now;
+                        self.control.progress.enter(Phase::Closing);
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        if let Some(end) = self.watch(now) {
+            return Some(end);
+        }
+        if let Some(caller) = &mut self.caller {
+            caller.turn(now, self.outer, &mut self.stats);
+        }
+        let open = self.open.as_mut()?;
+        let mut mouth = Mouth {
+            line: &mut open.line,
+            trains: &mut self.trains,
+            outer: self.outer,
+            stats: &mut self.stats,
+        };
+        if !open.silent && open.closing.is_none() {
+            self.work.turn(now, &mut mouth);
+        }
+        if let Some((serial, order)) = mouth.line.due(now) {
+            mouth.say(Word::Order { serial, order }, Ecn::NotCapable, now);
+        }
+        if mouth.line.too_quiet(now, self.limits.alive) {
+            mouth.say(Word::Alive, Ecn::NotCapable, now);
+        }
+        None
+    }
+
+    /// Whether the other end is there, and whether there is anything left to do.
+    fn watch(&mut self, now: Time) -> Option<End> {
+        let Some(open) = &mut self.open else {
+            let limit = if self.calls { self.limits.patience } else { self.limits.waits };
+            return (now >= self.began_at + limit).then_some(End::Unanswered);
+        };
+        if let Some((end, until)) = &open.closing {
+            // its last order was heard, or nobody hears it; one that was told goodbye stays to answer once more
+            let said = open.line.settled() && !open.ended;
+            return (said || now >= *until).then(|| end.clone());
+        }
+        if now >= open.line.heard_at + self.limits.patience {
+            return Some(End::Silent);
+        }
+        let silent = now >= open.line.heard_at + self.limits.silence;
+        if silent != open.silent {
+            open.silent = silent;
+            self.control.progress.enter(if silent { Phase::Silent } else { Phase::Open });
+            if let Some(caller) = &mut self.caller {
+                if silent {
+                    caller.again(now, self.outer);
+                } else {
+                    caller.rest();
+                }
+            }
+        }
+        match self.work.standing() {
+            Standing::Going => {}
+            Standing::Failed(why) => {
+                open.line.order(Order::Close(Reason::Storage), now);
+                open.closing = Some((End::Failed(why), now + GOODBYE));
+            }
+            Standing::Whole if W::ROLE == Role::Receiver => {
+                open.whole_at = open.whole_at.min(now);
+                if now >= open.whole_at + self.limits.linger {
+                    open.line.order(Order::Close(Reason::Complete), now);
+                    open.closing = Some((End::Complete, now + GOODBYE));
+                }
+            }
+            Standing::Whole => {
+                if let Some(total) = self.work.total() {
+                    open.line.order(Order::End { total }, now);
+                }
+                open.line.order(Order::Close(Reason::Complete), now);
+                open.closing = Some((End::Complete, now + self.limits.linger.max(GOODBYE)));
+            }
+        }
+        if open.closing.is_some() {
+            self.stats.ended_at = now;
+            self.control.progress.enter(Phase::Closing);
+        }
+        None
+    }
+
+    fn wake(&self, now: Time) -> Time {
+        let mut wake = self.glance_at;
+        if let Some(caller) = &self.caller {
+            wake = wake.min(caller.wake());
+        }
+        let Some(open) = &self.open else {
+            let limit = if self.calls { self.limits.patience } else { self.limits.waits };
+            return wake.min(self.began_at + limit);
+        };
+        wake = wake.min(open.line.wake(self.limits.alive));
+        match &open.closing {
+            Some((_, until)) => wake.min(*until),
+            None if open.silent => wake,
+            None => wake
+                .min(self.work.wake(now))
+                .min(open.line.heard_at + self.limits.silence)
+                .min(open.whole_at + self.limits.linger),
+        }
+    }
+}

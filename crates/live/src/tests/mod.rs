@@ -1,0 +1,304 @@
+//! Sessions over a network that does what a test says.
+
+mod attacks;
+mod flows;
+mod meetings;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use contract::PeerId;
+use units::{Duration, Time};
+
+use crate::content::{ByteSink, ByteSource, LONGEST_WORD, Payload, Sink, Standing};
+use crate::testing::{Net, Place};
+use crate::{Cargo, Control, Meet, Outcome, Scheme, Secret, Settings, Store, receive, send};
+
+/// What ends in threads and a test share.
+#[derive(Default)]
+struct Shelf<T>(Arc<Mutex<T>>);
+
+impl<T> Clone for Shelf<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Shelf<T> {
+    fn open<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Packets with their number as content, until the receiver has said that it has `wanted` of them.
+struct Numbers {
+    wanted: u64,
+    done: bool,
+    /// Numbers that were filled, joins, leaves, words.
+    told: Shelf<Told>,
+}
+
+#[derive(Default)]
+struct Told {
+    filled: u64,
+    joins: u32,
+    leaves: u32,
+    words: u64,
+    had: u64,
+}
+
+impl Payload for Numbers {
+    fn fill(&mut self, seq: u64, _now: Time, room: &mut [u8]) -> usize {
+        self.told.open(|told| told.filled += 1);
+        room.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&seq.to_be_bytes()[..chunk.len()]));
+        room.len()
+    }
+    fn on_join(&mut self, _peer: PeerId) {
+        self.told.open(|told| told.joins += 1);
+    }
+    fn on_leave(&mut self, _peer: PeerId) {
+        self.told.open(|told| told.leaves += 1);
+    }
+    fn on_word(&mut self, _from: PeerId, _now: Time, word: &[u8]) {
+        let had = word.try_into().map_or(0, u64::from_be_bytes);
+        self.done |= had >= self.wanted;
+        self.told.open(|told| {
+            told.words += 1;
+            told.had = told.had.max(had);
+        });
+    }
+    fn standing(&self) -> Standing {
+        if self.done { Standing::Whole } else { Standing::Going }
+    }
+}
+
+/// Counts packets whose content is right, and says how many now and then.
+struct Counter {
+    wanted: u64,
+    had: Shelf<Had>,
+    speak_at: Time,
+}
+
+#[derive(Default)]
+struct Had {
+    right: u64,
+    wrong: u64,
+    ended: u32,
+    /// When each came.
+    times: Vec<Time>,
+}
+
+impl Sink for Counter {
+    fn take(&mut self, seq: u64, now: Time, content: &[u8]) {
+        let right = content.chunks(8).all(|chunk| chunk == &seq.to_be_bytes()[..chunk.len()]);
+        let right = right && !content.is_empty();
+        self.had.open(|had| {
+            *(if right { &mut had.right } else { &mut had.wrong }) += 1;
+            had.times.push(now);
+        });
+    }
+    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+        if now < self.speak_at {
+            return 0;
+        }
+        self.speak_at = now + Duration::from_millis(100);
+        word[..8].copy_from_slice(&self.had.open(|had| had.right).to_be_bytes());
+        8
+    }
+    fn wake(&self) -> Time {
+        self.speak_at
+    }
+    fn on_end(&mut self, _now: Time) {
+        self.had.open(|had| had.ended += 1);
+    }
+    fn standing(&self) -> Standing {
+        if self.had.open(|had| had.right) >= self.wanted { Standing::Whole } else { Standing::Going }
+    }
+}
+
+/// The byte at an offset of every test's stream.
+fn byte(offset: u64) -> u8 {
+    (offset ^ offset >> 8 ^ offset >> 16) as u8
+}
+
+/// A stream of so many bytes, of which `rate` more are there each millisecond.
+struct Stream {
+    length: u64,
+    began: Time,
+    rate: u64,
+    acknowledged: u64,
+    /// Reads of bytes that were not there or not needed any more.
+    wrong: Shelf<u64>,
+    ready: u64,
+}
+
+impl Stream {
+    fn new(length: u64, rate: u64) -> (Self, Shelf<u64>) {
+        let wrong = Shelf::default();
+        let stream =
+            Self { length, began: Time::NEVER, rate, acknowledged: 0, wrong: wrong.clone(), ready: 0 };
+        (stream, wrong)
+    }
+}
+
+impl ByteSource for Stream {
+    fn ready(&mut self, now: Time) -> u64 {
+        self.began = self.began.min(now);
+        let millis = now.saturating_since(self.began).as_nanos() / 1_000_000;
+        self.ready = self.rate.saturating_mul(millis + 1).min(self.length);
+        self.ready
+    }
+    fn end(&self) -> Option<u64> {
+        (self.ready == self.length).then_some(self.length)
+    }
+    fn read(&mut self, offset: u64, room: &mut [u8]) {
+        if offset < self.acknowledged || offset + room.len() as u64 > self.ready {
+            self.wrong.open(|wrong| *wrong += 1);
+        }
+        room.iter_mut().zip(offset..).for_each(|(place, at)| *place = byte(at));
+    }
+    fn on_acknowledged(&mut self, offset: u64) {
+        self.acknowledged = offset;
+    }
+    fn on_join(&mut self, _peer: PeerId) {
+        self.acknowledged = 0;
+    }
+    fn on_word(&mut self, _from: PeerId, _now: Time, _word: &[u8]) {}
+    fn standing(&self) -> Standing {
+        if self.acknowledged == self.length { Standing::Whole } else { Standing::Going }
+    }
+}
+
+/// Keeps a byte stream of known length.
+struct Keep {
+    length: u64,
+    kept: Shelf<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    contiguous: u64,
+    wrong: u64,
+    /// One past the last byte that came.
+    most: u64,
+}
+
+impl ByteSink for Keep {
+    fn write(&mut self, offset: u64, bytes: &[u8]) -> bool {
+        let wrong = bytes.iter().zip(offset..).filter(|(have, at)| **have != byte(*at)).count();
+        self.kept.open(|kept| {
+            kept.wrong += wrong as u64;
+            kept.most = kept.most.max(offset + bytes.len() as u64);
+        });
+        true
+    }
+    fn on_contiguous(&mut self, offset: u64, _now: Time) {
+        self.kept.open(|kept| kept.contiguous = kept.contiguous.max(offset));
+    }
+    fn speak(&mut self, _now: Time, _word: &mut [u8; LONGEST_WORD]) -> usize {
+        0
+    }
+    fn standing(&self) -> Standing {
+        let whole = self.kept.open(|kept| kept.contiguous) >= self.length;
+        if whole { Standing::Whole } else { Standing::Going }
+    }
+}
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// The sender's and the receiver's address.
+fn addresses() -> (SocketAddr, SocketAddr) {
+    (SocketAddr::from(([10, 0, 0, 1], 7)), SocketAddr::from(([10, 0, 0, 2], 9)))
+}
+
+fn settings(meet: Meet) -> Settings {
+    Settings { meet, secret: Secret::new("of the tests"), limits: crate::Limits::default() }
+}
+
+/// A stream at a fixed rate.
+fn steady(rate: &str) -> Scheme {
+    let params = ["initial_rate", "min_rate", "max_rate"].map(|name| (name.to_owned(), rate.into()));
+    Scheme { params: params.to_vec(), packet: 1028, ..Scheme::new("mca") }
+}
+
+/// What both ends of a flow of numbered packets left behind.
+struct Left {
+    sender: Outcome,
+    receiver: Outcome,
+    told: Shelf<Told>,
+    had: Shelf<Had>,
+}
+
+/// Sends numbered packets until the receiver has `wanted`. The receiver listens.
+fn numbers(net: &Net, scheme: &Scheme, wanted: u64) -> Left {
+    let (a, b) = addresses();
+    let places = (net.place(a, ms(1)), net.place(b, ms(0)));
+    numbers_between(
+        places,
+        scheme,
+        wanted,
+        (settings(Meet::Call(b)), settings(Meet::Listen)),
+        Controls::default(),
+    )
+}
+
+/// What other threads could ask of both ends.
+#[derive(Clone, Default)]
+struct Controls {
+    sender: Arc<Control>,
+    receiver: Arc<Control>,
+}
+
+fn numbers_between(
+    (here, there): (Place, Place),
+    scheme: &Scheme,
+    wanted: u64,
+    (sends, receives): (Settings, Settings),
+    controls: Controls,
+) -> Left {
+    let (told, had) = (Shelf::<Told>::default(), Shelf::<Had>::default());
+    let (scheme, told_too, had_too) = (scheme.clone(), told.clone(), had.clone());
+    let Controls { sender, receiver } = controls;
+    let sending = thread::spawn(move || {
+        let mut here = here;
+        let payload = Numbers { wanted, done: false, told: told_too };
+        send(&sends, &scheme, Cargo::Paced(Box::new(payload)), b"numbers".to_vec(), &mut here, &sender)
+    });
+    let receiving = thread::spawn(move || {
+        let mut there = there;
+        let mut accept = |offer: &wire::stream::Offer| {
+            assert_eq!(offer.about, b"numbers");
+            let sink = Counter { wanted, had: had_too.clone(), speak_at: Time::ZERO };
+            Ok(Store::Paced(Box::new(sink)))
+        };
+        receive(&receives, &mut accept, &mut there, &receiver)
+    });
+    let sender = sending.join().expect("the sender does not panic");
+    let receiver = receiving.join().expect("the receiver does not panic");
+    Left { sender, receiver, told, had }
+}
+
+/// Sends a stream of bytes. The sender listens. What the sender left, what the receiver left, what was kept, what was read wrongly.
+fn bytes(net: &Net, scheme: &Scheme, length: u64, rate: u64) -> (Outcome, Outcome, Shelf<Kept>, u64) {
+    let (a, b) = addresses();
+    let (mut here, mut there) = (net.place(a, ms(0)), net.place(b, ms(1)));
+    let (stream, wrong) = Stream::new(length, rate);
+    let (scheme, kept) = (scheme.clone(), Shelf::<Kept>::default());
+    let sending = thread::spawn(move || {
+        let cargo = Cargo::Windowed(Box::new(stream));
+        send(&settings(Meet::Listen), &scheme, cargo, Vec::new(), &mut here, &Control::new())
+    });
+    let kept_too = kept.clone();
+    let receiving = thread::spawn(move || {
+        let mut accept =
+            |_: &wire::stream::Offer| Ok(Store::Windowed(Box::new(Keep { length, kept: kept_too.clone() })));
+        receive(&settings(Meet::Call(a)), &mut accept, &mut there, &Control::new())
+    });
+    let sender = sending.join().expect("the sender does not panic");
+    let receiver = receiving.join().expect("the receiver does not panic");
+    let wrong = wrong.open(|wrong| *wrong);
+    (sender, receiver, kept, wrong)
+}

@@ -1,0 +1,216 @@
+//! A real UDP socket: many datagrams a call where the system can do that, congestion marks read and set, IPv4 and IPv6.
+
+use std::io::{self, ErrorKind, IoSliceMut};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::time::{Instant, SystemTime};
+
+use contract::Ecn;
+use nix::poll::{PollFd, PollFlags};
+use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use units::{Duration, Time};
+
+use crate::{Batch, Fate, Outer, Train};
+
+/// Bytes that the system is asked to keep, each way, while the program does something else. It may grant less.
+const BUFFER: usize = 4 << 20;
+/// Room for what one buffer of a call can bring: datagrams that the system has put together.
+const PIECE: usize = 1 << 16;
+/// Buffers of a call, at most.
+const PIECES: usize = 8;
+/// Clocks count from the first of January 2024, in UTC, so that those of two computers are not far apart, and numbers small.
+const EPOCH: std::time::Duration = std::time::Duration::from_secs(1_704_067_200);
+
+/// A UDP socket.
+#[derive(Debug)]
+pub struct Udp {
+    socket: UdpSocket,
+    state: UdpSocketState,
+    began: Instant,
+    base: Duration,
+}
+
+impl Udp {
+    /// A socket at this address; port 0 is any that is free.
+    ///
+    /// # Errors
+    ///
+    /// Where the address is not of this computer, the port is taken, or the system cannot do what is needed.
+    pub fn bind(address: SocketAddr) -> io::Result<Self> {
+        let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+        if address.is_ipv6() {
+            socket.set_only_v6(true)?;
+        }
+        socket.bind(&SockAddr::from(address))?;
+        Self::of(socket.into())
+    }
+
+    /// A socket for calling `to`, at any address and port.
+    ///
+    /// # Errors
+    ///
+    /// Where the system cannot do what is needed.
+    pub fn for_calling(to: SocketAddr) -> io::Result<Self> {
+        Self::bind(if to.is_ipv4() {
+            SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0))
+        } else {
+            SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0))
+        })
+    }
+
+    /// A socket that was made elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// Where the system cannot do what is needed.
+    pub fn of(socket: UdpSocket) -> io::Result<Self> {
+        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        // as much as it grants
+        let _ = state.set_send_buffer_size(UdpSockRef::from(&socket), BUFFER);
+        let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), BUFFER);
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH + EPOCH).unwrap_or_default();
+        Ok(Self {
+            socket,
+            state,
+            began: Instant::now(),
+            base: Duration::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(0)),
+        })
+    }
+
+    /// Where it is.
+    ///
+    /// # Errors
+    ///
+    /// Where the system does not know.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Datagrams that one call can send, and that one buffer can bring: more than 1 where the system cuts and joins.
+    pub fn offloads(&self) -> (usize, usize) {
+        (self.state.max_gso_segments(), self.state.gro_segments())
+    }
+
+    fn post(&self, train: &Train<'_>, bytes: &[u8]) -> Fate {
+        let transmit = Transmit {
+            destination: train.to,
+            ecn: codepoint(train.ecn),
+            contents: bytes,
+            segment_size: (bytes.len() > train.each).then_some(train.each),
+            src_ip: None,
+        };
+        loop {
+            match self.state.try_send(UdpSockRef::from(&self.socket), &transmit) {
+                Ok(()) => return Fate::Taken,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if quinn_udp::is_msg_size_err(&error) => return Fate::TooLong,
+                Err(error) => {
+                    return match error.kind() {
+                        ErrorKind::WouldBlock => Fate::Full,
+                        // no buffer space: a queue of the network interface
+                        _ if error.raw_os_error() == Some(nix::errno::Errno::ENOBUFS as i32) => Fate::Full,
+                        _ => Fate::Unreachable,
+                    };
+                }
+            }
+        }
+    }
+}
+
+impl Outer for Udp {
+    fn now(&mut self) -> Time {
+        let since = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Time::ZERO + self.base + Duration::from_nanos(since)
+    }
+
+    fn wait(&mut self, until: Time) {
+        let span = until.saturating_since(self.now());
+        if span > Duration::ZERO {
+            await_readable(&self.socket, span);
+        }
+    }
+
+    fn receive(&mut self, batch: &mut Batch) -> bool {
+        batch.clear();
+        let mut metas = [RecvMeta::default(); PIECES];
+        let mut pieces = batch.room.chunks_exact_mut(PIECE);
+        let count = pieces.len().min(PIECES);
+        let mut slices: [IoSliceMut<'_>; PIECES] =
+            std::array::from_fn(|_| IoSliceMut::new(pieces.next().unwrap_or_default()));
+        let socket = UdpSockRef::from(&self.socket);
+        let received = match self.state.recv(socket, &mut slices[..count], &mut metas[..count]) {
+            Ok(received) => received,
+            // nothing is there, or an earlier datagram found no way: what counts is what comes
+            Err(_) => return false,
+        };
+        for (piece, meta) in metas[..received].iter().enumerate() {
+            let ecn = match meta.ecn {
+                Some(EcnCodepoint::Ce) => Ecn::Marked,
+                Some(_) => Ecn::Capable,
+                None => Ecn::NotCapable,
+            };
+            let (start, end) = (piece * PIECE, piece * PIECE + meta.len.min(PIECE));
+            for at in (start..end).step_by(meta.stride.max(1)) {
+                batch.add(meta.addr, ecn, at..(at + meta.stride).min(end));
+            }
+        }
+        received > 0
+    }
+
+    fn send(&mut self, train: &Train<'_>) -> Fate {
+        // what one call takes may become less while it runs: drivers differ
+        let most = self.state.max_gso_segments().max(1) * train.each.max(1);
+        let mut fate = Fate::Taken;
+        for bytes in train.bytes.chunks(most) {
+            let mut one = self.post(train, bytes);
+            if one == Fate::Unreachable && bytes.len() > train.each && self.state.max_gso_segments() == 1 {
+                // the way does not cut trains: one by one from now on
+                for bytes in bytes.chunks(train.each) {
+                    one = self.post(train, bytes);
+                }
+            }
+            if one != Fate::Taken {
+                fate = one;
+            }
+        }
+        fate
+    }
+
+    fn surprise(&mut self, bytes: &mut [u8]) {
+        getrandom::fill(bytes).expect("the system has chance to give");
+    }
+}
+
+const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
+    match ecn {
+        Ecn::NotCapable => None,
+        Ecn::Capable => Some(EcnCodepoint::Ect0),
+        Ecn::Marked => Some(EcnCodepoint::Ce),
+    }
+}
+
+/// Returns when the socket has something, or after `span`.
+fn await_readable(socket: &UdpSocket, span: Duration) {
+    let mut fds = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+    {
+        let span = std::time::Duration::from_nanos(span.as_nanos().min(HOUR));
+        let _ = nix::poll::ppoll(&mut fds, Some(span.into()), None);
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+    {
+        // whole milliseconds, up
+        let millis = span.as_nanos().min(HOUR).div_ceil(1_000_000) as i32;
+        let _ = nix::poll::poll(&mut fds, nix::poll::PollTimeout::try_from(millis).unwrap_or_default());
+    }
+}
+
+/// The longest wait at a time, in nanoseconds.
+const HOUR: u64 = 3_600_000_000_000;
+
+/// Has the system wake this thread when it asked to be woken, rather than together with others a little later. For threads that pace.
+pub fn wake_exactly() {
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_timerslack(1);
+}
