@@ -6,6 +6,7 @@
 
 pub mod content;
 mod control;
+pub mod forward;
 mod keys;
 mod line;
 mod machine;

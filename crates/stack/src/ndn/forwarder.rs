@@ -87,6 +87,16 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         &self.core.pit
     }
 
+    /// Whether its content store has the Data of a name.
+    pub fn holds(&self, name: contract::Name) -> bool {
+        self.core.store.has(name)
+    }
+
+    /// Forgets the Data of a name, for drivers that know it to be stale.
+    pub fn forget(&mut self, name: contract::Name) -> bool {
+        self.core.store.forget(name)
+    }
+
     /// Its faces.
     pub const fn faces(&self) -> &Faces {
         &self.core.faces

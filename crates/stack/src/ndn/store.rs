@@ -14,6 +14,8 @@ pub struct ContentStore {
     kept: Vec<Kept>,
     first: u32,
     last: u32,
+    /// Places of Data that were forgotten.
+    free: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +59,19 @@ impl ContentStore {
         Some((Data { name, payload_bytes: kept.payload_bytes }, kept.size_bytes))
     }
 
+    /// Whether the Data of a name is here. This is no use of it.
+    pub fn has(&self, name: Name) -> bool {
+        self.places.get(name.key()).is_some()
+    }
+
+    /// Forgets the Data of a name; false where it is not here.
+    pub fn forget(&mut self, name: Name) -> bool {
+        let Some(place) = self.places.remove(name.key()) else { return false };
+        self.unlink(place);
+        self.free.push(place);
+        true
+    }
+
     /// Keeps Data that passes. Data that is here already counts as asked for.
     pub fn keep(&mut self, data: Data, size_bytes: u32) {
         if !self.is_on() {
@@ -73,8 +88,13 @@ impl ContentStore {
             after: NONE,
         };
         let place = if self.places.len() < self.config.size as usize {
-            self.kept.push(kept);
-            self.kept.len() as u32 - 1
+            if let Some(free) = self.free.pop() {
+                self.kept[free as usize] = kept;
+                free
+            } else {
+                self.kept.push(kept);
+                self.kept.len() as u32 - 1
+            }
         } else {
             let place = self.first;
             self.unlink(place);
@@ -156,12 +176,20 @@ mod tests {
         fn it_holds_what_a_plain_list_holds(
             lru in any::<bool>(),
             size in 1u32..6,
-            ops in prop::collection::vec((any::<bool>(), 0u64..10), 1..200),
+            ops in prop::collection::vec((0u32..10, 0u64..10), 1..200),
         ) {
             let mut store = store(if lru { Policy::Lru } else { Policy::Fifo }, size);
             let mut model: Vec<u64> = Vec::new();
-            for (keep, segment) in ops {
+            for (op, segment) in ops {
                 let at = model.iter().position(|&known| known == segment);
+                let keep = op < 5;
+                prop_assert_eq!(store.has(data(segment).name), at.is_some());
+                if op == 9 {
+                    prop_assert_eq!(store.forget(data(segment).name), at.is_some());
+                    model.retain(|&known| known != segment);
+                    prop_assert_eq!(store.len(), model.len());
+                    continue;
+                }
                 if keep {
                     store.keep(data(segment), segment as u32);
                 } else {

@@ -1,0 +1,128 @@
+//! The loop of a forwarder: take in what came, do what is due, wait.
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use units::{Duration, Time};
+
+use super::{Frames, Node, Place, Stats};
+
+/// What the loop asks of the machine that it runs on.
+pub trait Surroundings: Frames {
+    /// Time since the forwarder's clock began, by a clock that is never set.
+    fn now(&mut self) -> Time;
+
+    /// Returns when something may have come, or at `until`.
+    fn wait(&mut self, until: Time);
+
+    /// Puts what has come into `inbox`, up to a batch.
+    fn receive(&mut self, inbox: &mut Inbox);
+}
+
+/// What came.
+#[derive(Debug, Default)]
+pub struct Inbox {
+    bytes: Vec<u8>,
+    found: Vec<(Arrival, Range<usize>)>,
+}
+
+/// What can come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// A frame.
+    Frame(Place),
+    /// A program has gone.
+    Gone(Place),
+}
+
+impl Inbox {
+    /// Adds a frame.
+    pub fn frame(&mut self, from: Place, frame: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(frame);
+        self.found.push((Arrival::Frame(from), start..self.bytes.len()));
+    }
+
+    /// Adds that a program has gone.
+    pub fn gone(&mut self, from: Place) {
+        self.found.push((Arrival::Gone(from), 0..0));
+    }
+
+    /// How many things came.
+    pub fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Whether nothing came.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.found.clear();
+    }
+}
+
+/// What another thread may ask of a forwarder that runs, and see of it.
+#[derive(Debug, Default)]
+pub struct Control {
+    stop: AtomicBool,
+    shown: Mutex<Option<Stats>>,
+}
+
+impl Control {
+    /// Asks it to end soon.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// How it stood not long ago; `None` before it began.
+    pub fn stats(&self) -> Option<Stats> {
+        self.shown.lock().ok()?.clone()
+    }
+
+    fn show(&self, stats: Stats) {
+        if let Ok(mut shown) = self.shown.lock() {
+            *shown = Some(stats);
+        }
+    }
+}
+
+/// Its standing is shown so often, and a wish to end is heard.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Runs `node` by the clock of `outer` until `until`, or `control` says stop.
+pub fn drive(node: &mut Node, outer: &mut impl Surroundings, control: &Control, until: Time) {
+    let mut inbox = Inbox::default();
+    let now = outer.now();
+    node.start(now, outer);
+    let mut look = now;
+    loop {
+        let now = outer.now();
+        if now >= look {
+            control.show(node.stats());
+            look = now + LOOK;
+        }
+        if now >= until || control.stop.load(Ordering::Relaxed) {
+            break;
+        }
+        node.on_time(now, outer);
+        inbox.clear();
+        outer.receive(&mut inbox);
+        for (arrival, at) in inbox.found.drain(..) {
+            // what is due before it is done first
+            let now = outer.now();
+            match arrival {
+                Arrival::Frame(from) => node.on_frame(from, &inbox.bytes[at], now, outer),
+                Arrival::Gone(from) => node.on_gone(from, now),
+            }
+        }
+        let next = node.wake().min(look).min(until);
+        if next > outer.now() {
+            outer.wait(next);
+        }
+    }
+    control.show(node.stats());
+}

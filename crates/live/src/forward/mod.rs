@@ -1,0 +1,48 @@
+//! Our own forwarder as a process: `stack`'s, with a strategy and a link part of the catalogue, over real faces.
+//!
+//! [`Node`] is the forwarder without a clock or sockets: it takes frames, and gives frames. The machine in it decides as it does in the
+//! simulator; the driver holds what the machine's packets stand for: names (`names.rs`), routes (`routes.rs`), Interests as they came,
+//! Data, the tokens of downstreams, queues and rates (`ports.rs`). [`drive`] is the loop; it knows the system by a trait, and `sockets.rs` is
+//! the real one.
+//!
+//! Whatever comes, memory stays bounded ([`Limits`]).
+
+mod app;
+mod commands;
+mod drive;
+mod names;
+mod node;
+mod ports;
+mod routes;
+mod settings;
+#[cfg(unix)]
+mod sockets;
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+
+pub use app::{App, Sample};
+pub use drive::{Arrival, Control, Inbox, Surroundings, drive};
+pub use node::{Node, PortStats, Stats, Strays};
+pub use ports::Counts;
+pub use settings::{Error, Limits, LinkSettings, MTU, RouteSettings, Settings};
+#[cfg(unix)]
+pub use sockets::{Listen, Sockets};
+
+/// Where frames come from and go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// A host, over UDP.
+    Udp(SocketAddr),
+    /// A program on this host, by the number of its connection.
+    Program(u64),
+    /// An endpoint inside the process, by its number.
+    App(usize),
+}
+
+/// Takes the frames that leave.
+pub trait Frames {
+    /// Sends a frame; false when the system did not take it.
+    fn send(&mut self, to: Place, frame: &[u8]) -> bool;
+}

@@ -1,0 +1,382 @@
+//! Names of the world outside as numbers of the machine, with bounds.
+//!
+//! The machine's names are a tree of prefixes that never forgets, and a number under each. A stranger must not be able to fill memory
+//! with names, so only prefixes of routes are prefixes to the machine (`routes.rs`); the rest of a name is a number that is given to
+//! somebody else when nothing is pending under the name and nothing is kept.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use contract::{FaceId, Name, NameId};
+use units::Time;
+use wire::ndn::Token;
+
+/// How an Interest asks: the same name asked for in another way is another request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Way {
+    pub(super) can_be_prefix: bool,
+    pub(super) must_be_fresh: bool,
+}
+
+impl Way {
+    /// All ways.
+    pub(super) const ALL: [Self; WAYS as usize] = [
+        Self { can_be_prefix: false, must_be_fresh: false },
+        Self { can_be_prefix: true, must_be_fresh: false },
+        Self { can_be_prefix: false, must_be_fresh: true },
+        Self { can_be_prefix: true, must_be_fresh: true },
+    ];
+
+    const fn number(self) -> u64 {
+        self.can_be_prefix as u64 | (self.must_be_fresh as u64) << 1
+    }
+}
+
+/// How many ways there are.
+const WAYS: u64 = 4;
+
+/// A name, and a way to ask for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) slot: u32,
+    pub(super) way: Way,
+}
+
+impl Request {
+    /// The request that the machine's name is.
+    pub(super) fn of(name: Name) -> Self {
+        Self { slot: (name.segment / WAYS) as u32, way: Way::ALL[(name.segment % WAYS) as usize] }
+    }
+}
+
+/// What is known of a name.
+#[derive(Debug)]
+struct Entry {
+    name: Arc<[u8]>,
+    /// The longest prefix that has a route, as the machine knows it.
+    prefix: NameId,
+    /// The state of the routes by which that was found.
+    routes: u64,
+    asked: Vec<Asked>,
+}
+
+/// What is known of one way to ask for a name.
+#[derive(Debug, Default)]
+struct Asked {
+    way: Way,
+    /// The latest Interest, as it is sent on but for its nonce.
+    interest: Option<Arc<[u8]>>,
+    /// What downstreams want back with the answer.
+    tokens: Vec<(FaceId, Token)>,
+    content: Option<Kept>,
+}
+
+/// Data in the content store.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pub(super) packet: Arc<[u8]>,
+    pub(super) fresh_until: Time,
+}
+
+/// Bounds of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// Most names.
+    pub(super) names: usize,
+    /// Most bytes of names, Interests and Data.
+    pub(super) bytes: usize,
+}
+
+/// All names that are pending, kept, or were so not long ago.
+#[derive(Debug)]
+pub(super) struct Table {
+    slots: BTreeMap<Arc<[u8]>, u32>,
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    /// Where the search for a name that nobody needs goes on.
+    hand: usize,
+    bytes: usize,
+    room: Room,
+    /// Names that end in the digest of a whole Data packet.
+    digests: usize,
+}
+
+/// Names that are looked at for each that is to be forgotten. Half of them can be forgotten as a rule, so that two looks are enough; this
+/// bounds the work where they cannot.
+const LOOKS: usize = 64;
+/// Reckoned for each name beside its bytes.
+const OVERHEAD: usize = 128;
+
+impl Table {
+    pub(super) fn new(room: Room) -> Self {
+        Self {
+            slots: BTreeMap::new(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            hand: 0,
+            bytes: 0,
+            room,
+            digests: 0,
+        }
+    }
+
+    /// How many names there are.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// What they take, with all that is kept under them.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether somebody may have asked by the digest of a whole Data packet.
+    pub(super) const fn has_digests(&self) -> bool {
+        self.digests > 0
+    }
+
+    /// The place of a name.
+    pub(super) fn find(&self, name: &[u8]) -> Option<u32> {
+        self.slots.get(name).copied()
+    }
+
+    /// The place of a name, made if there is none; `None` where there is no room for it and `more` bytes. `needed` says of a machine's name
+    /// whether it is pending or kept; a name of which no way is can be forgotten.
+    pub(super) fn open(&mut self, name: &[u8], more: usize, needed: impl Fn(Name) -> bool) -> Option<u32> {
+        let known = self.find(name);
+        let cost = more + if known.is_none() { name.len() + OVERHEAD } else { 0 };
+        let mut looks = LOOKS;
+        while (known.is_none() && self.slots.len() >= self.room.names) || self.bytes + cost > self.room.bytes
+        {
+            if looks == 0 || self.entries.is_empty() {
+                return None;
+            }
+            looks -= 1;
+            let at = self.hand;
+            self.hand = (self.hand + 1) % self.entries.len();
+            if Some(at as u32) != known && self.entries[at].is_some() && !self.is_needed(at as u32, &needed) {
+                self.forget(at as u32);
+            }
+        }
+        if known.is_some() {
+            return known;
+        }
+        let name: Arc<[u8]> = name.into();
+        let entry = Entry { name: Arc::clone(&name), prefix: NameId(0), routes: 0, asked: Vec::new() };
+        self.bytes += name.len() + OVERHEAD;
+        self.digests += usize::from(ends_in_digest(&name));
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.entries[slot as usize] = Some(entry);
+                slot
+            }
+            None => {
+                self.entries.push(Some(entry));
+                self.entries.len() as u32 - 1
+            }
+        };
+        self.slots.insert(name, slot);
+        Some(slot)
+    }
+
+    /// Whether a name is pending or kept in any way.
+    pub(super) fn is_needed(&self, slot: u32, needed: impl Fn(Name) -> bool) -> bool {
+        Way::ALL.iter().any(|way| self.name(Request { slot, way: *way }).is_some_and(&needed))
+    }
+
+    fn forget(&mut self, slot: u32) {
+        let Some(entry) = self.entries[slot as usize].take() else { return };
+        let held: usize = entry.asked.iter().map(Asked::bytes).sum();
+        self.bytes -= entry.name.len() + OVERHEAD + held;
+        self.digests -= usize::from(ends_in_digest(&entry.name));
+        self.slots.remove(&entry.name);
+        self.free.push(slot);
+    }
+
+    fn entry(&self, slot: u32) -> Option<&Entry> {
+        self.entries.get(slot as usize)?.as_ref()
+    }
+
+    /// The machine's name of a request.
+    pub(super) fn name(&self, Request { slot, way }: Request) -> Option<Name> {
+        let entry = self.entry(slot)?;
+        Some(Name { prefix: entry.prefix, segment: u64::from(slot) * WAYS + way.number() })
+    }
+
+    /// The state of the routes by which the prefix of a name was found; 0 for a new one.
+    pub(super) fn routed_by(&self, slot: u32) -> u64 {
+        self.entry(slot).map_or(0, |entry| entry.routes)
+    }
+
+    /// Gives a name the prefix that was found by the state `routes`. What was kept under another prefix is forgotten: the machine does not
+    /// find it any more.
+    pub(super) fn route(&mut self, slot: u32, prefix: NameId, routes: u64) {
+        let Some(entry) = self.entries.get_mut(slot as usize).and_then(Option::as_mut) else { return };
+        entry.routes = routes;
+        if entry.prefix != prefix {
+            entry.prefix = prefix;
+            for asked in &mut entry.asked {
+                self.bytes -= asked.content.take().map_or(0, |kept| kept.packet.len());
+            }
+        }
+    }
+
+    fn asked(&self, request: Request) -> Option<&Asked> {
+        self.entry(request.slot)?.asked.iter().find(|asked| asked.way == request.way)
+    }
+
+    fn asked_mut(&mut self, request: Request) -> Option<&mut Asked> {
+        let entry = self.entries.get_mut(request.slot as usize)?.as_mut()?;
+        let at = entry.asked.iter().position(|asked| asked.way == request.way);
+        let at = at.unwrap_or_else(|| {
+            entry.asked.push(Asked { way: request.way, ..Asked::default() });
+            entry.asked.len() - 1
+        });
+        Some(&mut entry.asked[at])
+    }
+
+    /// Takes the latest Interest of a request, with the token of its downstream.
+    pub(super) fn ask(&mut self, request: Request, interest: Arc<[u8]>, from: FaceId, token: Token) {
+        let more = interest.len();
+        let Some(asked) = self.asked_mut(request) else { return };
+        asked.tokens.retain(|(face, _)| *face != from);
+        if !token.is_empty() {
+            asked.tokens.push((from, token));
+        }
+        let less = asked.interest.replace(interest).map_or(0, |old| old.len());
+        self.bytes = self.bytes + more - less;
+    }
+
+    /// The latest Interest of a request.
+    pub(super) fn interest(&self, request: Request) -> Option<&Arc<[u8]>> {
+        self.asked(request)?.interest.as_ref()
+    }
+
+    /// The token that a downstream wants back.
+    pub(super) fn token(&self, request: Request, face: FaceId) -> Token {
+        let tokens = self.asked(request).map(|asked| &asked.tokens[..]).unwrap_or_default();
+        tokens.iter().find(|(other, _)| *other == face).map_or(Token::default(), |(_, token)| *token)
+    }
+
+    /// Nobody waits for it any longer.
+    pub(super) fn answered(&mut self, request: Request) {
+        let Some(asked) = self.asked_mut(request) else { return };
+        asked.tokens.clear();
+        let less = asked.interest.take().map_or(0, |old| old.len());
+        self.bytes -= less;
+    }
+
+    /// Keeps Data that answers a request, or none.
+    pub(super) fn keep(&mut self, request: Request, content: Option<Kept>) {
+        let more = content.as_ref().map_or(0, |kept| kept.packet.len());
+        let Some(asked) = self.asked_mut(request) else { return };
+        let less = std::mem::replace(&mut asked.content, content).map_or(0, |old| old.packet.len());
+        self.bytes = self.bytes + more - less;
+    }
+
+    /// Data that is kept.
+    pub(super) fn kept(&self, request: Request) -> Option<&Kept> {
+        self.asked(request)?.content.as_ref()
+    }
+}
+
+impl Asked {
+    fn bytes(&self) -> usize {
+        self.interest.as_ref().map_or(0, |interest| interest.len())
+            + self.content.as_ref().map_or(0, |kept| kept.packet.len())
+    }
+}
+
+/// Whether the last component of a name is the digest of a whole Data packet.
+fn ends_in_digest(name: &[u8]) -> bool {
+    wire::ndn::NameView::read(name)
+        .ok()
+        .and_then(|name| name.last())
+        .is_some_and(|last| last.kind == wire::ndn::kind::IMPLICIT_DIGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(names: usize) -> Table {
+        Table::new(Room { names, bytes: 100_000 })
+    }
+
+    fn request(slot: u32) -> Request {
+        Request { slot, way: Way::ALL[0] }
+    }
+
+    #[test]
+    fn the_same_name_has_one_place_and_four_ways_to_ask_for_it() {
+        let mut table = table(10);
+        let slot = table.open(b"abc", 0, |_| true).expect("there is room");
+        assert_eq!(table.open(b"abc", 0, |_| true), Some(slot));
+        table.route(slot, NameId(7), 1);
+        let names: Vec<Name> =
+            Way::ALL.iter().filter_map(|way| table.name(Request { slot, way: *way })).collect();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]) && names.len() == 4);
+        for (name, way) in names.iter().zip(Way::ALL) {
+            assert_eq!((name.prefix, Request::of(*name)), (NameId(7), Request { slot, way }));
+        }
+    }
+
+    #[test]
+    fn names_that_nobody_needs_make_room_and_the_others_stay() {
+        let mut table = table(8);
+        for name in 0..8u8 {
+            assert!(table.open(&[name], 0, |_| true).is_some());
+        }
+        assert_eq!(table.open(b"new", 0, |_| true), None, "all are needed");
+        let needed = |name: Name| name.segment / 4 != 3;
+        let slot = table.open(b"new", 0, needed).expect("the fourth is not needed");
+        assert_eq!((slot, table.len()), (3, 8));
+        assert_eq!((table.find(&[3]), table.find(&[2])), (None, Some(2)));
+    }
+
+    #[test]
+    fn bytes_are_counted_and_bounded() {
+        let mut table = Table::new(Room { names: 100, bytes: 3000 });
+        let slot = table.open(b"a", 1000, |_| true).expect("there is room");
+        let empty = table.bytes();
+        table.ask(request(slot), vec![0; 1000].into(), FaceId(1), Token::default());
+        assert_eq!(table.bytes(), empty + 1000);
+        table.ask(request(slot), vec![0; 600].into(), FaceId(1), Token::default());
+        table.keep(request(slot), Some(Kept { packet: vec![0; 800].into(), fresh_until: Time::ZERO }));
+        assert_eq!(table.bytes(), empty + 1400);
+        assert_eq!(table.open(b"b", 2000, |_| true), None);
+        table.answered(request(slot));
+        table.keep(request(slot), None);
+        assert_eq!(table.bytes(), empty);
+        assert!(table.open(b"b", 2000, |_| false).is_some());
+    }
+
+    #[test]
+    fn each_downstream_has_its_own_token() {
+        let mut table = table(2);
+        let slot = table.open(b"a", 0, |_| true).expect("there is room");
+        let token = |byte| Token::new(&[byte]).expect("it is short");
+        for (face, byte) in [(1, 11), (2, 22), (1, 33)] {
+            table.ask(request(slot), vec![0; 10].into(), FaceId(face), token(byte));
+        }
+        assert_eq!(table.token(request(slot), FaceId(1)), token(33));
+        assert_eq!(table.token(request(slot), FaceId(2)), token(22));
+        assert!(table.token(request(slot), FaceId(3)).is_empty());
+        table.ask(request(slot), vec![0; 10].into(), FaceId(2), Token::default());
+        assert!(table.token(request(slot), FaceId(2)).is_empty());
+    }
+
+    #[test]
+    fn a_stranger_who_asks_for_ever_new_names_fills_nothing() {
+        let mut table = Table::new(Room { names: 1000, bytes: 1 << 20 });
+        for n in 0..50_000u32 {
+            // what was asked for last is pending
+            let needed = |name: Name| (name.segment / 4).abs_diff(u64::from(n % 1000)) < 100;
+            if let Some(slot) = table.open(&n.to_be_bytes(), 60, needed) {
+                table.ask(request(slot), vec![0; 60].into(), FaceId(0), Token::default());
+            }
+            assert!(table.len() <= 1000 && table.bytes() <= 1 << 20);
+        }
+        assert!(table.entries.len() <= 1000);
+    }
+}

@@ -1,0 +1,388 @@
+//! The forwarder without a clock or sockets: frames in, frames out.
+
+mod out;
+mod receive;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use contract::{
+    Address, FaceId, Meter, NextHop, NodeId, Outputs, PeerId, PortId, Random, Router, RouterInput, Setup,
+};
+use schemes::{AnyLink, AnyStrategy};
+use stack::ndn;
+use units::{Bytes, Time};
+
+use super::app::App;
+use super::names::{Request, Room, Table};
+use super::ports::Port;
+use super::routes::{Maker, Routes};
+use super::settings::{MTU_LOCAL, Settings};
+use super::{Counts, Error, Frames, LinkSettings, Place};
+
+/// The machine, with any strategy and any link part of the catalogue.
+type Machine = ndn::Forwarder<ndn::strategies::Any<AnyStrategy>, AnyLink>;
+
+/// A forwarder.
+pub struct Node {
+    pub(super) settings: Settings,
+    machine: Machine,
+    random: Random,
+    meter: Meter,
+    out: Outputs,
+    pub(super) ports: Vec<Port>,
+    /// How many of them are links.
+    links: usize,
+    places: BTreeMap<Place, u32>,
+    table: Table,
+    pub(super) routes: Routes,
+    /// The Data that the machine has in its hands.
+    at_hand: Option<Arc<[u8]>>,
+    apps: Vec<App>,
+    /// What apps are given when the machine has returned.
+    for_apps: Vec<(usize, Vec<u8>)>,
+    /// The latest instant that the machine saw.
+    latest: Time,
+    strays: Strays,
+    /// Requests that Data answer, kept so that nothing is allocated.
+    matches: Vec<Request>,
+}
+
+/// What came and went no further than the driver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strays {
+    /// Frames from places that are not listened to.
+    pub strangers: u64,
+    /// Data that nobody had asked for.
+    pub unsolicited: u64,
+    /// Refusals of what was not pending.
+    pub stale_nacks: u64,
+    /// Interests refused because a limit was reached.
+    pub full: u64,
+    /// Interests that had no hop left, or that stay on another host.
+    pub out_of_scope: u64,
+    /// Commands that were carried out.
+    pub commands: u64,
+    /// Commands that were refused.
+    pub refused_commands: u64,
+}
+
+/// How a forwarder stands.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    /// What the machine counted.
+    pub machine: ndn::Counters,
+    /// What went no further than the driver.
+    pub strays: Strays,
+    /// Names that are remembered, and the bytes of all that is kept under them.
+    pub names: (usize, usize),
+    /// Prefixes with routes.
+    pub routes: usize,
+    /// What went over each place that is taken.
+    pub ports: Vec<PortStats>,
+}
+
+/// What went over a place.
+#[derive(Clone, Debug)]
+pub struct PortStats {
+    /// The link's name; for others, where they are.
+    pub name: String,
+    /// What was counted.
+    pub counts: Counts,
+}
+
+const ME: Address = Address { node: NodeId(0), peer: PeerId(u32::MAX) };
+
+impl Node {
+    /// A forwarder with these settings, whose clock begins at `Time::ZERO`.
+    pub fn new(settings: Settings) -> Result<Self, Error> {
+        let limits = settings.limits;
+        if settings.links.len() > limits.links {
+            return Err(Error::TooMany("links"));
+        }
+        if settings.routes.len() > limits.routes {
+            return Err(Error::TooMany("routes"));
+        }
+        if let Some(scheme) = &settings.link {
+            let all = settings.links.iter().chain(&settings.strangers);
+            let without = all
+                .into_iter()
+                .find(|link| link.rate == units::Rate::UNLIMITED || link.rate_in == units::Rate::UNLIMITED);
+            if let Some(link) = without {
+                return Err(Error::NoRate { scheme: scheme.clone(), link: link.name.clone() });
+            }
+        }
+        let mut random = Random::new(settings.seed, "forwarder", "driver");
+        let (mut ports, mut places) = (Vec::new(), BTreeMap::new());
+        let stranger = settings.strangers.clone().unwrap_or_default();
+        for slot in 0..limits.links {
+            let known = settings.links.get(slot);
+            let place = known.and_then(|link| link.to).map(Place::Udp);
+            if let Some(place) = place {
+                places.insert(place, slot as u32);
+            }
+            ports.push(Port::new(known.unwrap_or(&stranger), place, random.bits()));
+        }
+        let local = LinkSettings { mtu: MTU_LOCAL, ..LinkSettings::default() };
+        ports.extend((0..limits.programs).map(|_| Port::new(&local, None, random.bits())));
+        let (mut routes, names) = Routes::new(limits.routes, limits.lifetime);
+        for route in &settings.routes {
+            let link = settings.links.get(route.link).ok_or(Error::NoSuchLink(route.link))?;
+            debug_assert!(link.to.is_some(), "known links lead somewhere");
+            let next = NextHop { face: FaceId(route.link as u32), cost: route.cost };
+            routes.add(route.prefix.view(), next, Maker::Settings, Time::NEVER, Time::ZERO);
+        }
+        let links: Vec<(PortId, Address)> =
+            (0..limits.links as u32).map(|slot| (PortId(slot), neighbour(slot))).collect();
+        let locals: Vec<PeerId> =
+            (0..limits.programs as u32).map(|n| PeerId(limits.links as u32 + n)).collect();
+        let config = ndn::Config { store: settings.store, data: settings.data, ..ndn::Config::default() };
+        let machine = Machine::new(
+            &config,
+            Arc::new(names),
+            ndn::Faces::new(&links, &locals),
+            strategy(&settings)?,
+            link_part(&settings)?,
+            ["strategy", "link"].map(|purpose| Random::new(settings.seed, "forwarder", purpose)),
+        );
+        let room = Room { names: limits.names, bytes: limits.bytes };
+        let mut node = Self {
+            links: limits.links,
+            settings,
+            machine,
+            random,
+            meter: Meter::default(),
+            out: Outputs::default(),
+            ports,
+            places,
+            table: Table::new(room),
+            routes,
+            at_hand: None,
+            apps: Vec::new(),
+            for_apps: Vec::new(),
+            latest: Time::ZERO,
+            strays: Strays::default(),
+            matches: Vec::new(),
+        };
+        node.machine.set_routes(&node.routes.table());
+        Ok(node)
+    }
+
+    /// Begins: parts look at their links.
+    pub fn start(&mut self, now: Time, frames: &mut dyn Frames) {
+        self.give(RouterInput::Start, now, frames);
+    }
+
+    /// Puts an endpoint into the process, before the start. A producer's prefix gets a route.
+    pub fn add_app(&mut self, app: App) -> Result<(), Error> {
+        let number = self.apps.len();
+        let face = self.take_place(Place::App(number), Time::ZERO).ok_or(Error::TooMany("programs"))?;
+        self.ports[face.index()].fixed = true;
+        if app.serves() {
+            let next = NextHop { face, cost: 0 };
+            self.routes.add(app.prefix().view(), next, Maker::Settings, Time::NEVER, Time::ZERO);
+            self.machine.set_routes(&self.routes.table());
+        }
+        self.apps.push(app);
+        Ok(())
+    }
+
+    /// The endpoints in the process.
+    pub fn apps(&self) -> &[App] {
+        &self.apps
+    }
+
+    /// How it stands.
+    pub fn stats(&self) -> Stats {
+        let name = |slot: usize, port: &Port| match (self.settings.links.get(slot), port.peer) {
+            (Some(link), _) if slot < self.links && !link.name.is_empty() => Some(link.name.clone()),
+            (_, Some(Place::Udp(address))) => Some(format!("udp://{address}")),
+            (_, Some(Place::Program(number))) => Some(format!("program {number}")),
+            (_, Some(Place::App(number))) => Some(format!("app {number}")),
+            (_, None) => None,
+        };
+        let ports = self
+            .ports
+            .iter()
+            .enumerate()
+            .filter_map(|(slot, port)| Some(PortStats { name: name(slot, port)?, counts: port.counts }));
+        Stats {
+            machine: self.machine.counters(),
+            strays: self.strays,
+            names: (self.table.len(), self.table.bytes()),
+            routes: self.routes.len(),
+            ports: ports.collect(),
+        }
+    }
+
+    /// When it wants to be called next, by [`Node::on_time`].
+    pub fn wake(&self) -> Time {
+        let ports = self.ports.iter().filter(|port| port.peer.is_some()).map(Port::wake);
+        let apps = self.apps.iter().map(App::wake);
+        self.machine.wake().min(self.routes.wake()).min(ports.chain(apps).min().unwrap_or(Time::NEVER))
+    }
+
+    /// Does what is due by `now`, each at its own instant: parts do not see that the loop was late.
+    pub fn on_time(&mut self, now: Time, frames: &mut dyn Frames) {
+        for _ in 0..MOST_DUE {
+            let due = self.wake();
+            if due > now {
+                break;
+            }
+            let at = due.max(self.latest);
+            if self.routes.expire(at) {
+                self.machine.set_routes(&self.routes.table());
+            }
+            for slot in 0..self.ports.len() {
+                if self.ports[slot].peer.is_some() && self.ports[slot].wake() <= at {
+                    self.serve(slot, at, frames);
+                }
+            }
+            if self.machine.wake() <= at {
+                self.give(RouterInput::Timer, at, frames);
+            }
+            for number in 0..self.apps.len() {
+                if self.apps[number].wake() <= at {
+                    self.apps[number].on_time(at);
+                    self.take_from_app(number, at, frames);
+                }
+            }
+        }
+        self.drop_idle(now);
+        self.settle(now, frames);
+    }
+
+    /// A frame came. What is due is done first.
+    pub fn on_frame(&mut self, from: Place, frame: &[u8], now: Time, frames: &mut dyn Frames) {
+        self.on_time(now, frames);
+        self.take_frame(from, frame, now, frames);
+        self.settle(now, frames);
+    }
+
+    /// A program has gone.
+    pub fn on_gone(&mut self, from: Place, now: Time) {
+        let Some(slot) = self.places.get(&from).copied() else { return };
+        self.close(slot, now);
+    }
+
+    /// Apps get what is for them, and what they answer is taken in, until nobody has anything to say.
+    fn settle(&mut self, now: Time, frames: &mut dyn Frames) {
+        for _ in 0..MOST_DUE {
+            let waiting = std::mem::take(&mut self.for_apps);
+            if waiting.is_empty() {
+                return;
+            }
+            for (number, frame) in waiting {
+                self.apps[number].on_frame(&frame, now.max(self.latest));
+                self.take_from_app(number, now, frames);
+            }
+        }
+    }
+
+    fn take_from_app(&mut self, number: usize, now: Time, frames: &mut dyn Frames) {
+        let said = self.apps[number].take_out();
+        for frame in said {
+            self.take_frame(Place::App(number), &frame, now, frames);
+        }
+    }
+
+    // ---- places
+
+    /// The face of a place, made if there is none and it is listened to.
+    fn face_of(&mut self, place: Place, now: Time) -> Option<FaceId> {
+        match self.places.get(&place) {
+            Some(slot) => Some(FaceId(*slot)),
+            None => self.take_place(place, now),
+        }
+    }
+
+    fn take_place(&mut self, place: Place, now: Time) -> Option<FaceId> {
+        let slots = match place {
+            Place::Udp(_) if self.settings.strangers.is_some() => 0..self.links,
+            Place::Udp(_) => return None,
+            Place::Program(_) | Place::App(_) => self.links..self.ports.len(),
+        };
+        let free = |slot: &usize| {
+            let port = &self.ports[*slot];
+            port.peer.is_none() && !port.fixed && port.free_from <= now
+        };
+        let slot = slots.clone().find(free)?;
+        let port = &mut self.ports[slot];
+        (port.peer, port.heard, port.counts) = (Some(place), now, Counts::default());
+        self.places.insert(place, slot as u32);
+        Some(FaceId(slot as u32))
+    }
+
+    /// Ends a face. Its number rests until nothing can be pending that it has to do with.
+    fn close(&mut self, slot: u32, now: Time) {
+        let port = &mut self.ports[slot as usize];
+        if let Some(place) = port.peer {
+            self.places.remove(&place);
+        }
+        port.close(now + self.settings.limits.lifetime);
+        if self.routes.close(FaceId(slot), now) {
+            self.machine.set_routes(&self.routes.table());
+        }
+    }
+
+    /// Ends links to strangers who have fallen silent.
+    fn drop_idle(&mut self, now: Time) {
+        if self.settings.strangers.is_none() {
+            return;
+        }
+        let idle = self.settings.limits.idle;
+        for slot in 0..self.links {
+            let port = &self.ports[slot];
+            if port.peer.is_some() && !port.fixed && now > port.heard + idle {
+                self.close(slot as u32, now);
+            }
+        }
+    }
+
+    /// Whether a face leads to this host.
+    pub(super) fn is_local(&self, face: FaceId) -> bool {
+        face.index() >= self.links
+    }
+
+    /// The routes have changed.
+    pub(super) fn rerouted(&mut self) {
+        self.machine.set_routes(&self.routes.table());
+    }
+
+    pub(super) fn count_command(&mut self, done: bool) {
+        *if done { &mut self.strays.commands } else { &mut self.strays.refused_commands } += 1;
+    }
+}
+
+/// The forwarder at the other end of a link.
+const fn neighbour(slot: u32) -> Address {
+    Address { node: NodeId(slot + 1), peer: PeerId(slot) }
+}
+
+fn strategy(settings: &Settings) -> Result<ndn::strategies::Any<AnyStrategy>, Error> {
+    let name = &settings.strategy;
+    match (ndn::strategies::find(name), schemes::find(name)) {
+        (Some(entry), _) => Ok(entry.make(&settings.strategy_params)?),
+        (None, Some(schemes::Entry { strategy: Some(make), .. })) => {
+            Ok(ndn::strategies::Any::Other(make(&settings.strategy_params, &setup(settings))?))
+        }
+        _ => Err(Error::NoStrategy(name.clone())),
+    }
+}
+
+fn link_part(settings: &Settings) -> Result<Option<AnyLink>, Error> {
+    let Some(name) = &settings.link else { return Ok(None) };
+    match schemes::find(name) {
+        Some(schemes::Entry { link: Some(make), .. }) => {
+            Ok(Some(make(&settings.link_params, &setup(settings))?))
+        }
+        _ => Err(Error::NoLink(name.clone())),
+    }
+}
+
+fn setup(settings: &Settings) -> Setup {
+    Setup { segment: settings.data, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
+}
+
+/// Instants that are caught up with at once, after a long sleep; the rest comes with the next call.
+const MOST_DUE: usize = 10_000;

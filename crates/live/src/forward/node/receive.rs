@@ -1,0 +1,241 @@
+//! Frames in: what they carry, and what the machine is told of it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use contract::{
+    Address, Data as DataHeader, Ecn, FaceId, FlowId, Header, Interest as InterestHeader, Nack, NackReason,
+    Packet, PeerId,
+};
+use units::{Duration, Time};
+use wire::ndn::{Component, Data, Interest, LinkHeader, LinkPacket, Packet as Wire, Reason, kind};
+
+use super::{ME, Node, neighbour};
+use crate::forward::names::{Kept, Request, Way};
+use crate::forward::ports::beside;
+use crate::forward::{Frames, Place, commands};
+
+impl Node {
+    pub(super) fn take_frame(&mut self, from: Place, frame: &[u8], now: Time, frames: &mut dyn Frames) {
+        let Some(face) = self.face_of(from, now) else {
+            self.strays.strangers += 1;
+            return;
+        };
+        let port = &mut self.ports[face.index()];
+        port.heard = now;
+        port.counts.frames_in += 1;
+        port.counts.bytes_in += frame.len() as u64;
+        let Ok(piece) = LinkPacket::read(frame) else {
+            port.counts.malformed += 1;
+            return;
+        };
+        // a packet in pieces is copied out: the buffer belongs to the port
+        let (header, whole) = match port.reassembly.take(&piece, now) {
+            Ok(Some((header, bytes))) if piece.count > 1 => (header, Cow::Owned(bytes.to_vec())),
+            Ok(Some((header, _))) => (header, Cow::Borrowed(piece.fragment)),
+            Ok(None) => return,
+            Err(_) => {
+                port.counts.malformed += 1;
+                return;
+            }
+        };
+        let size = (whole.len() + beside(from)) as u32;
+        match Wire::read(&whole) {
+            Ok(Wire::Interest(interest)) if header.nack.is_some() => {
+                self.take_nack(face, &interest, &header, size, now, frames);
+            }
+            Ok(Wire::Interest(interest)) => {
+                self.take_interest(face, &interest, (&whole, &header, size), now, frames);
+            }
+            Ok(Wire::Data(data)) => self.take_data(face, &data, &header, size, now, frames),
+            Err(_) => self.ports[face.index()].counts.malformed += 1,
+        }
+    }
+
+    fn take_interest(
+        &mut self,
+        face: FaceId,
+        interest: &Interest<'_>,
+        (bytes, header, size): (&[u8], &LinkHeader, u32),
+        now: Time,
+        frames: &mut dyn Frames,
+    ) {
+        if commands::is_ours(interest.name) {
+            return self.take_command(face, interest, header, now, frames);
+        }
+        let stays = commands::stays_on_host(interest.name) && !self.is_local(face);
+        if interest.hop_limit == Some(0) || stays {
+            self.strays.out_of_scope += 1;
+            return;
+        }
+        let nonce = interest.nonce.unwrap_or_else(|| (self.random.bits() >> 32) as u32);
+        let way = Way { can_be_prefix: interest.can_be_prefix, must_be_fresh: interest.must_be_fresh };
+        let machine = &self.machine;
+        let needed = |name| machine.pit().find(name).is_some() || machine.holds(name);
+        let slot = self.table.open(interest.name.bytes(), bytes.len() + 8, needed);
+        let slot = slot.filter(|slot| {
+            let room = self.machine.pit().len() < self.settings.limits.pending;
+            room || self.pending(Request { slot: *slot, way })
+        });
+        let Some(slot) = slot else {
+            self.strays.full += 1;
+            return self.say_no(face, bytes, header.token, NackReason::Congestion, now, frames);
+        };
+        let request = Request { slot, way };
+        if self.table.routed_by(slot) != self.routes.state() {
+            let machine = &self.machine;
+            // what is pending keeps the prefix under which the machine knows it
+            if !self.table.is_needed(slot, |name| machine.pit().find(name).is_some()) {
+                self.table.route(slot, self.routes.find(interest.name), self.routes.state());
+            }
+        }
+        let Some(name) = self.table.name(request) else { return };
+        self.table.ask(request, onward(interest, bytes, nonce), face, header.token);
+        if way.must_be_fresh && self.table.kept(request).is_some_and(|kept| kept.fresh_until <= now) {
+            self.machine.forget(name);
+        }
+        let lifetime = self.settings.limits.lifetime.as_nanos() / 1_000_000;
+        let lifetime_ms = interest.lifetime_ms_or_default().min(lifetime) as u32;
+        let header_in = Header::Interest(InterestHeader { name, nonce, lifetime_ms });
+        let packet = self.packet(face, size, header, header_in, now);
+        self.hand_in(face, &packet, now, frames);
+        if !self.pending(request) {
+            self.table.answered(request);
+        }
+    }
+
+    fn take_data(
+        &mut self,
+        face: FaceId,
+        data: &Data<'_>,
+        header: &LinkHeader,
+        size: u32,
+        now: Time,
+        frames: &mut dyn Frames,
+    ) {
+        let mut matches = std::mem::take(&mut self.matches);
+        matches.clear();
+        self.find_requests(data, &mut matches);
+        if matches.is_empty() || commands::stays_on_host(data.name) && !self.is_local(face) {
+            self.strays.unsolicited += 1;
+            self.matches = matches;
+            return;
+        }
+        let packet: Arc<[u8]> = data.packet().into();
+        for &request in &matches {
+            let Some(name) = self.table.name(request) else { continue };
+            self.at_hand = Some(Arc::clone(&packet));
+            let inner = Header::Data(DataHeader { name, payload_bytes: data.content.len() as u32 });
+            let wrapped = self.packet(face, size, header, inner, now);
+            self.hand_in(face, &wrapped, now, frames);
+            self.at_hand = None;
+            if header.cache_policy.is_some() {
+                self.machine.forget(name);
+            }
+            let fresh_until = now + Duration::from_millis(data.freshness_ms.min(1 << 40));
+            let kept = Kept { packet: Arc::clone(&packet), fresh_until };
+            let holds = self.machine.holds(name);
+            self.table.keep(request, holds.then_some(kept));
+            if !self.pending(request) {
+                self.table.answered(request);
+            }
+        }
+        self.matches = matches;
+    }
+
+    /// Requests that are pending and that Data of this name answers.
+    fn find_requests(&self, data: &Data<'_>, found: &mut Vec<Request>) {
+        let mut look = |name: &[u8], whole: bool| {
+            let Some(slot) = self.table.find(name) else { return };
+            let ways = Way::ALL.into_iter().filter(|way| whole || way.can_be_prefix);
+            let requests = ways.map(|way| Request { slot, way });
+            found.extend(requests.filter(|request| self.pending(*request)));
+        };
+        look(data.name.bytes(), true);
+        let mut at = data.name;
+        while let Some((above, _)) = at.split_last() {
+            look(above.bytes(), false);
+            at = above;
+        }
+        if self.table.has_digests() {
+            let mut full = data.name.to_name();
+            let digest = data.implicit_digest();
+            full.push(Component { kind: kind::IMPLICIT_DIGEST, value: &digest });
+            look(full.view().bytes(), true);
+        }
+    }
+
+    fn pending(&self, request: Request) -> bool {
+        self.table.name(request).is_some_and(|name| self.machine.pit().find(name).is_some())
+    }
+
+    fn take_nack(
+        &mut self,
+        face: FaceId,
+        interest: &Interest<'_>,
+        header: &LinkHeader,
+        size: u32,
+        now: Time,
+        frames: &mut dyn Frames,
+    ) {
+        let way = Way { can_be_prefix: interest.can_be_prefix, must_be_fresh: interest.must_be_fresh };
+        let request = self.table.find(interest.name.bytes()).map(|slot| Request { slot, way });
+        let name =
+            request.filter(|request| self.pending(*request)).and_then(|request| self.table.name(request));
+        let (Some(name), Some(nonce)) = (name, interest.nonce) else {
+            self.strays.stale_nacks += 1;
+            return;
+        };
+        // a refusal without a reason that is known is the most severe                             [NFD: NACK reasons]
+        let reason = header.nack.and_then(Reason::known).unwrap_or(NackReason::NoRoute);
+        let packet = self.packet(face, size, header, Header::Nack(Nack { name, nonce, reason }), now);
+        self.hand_in(face, &packet, now, frames);
+        if let Some(request) = request.filter(|request| !self.pending(*request)) {
+            self.table.answered(request);
+        }
+    }
+
+    /// A packet as the machine takes it.
+    pub(super) fn packet(
+        &self,
+        face: FaceId,
+        size: u32,
+        link: &LinkHeader,
+        header: Header,
+        now: Time,
+    ) -> Packet {
+        let source = if self.is_local(face) {
+            Address { node: ME.node, peer: PeerId(face.0) }
+        } else {
+            neighbour(face.0)
+        };
+        Packet {
+            flow: FlowId(face.0),
+            size_bytes: size,
+            source,
+            to: ME.into(),
+            sent_at: now,
+            label: link.label,
+            header,
+            ecn: if link.mark > 0 { Ecn::Marked } else { Ecn::Capable },
+            hops: 0,
+        }
+    }
+}
+
+/// The Interest as it goes on: with a nonce, and one hop less.
+fn onward(interest: &Interest<'_>, bytes: &[u8], nonce: u32) -> Arc<[u8]> {
+    if interest.nonce_at.is_none() {
+        let hop_limit = interest.hop_limit.map(|hops| hops.saturating_sub(1));
+        let mut out = Vec::with_capacity(bytes.len() + 8);
+        Interest { nonce: Some(nonce), hop_limit, ..*interest }.write(&mut out);
+        return out.into();
+    }
+    let mut onward: Arc<[u8]> = bytes.into();
+    if let (Some(at), Some(hops), Some(onward)) =
+        (interest.hop_limit_at, interest.hop_limit, Arc::get_mut(&mut onward))
+    {
+        onward[at] = hops.saturating_sub(1);
+    }
+    onward
+}

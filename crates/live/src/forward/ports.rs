@@ -1,0 +1,217 @@
+//! Ways out: each has a queue, a rate where one was given, and frames.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use contract::{Around, Backlog, Ecn, NackReason, NodeId, Packet, PortId, PortView};
+use units::{Bytes, Carry, Duration, Rate, Time};
+use wire::ndn::{Fragmenter, LinkHeader, Reason, Reassembly, Token};
+
+use super::settings::LinkSettings;
+use super::{Frames, Place};
+
+/// What a frame takes on the wire beside itself: headers of UDP and IPv4.
+const DATAGRAM_V4: usize = 28;
+/// The same with IPv6.
+const DATAGRAM_V6: usize = 48;
+
+/// A way out, and in. Links come first, then programs on this host.
+#[derive(Debug)]
+pub(super) struct Port {
+    /// Who is at the other end; `None` where the place is free.
+    pub(super) peer: Option<Place>,
+    /// It was in the settings, and stays.
+    pub(super) fixed: bool,
+    /// The place can be taken from then on.
+    pub(super) free_from: Time,
+    /// When something last came.
+    pub(super) heard: Time,
+    pub(super) reassembly: Reassembly,
+    fragmenter: Fragmenter,
+    pub(super) rate: Rate,
+    rate_in: Rate,
+    limit: u32,
+    delay: Duration,
+    queue: VecDeque<Waiting>,
+    queued: u64,
+    free_at: Time,
+    carry: Carry,
+    /// Frames that are under way, where the link has a delay.
+    under_way: VecDeque<(Time, Vec<u8>)>,
+    pub(super) counts: Counts,
+}
+
+/// What went over a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Frames that came.
+    pub frames_in: u64,
+    /// Their bytes.
+    pub bytes_in: u64,
+    /// Frames sent.
+    pub frames_out: u64,
+    /// Their bytes.
+    pub bytes_out: u64,
+    /// Packets dropped because the queue was full.
+    pub dropped: u64,
+    /// Frames that the system did not take.
+    pub overruns: u64,
+    /// What came and was no packet.
+    pub malformed: u64,
+}
+
+/// A packet that waits.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) packet: Packet,
+    pub(super) body: Arc<[u8]>,
+    pub(super) token: Token,
+    pub(super) nack: Option<NackReason>,
+    pub(super) since: Time,
+}
+
+impl Port {
+    pub(super) fn new(settings: &LinkSettings, peer: Option<Place>, first: u64) -> Self {
+        Self {
+            fixed: peer.is_some(),
+            peer,
+            free_from: Time::ZERO,
+            heard: Time::ZERO,
+            reassembly: Reassembly::new(),
+            fragmenter: Fragmenter::new(settings.mtu.max(Fragmenter::LEAST), first),
+            rate: settings.rate,
+            rate_in: settings.rate_in,
+            limit: settings.buffer,
+            delay: settings.delay,
+            queue: VecDeque::new(),
+            queued: 0,
+            free_at: Time::ZERO,
+            carry: Carry::default(),
+            under_way: VecDeque::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Nobody is at the other end any more; nobody else is before `free_from`.
+    pub(super) fn close(&mut self, free_from: Time) {
+        self.peer = None;
+        self.free_from = free_from;
+        self.queue.clear();
+        self.under_way.clear();
+        self.queued = 0;
+        self.reassembly = Reassembly::new();
+    }
+
+    /// Whether another packet has room.
+    pub(super) fn has_room(&self) -> bool {
+        self.queue.len() < self.limit as usize
+    }
+
+    pub(super) fn push(&mut self, waiting: Waiting) {
+        self.queued += u64::from(waiting.packet.size_bytes);
+        self.queue.push_back(waiting);
+    }
+
+    /// The next packet whose transmission has begun by `now`, and when.
+    pub(super) fn next(&mut self, now: Time) -> Option<(Time, Waiting)> {
+        if self.free_at > now {
+            return None;
+        }
+        let waiting = self.queue.pop_front()?;
+        self.queued -= u64::from(waiting.packet.size_bytes);
+        Some((self.free_at.max(waiting.since), waiting))
+    }
+
+    /// Transmits from `start` on. Without a delay the frames leave at once; with one, when their last bit would arrive.
+    pub(super) fn transmit(&mut self, waiting: &Waiting, start: Time, frames: &mut dyn Frames) {
+        let Some(peer) = self.peer else { return };
+        let header = LinkHeader {
+            token: waiting.token,
+            nack: waiting.nack.map(Reason::from),
+            mark: u64::from(waiting.packet.ecn == Ecn::Marked),
+            label: waiting.packet.label,
+            ..LinkHeader::default()
+        };
+        let beside = beside(peer);
+        let (counts, under_way, delayed) =
+            (&mut self.counts, &mut self.under_way, self.delay > Duration::ZERO);
+        let (mut size, first) = (0, under_way.len());
+        self.fragmenter.cut(&waiting.body, header, |frame| {
+            size += frame.len() + beside;
+            if delayed {
+                under_way.push_back((Time::ZERO, frame.to_vec()));
+            } else {
+                send(counts, peer, frame, frames);
+            }
+        });
+        let (span, carry) = self.rate.serialise(Bytes::new(size as u64), self.carry);
+        (self.free_at, self.carry) = (start + span, carry);
+        let arrives = start + span + self.delay;
+        self.under_way.iter_mut().skip(first).for_each(|(due, _)| *due = arrives);
+    }
+
+    /// Sends what has come to the end of the link's delay.
+    pub(super) fn arrive(&mut self, now: Time, frames: &mut dyn Frames) {
+        let Some(peer) = self.peer else { return };
+        while self.under_way.front().is_some_and(|(due, _)| *due <= now) {
+            let Some((_, frame)) = self.under_way.pop_front() else { return };
+            send(&mut self.counts, peer, &frame, frames);
+        }
+    }
+
+    /// When it wants to be looked at.
+    pub(super) fn wake(&self) -> Time {
+        let next = if self.queue.is_empty() { Time::NEVER } else { self.free_at };
+        next.min(self.under_way.front().map_or(Time::NEVER, |(due, _)| *due))
+    }
+
+    pub(super) fn view(&self, port: PortId, now: Time) -> PortView {
+        PortView {
+            port,
+            to: NodeId(port.0 + 1),
+            rate: self.rate,
+            rate_in: self.rate_in,
+            backlog: Backlog { packets: self.queue.len() as u32, bytes: Bytes::new(self.queued) },
+            busy: self.free_at > now,
+            limit: Backlog { packets: self.limit, bytes: Bytes::UNLIMITED },
+        }
+    }
+}
+
+fn send(counts: &mut Counts, peer: Place, frame: &[u8], frames: &mut dyn Frames) {
+    counts.frames_out += 1;
+    counts.bytes_out += frame.len() as u64;
+    counts.overruns += u64::from(!frames.send(peer, frame));
+}
+
+/// Bytes of headers around a frame.
+pub(super) fn beside(place: Place) -> usize {
+    match place {
+        Place::Udp(address) if address.is_ipv4() => DATAGRAM_V4,
+        Place::Udp(_) => DATAGRAM_V6,
+        Place::Program(_) => 0,
+        // as if it were on a link of its own
+        Place::App(_) => DATAGRAM_V4,
+    }
+}
+
+/// What the machine sees of its node.
+pub(super) struct View<'a> {
+    pub(super) ports: &'a [Port],
+    pub(super) now: Time,
+}
+
+impl Around for View<'_> {
+    fn port(&mut self, port: PortId) -> PortView {
+        self.ports[port.index()].view(port, self.now)
+    }
+
+    /// Nothing is forwarded by address.
+    fn next(&self, _to: NodeId) -> Option<PortId> {
+        None
+    }
+
+    fn cost(&self, _to: NodeId) -> Option<u64> {
+        None
+    }
+}

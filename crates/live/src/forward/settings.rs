@@ -1,0 +1,192 @@
+//! Settings of a forwarder.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use contract::{ParamError, ParamList};
+use stack::ndn::Store;
+use units::{Bytes, Duration, Rate};
+use wire::ndn::{LONGEST_FRAME, Name};
+
+/// All that a forwarder is told before it begins.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How next hops are chosen: a strategy of the house or of a scheme.
+    pub strategy: String,
+    /// Its parameters.
+    pub strategy_params: ParamList,
+    /// The scheme whose part stands at the links; `None` for none.
+    pub link: Option<String>,
+    /// Its parameters.
+    pub link_params: ParamList,
+    /// What parts reckon as the size of a Data packet on the wire, headers of UDP and IP included.
+    pub data: Bytes,
+    /// The content store.
+    pub store: Store,
+    /// The links that are known.
+    pub links: Vec<LinkSettings>,
+    /// What holds for links to strangers; `None` where nobody but the known is listened to.
+    pub strangers: Option<LinkSettings>,
+    /// Routes that stay.
+    pub routes: Vec<RouteSettings>,
+    /// What the forwarder's random streams begin with.
+    pub seed: u64,
+    /// Bounds.
+    pub limits: Limits,
+}
+
+/// A link to another host.
+#[derive(Clone, Debug)]
+pub struct LinkSettings {
+    /// Its name, for people and routes.
+    pub name: String,
+    /// The other end.
+    pub to: Option<SocketAddr>,
+    /// Rate outwards: packets wait in a queue and leave no faster. Unlimited for as fast as the system takes them.
+    pub rate: Rate,
+    /// Rate inwards, as parts reckon with it.
+    pub rate_in: Rate,
+    /// Packets that may wait.
+    pub buffer: u32,
+    /// What leaves is held so long: a laboratory's link. Zero for none.
+    pub delay: Duration,
+    /// Longest frame, in bytes, without headers of UDP and IP.
+    pub mtu: usize,
+}
+
+impl Default for LinkSettings {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            to: None,
+            rate: Rate::UNLIMITED,
+            rate_in: Rate::UNLIMITED,
+            buffer: 1000,
+            delay: Duration::ZERO,
+            mtu: MTU,
+        }
+    }
+}
+
+/// Frames that fit into 1500 bytes with the headers of UDP and IPv6, and a tunnel's.
+pub const MTU: usize = 1420;
+/// Frames to programs on this host are as long as any.
+pub(super) const MTU_LOCAL: usize = LONGEST_FRAME;
+
+/// A route.
+#[derive(Clone, Debug)]
+pub struct RouteSettings {
+    /// The prefix.
+    pub prefix: Name,
+    /// The link, by its place among the settings' links.
+    pub link: usize,
+    /// Cost; the cheapest is preferred.
+    pub cost: u64,
+}
+
+/// Bounds on what strangers and programs can make the forwarder remember.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Pending Interests.
+    pub pending: usize,
+    /// Names that are remembered; at least twice as many as can be pending or kept.
+    pub names: usize,
+    /// Bytes of names, pending Interests and kept Data.
+    pub bytes: usize,
+    /// Links, those to strangers included.
+    pub links: usize,
+    /// Programs on this host at once, and those that ended a while ago.
+    pub programs: usize,
+    /// Prefixes with routes.
+    pub routes: usize,
+    /// Longest life of a pending Interest: who asks for more gets this.
+    pub lifetime: Duration,
+    /// Links to strangers end when nothing came for so long.
+    pub idle: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            pending: 16_384,
+            names: 65_536,
+            bytes: 256 << 20,
+            links: 64,
+            programs: 256,
+            routes: 1024,
+            lifetime: Duration::from_secs(10),
+            idle: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            strategy: "best_route".to_owned(),
+            strategy_params: Vec::new(),
+            link: None,
+            link_params: Vec::new(),
+            data: Bytes::new(1250),
+            store: Store::default(),
+            links: Vec::new(),
+            strangers: None,
+            routes: Vec::new(),
+            seed: 0,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Why there can be no such forwarder.
+#[derive(Debug)]
+pub enum Error {
+    /// A parameter of a part is wrong.
+    Param(ParamError),
+    /// There is no strategy of that name.
+    NoStrategy(String),
+    /// There is no scheme of that name with a part at links.
+    NoLink(String),
+    /// A part that reckons with rates is at a link without one.
+    NoRate {
+        /// The part's scheme.
+        scheme: String,
+        /// The link.
+        link: String,
+    },
+    /// There are more links or routes than the limits allow.
+    TooMany(&'static str),
+    /// A route leads over a link that is not there.
+    NoSuchLink(usize),
+    /// A socket cannot be had.
+    Socket {
+        /// Where it was to be.
+        place: String,
+        /// Why.
+        error: std::io::Error,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Param(error) => write!(f, "parameter `{}`: {}", error.name, error.message),
+            Self::NoStrategy(name) => write!(f, "there is no strategy `{name}`"),
+            Self::NoLink(name) => write!(f, "there is no scheme `{name}` with a part at links"),
+            Self::NoRate { scheme, link } => {
+                write!(f, "`{scheme}` reckons with rates of links, and `{link}` has none")
+            }
+            Self::TooMany(what) => write!(f, "there are more {what} than the limits allow"),
+            Self::NoSuchLink(link) => write!(f, "a route leads over link {link}, which is not there"),
+            Self::Socket { place, error } => write!(f, "{place}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<ParamError> for Error {
+    fn from(error: ParamError) -> Self {
+        Self::Param(error)
+    }
+}

@@ -1,0 +1,270 @@
+//! The real surroundings of a forwarder: a UDP socket, and a Unix socket for programs.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::{TimeSpec, TimeValLike};
+use units::{Duration, Time};
+use wire::ndn::{LONGEST_FRAME, frame_length};
+
+use super::drive::{Inbox, Surroundings};
+use super::{Error, Frames, Place};
+
+/// Where a forwarder listens.
+#[derive(Clone, Debug, Default)]
+pub struct Listen {
+    /// For other hosts.
+    pub udp: Option<SocketAddr>,
+    /// For programs on this host.
+    pub unix: Option<PathBuf>,
+    /// Programs at once.
+    pub programs: usize,
+}
+
+/// The real clock and sockets.
+pub struct Sockets {
+    began: Instant,
+    udp: Option<UdpSocket>,
+    unix: Option<(UnixListener, PathBuf)>,
+    programs: BTreeMap<u64, Program>,
+    most_programs: usize,
+    next: u64,
+    buffer: Box<[u8]>,
+    /// The loop does not sleep when something is due within this.
+    spin: Duration,
+}
+
+#[derive(Debug)]
+struct Program {
+    stream: UnixStream,
+    /// What came and is no whole frame yet.
+    coming: Vec<u8>,
+    /// What the system has not taken yet.
+    going: Vec<u8>,
+    gone: bool,
+}
+
+/// Bytes that wait for a program that does not read; what is more is dropped.
+const MOST_GOING: usize = 1 << 20;
+/// Frames taken in before the loop looks at the clock for everybody else.
+const BATCH: usize = 64;
+/// Bytes of a program's stream that are read at once.
+const CHUNK: usize = 65_536;
+/// What the system is asked to hold for the socket: a burst of a second at 30 Mbit/s.
+const SYSTEM_BUFFER: usize = 4 << 20;
+
+impl Sockets {
+    /// Opens them. `began` is when the forwarder's clock began.
+    pub fn open(listen: &Listen, began: Instant) -> Result<Self, Error> {
+        let failed = |place: String| move |error| Error::Socket { place, error };
+        let udp = listen.udp.map(|address| {
+            let socket = UdpSocket::bind(address)?;
+            socket.set_nonblocking(true)?;
+            // less is no failure: the system has a limit
+            let _ = nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::RcvBuf, &SYSTEM_BUFFER);
+            let _ = nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::SndBuf, &SYSTEM_BUFFER);
+            Ok(socket)
+        });
+        let place = listen.udp.map(|address| format!("udp://{address}")).unwrap_or_default();
+        let udp = udp.transpose().map_err(failed(place))?;
+        let unix = listen.unix.as_deref().map(|path| {
+            listen_at(path)
+                .map(|listener| (listener, path.to_owned()))
+                .map_err(failed(path.display().to_string()))
+        });
+        Ok(Self {
+            began,
+            udp,
+            unix: unix.transpose()?,
+            programs: BTreeMap::new(),
+            most_programs: listen.programs,
+            next: 0,
+            buffer: vec![0; CHUNK].into_boxed_slice(),
+            spin: Duration::ZERO,
+        })
+    }
+
+    /// The loop does not sleep when something is due within `spin`.
+    pub fn spin(&mut self, spin: Duration) {
+        self.spin = spin;
+    }
+
+    /// Where it listens for other hosts.
+    pub fn udp_address(&self) -> Option<SocketAddr> {
+        self.udp.as_ref()?.local_addr().ok()
+    }
+
+    fn accept(&mut self) {
+        let Some((listener, _)) = &self.unix else { return };
+        while let Ok((stream, _)) = listener.accept() {
+            if self.programs.len() >= self.most_programs || stream.set_nonblocking(true).is_err() {
+                continue;
+            }
+            self.next += 1;
+            let program = Program { stream, coming: Vec::new(), going: Vec::new(), gone: false };
+            self.programs.insert(self.next, program);
+        }
+    }
+
+    fn receive_datagrams(&mut self, inbox: &mut Inbox) {
+        let Some(udp) = &self.udp else { return };
+        while inbox.len() < BATCH {
+            match udp.recv_from(&mut self.buffer) {
+                Ok((length, from)) => inbox.frame(Place::Udp(plain(from)), &self.buffer[..length]),
+                // an answer of the network to what was sent earlier
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn receive_streams(&mut self, inbox: &mut Inbox) {
+        for (&number, program) in &mut self.programs {
+            program.flush();
+            while inbox.len() < BATCH && !program.gone {
+                if !program.take_frames(Place::Program(number), inbox) {
+                    program.gone = true;
+                    break;
+                }
+                match program.stream.read(&mut self.buffer) {
+                    Ok(0) => program.gone = true,
+                    Ok(length) => {
+                        program.coming.extend_from_slice(&self.buffer[..length]);
+                        program.gone |= !program.take_frames(Place::Program(number), inbox);
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(_) => program.gone = true,
+                }
+            }
+        }
+        self.programs.retain(|number, program| {
+            if program.gone {
+                inbox.gone(Place::Program(*number));
+            }
+            !program.gone
+        });
+    }
+}
+
+impl Program {
+    /// Takes whole frames out of what came; false where it cannot be followed any further.
+    fn take_frames(&mut self, from: Place, inbox: &mut Inbox) -> bool {
+        let mut at = 0;
+        let followed = loop {
+            match frame_length(&self.coming[at..]) {
+                Ok(Some(length)) if length <= self.coming.len() - at => {
+                    inbox.frame(from, &self.coming[at..at + length]);
+                    at += length;
+                }
+                Ok(_) => break true,
+                Err(_) => break false,
+            }
+        };
+        self.coming.drain(..at);
+        followed
+    }
+
+    fn flush(&mut self) {
+        while !self.going.is_empty() {
+            match self.stream.write(&self.going) {
+                Ok(0) => return,
+                Ok(length) => drop(self.going.drain(..length)),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.gone |= error.kind() != ErrorKind::WouldBlock;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, frame: &[u8]) -> bool {
+        if self.going.len() + frame.len() > MOST_GOING {
+            return false;
+        }
+        let taken = if self.going.is_empty() { self.stream.write(frame).unwrap_or(0) } else { 0 };
+        self.going.extend_from_slice(&frame[taken..]);
+        self.flush();
+        true
+    }
+}
+
+impl Frames for Sockets {
+    fn send(&mut self, to: Place, frame: &[u8]) -> bool {
+        match to {
+            Place::Udp(address) => self.udp.as_ref().is_some_and(|udp| udp.send_to(frame, address).is_ok()),
+            Place::Program(number) => {
+                self.programs.get_mut(&number).is_some_and(|program| program.send(frame))
+            }
+            Place::App(_) => false,
+        }
+    }
+}
+
+impl Surroundings for Sockets {
+    fn now(&mut self) -> Time {
+        Time::from_nanos(self.began.elapsed().as_nanos() as u64)
+    }
+
+    fn wait(&mut self, until: Time) {
+        let mut fds = Vec::with_capacity(2 + self.programs.len());
+        if let Some(udp) = &self.udp {
+            fds.push(PollFd::new(udp.as_fd(), PollFlags::POLLIN));
+        }
+        if let Some((listener, _)) = &self.unix {
+            fds.push(PollFd::new(listener.as_fd(), PollFlags::POLLIN));
+        }
+        for program in self.programs.values() {
+            let writes = if program.going.is_empty() { PollFlags::empty() } else { PollFlags::POLLOUT };
+            fds.push(PollFd::new(program.stream.as_fd(), PollFlags::POLLIN | writes));
+        }
+        let left = until.saturating_since(Time::from_nanos(self.began.elapsed().as_nanos() as u64));
+        let left = left.saturating_sub(self.spin).as_nanos().min(MOST_WAIT_NS);
+        // woken early or late, the loop looks again
+        let _ = ppoll(&mut fds, Some(TimeSpec::nanoseconds(left as i64)), None);
+    }
+
+    fn receive(&mut self, inbox: &mut Inbox) {
+        self.accept();
+        self.receive_datagrams(inbox);
+        self.receive_streams(inbox);
+    }
+}
+
+impl Drop for Sockets {
+    fn drop(&mut self) {
+        if let Some((_, path)) = &self.unix {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Listens at a path. What a forwarder that was killed left there is removed; a living one is not.
+fn listen_at(path: &Path) -> std::io::Result<UnixListener> {
+    let listener = match UnixListener::bind(path) {
+        Err(error) if error.kind() == ErrorKind::AddrInUse && UnixStream::connect(path).is_err() => {
+            std::fs::remove_file(path)?;
+            UnixListener::bind(path)?
+        }
+        other => other?,
+    };
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// An IPv4 address that an IPv6 socket tells of, as what it is.
+fn plain(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// Longest wait: a second.
+const MOST_WAIT_NS: u64 = 1_000_000_000;
+
+const _: () = assert!(CHUNK >= LONGEST_FRAME);
