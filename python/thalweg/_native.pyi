@@ -128,6 +128,7 @@ class Plan:
         control: Control,
         *,
         spin_us: int = 50,
+        grain_us: int = 0,
         urgent: bool = False,
         logs: str | None = None,
         capture: tuple[list[str], str] | None = None,

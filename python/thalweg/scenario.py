@@ -275,29 +275,23 @@ class Plan:
         out: str | Path | None = None,
         urgent: bool = False,
         spin_us: int = 50,
+        grain_us: int = 0,
         capture: Sequence[str] = (),
     ) -> Result:
         """See `Scenario.emulate`.
 
-        The loop does not sleep when something is due within `spin_us`; with `urgent` the system prefers it to ordinary
-        processes. Commands write what they have to say to `out/commands`.
+        The loop does not sleep when something is due within `spin_us`, and looks at most once in `grain_us`; with `urgent`
+        the system prefers it to ordinary processes. Commands write what they have to say to `out/commands`.
         """
-        from .result import Result, begin
+        from .result import begin
 
         folder = None if out is None else begin(self, out)
         into = self._capture(capture, folder)
 
         def work(control: _native.Control) -> Result:
-            wall, cpu = time.perf_counter(), time.process_time()
-            native = self._native.emulate(
-                control,
-                spin_us=spin_us,
-                urgent=urgent,
-                logs=None if folder is None else str(folder / "commands"),
-                capture=into,
-                began_ns=time.time_ns(),
+            return self.carry_out_in_real_time(
+                control, spin_us=spin_us, grain_us=grain_us, urgent=urgent, folder=folder, capture=into
             )
-            return Result.of(self, native, time.perf_counter() - wall, time.process_time() - cpu)
 
         # an emulation cannot wait for what it has to be written down
         return self._watch(work, folder, progress=progress, keep_s=math.inf)
@@ -384,6 +378,31 @@ class Plan:
         wall, cpu = time.perf_counter(), time.thread_time()
         native = self._native.run(control, None if folder is None else str(folder), capture)
         return Result.of(self, native, time.perf_counter() - wall, time.thread_time() - cpu)
+
+    def carry_out_in_real_time(
+        self,
+        control: _native.Control,
+        *,
+        spin_us: int = 50,
+        grain_us: int = 0,
+        urgent: bool = False,
+        folder: Path | None = None,
+        capture: tuple[list[str], str] | None = None,
+    ) -> Result:
+        """Emulates in this thread; from another, `control` may stop it. Several may go on at once."""
+        from .result import Result
+
+        wall, cpu = time.perf_counter(), time.process_time()
+        native = self._native.emulate(
+            control,
+            spin_us=spin_us,
+            grain_us=grain_us,
+            urgent=urgent,
+            logs=None if folder is None else str(folder / "commands"),
+            capture=capture,
+            began_ns=time.time_ns(),
+        )
+        return Result.of(self, native, time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def load(path: str | Path) -> Scenario:

@@ -17,8 +17,9 @@ pub trait Surroundings {
     /// Time since the start of the run, by a clock that is never set.
     fn now(&mut self) -> Time;
 
-    /// Returns when a device has a packet, or at `until`; `ready` is filled with the devices that have one.
-    fn wait(&mut self, until: Time, ready: &mut Vec<usize>);
+    /// Returns when a device has a packet, or at `until`; `ready` is filled with the devices that have one. Says since when it
+    /// watched the devices: it may rest before.
+    fn wait(&mut self, until: Time, ready: &mut Vec<usize>) -> Time;
 
     /// The next packet of a device is put into `buffer`; its length, or `None` when there is none.
     fn receive(&mut self, device: usize, buffer: &mut [u8]) -> Option<usize>;
@@ -135,15 +136,13 @@ pub(crate) fn drive(
         }
         ready.clear();
         let until = turn.world.next_event().min(turn.news_at);
-        let looked = outer.now();
-        turn.accuracy
-            .pickups
-            .record_times(looked.saturating_since(away), (looked.saturating_since(away)).as_nanos());
-        outer.wait(until, &mut ready);
+        let watched = outer.wait(until, &mut ready);
+        let waited = watched.saturating_since(away);
+        turn.accuracy.pickups.record_times(waited, waited.as_nanos());
         let back = outer.now();
         // what was asked for and slept through counts as looking away
-        away = if ready.is_empty() { back.min(until.max(looked)) } else { back };
-        turn.accuracy.pickups.record_times(Duration::ZERO, away.saturating_since(looked).as_nanos());
+        away = if ready.is_empty() { back.min(until.max(watched)) } else { back };
+        turn.accuracy.pickups.record_times(Duration::ZERO, away.saturating_since(watched).as_nanos());
     }
     turn.ask(outer);
     turn.accuracy.wall = outer.now().saturating_since(Time::ZERO);
@@ -372,6 +371,8 @@ mod tests {
         clock: Time,
         /// How much later than asked for it wakes.
         oversleeps: Duration,
+        /// How long it rests before it watches devices.
+        rests: Duration,
         /// Instant, device, packet; in order.
         planned: VecDeque<(Time, usize, Vec<u8>)>,
         /// Instant, device, packet.
@@ -390,7 +391,9 @@ mod tests {
             self.clock
         }
 
-        fn wait(&mut self, until: Time, ready: &mut Vec<usize>) {
+        fn wait(&mut self, until: Time, ready: &mut Vec<usize>) -> Time {
+            self.clock += self.rests;
+            let watched = self.clock;
             match self.planned.front() {
                 Some((at, device, _)) if *at <= until => {
                     self.clock = self.clock.max(*at);
@@ -398,6 +401,7 @@ mod tests {
                 }
                 _ => self.clock = self.clock.max(until) + self.oversleeps,
             }
+            watched
         }
 
         fn receive(&mut self, device: usize, buffer: &mut [u8]) -> Option<usize> {
@@ -703,6 +707,16 @@ mod tests {
         let trace = world.finish();
         // within the network nothing is late but what came in late
         assert_eq!(trace.receivers[0].delay_max, Duration::from_millis(6));
+    }
+
+    #[test]
+    fn while_the_loop_rests_packets_of_programs_wait_and_that_counts() {
+        let rests = Duration::from_micros(400);
+        let mut stage = Stage { rests, ..Stage::default() };
+        stage.planned.extend((0..5).map(|n| (at_ms(10 * n), 0, packet(0, 1, 1250, 0))));
+        let (_, accuracy) = play(&wire_between(10), &mut stage);
+        assert_eq!(accuracy.pickups.most(), rests);
+        assert!(accuracy.departures.most() <= rests, "{}", accuracy.departures.most());
     }
 
     #[test]

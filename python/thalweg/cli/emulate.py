@@ -39,6 +39,7 @@ def emulate(
     pcap: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     urgent: bool = False,
     spin_us: int = 50,
+    grain_us: int = 0,
     clean: bool = False,
     json: bool = False,
 ) -> int:
@@ -62,6 +63,8 @@ def emulate(
         Prefer the network to all ordinary processes of the machine.
     spin_us
         The loop does not sleep when something is due within so many microseconds.
+    grain_us
+        The loop looks at most once in so many microseconds: less processor time, more lateness.
     clean
         Only remove what emulations that were killed have left.
     json
@@ -76,10 +79,14 @@ def emulate(
     check_seed(seed)
     if not 0 <= spin_us <= 1_000_000:
         raise Refusal(f"--spin-us {spin_us}: from 0 to 1000000")
+    if not 0 <= grain_us <= 1_000_000:
+        raise Refusal(f"--grain-us {grain_us}: from 0 to 1000000")
     plan = changed(load(scenario), changes).plan(seed)
     check_links(plan, pcap)
     folder = out or Path("out") / scenario.stem / "emulated"
-    result, interrupted = _run(plan, folder, pcap, urgent=urgent, spin_us=spin_us, quiet=json)
+    result, interrupted = _run(
+        plan, folder, pcap, urgent=urgent, spin_us=spin_us, grain_us=grain_us, quiet=json
+    )
     if json:
         show_json({"folder": str(folder), **summary_of(result)})
     else:
@@ -104,7 +111,7 @@ def _clean(*, json: bool) -> int:
 
 
 def _run(
-    plan: Plan, folder: Path, pcap: tuple[str, ...], *, urgent: bool, spin_us: int, quiet: bool
+    plan: Plan, folder: Path, pcap: tuple[str, ...], *, urgent: bool, spin_us: int, grain_us: int, quiet: bool
 ) -> tuple[Result, bool]:
     # a polite request to end is as good as Ctrl-C: nothing stays behind
     if threading.current_thread() is threading.main_thread():
@@ -118,6 +125,7 @@ def _run(
                 out=folder,
                 urgent=urgent,
                 spin_us=spin_us,
+                grain_us=grain_us,
                 capture=pcap,
             )
         except Interrupted as stop:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .emulate import NOT_VALID
 from .out import Refusal, check_least, check_seed, console, nearest, number, print_table, show_json
 from .progress import Meter
 
@@ -30,13 +31,18 @@ def reproduce(
     quick: bool = False,
     seed: int = 1,
     jobs: int | None = None,
+    emulate: bool = False,
+    full: bool = False,
+    minutes: float | None = None,
+    at_once: int | None = None,
     out: Path | None = None,
     json: bool = False,
 ) -> int:
     """Reproduce a paper: run its experiments, draw its figures, judge its claims, write the report.
 
-    Papers are cvihis, mca, mircc and srmcc. Beside them there are background, named-data and real-time, comparisons of our
-    own, which have tables instead of claims.
+    Papers are cvihis, mca, mircc, ndnsieve and srmcc. Beside them there are background, named-data and real-time,
+    comparisons of our own, which have tables instead of claims, and agreement, which compares simulation and emulation.
+    With `--emulate` the tests of cvihis run in real time, with TCP of the kernel, beside their simulation; needs root.
 
     Parameters
     ----------
@@ -50,8 +56,16 @@ def reproduce(
         The first seed; runs take it and those that follow it.
     jobs
         Runs at a time; as many as there are cores when not given.
+    emulate
+        Run in real time, beside the simulation.
+    full
+        With `--emulate`: all tests, however long that takes.
+    minutes
+        With `--emulate`: as many tests as this time is enough for; 10 when not given.
+    at_once
+        Emulations at a time; six a core when not given.
     out
-        The folder of the report and its data; `out/PAPER` when not given.
+        The folder of the report and its data; `out/PAPER`, or `out/PAPER-emulated`, when not given.
     json
         Print one JSON object.
     """
@@ -62,6 +76,20 @@ def reproduce(
         raise Refusal(f"there is no paper or comparison `{paper}`", nearest(paper, known))
     check_seed(seed)
     check_least("--jobs", jobs)
+    check_least("--at-once", at_once)
+    if emulate or (paper in papers.STUDIES and papers.STUDIES[paper].only_emulated):
+        if figure is not None or quick or jobs is not None:
+            raise Refusal(
+                "`--figure`, `--quick` and `--jobs` are of simulations",
+                "`--minutes` makes an emulation shorter",
+            )
+        if full and minutes is not None:
+            raise Refusal("`--full` takes as long as it takes", "leave `--minutes` out")
+        if minutes is not None and not 0 < minutes < 1e6:
+            raise Refusal(f"--minutes {minutes:g}: more than none")
+        return _emulate(paper, None if full else minutes or 10.0, at_once, seed, out, json=json)
+    if full or minutes is not None or at_once is not None:
+        raise Refusal("`--full`, `--minutes` and `--at-once` are of emulations", "add `--emulate`")
     folder = out or Path("out") / paper
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
@@ -94,13 +122,56 @@ def reproduce(
     return 0
 
 
+def _emulate(
+    paper: str, minutes: float | None, at_once: int | None, seed: int, out: Path | None, *, json: bool
+) -> int:
+    import signal
+    import threading
+
+    from .. import papers
+    from ..errors import EmulationError
+    from ..report import save_reproduction, write
+
+    # a polite request to end is as good as Ctrl-C: nothing stays behind
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    folder = out or Path("out") / f"{paper}-emulated"
+    began = time.monotonic()
+    with Meter(paper, quiet=json) as meter:
+        try:
+            done = papers.emulate(
+                paper,
+                minutes=minutes,
+                at_once=at_once,
+                seed=seed,
+                out=folder / "measurements",
+                progress=meter.show,
+            )
+        except KeyError as error:
+            raise Refusal(str(error.args[0])) from error
+        except EmulationError as error:
+            raise Refusal(str(error), error.hint, code=1) from error
+        except KeyboardInterrupt:
+            raise Refusal("interrupted", "the same call again runs only what is missing", code=130) from None
+    folder.mkdir(parents=True, exist_ok=True)
+    save_reproduction(done, folder)
+    page = write(folder)
+    if json:
+        show_json({**done.as_dict(), "report": str(page), "folder": str(folder)})
+    else:
+        _print(done, page, time.monotonic() - began)
+    return 0 if all(run["valid"] for run in done.runs) else NOT_VALID
+
+
 def _print(done: Any, page: Path, seconds: float) -> None:
     screen = console()
-    if done.claims:
+    if done.claims and done.emulated:
+        _print_worlds(done)
+    elif done.claims:
         _print_claims(done)
     else:
         screen.print(done.title, style="bold", soft_wrap=True)
-    if not done.of_paper:
+    if not done.of_paper or done.emulated:
         drawn = [table for figure in done.figures.values() for table in figure.tables.values()]
         for table in done.tables.values() or drawn:
             _print_rows(table)
@@ -149,6 +220,51 @@ def _print_claims(done: Any) -> None:
         _verdict(verdict).append(f" {count}") for verdict, count in counts.items() if count
     )
     screen.print(line)
+
+
+def _print_worlds(done: Any) -> None:
+    """Paper, simulation, emulation."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=f"{done.title}: simulated and emulated",
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    table.add_column("claim", no_wrap=True)
+    table.add_column("statement", ratio=5)
+    table.add_column("paper", ratio=3)
+    for world in ("simulated", "emulated"):
+        table.add_column(world, no_wrap=True)
+    table.add_column("valid runs", justify="right", no_wrap=True)
+    for claim in done.claims:
+        statement = Text(claim["statement"])
+        if claim.get("reason"):
+            statement.append(f"\n{claim['reason']}", style="dim")
+        worlds = (claim["simulated"], claim)
+        table.add_row(
+            Text(claim["id"]),
+            statement,
+            Text(str(claim["expected"])),
+            *(
+                Text("–") if one is None else _measured(one).append_text(_sign(one["verdict"]))
+                for one in worlds
+            ),
+            Text(f"{claim['valid_runs']} of {claim['all_runs']}"),
+        )
+    console().print(table)
+
+
+def _sign(verdict: str) -> Text:
+    """A verdict's sign, after a number."""
+    from rich.text import Text
+
+    sign, style = STYLES.get(verdict, ("–", "dim"))
+    return Text(f" {sign}", style=style)
 
 
 def _measured(claim: dict[str, Any]) -> Text:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ._base import Figure, Paper, Reproduction, Study, Table
+from .agreement import STUDY as AGREEMENT
 from .background_real_time import BACKGROUND, REAL_TIME
 from .cvihis import PAPER as CVIHIS
 from .mca import PAPER as MCA
@@ -25,13 +26,61 @@ from .srmcc import PAPER as SRMCC
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["PAPERS", "STUDIES", "Figure", "Paper", "Reproduction", "Study", "Table", "reproduce"]
+__all__ = ["PAPERS", "STUDIES", "Figure", "Paper", "Reproduction", "Study", "Table", "emulate", "reproduce"]
 
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CVIHIS, MCA, MIRCC, NDNSIEVE, SRMCC)}
 """Every paper that can be reproduced, by name."""
 
-STUDIES: dict[str, Study] = {study.name: study for study in (BACKGROUND, NAMED_DATA, REAL_TIME)}
+STUDIES: dict[str, Study] = {study.name: study for study in (AGREEMENT, BACKGROUND, NAMED_DATA, REAL_TIME)}
 """Comparisons of our own, by name."""
+
+
+def emulate(
+    paper: str,
+    *,
+    minutes: float | None = 10.0,
+    at_once: int | None = None,
+    seed: int = 1,
+    out: str | PathLike[str] | None = None,
+    progress: Callable[[float, float, str], object] | None = None,
+) -> Reproduction:
+    """Run a paper's tests in real time, with TCP of the kernel, beside their simulation; needs root.
+
+    The tests that tell most are run, as many as ``minutes`` are enough for when ``at_once`` of them go on together (six a
+    core when not given); all when it is None. A run that the machine could not keep up with is tried once more; where that
+    fails, too, it decides nothing. With ``out`` valid runs are kept there and not run again as long as scenario, seed,
+    program and kernel are the same. ``progress(done_s, total_s, what)`` is called twice a second, from the calling thread.
+
+    Raises ``KeyError`` for an unknown paper or one of which nothing is emulated, ``EmulationError`` where there can be no
+    emulation.
+    """
+    import os
+
+    from .. import _native
+    from ..errors import EmulationError
+    from ._real import carry_out
+
+    known: dict[str, Study] = {**PAPERS, **STUDIES}
+    if paper not in known:
+        raise KeyError(f"no paper called {paper!r}; there are: {', '.join(known)}")
+    if known[paper].emulated is None:
+        able = ", ".join(name for name, study in known.items() if study.emulated is not None)
+        raise KeyError(f"nothing of {paper!r} is emulated; of these something is: {able}")
+    refused = _native.emulation_permitted()
+    if refused is not None:
+        raise EmulationError(refused, "run it as root; `thalweg doctor` says what is missing")
+    return carry_out(
+        known[paper],
+        minutes=minutes,
+        at_once=at_once or AT_ONCE_PER_CORE * (os.cpu_count() or 1),
+        seed=seed,
+        out=None if out is None else Path(out),
+        progress=progress,
+    )
+
+
+AT_ONCE_PER_CORE = 6
+"""Emulations of a few megabits a second that a core does beside each other; too many show as runs that are not valid."""
 
 
 def reproduce(
@@ -60,6 +109,8 @@ def reproduce(
     known: dict[str, Study] = {**PAPERS, **STUDIES}
     if paper not in known:
         raise KeyError(f"no paper called {paper!r}; there are: {', '.join(known)}")
+    if known[paper].only_emulated:
+        raise KeyError(f"{paper!r} is about real time: papers.emulate({paper!r})")
     return carry_out(
         known[paper],
         figure=figure,

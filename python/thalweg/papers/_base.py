@@ -99,6 +99,10 @@ class Samples:
         """Whether the experiment was run."""
         return any(name == experiment for name, _ in self.by_case)
 
+    def variants(self, experiment: str) -> list[str]:
+        """The variants of an experiment that were run, in order."""
+        return [variant for name, variant in self.by_case if name == experiment]
+
     def each(
         self, experiment: str, variant: str, value: Callable[[Sample], float], unit: str = ""
     ) -> Quantity:
@@ -153,6 +157,44 @@ class Plate:
     draw: Callable[[Samples, Scale], Figure | Table]
 
 
+@dataclass(frozen=True)
+class Pair:
+    """The same cases in two worlds; of the emulated ones only those runs that are valid."""
+
+    simulated: Samples
+    emulated: Samples
+
+    def variants(self, experiment: str) -> list[str]:
+        """Variants that there are in both."""
+        return [v for v in self.simulated.variants(experiment) if (experiment, v) in self.emulated.by_case]
+
+
+@dataclass(frozen=True)
+class PairPlate:
+    """A figure or a table of two worlds side by side, before it is made."""
+
+    id: str
+    draw: Callable[[Pair], Figure | Table | None]
+    """None where nothing was run that it could show."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Emulated:
+    """What of a study is run in real time, with TCP of the kernel, beside the simulation of the same scenarios."""
+
+    experiments: Callable[[], Mapping[str, Experiment]]
+    """Their trees are run in both worlds; `seeds` are those of the simulation."""
+    cases: Callable[[], Sequence[tuple[str, str]]]
+    """Experiments and variants that are run when time is short, those that tell most first; with enough time all are."""
+    plates: Callable[[], Sequence[PairPlate]]
+    choices: Callable[[], Mapping[str, str]]
+    claims_file: Path | None = None
+    measures: Callable[[], Mapping[str, Measure]] = dict
+    """A measure gives nothing where what it needs was not run."""
+    runs: int = 1
+    """Emulated runs of a case; they take the seed and those that follow it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """Experiments and figures that can be run from end to end."""
@@ -165,6 +207,10 @@ class Study:
     """What the paper leaves open and we chose, or how the comparison was made: key, choice and reason."""
     quick_factor: float = 0.25
     """Share of the simulated time that a quick reproduction takes."""
+    emulated: Callable[[], Emulated] | None = None
+    """What of it can be run in real time, too."""
+    only_emulated: bool = False
+    """It is about real time and nothing else."""
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -199,6 +245,8 @@ class Reproduction:
     """The one figure or table that was wanted; None: all."""
     of_paper: bool = True
     """Of a paper, which makes claims; otherwise a comparison of our own."""
+    emulated: bool = False
+    """Simulation and emulation stand side by side: claims have `simulated` as well, and runs say whether they are valid."""
 
     def counts(self) -> dict[str, int]:
         """Claims by verdict."""
@@ -213,6 +261,7 @@ class Reproduction:
             "seed": self.seed,
             "figure": self.figure,
             "of_paper": self.of_paper,
+            "emulated": self.emulated,
             "counts": self.counts(),
             "notes": self.notes,
             "choices": self.choices,

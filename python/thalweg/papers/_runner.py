@@ -62,7 +62,7 @@ class Run:
 
     def key(self, program: str) -> str:
         """Digest of everything the sample depends on."""
-        code = _code(self.experiment.measure or self.experiment.extract)
+        code = code_of(self.experiment.measure or self.experiment.extract)
         tree = {} if self.experiment.measure is not None else self.experiment.tree(self.variant, self.scale)
         what = json.dumps(
             [self.experiment.name, self.variant, self.seed, self.scale.factor, tree], sort_keys=True
@@ -243,7 +243,7 @@ def load_sample(path: Path) -> Sample:
     return sample
 
 
-def _code(function: Callable[..., object]) -> list[bytes]:
+def code_of(function: Callable[..., object]) -> list[bytes]:
     """What the sample's making depends on: the function's module, and what all papers read results with."""
     return [Path(inspect.getfile(part)).read_bytes() for part in (function, _read, _common, _cost)]
 
@@ -286,6 +286,7 @@ def _plain(text: str) -> str:
 __all__ = [
     "Run",
     "carry_out",
+    "code_of",
     "collect",
     "find_plate",
     "judged",

@@ -58,6 +58,11 @@ def page(folder: Path) -> Page:
     )
     if not record["claims"]:
         lead = "Figures of the paper, or beside it; no claim rests on what was run."
+    if record.get("emulated") and record["claims"]:
+        lead = (
+            f"{len(record['claims'])} claims of the paper that these tests can decide: what it says, what the simulation "
+            "gives, and what the same scenarios give in real time with TCP of the kernel. Verdicts are the emulation's."
+        )
     if not of_paper:
         lead = "A comparison of our own: no paper has it, and no claim rests on it."
     page.add(head("Paper, reproduced" if of_paper else "Comparison", record["title"], lead))
@@ -106,9 +111,10 @@ def _claims(page: Page, claims: list[dict[str, Any]]) -> None:
         '<input type="search" placeholder="search the claims" aria-label="search the claims"></div>'
     )
     rows = "".join(_claim(claim) for claim in claims)
+    worlds = "<th>simulated</th><th>emulated</th>" if "simulated" in claims[0] else "<th>measured</th>"
     page.add(
         '<div class="scroll"><table class="claims" id="claims-table"><thead><tr><th>verdict</th><th>claim</th>'
-        f"<th>expected</th><th>measured</th></tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<th>expected</th>{worlds}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
     if any(claim.get("fitted") for claim in claims):
         page.add(
@@ -124,12 +130,25 @@ def _having(claims: list[dict[str, Any]], verdict: str) -> int:
 def _claim(claim: dict[str, Any]) -> str:
     chips = ' <span class="chip">fitted</span>' if claim.get("fitted") else ""
     reason = f'<p class="reason">{escape(claim["reason"])}</p>' if claim.get("reason") else ""
+    beside = ""
+    if "simulated" in claim:
+        simulated = claim["simulated"] or {}
+        verdict = f"<small>{escape(simulated['verdict'])}</small>" if simulated else ""
+        beside = f'<td class="value">{_measured(simulated)}{verdict}</td>'
     return (
         f'<tr data-verdict="{escape(claim["verdict"])}" id="{escape(claim["id"])}"><td>{badge(claim["verdict"])}</td>'
         f'<td class="statement">{escape(claim["statement"])}'
         f'<div class="where">{escape(claim["source"])} · {escape(claim["id"])}{chips}</div>{reason}</td>'
-        f'<td class="expected">{escape(str(claim["expected"]))}</td><td class="value">{_measured(claim)}</td></tr>'
+        f'<td class="expected">{escape(str(claim["expected"]))}</td>{beside}'
+        f'<td class="value">{_measured(claim)}{_valid(claim)}</td></tr>'
     )
+
+
+def _valid(claim: dict[str, Any]) -> str:
+    """How many of an emulation's runs it rests on."""
+    if "valid_runs" not in claim:
+        return ""
+    return f"<small>{claim['valid_runs']} of {claim['all_runs']} runs valid</small>"
 
 
 def _measured(claim: dict[str, Any]) -> str:
@@ -180,18 +199,30 @@ def _method(page: Page, record: dict[str, Any]) -> None:
             ]
         )
     )
-    page.add(
-        "<p>Means are over seeds; ± is the half width of the 95 % confidence interval of the mean (Student t, n runs). "
-        "A run is decided by its scenario and its seed alone: its trace hash is the same on every machine and with any "
-        "number of jobs.</p>"
-    )
+    emulated = record.get("emulated", False)
+    if emulated:
+        page.add(
+            "<p>Runs are those of the emulation, in real time: their numbers differ from time to time. One is valid "
+            "when 99 % of what passed between the network and the kernel was in time; others were tried twice and decide "
+            "nothing. The simulation of each test takes several seeds.</p>"
+        )
+    else:
+        page.add(
+            "<p>Means are over seeds; ± is the half width of the 95 % confidence interval of the mean (Student t, n runs). "
+            "A run is decided by its scenario and its seed alone: its trace hash is the same on every machine and with any "
+            "number of jobs.</p>"
+        )
     if runs:
         columns = [(key, key.replace("_", " ")) for key in runs[0]]
-        page.add(folded(f"All {len(runs)} runs with their trace hashes", table(columns, runs)))
+        what = "how late they were" if emulated else "their trace hashes"
+        page.add(folded(f"All {len(runs)} runs with {what}", table(columns, runs)))
+    shorter = "--quick" if record["quick"] else ""
+    if emulated:
+        shorter = "--emulate" if record["quick"] else "--emulate --full"
     page.add(
         f"<p>Again: <code>thalweg reproduce {escape(record['paper'])} --seed {record['seed']}"
         f"{' --figure ' + escape(record['figure']) if record.get('figure') else ''}"
-        f"{' --quick' if record['quick'] else ''}</code></p>"
+        f"{' ' + shorter if shorter else ''}</code></p>"
     )
 
 

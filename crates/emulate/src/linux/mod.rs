@@ -4,6 +4,7 @@ mod calls;
 mod commands;
 mod live;
 mod namespace;
+mod pause;
 mod routes;
 mod settings;
 mod traffic;
@@ -27,6 +28,7 @@ use commands::Commands;
 use live::Live;
 use namespace::Namespace;
 pub use namespace::{PREFIX, clean, permitted};
+use pause::Pause;
 use settings::Told;
 use traffic::{Job, Traffic};
 use tun::Tun;
@@ -87,6 +89,7 @@ struct Machine<'a> {
     blueprint: &'a Blueprint,
     began: Instant,
     spin: Duration,
+    pause: Pause,
     // dropped in this order: programs, then devices, then the namespaces that both are in
     commands: Commands,
     traffic: Traffic,
@@ -124,9 +127,11 @@ impl<'a> Machine<'a> {
         let mut commands = Commands::new(settings.logs.clone());
         open_receivers(blueprint, gates, &namespaces, &mut commands)?;
         let opened = live::open(blueprint, gates, &namespaces)?;
-        let (traffic, began) = Traffic::begin(jobs, &namespaces, look_every)?;
+        let (traffic, began) = Traffic::begin(jobs, &namespaces, look_every, settings.urgent)?;
         let live = Live::begin(opened, blueprint, settings.urgent, began)?;
-        Ok(Self { blueprint, began, spin: settings.spin, commands, traffic, live, devices, namespaces })
+        let pause = Pause::new(settings.grain, settings.urgent);
+        let spin = settings.spin;
+        Ok(Self { blueprint, began, spin, pause, commands, traffic, live, devices, namespaces })
     }
 
     /// Ends all programs and counts what devices lost.
@@ -206,8 +211,9 @@ impl Surroundings for Machine<'_> {
         since(self.began)
     }
 
-    fn wait(&mut self, until: Time, ready: &mut Vec<usize>) {
-        let left = until.saturating_since(self.now()).saturating_sub(self.spin);
+    fn wait(&mut self, until: Time, ready: &mut Vec<usize>) -> Time {
+        let watched = self.pause.rest(self.began);
+        let left = until.saturating_since(watched).saturating_sub(self.spin);
         let mut asked: Vec<PollFd<'_>> =
             self.devices.iter().map(|device| PollFd::new(device.file(), PollFlags::POLLIN)).collect();
         let timeout = TimeSpec::nanoseconds(left.as_nanos().min(1_000_000_000) as i64);
@@ -216,6 +222,8 @@ impl Surroundings for Machine<'_> {
             let has = |asked: &PollFd<'_>| asked.any().unwrap_or(false);
             ready.extend(asked.iter().enumerate().filter(|(_, asked)| has(asked)).map(|(index, _)| index));
         }
+        self.pause.woken(watched, since(self.began));
+        watched
     }
 
     fn receive(&mut self, device: usize, buffer: &mut [u8]) -> Option<usize> {

@@ -89,11 +89,12 @@ struct Told {
 
 impl Traffic {
     /// Opens the receivers, then begins the run: starts the thread, and says when that was. `look_every` is how often senders are
-    /// looked at.
+    /// looked at; `urgent` prefers the thread to all ordinary ones.
     pub(super) fn begin(
         jobs: Vec<Job>,
         namespaces: &Arc<[Namespace]>,
         look_every: Duration,
+        urgent: bool,
     ) -> Result<(Self, Instant), Error> {
         let system = |what: &'static str| move |error: nix::Error| failed(what, error.into());
         let mut listeners = Vec::with_capacity(jobs.len());
@@ -123,7 +124,13 @@ impl Traffic {
             zeros: vec![0; WRITTEN_AT_ONCE],
         };
         work.listen().map_err(system("watching receivers"))?;
-        let thread = std::thread::Builder::new().name("thalweg-tcp".to_owned()).spawn(move || work.run());
+        let thread = std::thread::Builder::new().name("thalweg-tcp".to_owned()).spawn(move || {
+            if urgent {
+                // where it is refused, so it is to the loop, which says so
+                let _ = calls::prefer();
+            }
+            work.run();
+        });
         let thread = thread.map_err(|source| failed("starting a thread", source))?;
         let told = vec![Told::default(); jobs.len()];
         Ok((Self { orders, bell, thread: Some(thread), jobs, counters, told }, began))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .._base import Experiment, Measure, Paper, Plate
+from .._base import Emulated, Experiment, Measure, Paper, Plate
 
 
 def _experiments() -> Mapping[str, Experiment]:
@@ -32,6 +32,19 @@ def _choices() -> Mapping[str, str]:
     return CHOICES
 
 
+def _emulated() -> Emulated:
+    from . import real_figures, real_measures, real_scenarios
+
+    return Emulated(
+        experiments=lambda: real_scenarios.EXPERIMENTS,
+        cases=lambda: real_scenarios.CASES,
+        plates=real_figures.plates,
+        choices=lambda: real_scenarios.CHOICES,
+        claims_file=Path(__file__).with_name("emulated.toml"),
+        measures=lambda: real_measures.MEASURES,
+    )
+
+
 PAPER = Paper(
     name="cvihis",
     title="Congestion Control Supported Dual-mode Video Transfer",
@@ -41,6 +54,7 @@ PAPER = Paper(
     plates=_plates,
     choices=_choices,
     quick_factor=1.0,
+    emulated=_emulated,
 )
 """J. Vihervaara, T. Alapaholuoma, T. Lipping, P. Loula (Tampere University of Technology): experiments, measures, figures
 and claims. The real network of the paper is a scenario here; the same trees can be carried out elsewhere."""

@@ -18,7 +18,7 @@ WINDOW = 5
 """Intervals of 1 s over which a curve is smoothed."""
 
 
-def _curve(sample: Sample, name: str) -> Any:
+def curve(sample: Sample, name: str) -> Any:
     """A flow's rate in Mbit/s, each value the mean of the last five."""
     values = np.nan_to_num(sample[f"rate {name}"]) / 1e6
     sums = np.cumsum(np.concatenate([[0.0], values]))
@@ -27,15 +27,16 @@ def _curve(sample: Sample, name: str) -> Any:
     return (sums[last] - sums[last - counts]) / counts
 
 
-def _panel(panel: Any, sample: Sample, names: dict[str, str], title: str, top: float | None = None) -> None:
+def panel_of(panel: Any, sample: Sample, names: dict[str, str], title: str, top: float | None = None) -> None:
+    """Rates of a run over time, each flow a line."""
     for colour, (name, label) in enumerate(names.items()):
-        _plot.steps(panel, sample["times_s"], _curve(sample, name), label, colour=colour)
+        _plot.steps(panel, sample["times_s"], curve(sample, name), label, colour=colour)
     _plot.finish(panel, title, "rate (Mbit/s)", top=top)
     panel.set_xlim(0, float(sample["times_s"][-1]))
 
 
 def _columns(sample: Sample, names: dict[str, str]) -> dict[str, Any]:
-    return {f"{name}_mbps": _curve(sample, name) for name in names}
+    return {f"{name}_mbps": curve(sample, name) for name in names}
 
 
 def figure_3(samples: Samples, _scale: Scale) -> Figure:
@@ -46,7 +47,7 @@ def figure_3(samples: Samples, _scale: Scale) -> Figure:
     for panel, ms in zip(axes[0], scenarios.FIGURE_3_MS, strict=True):
         sample = samples["figure 3", ms][0]
         _plot.shade(panel, [scenarios.TCP_S])
-        _panel(panel, sample, names, f"{ms} ms", top=3.4)
+        panel_of(panel, sample, names, f"{ms} ms", top=3.4)
         tables[f"{ms}-ms"] = series_table(
             f"Round trip of {ms} ms", sample["times_s"], _columns(sample, names)
         )
@@ -132,7 +133,7 @@ def figure_5(samples: Samples, _scale: Scale) -> Figure:
     for panel, variant in zip(axes[0], (scenarios.FIGURE_5, scenarios.WORST), strict=True):
         sample = samples["itself", variant][0]
         first, second, _ = variant.split()
-        _panel(panel, sample, names, f"{first} and {second} ms")
+        panel_of(panel, sample, names, f"{first} and {second} ms")
         tables[f"{first}-{second}-ms"] = series_table(
             f"{first} and {second} ms", sample["times_s"], _columns(sample, names)
         )
@@ -158,7 +159,7 @@ def figure_6(samples: Samples, _scale: Scale) -> Figure:
     """Four streams come and go."""
     figure, axes = _plot.panels(1, 1, height=2.8)
     sample = samples["four", "30"][0]
-    _panel(axes[0][0], sample, FOUR, "10 Mbit/s, 30 ms")
+    panel_of(axes[0][0], sample, FOUR, "10 Mbit/s, 30 ms")
     found = measures.four(samples)["jain"]
     return Figure(
         "Four real-time streams come and go",
@@ -177,7 +178,7 @@ def figure_7(samples: Samples, _scale: Scale) -> Figure:
     curves = {}
     for colour, (ms, variant) in enumerate(measures.FIGURE_7.items()):
         sample = samples["mixed", variant][0]
-        curves[f"{ms}_ms"] = _curve(sample, "yields")
+        curves[f"{ms}_ms"] = curve(sample, "yields")
         _plot.steps(panel, sample["times_s"], curves[f"{ms}_ms"], f"{ms} ms", colour=colour)
     _plot.finish(panel, "background, 50 ms, against real-time of", "rate (Mbit/s)")
     panel.set_xlim(0, measures.END_S)
@@ -258,7 +259,7 @@ def figure_8(samples: Samples, _scale: Scale) -> Figure:
     sample = samples["figure 8", "4000"][0]
     names = {f"v{i}": f"stream {i}" for i in (1, 2, 3)}
     _plot.shade(axes[0][0], [scenarios.FIGURE_8_S])
-    _panel(axes[0][0], sample, names, "4 and 6 Mbit/s, queues of 40 packets")
+    panel_of(axes[0][0], sample, names, "4 and 6 Mbit/s, queues of 40 packets")
     found = path_measures.figure_8(samples)["ratio"]
     return Figure(
         "With two queues rates vary more",
@@ -287,9 +288,9 @@ def figure_9(samples: Samples, _scale: Scale) -> Figure:
         _plot.shade(panel, list(scenarios.OFF_S))
         for colour, name in enumerate(names):
             sample = samples["routes", name][0]
-            curve = _curve(sample, "video") * 1e3
-            _plot.steps(panel, sample["times_s"], curve, _mode(name), colour=colour)
-            tables[name.replace(" ", "-")] = series_table(name, sample["times_s"], {"rate_kbps": curve})
+            kbps = curve(sample, "video") * 1e3
+            _plot.steps(panel, sample["times_s"], kbps, _mode(name), colour=colour)
+            tables[name.replace(" ", "-")] = series_table(name, sample["times_s"], {"rate_kbps": kbps})
         _plot.finish(panel, title, "rate (kbit/s)", top=top)
         panel.set_xlim(0, 400)
     found = path_measures.longer_in_background(samples)

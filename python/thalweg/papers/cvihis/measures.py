@@ -88,7 +88,8 @@ def capacity_kbps(variant: str) -> float:
 # --- background mode -------------------------------------------------------------------------------------------------
 
 
-def _settled(sample: Sample, variant: str) -> bool:
+def settled(sample: Sample, variant: str) -> bool:
+    """Means over 10 s vary by 5 % at most, and 97 % of the link is used."""
     kbps = capacity_kbps(variant)
     means = means_of(sample, "video", 100, END_S, 10.0)
     return bool(np.std(means, ddof=1) / np.mean(means) <= 0.05 and np.mean(means) >= 0.97 * kbps * 1e3)
@@ -96,7 +97,7 @@ def _settled(sample: Sample, variant: str) -> bool:
 
 def stability(samples: Samples) -> Measured:
     """Of the twenty tests those that settle: 10-s means vary by 5 % at most, and 97 % of the link is used."""
-    done = by_seed(samples, "stability", scenarios.STABILITY, lambda s, v: float(_settled(s, v)))
+    done = by_seed(samples, "stability", scenarios.STABILITY, lambda s, v: float(settled(s, v)))
     used = by_seed(
         samples, "stability", scenarios.STABILITY, lambda s, v: rate(s, "video", 100) / capacity_kbps(v) / 1e3
     )
@@ -117,13 +118,14 @@ def position(samples: Samples) -> Measured:
     return {"place": quantity(places), "beyond_10_ms": quantity(places[:, lossless])}
 
 
-def _last_minute(sample: Sample, kbps: float) -> float:
+def last_minute(sample: Sample, kbps: float) -> float:
+    """Share of the link in the last minute of the connection."""
     return rate(sample, "video", TCP_S[1] - 60, TCP_S[1]) / kbps / 1e3
 
 
 def back_off(samples: Samples) -> Measured:
     """Of the twenty tests those in which the stream keeps a quarter of the link at most."""
-    shares = by_seed(samples, "back-off", scenarios.STABILITY, lambda s, v: _last_minute(s, capacity_kbps(v)))
+    shares = by_seed(samples, "back-off", scenarios.STABILITY, lambda s, v: last_minute(s, capacity_kbps(v)))
     return {
         "yields": quantity((shares <= 0.25).sum(axis=1), "tests of 20"),
         "greatest_share": quantity(shares.max(axis=1)),
@@ -134,7 +136,7 @@ def back_off(samples: Samples) -> Measured:
 def figure_3(samples: Samples) -> Measured:
     """Share of the link in the last minute of the connection."""
     return {
-        f"share_{ms}": samples.each("figure 3", ms, lambda s: _last_minute(s, scenarios.FIGURE_3_KBPS))
+        f"share_{ms}": samples.each("figure 3", ms, lambda s: last_minute(s, scenarios.FIGURE_3_KBPS))
         for ms in scenarios.FIGURE_3_MS
     }
 
@@ -334,15 +336,17 @@ def _trips(variant: str) -> tuple[float, float]:
     return float(variant.split()[1]), float(variant.split()[2])
 
 
+def kept_when_equal(sample: Sample, variant: str) -> float:
+    """What the background stream has of the link 120 s after the other came, 200 s with round trips of 200 ms."""
+    after = scenarios.MIXED_START_S + (200 if _trips(variant)[0] >= 200 else 120)
+    return left(sample, variant, after, after + 30)
+
+
 def mixed_equal(samples: Samples) -> Measured:
     """Of ten tests with equal round trips those in which it keeps a quarter at most, 120 s later (200 ms: 200 s)."""
     wanted = [variant for variant in scenarios.MIXED if _trips(variant)[0] == _trips(variant)[1]]
 
-    def kept(sample: Sample, variant: str) -> float:
-        after = scenarios.MIXED_START_S + (200 if _trips(variant)[0] >= 200 else 120)
-        return left(sample, variant, after, after + 30)
-
-    shares = by_seed(samples, "mixed", wanted, kept)
+    shares = by_seed(samples, "mixed", wanted, kept_when_equal)
     return {
         "yields": quantity((shares <= 0.25).sum(axis=1), "tests of 10"),
         "greatest_share": quantity(shares.max(axis=1)),

@@ -1,0 +1,399 @@
+"""Runs a study's scenarios in real time beside their simulation: which, several at a time, each kept for the next time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import EmulationError
+from . import _claims, _runner
+from ._base import (
+    Emulated,
+    Experiment,
+    Figure,
+    Measured,
+    Pair,
+    Paper,
+    Reproduction,
+    Sample,
+    Samples,
+    Scale,
+    Study,
+    Table,
+    Tree,
+)
+
+if TYPE_CHECKING:
+    from .._native import Control
+
+Progress = Callable[[float, float, str], object]
+"""Seconds of runs that are done, seconds of all runs, and words."""
+
+SPIN_US = 0
+"""Runs that share a machine sleep rather than spin: half the processor time, and some ten microseconds later."""
+TRIES = 2
+"""A run that was not valid is run once more."""
+WATCHED_S = 0.5
+
+
+@dataclass
+class RealRun:
+    """One emulated run."""
+
+    experiment: Experiment
+    variant: str
+    seed: int
+    tries: int = 0
+    control: Control | None = field(default=None, repr=False)
+
+    @property
+    def tree(self) -> Tree:
+        """Its scenario."""
+        return self.experiment.tree(self.variant, Scale())
+
+    @property
+    def label(self) -> str:
+        """What a progress bar says."""
+        return f"{self.experiment.name} {self.variant}"
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        return duration_s(self.tree)
+
+    def key(self, program: str) -> str:
+        """Digest of everything that it depends on and can be known: the kernel, too."""
+        what = [self.experiment.name, self.variant, self.seed, self.tree, platform.release()]
+        code = b"\0".join(_runner.code_of(self.experiment.extract))
+        return hashlib.sha256(
+            program.encode() + code + json.dumps(what, sort_keys=True).encode()
+        ).hexdigest()[:32]
+
+    def carry_out(self) -> Sample:
+        """Emulates it in this thread."""
+        from .. import Scenario, _native
+
+        self.control = _native.Control()
+        self.tries += 1
+        plan = Scenario.from_tree(self.tree).plan(self.seed)
+        try:
+            result = plan.carry_out_in_real_time(self.control, spin_us=SPIN_US, urgent=True)
+        except EmulationError as error:
+            # such as a congestion control that this kernel has not: trying again does not help
+            self.tries = TRIES
+            return {"emulation": {"valid": False, "faults": [str(error)], "notes": [], **self._about()}}
+        if not result.complete:
+            raise KeyboardInterrupt
+        sample = self.experiment.extract(result, self.variant, Scale())
+        return {
+            **sample,
+            "trace_hash": result.trace_hash,
+            "packet_hops": float(result.packet_hops),
+            "emulation": {**result.record["emulation"], **self._about()},
+        }
+
+    def _about(self) -> dict[str, Any]:
+        return {"tries": self.tries, "kernel": platform.release()}
+
+
+def duration_s(tree: Tree) -> float:
+    """The length that a tree says, which is in seconds."""
+    number, unit = str(tree["duration"]).split()
+    if unit != "s":
+        raise ValueError(f"durations of papers are in seconds, not in {unit}")
+    return float(number)
+
+
+def meets_reality(tree: Tree) -> bool:
+    """Whether anything in it is not simulated. Otherwise the emulation is the simulation, hash and all."""
+    return any(flow.get(key) for flow in tree["flows"] for key in ("kernel", "commands", "live"))
+
+
+def live_flows() -> bool:
+    """Whether flows of our own schemes can run over real sockets here."""
+    from .. import _native
+
+    return "live" in json.loads(_native.schema())["$defs"]["Flow"]["properties"]
+
+
+def within(runs: Sequence[RealRun], minutes: float, at_once: int) -> list[RealRun]:
+    """As many runs, in order, as are done in time when `at_once` of them go on together; one at least."""
+    lanes = [0.0] * at_once
+    taken: list[RealRun] = []
+    for run in runs:
+        lane = lanes.index(min(lanes))
+        if lanes[lane] + run.seconds <= 60 * minutes or not taken:
+            lanes[lane] += run.seconds
+            taken.append(run)
+    return taken
+
+
+def run_all(
+    runs: Sequence[RealRun], *, at_once: int, out: Path | None, progress: Progress | None
+) -> list[tuple[RealRun, Sample]]:
+    """Samples in the order of `runs`. Valid ones found in `out` are not run again; what is not valid is tried twice.
+
+    Ctrl-C ends all that go on, and leaves nothing behind but what is kept in `out`.
+    """
+    from .. import sweep
+
+    program = sweep.program()
+    done: dict[int, Sample] = {}
+    waiting: list[int] = []
+
+    def kept(run: RealRun) -> Path | None:
+        return None if out is None else out / "emulated" / f"{run.key(program)}.npz"
+
+    for number, run in enumerate(runs):
+        path = kept(run)
+        if path is not None and path.exists() and (sample := _runner.load_sample(path))["emulation"]["valid"]:
+            done[number] = sample
+        else:
+            waiting.append(number)
+    total_s = sum(runs[number].seconds for number in waiting)
+    ready_s = 0.0
+    going: dict[Future[Sample], int] = {}
+    with ThreadPoolExecutor(max_workers=at_once) as pool:
+        try:
+            while waiting or going:
+                while waiting and len(going) < at_once:
+                    number = waiting.pop(0)
+                    going[pool.submit(runs[number].carry_out)] = number
+                finished, _ = wait(going, timeout=WATCHED_S, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    number = going.pop(future)
+                    run, sample = runs[number], future.result()
+                    ready_s += run.seconds
+                    if not sample["emulation"]["valid"] and run.tries < TRIES:
+                        waiting.append(number)
+                        total_s += run.seconds
+                        continue
+                    done[number] = sample
+                    if (path := kept(run)) is not None:
+                        _runner.save_sample(path, sample)
+                if progress is not None:
+                    now_s = sum(_reached(runs[number]) for number in going.values())
+                    words = f"{len(done)} of {len(runs)} runs, {len(going)} going on"
+                    progress(ready_s + now_s, total_s, words)
+        except BaseException:
+            for number in going.values():
+                _stop(runs[number])
+            raise
+    return [(run, done[number]) for number, run in enumerate(runs)]
+
+
+def _reached(run: RealRun) -> float:
+    return 0.0 if run.control is None else run.control.now_s
+
+
+def _stop(run: RealRun) -> None:
+    """Ends a run that goes on, or that is about to."""
+    patience = time.monotonic() + 5
+    while run.control is None and time.monotonic() < patience:
+        time.sleep(0.01)
+    if run.control is not None:
+        run.control.stop()
+
+
+# --- a study from end to end -----------------------------------------------------------------------------------------
+
+
+def carry_out(
+    study: Study,
+    *,
+    minutes: float | None,
+    at_once: int,
+    seed: int,
+    out: Path | None,
+    progress: Progress | None,
+) -> Reproduction:
+    """See `thalweg.papers.emulate`."""
+    if at_once < 1:
+        raise ValueError("at_once must be at least 1")
+    if study.emulated is None:
+        raise KeyError(f"nothing of {study.name} is emulated")
+    part = study.emulated()
+    experiments = part.experiments()
+    wanted = planned(part, experiments, seed)
+    real = [run for run in wanted if meets_reality(run.tree)]
+    runs = real if minutes is None else within(real, minutes, at_once)
+    cases = {(run.experiment.name, run.variant): run.experiment for run in runs}
+    simulated = _simulated(cases, seed, out, progress)
+    emulated = run_all(runs, at_once=at_once, out=out, progress=progress)
+
+    valid = [(run, sample) for run, sample in emulated if sample["emulation"]["valid"]]
+    pair = Pair(simulated, _collected(valid))
+    claims = [] if part.claims_file is None else side_by_side(part, pair, emulated)
+    figures: dict[str, Figure] = {}
+    tables: dict[str, Table] = {}
+    for plate in part.plates():
+        drawn = plate.draw(pair)
+        if isinstance(drawn, Figure):
+            figures[plate.id] = drawn
+        elif drawn is not None:
+            tables[plate.id] = drawn
+    return Reproduction(
+        paper=study.name,
+        title=study.title,
+        claims=claims,
+        figures=figures,
+        tables=tables,
+        runs=[_row(run, sample) for run, sample in emulated],
+        choices=dict(part.choices()),
+        notes=_notes(runs, wanted, real, emulated, minutes),
+        quick=minutes is not None,
+        seed=seed,
+        of_paper=isinstance(study, Paper),
+        emulated=True,
+    )
+
+
+def planned(part: Emulated, experiments: Mapping[str, Experiment], seed: int) -> list[RealRun]:
+    """All runs: first those that tell most, then the others; a case's second run comes after the first of all."""
+    first = list(part.cases())
+    cases = first + [
+        (name, variant)
+        for name, experiment in experiments.items()
+        for variant in experiment.variants
+        if (name, variant) not in set(first)
+    ]
+    return [
+        RealRun(experiments[name], variant, seed + number)
+        for number in range(part.runs)
+        for name, variant in cases
+    ]
+
+
+def _simulated(
+    cases: Mapping[tuple[str, str], Experiment], seed: int, out: Path | None, progress: Progress | None
+) -> Samples:
+    """The same cases, simulated; the progress of that is not time that passes, so it is only named."""
+    runs = [
+        _runner.Run(experiment, variant, seed + number, Scale())
+        for (_, variant), experiment in cases.items()
+        for number in range(experiment.seeds)
+    ]
+
+    def say(ready: int, total: int, _what: str) -> None:
+        if progress is not None:
+            progress(0.0, 1.0, f"simulating first: {ready} of {total} runs")
+
+    return _runner.collect(_runner.run_all(runs, jobs=os.cpu_count() or 1, out=out, progress=say))
+
+
+def _collected(runs: Sequence[tuple[RealRun, Sample]]) -> Samples:
+    by_case: dict[tuple[str, str], list[Sample]] = {}
+    for run, sample in runs:
+        by_case.setdefault((run.experiment.name, run.variant), []).append(sample)
+    return Samples(by_case)
+
+
+def side_by_side(
+    part: Emulated, pair: Pair, emulated: Sequence[tuple[RealRun, Sample]]
+) -> list[dict[str, Any]]:
+    """The claims that what was run can decide, judged by the emulation; beside them the simulation of the same cases."""
+    assert part.claims_file is not None
+    measures = part.measures()
+    rows = []
+    both = {case: pair.simulated.by_case[case] for case in pair.emulated.by_case}
+    for claim in _claims.read(part.claims_file):
+        measure = measures[claim.measure]
+        tried = [sample for run, sample in emulated if run.experiment.name in measure.experiments]
+        if not tried:
+            continue
+        valid = [sample for sample in tried if sample["emulation"]["valid"]]
+        counts = {"valid_runs": len(valid), "all_runs": len(tried)}
+        found: Measured = measure.function(pair.emulated)
+        if not found and not measure.function(_collected(emulated)):
+            # it needs tests that were not run
+            continue
+        if not found:
+            why = "too few of the runs that it needs were valid"
+            rows.append(
+                {
+                    **_claims.not_testable(replace(claim, accept=(), needs=(), reason=why)),
+                    "simulated": None,
+                    **counts,
+                },
+            )
+            continue
+        beside = _claims.judge(claim, measure.function(Samples(both)), quick=False)
+        kept = ("measured", "unit", "ci95", "n", "verdict", "quantities")
+        rows.append(
+            {
+                **_claims.judge(claim, found, quick=False),
+                "simulated": {key: beside[key] for key in kept},
+                **counts,
+            }
+        )
+    return rows
+
+
+def _row(run: RealRun, sample: Sample) -> dict[str, Any]:
+    said = sample["emulation"]
+    return {
+        "experiment": run.experiment.name,
+        "variant": run.variant,
+        "seed": run.seed,
+        "valid": said["valid"],
+        "tries": said["tries"],
+        "late_p99_ms": round(1e3 * said.get("departures", said.get("events", {})).get("p99_s", 0.0), 3),
+        "waited_p99_ms": round(1e3 * said.get("pickups", {}).get("p99_s", 0.0), 3),
+        "packet_hops": int(sample.get("packet_hops", 0)),
+        "kernel": said["kernel"],
+        "faults": "; ".join(said["faults"]),
+    }
+
+
+def _notes(
+    runs: Sequence[RealRun],
+    wanted: Sequence[RealRun],
+    real: Sequence[RealRun],
+    emulated: Sequence[tuple[RealRun, Sample]],
+    minutes: float | None,
+) -> list[str]:
+    live = any(flow.get("live") for run in runs for flow in run.tree["flows"])
+    notes = [
+        "Streams ran as live endpoints over sockets in network namespaces, connections as TCP of the kernel."
+        if live
+        else "Streams ran as our own machines inside the emulated network, connections as TCP of the kernel in namespaces."
+    ]
+    if len(runs) < len(real):
+        notes.append(
+            f"{len(runs)} of {len(real)} runs: what {minutes:g} minutes are enough for. `--full` runs all."
+        )
+    if len(real) < len(wanted):
+        notes.append(
+            f"{len(wanted) - len(real)} runs have nothing real in them: they would be the simulation, hash and all, "
+            "and are left out."
+        )
+    invalid = [run.label for run, sample in emulated if not sample["emulation"]["valid"]]
+    if invalid:
+        notes.append(
+            f"{len(invalid)} of {len(runs)} runs were not valid, though each was tried twice, and decide nothing: "
+            f"{', '.join(invalid)}."
+        )
+    else:
+        notes.append(f"All {len(runs)} runs were valid.")
+    told = {note for _, sample in emulated for note in sample["emulation"]["notes"]}
+    return [*notes, *sorted(told)]
+
+
+__all__ = [
+    "RealRun",
+    "carry_out",
+    "duration_s",
+    "live_flows",
+    "meets_reality",
+    "planned",
+    "run_all",
+    "within",
+]

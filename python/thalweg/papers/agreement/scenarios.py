@@ -1,0 +1,124 @@
+"""Two flows over one bottleneck: rate, round-trip time and buffer vary, and what the flows are."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from typing import Any
+
+from .._base import Experiment, Sample, Scale, Tree
+from .._common import recording
+from .._real import live_flows
+
+CHOICES: dict[str, str] = {
+    "flows": "Two flows of a kind, the second a second later; a CVIHIS stream in real-time mode beside a NewReno "
+    "connection, since a scenario of which every machine is inside the network gives the simulation's trace; two CVIHIS "
+    "streams where flows can be live.",
+    "chance": "2 % of the bottleneck is random traffic of small packets, other with each seed, in both worlds: senders "
+    "without chance fall into step, and then one run says nothing about the next.",
+    "settings": "SACK, delayed acknowledgements, an initial window of 10 segments, headers of 52 bytes; the window grows by "
+    "what is acknowledged, as in Linux (`counting`).",
+    "length": "120 s, of which the first 20 s do not count: one run of 12 s differs from the next by more than the bands.",
+    "bands": "Shares within 15 %, mean queue within 25 % of the simulation's, means of all valid runs.",
+    "bbr": "Reported only: the kernel's BBR is the first version with years of repairs, ours is the draft.",
+}
+
+SECONDS, WARMUP = 120, 20
+MBPS = (5, 20)
+RTT_MS = (30, 90)
+BUFFERS_BDP = (0.5, 1, 2)
+GRID: tuple[str, ...] = tuple(
+    f"{mbps} {rtt} {buffer:g}" for buffer, mbps, rtt in product(BUFFERS_BDP, MBPS, RTT_MS)
+)
+"""Rate in Mbit/s, round-trip time in ms, buffer in bandwidth-delay products."""
+NOISE = 0.02
+NOISE_PACKET_B = 200
+
+NEWRENO: Tree = {"scheme": "reno", "kernel": "reno", "params": {"counting": "bytes"}}
+CUBIC: Tree = {"scheme": "cubic", "kernel": "cubic", "params": {"counting": "segments"}}
+BBR: Tree = {"scheme": "bbr", "kernel": "bbr"}
+
+
+def _cvihis(mbps: float) -> Tree:
+    params = {"mode": "real_time", "initial_rate": f"{250 * mbps:g} kbit/s"}
+    return {"scheme": "cvihis", "params": params, **({"live": True} if _live() else {})}
+
+
+@cache
+def _live() -> bool:
+    return live_flows()
+
+
+def pair(kind: str, mbps: float) -> tuple[Tree, Tree]:
+    """The two flows of a kind."""
+    if kind == "cvihis":
+        return _cvihis(mbps), NEWRENO
+    if kind == "cvihis alone":
+        return _cvihis(mbps), _cvihis(mbps)
+    flow = {"newreno": NEWRENO, "cubic": CUBIC, "bbr": BBR}[kind]
+    return flow, flow
+
+
+def tree(kind: str, variant: str) -> Tree:
+    """The scenario of one cell."""
+    mbps, rtt, buffer = (float(word) for word in variant.split())
+    rate = f"{mbps:g} Mbit/s"
+    first, second = pair(kind, mbps)
+    return {
+        "title": f"Agreement, {kind}, {rate}, {rtt:g} ms, {buffer:g} BDP",
+        "duration": f"{SECONDS} s",
+        "warmup": f"{WARMUP} s",
+        "topology": {
+            "kind": "dumbbell",
+            "edge": {"rate": "200 Mbit/s", "delay": f"{rtt / 8:g} ms", "buffer": "2000 packets"},
+            "bottleneck": {"rate": rate, "delay": f"{rtt / 4:g} ms", "buffer": f"{buffer:g} bdp"},
+        },
+        "flows": [
+            {"name": "a", "packet": "1500 B", **first},
+            {"name": "b", "packet": "1500 B", "start": "1 s", **second},
+            {
+                "name": "noise",
+                "packet": f"{NOISE_PACKET_B} B",
+                "source": {"kind": "poisson", "rate": f"{NOISE * mbps * 1e3:g} kbit/s"},
+            },
+        ],
+        "record": recording("1000 ms", "goodput"),
+    }
+
+
+def extract(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """Goodputs, the mean queue, what was lost and how often a timer went off."""
+    from .. import _read
+
+    kept: Sample = {
+        "queue_packets": float(result["link.bottleneck.queue_packets"]),
+        "utilisation": float(result["link.bottleneck.utilisation"]),
+    }
+    for name in ("a", "b"):
+        row = _read.flow(result, name)
+        kept[f"goodput {name}"] = float(row["goodput_bps"])
+        kept[f"loss {name}"] = float(row["loss_ratio"] or 0.0)
+        kept[f"timeouts {name}"] = float(row["timeouts"] or 0.0)
+    return kept
+
+
+KINDS = ("newreno", "cubic", "cvihis", "bbr")
+ONLY_LIVE = ("cvihis alone",)
+
+EXPERIMENTS: dict[str, Experiment] = {
+    kind: Experiment(
+        kind,
+        kind,
+        GRID,
+        lambda variant, _scale, kind=kind: tree(kind, variant),  # type: ignore[misc]
+        extract,
+        seeds=5,
+        weight=1.0,
+    )
+    for kind in (*KINDS, *ONLY_LIVE)
+}
+
+CASES: tuple[tuple[str, str], ...] = tuple(
+    (kind, variant) for variant in GRID for kind in (*KINDS[:3], *ONLY_LIVE)
+)
+"""The kinds that have bands come first."""

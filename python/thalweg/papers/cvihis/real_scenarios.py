@@ -1,0 +1,140 @@
+"""The paper's tests in real time: the trees of `scenarios`, with TCP of the kernel and live streams where there are such."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+
+from .._base import Experiment, Scale, Tree
+from .._real import live_flows
+from . import extracts, scenarios
+
+CHOICES: dict[str, str] = {
+    "network": "As in the simulation: hosts whose links have the delay, three routers, two links with a capacity and a "
+    "queue. The paper made it of seven machines and `tc`; here its links and routers run in real time in one process, and "
+    "each end of a connection is a network namespace.",
+    "newreno": "`reno` of the kernel without SACK and with an acknowledgement for each segment, as in the simulation; the "
+    "variants `linux` have both as Linux has them. What the kernel does besides, its windows and its timers, stays.",
+    "cubic": "`cubic` of the kernel as Linux has it, with SACK and delayed acknowledgements, HyStart included.",
+    "simulation": "The same scenarios; each connection is our TCP with the scheme of that name and headers of 52 bytes.",
+    "length": "As long as in the paper, in real time: several runs go on at once.",
+    "runs": "One emulated run of each test, as in the paper; the kernel's own chance is in it. Simulations: three seeds.",
+}
+
+LINUX_TCP = {"sack": True, "delayed_ack": True}
+BESIDE: dict[str, tuple[str, Tree, Tree]] = {
+    "linux": ("reno", LINUX_TCP, {"counting": "bytes"}),
+    "cubic": ("cubic", LINUX_TCP, {}),
+}
+"""Kinds of TCP beside the real-time mode, as Linux has them: scheme, settings, parameters of the simulated one."""
+BESIDE_KBPS = (2000, 3000, 4500)
+VARIED = tuple(
+    f"{kind} {kbps} {rtt}" for kind in BESIDE for kbps in BESIDE_KBPS for rtt in scenarios.FRIENDLY_MS
+)
+
+
+def varied(variant: str, _scale: Scale) -> Tree:
+    """The real-time mode beside a kind of TCP: `cubic 3000 80`."""
+    kind, kbps, rtt = variant.split()
+    scheme, tcp, params = BESIDE[kind]
+    flows = [
+        scenarios.Flow("video", "real_time", float(rtt), float(kbps) / 4),
+        scenarios.Flow("tcp", scheme, float(rtt), tcp=tcp, params=params),
+    ]
+    return scenarios.network(f"CVIHIS beside {variant}", flows, first=(float(kbps), 50))
+
+
+def real(tree: Tree, *, live: bool) -> Tree:
+    """The same with the kernel's TCP for connections, and live streams where that is possible."""
+    flows = []
+    for flow in tree["flows"]:
+        if flow.get("scheme") in ("reno", "cubic"):
+            flow = {**flow, "kernel": flow["scheme"]}
+        elif flow.get("scheme") == "cvihis" and live:
+            flow = {**flow, "live": True}
+        flows.append(flow)
+    return {**tree, "flows": flows}
+
+
+def _made_real(tree: Callable[[str, Scale], Tree]) -> Callable[[str, Scale], Tree]:
+    return lambda variant, scale: real(tree(variant, scale), live=_live())
+
+
+@cache
+def _live() -> bool:
+    return live_flows()
+
+
+def _experiment(
+    name: str, title: str, variants: Iterable[str], tree: Callable[[str, Scale], Tree]
+) -> Experiment:
+    return Experiment(name, title, tuple(variants), _made_real(tree), extracts.means, seeds=3, weight=0.3)
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        _experiment(
+            "figure 3",
+            "Figure 3: back-off with three round trips",
+            scenarios.FIGURE_3_MS,
+            scenarios.figure_3,
+        ),
+        _experiment(
+            "friendliness",
+            "Figure 4: real-time mode against NewReno, 26 tests",
+            scenarios.FRIENDLY,
+            scenarios.friendliness,
+        ),
+        _experiment("beside", "§4.3: NewReno and CUBIC as Linux has them", VARIED, varied),
+        _experiment(
+            "back-off",
+            "§4.2: background mode against NewReno, 20 tests",
+            scenarios.STABILITY,
+            scenarios.back_off,
+        ),
+        _experiment("bias", "§4.3: round-trip times of 20 and 200 ms", ("reno", "real_time"), scenarios.bias),
+        _experiment("itself", "§4.4: two streams, 30 tests", scenarios.ITSELF, scenarios.itself),
+        _experiment(
+            "mixed", "Figure 7: background against real-time mode, 50 tests", scenarios.MIXED, scenarios.mixed
+        ),
+        _experiment("four", "Figure 6: four streams", ("30",), scenarios.four),
+        _experiment("two queues", "Table 2", scenarios.TABLE_2, scenarios.two_queues),
+        _experiment("figure 8", "Figure 8: a third stream for a while", ("4000",), scenarios.figure_8),
+        _experiment(
+            "stability", "§4.2: background mode alone, 20 tests", scenarios.STABILITY, scenarios.stability
+        ),
+        _experiment("one longer", "§4.5: one of three with 150 ms", scenarios.LONGER, scenarios.longer),
+        _experiment("alone", "§5: each mode alone", scenarios.MODES, scenarios.alone),
+    )
+}
+
+CASES: tuple[tuple[str, str], ...] = (
+    *(("figure 3", ms) for ms in scenarios.FIGURE_3_MS),
+    *(("friendliness", f"3000 {ms}") for ms in scenarios.FRIENDLY_MS),
+    ("beside", "cubic 3000 20"),
+    ("beside", "linux 3000 20"),
+    ("beside", "cubic 3000 200"),
+    ("beside", "linux 3000 200"),
+    ("back-off", "3000 50"),
+    ("back-off", "4000 100"),
+    ("itself", scenarios.FIGURE_5),
+    ("itself", scenarios.WORST),
+    ("itself", "120 120 4000"),
+    ("mixed", "4000 50 10"),
+    ("mixed", "4000 50 150"),
+    ("mixed", "4000 50 200"),
+    ("four", "30"),
+    ("two queues", "2"),
+    ("two queues", "3"),
+    ("figure 8", "4000"),
+    ("stability", "3000 100"),
+    *(("friendliness", f"{kbps} {ms}") for kbps in (2000, 4500) for ms in (20, 200)),
+    ("beside", "cubic 3000 80"),
+    ("beside", "linux 3000 80"),
+    ("back-off", "2000 50"),
+    ("back-off", "4500 10"),
+    ("bias", "reno"),
+    ("bias", "real_time"),
+)
+"""What ten minutes are enough for, the most telling first."""
