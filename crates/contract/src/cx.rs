@@ -221,6 +221,8 @@ pub enum Count {
     FramesMissed,
     /// Those of them that became whole afterwards.
     FramesLate,
+    /// Frames that were whole when they were due, and could not be shown for want of one that they depend on.
+    FramesSpoiled,
     /// Times that playing stopped because the next frame was not there.
     Stalls,
     /// Nanoseconds during which it stood still.
@@ -245,7 +247,7 @@ pub enum Count {
 
 impl Count {
     /// All of them, in order.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Retransmits,
         Self::Timeouts,
         Self::Episodes,
@@ -261,6 +263,7 @@ impl Count {
         Self::FramesPlayed,
         Self::FramesMissed,
         Self::FramesLate,
+        Self::FramesSpoiled,
         Self::Stalls,
         Self::StallNanos,
         Self::Statuses,
@@ -291,6 +294,7 @@ impl Count {
             Self::FramesPlayed => "frames_played",
             Self::FramesMissed => "frames_missed",
             Self::FramesLate => "frames_late",
+            Self::FramesSpoiled => "frames_spoiled",
             Self::Stalls => "stalls",
             Self::StallNanos => "stall_nanos",
             Self::Statuses => "statuses",

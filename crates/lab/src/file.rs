@@ -404,6 +404,8 @@ tables! {
         resume: Duration where within("0 s", "1000000 s"),
         /// What becomes of a frame that is due and has not come; wait when not given.
         late: LateWord,
+        /// Which frames a frame needs to be shown; intra when not given, where frames have types, and nothing otherwise.
+        depends: DependsWord,
         /// Two modes of the scheme: while the buffer fills, and once it is full.
         modes: Vec<At<String>>,
         /// modes: the buffer fills again when it holds less than this; 5 s when not given.
@@ -526,6 +528,16 @@ words! {
         Wait = "wait",
         /// It is passed over.
         Skip = "skip",
+    }
+
+    /// Which frames a frame needs to be shown.
+    pub(crate) enum DependsWord = "what frames depend on" {
+        /// None.
+        Nothing = "nothing",
+        /// The last I frame.
+        Intra = "intra",
+        /// The last I frame and all P frames since.
+        References = "references",
     }
 
     /// What can happen to a flow, or to a node.

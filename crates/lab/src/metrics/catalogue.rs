@@ -72,9 +72,10 @@ pub const METRICS: &[Metric] = metrics! {
         "queueing_delay_s" ["s"] at "receiver": "mean over all packets of one-way delay − least one-way delay at the same receiver";
         "fct_s" ["s"] at "sender": "flow completion time: from the start of a finite transfer to its completion";
         "frames_dropped" ["frames"] at "sender": "frames of a video that the sender dropped because they had waited too long; they count as lost at the receivers";
-        "frames_played" ["frames"] at "receiver": "frames that its receivers played, summed";
+        "frames_played" ["frames"] at "receiver": "frames that its receivers played and could show, summed";
         "frames_late" ["frames"] at "receiver": "frames that became whole after they were due, summed";
         "frames_lost" ["frames"] at "receiver": "frames that were due and never became whole, summed";
+        "frames_spoiled" ["frames"] at "receiver": "frames that were whole when they were due and could not be shown, as one that they depend on was lost, summed";
         "stalls" ["events"] at "receiver": "times that playing stopped because the next frame had not come, summed";
         "stalled_s" ["s"] at "receiver": "mean over the receivers of their stalled_s";
         "startup_s" ["s"] at "receiver": "mean over the receivers of their startup_s";
@@ -95,9 +96,10 @@ pub const METRICS: &[Metric] = metrics! {
         "missing" ["packets"] at "receiver": "packets that it found missing";
         "marks" ["packets"] at "receiver": "congestion marks that it saw";
         "signals" ["packets"] at "receiver": "words of a name-based network that it sent: joins, leaves and the like";
-        "frames_played" ["frames"] at "receiver": "frames of a video that it played";
+        "frames_played" ["frames"] at "receiver": "frames of a video that it played and could show";
         "frames_late" ["frames"] at "receiver": "frames that became whole after they were due";
         "frames_lost" ["frames"] at "receiver": "frames that were due and never became whole";
+        "frames_spoiled" ["frames"] at "receiver": "frames that were whole when they were due and could not be shown, as one that they depend on was lost";
         "stalls" ["events"] at "receiver": "times that playing stopped because the next frame had not come";
         "stalled_s" ["s"] at "receiver": "time that it stood still in stalls, an open one included";
         "startup_s" ["s"] at "receiver": "from the start of its flow, or its joining if that was later, until it first played; the warm-up is not taken off";

@@ -328,6 +328,7 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .count_of_some("frames_played", |row| row.played(|receiver| receiver.played(Count::FramesPlayed)))
         .count_of_some("frames_late", |row| row.played(|receiver| receiver.played(Count::FramesLate)))
         .count_of_some("frames_lost", |row| row.played(|receiver| receiver.lost()))
+        .count_of_some("frames_spoiled", |row| row.played(|receiver| receiver.played(Count::FramesSpoiled)))
         .count_of_some("stalls", |row| row.played(|receiver| receiver.played(Count::Stalls)))
         .number("stalled_s", |row| mean(row.receivers.iter().filter_map(ReceiverRow::stalled)))
         .number("startup_s", |row| mean(row.receivers.iter().filter_map(ReceiverRow::startup)))

@@ -356,7 +356,7 @@ fn stream_config(
 ) -> Option<stream::Config> {
     let before = notes.count();
     let video = table.source.given().and_then(|source| video::video(source, folder, notes));
-    let player = video::player(table, entry.scheme.name, cast, notes);
+    let player = video::player(table, video.as_ref(), entry.scheme.name, cast, notes);
     if notes.count() > before {
         return None;
     }

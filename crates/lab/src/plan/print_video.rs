@@ -1,6 +1,6 @@
 //! The frames of a stream and their player in the words of a scenario.
 
-use stack::stream::{FrameType, Frames, Player, Video};
+use stack::stream::{Depends, FrameType, Frames, Player, Video};
 use toml::{Table, Value};
 use units::Duration;
 
@@ -42,6 +42,12 @@ pub(super) fn player_table(player: &Player) -> Table {
     put(&mut table, "startup", span(player.startup));
     put(&mut table, "resume", span(player.resume));
     put(&mut table, "late", if player.waits { "wait" } else { "skip" });
+    let depends = match player.depends {
+        Depends::Nothing => "nothing",
+        Depends::Intra => "intra",
+        Depends::References => "references",
+    };
+    put(&mut table, "depends", depends);
     if let Some(modes) = &player.modes {
         put(&mut table, "modes", vec![modes.filling.clone(), modes.full.clone()]);
         put(&mut table, "low", span(modes.low));

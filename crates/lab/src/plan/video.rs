@@ -3,13 +3,12 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 
 use sim::Cast;
-use stack::stream::{FrameType, Frames, Modes, Player, Video};
+use stack::stream::{Depends, FrameType, Frames, Modes, Player, Video};
 use units::{Duration, Rate};
 
-use crate::file::{self, Flow, LateWord, Source, SourceWord};
+use crate::file::{self, DependsWord, Flow, LateWord, Source, SourceWord};
 use crate::read::{At, Notes, shortened, suggestion};
 
 /// Largest list of frame sizes that is read.
@@ -39,10 +38,11 @@ pub(super) fn video(source: &At<Source>, folder: &Path, notes: &mut Notes) -> Op
         SourceWord::Trace => {
             let file = source.file.required("file", &of, source.span, notes);
             let rate = source.rate.given().map(|at| at.value);
-            let sizes = file.and_then(|file| trace(file, folder, notes));
-            file.zip(sizes).map(|(file, sizes)| Frames::Trace {
+            let list = file.and_then(|file| trace(file, folder, notes));
+            file.zip(list).map(|(file, list)| Frames::Trace {
                 file: file.value.clone(),
-                sizes,
+                sizes: list.sizes.into(),
+                types: list.types.into(),
                 rate,
                 repeat: source.repeat.or(false),
             })
@@ -129,8 +129,17 @@ pub(super) fn refuse_others(source: &Source, kind: SourceWord, has_scheme: bool,
     }
 }
 
-/// The sizes of frames that a file lists.
-fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<Arc<[u32]>> {
+/// What a file says of frames.
+#[derive(Debug, PartialEq)]
+struct List {
+    /// Sizes in bytes.
+    sizes: Vec<u32>,
+    /// Their types; none unless each has one of I, P and B.
+    types: Vec<FrameType>,
+}
+
+/// The frames that a file lists.
+fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<List> {
     let mut bytes = Vec::new();
     let read = File::open(folder.join(&file.value))
         .and_then(|open| open.take(MOST_BYTES + 1).read_to_end(&mut bytes));
@@ -148,8 +157,8 @@ fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<Arc<[u32
         notes.wrong(file.span, format!("`{}` is not UTF-8 text", file.value));
         return None;
     };
-    match sizes(&text) {
-        Ok(sizes) => Some(sizes.into()),
+    match listed(&text) {
+        Ok(list) => Some(list),
         Err((line, message)) => {
             let at = if line > 0 {
                 format!("line {line} of `{}`", file.value)
@@ -166,8 +175,8 @@ fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<Arc<[u32
 
 /// Sizes in bytes, a frame a line: `size`, or `number type size`. Empty lines and lines that begin with `#` say nothing. The error is
 /// the number of a line, from 1, and a message; 0 for all of them.
-fn sizes(text: &str) -> Result<Vec<u32>, (usize, String)> {
-    let mut sizes = Vec::new();
+fn listed(text: &str) -> Result<List, (usize, String)> {
+    let (mut sizes, mut types) = (Vec::new(), Vec::new());
     for (line, written) in (1..).zip(text.lines()) {
         let words: Vec<&str> = written.split_whitespace().collect();
         let size = match words[..] {
@@ -181,6 +190,8 @@ fn sizes(text: &str) -> Result<Vec<u32>, (usize, String)> {
                 if !kind.chars().all(|c| c.is_ascii_alphabetic()) {
                     return Err((line, format!("`{}` is no type of a frame", shortened(kind))));
                 }
+                let mut letters = kind.chars().map(|letter| FrameType::of(letter.to_ascii_uppercase()));
+                types.extend(letters.next().flatten().filter(|_| letters.next().is_none()));
                 size
             }
             _ => return Err((line, format!("{} words are neither one nor three", words.len()))),
@@ -190,11 +201,23 @@ fn sizes(text: &str) -> Result<Vec<u32>, (usize, String)> {
             _ => return Err((line, format!("`{}` is no size of a frame", shortened(size)))),
         }
     }
-    if sizes.is_empty() { Err((0, "there are no frames in it".to_owned())) } else { Ok(sizes) }
+    if sizes.is_empty() {
+        return Err((0, "there are no frames in it".to_owned()));
+    }
+    if types.len() < sizes.len() {
+        types.clear();
+    }
+    Ok(List { sizes, types })
 }
 
 /// How the receivers of a stream play its frames; `None` where they do not, or when something is noted.
-pub(super) fn player(table: &Flow, scheme: &str, cast: Cast, notes: &mut Notes) -> Option<Player> {
+pub(super) fn player(
+    table: &Flow,
+    video: Option<&Video>,
+    scheme: &str,
+    cast: Cast,
+    notes: &mut Notes,
+) -> Option<Player> {
     let written = table.player.given()?;
     if table.source.is_missing() {
         notes
@@ -214,8 +237,30 @@ pub(super) fn player(table: &Flow, scheme: &str, cast: Cast, notes: &mut Notes) 
         startup,
         resume: written.resume.or(startup),
         waits: written.late.or(LateWord::Wait) == LateWord::Wait,
+        depends: depends(written, video, notes)?,
         modes: modes(written, scheme, notes)?,
     })
+}
+
+/// `None` when something is noted.
+fn depends(player: &file::Player, video: Option<&Video>, notes: &mut Notes) -> Option<Depends> {
+    // what is wrong with the video has been told
+    let has_types = video.is_none_or(|video| !video.types().is_empty());
+    let Some(word) = player.depends.given() else {
+        return Some(if has_types { Depends::Intra } else { Depends::Nothing });
+    };
+    let depends = match word.value {
+        DependsWord::Nothing => Depends::Nothing,
+        DependsWord::Intra => Depends::Intra,
+        DependsWord::References => Depends::References,
+    };
+    if depends != Depends::Nothing && !has_types {
+        notes
+            .wrong(word.span, "these frames have no types, and none depends on another")
+            .hint("take kind = \"frames\", or a list that tells the type of each frame: I, P or B");
+        return None;
+    }
+    Some(depends)
 }
 
 /// The outer `None` when something is noted.
@@ -265,13 +310,20 @@ mod tests {
 
     #[test]
     fn sizes_stand_alone_or_behind_number_and_type() {
-        assert_eq!(sizes("# a film\n5000\n\n 1200 \r\n"), Ok(vec![5000, 1200]));
-        assert_eq!(sizes("0 I 5000\n1 B 300\n2\tP 1200"), Ok(vec![5000, 300, 1200]));
+        let list = |sizes: &[u32], types: &str| {
+            Ok(List { sizes: sizes.to_vec(), types: types.chars().filter_map(FrameType::of).collect() })
+        };
+        assert_eq!(listed("# a film\n5000\n\n 1200 \r\n"), list(&[5000, 1200], ""));
+        assert_eq!(listed("0 I 5000\n1 b 300\n2\tP 1200"), list(&[5000, 300, 1200], "IBP"));
+        // types count where all are known
+        assert_eq!(listed("0 I 5000\n1 X 300"), list(&[5000, 300], ""));
+        assert_eq!(listed("0 I 5000\n1 IB 300"), list(&[5000, 300], ""));
+        assert_eq!(listed("0 I 5000\n300"), list(&[5000, 300], ""));
     }
 
     #[test]
     fn what_is_wrong_in_a_list_is_told_with_its_line() {
-        let wrong = |text| sizes(text).expect_err(text);
+        let wrong = |text| listed(text).expect_err(text);
         assert_eq!(wrong("5000\n# so far\nbig\n"), (3, "`big` is no size of a frame".to_owned()));
         assert_eq!(wrong("5000\n0\n"), (2, "`0` is no size of a frame".to_owned()));
         assert_eq!(wrong("5000 6000"), (1, "2 words are neither one nor three".to_owned()));

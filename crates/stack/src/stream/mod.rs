@@ -19,7 +19,7 @@ mod video;
 mod video_tests;
 
 pub use config::{Config, PLAYER_SERIES, SERIES, VIDEO_SERIES};
-pub use player::{Modes, Player, Playing, Plays};
+pub use player::{Depends, Modes, Player, Playing, Plays};
 pub use receiver::Receiver;
 pub use sender::Sender;
 pub use video::{FrameType, Frames, Video};

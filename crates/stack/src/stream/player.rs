@@ -2,11 +2,13 @@
 //! are late or lost.
 
 use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
 
 use contract::{Count, Cx, Piece};
 use units::{Duration, Time};
 
-use super::Config;
+use super::{Config, FrameType};
 use crate::parts::Ranges;
 
 /// How a receiver plays the frames of a stream.
@@ -18,8 +20,22 @@ pub struct Player {
     pub resume: Duration,
     /// It waits for a frame that has not come; otherwise it goes on without.
     pub waits: bool,
+    /// What a frame needs besides itself, where frames have types.
+    pub depends: Depends,
     /// Modes of the scheme by how full the buffer is.
     pub modes: Option<Modes>,
+}
+
+/// Which frames a frame needs to be shown. One that has all its bytes and cannot be shown is *spoiled*: the picture before it stands for
+/// its time. Nothing is shown before the first I frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depends {
+    /// None: each frame that is whole is shown.
+    Nothing,
+    /// The last I frame.
+    Intra,
+    /// The last I frame and all P frames since: what was predicted from a lost frame is spoiled, and nothing is predicted from B frames.
+    References,
 }
 
 /// Two modes of a scheme, and when a player changes between them. The receiver's part of the scheme is told at once, the source's by
@@ -45,7 +61,8 @@ impl Modes {
 
 impl Default for Player {
     fn default() -> Self {
-        Self { startup: Duration::from_secs(1), resume: Duration::from_secs(1), waits: true, modes: None }
+        let second = Duration::from_secs(1);
+        Self { startup: second, resume: second, waits: true, depends: Depends::Intra, modes: None }
     }
 }
 
@@ -101,6 +118,10 @@ pub struct Playing {
     whole: Ranges,
     /// Bytes of frames that are not whole, by number.
     parts: VecDeque<(u32, u32)>,
+    /// Types of the frames, over and over again; none where each stands alone.
+    types: Arc<[FrameType]>,
+    /// A frame that others depend on was lost, and no I frame came since.
+    broken: bool,
     full: bool,
     /// When the source is to be told, again, whether it is full.
     says_at: Time,
@@ -122,11 +143,12 @@ impl Playing {
     /// The player that a stream's settings ask for; `None` where they ask for none, or there is nothing to be played.
     pub fn of(config: &Config) -> Option<Self> {
         let (player, video) = (config.player.as_ref()?, config.video.as_ref()?);
-        Some(Self::new(player, video.interval(), video.count()))
+        let types = if player.depends == Depends::Nothing { Arc::from([]) } else { video.types() };
+        Some(Self::new(player, video.interval(), video.count(), types))
     }
 
-    /// A player of frames at `interval`, `count` of them if there is an end.
-    fn new(config: &Player, interval: Duration, count: Option<u32>) -> Self {
+    /// A player of frames of such types at `interval`, `count` of them if there is an end.
+    fn new(config: &Player, interval: Duration, count: Option<u32>, types: Arc<[FrameType]>) -> Self {
         Self {
             config: config.clone(),
             interval,
@@ -136,6 +158,8 @@ impl Playing {
             newest: 0,
             whole: Ranges::new(),
             parts: VecDeque::new(),
+            types,
+            broken: true,
             full: false,
             says_at: Time::ZERO,
         }
@@ -162,9 +186,31 @@ impl Playing {
         let due = self.due.unwrap_or(0);
         let first = self.first_whole().map_or(due, |first| first as u32);
         cx.count(Count::FramesMissed, u64::from(first.saturating_sub(due)));
+        self.skip(due..first);
         self.due = Some(first.max(due));
         self.state = State::Playing { at: cx.now() };
         self.on_timer(cx);
+    }
+
+    /// Whether others depend on this frame; never where frames have no types.
+    fn is_reference(&self, frame: u32) -> bool {
+        match self.types.get(frame as usize % self.types.len().max(1)) {
+            Some(FrameType::Intra) => true,
+            Some(FrameType::Predicted) => self.config.depends == Depends::References,
+            Some(FrameType::Bidirectional) | None => false,
+        }
+    }
+
+    /// None of these frames was whole when it was due.
+    fn skip(&mut self, frames: Range<u32>) {
+        self.broken |= frames.rev().any(|frame| self.is_reference(frame));
+    }
+
+    /// Whether a frame that is whole can be shown.
+    fn shows(&mut self, frame: u32) -> bool {
+        let Some(kind) = self.types.get(frame as usize % self.types.len().max(1)) else { return true };
+        self.broken &= *kind != FrameType::Intra;
+        !self.broken
     }
 
     /// Whether this piece makes its frame whole.
@@ -256,9 +302,11 @@ impl Plays for Playing {
             }
             let last = self.count == Some(due + 1);
             if self.whole.holding(u64::from(due)).is_some() {
-                cx.count(Count::FramesPlayed, 1);
+                let shown = self.shows(due);
+                cx.count(if shown { Count::FramesPlayed } else { Count::FramesSpoiled }, 1);
             } else if self.newest > due + 1 || last || !self.config.waits {
                 cx.count(Count::FramesMissed, 1);
+                self.skip(due..due + 1);
             } else {
                 cx.count(Count::Stalls, 1);
                 cx.event("stall", f64::from(due));
@@ -329,7 +377,7 @@ mod tests {
     fn memory_does_not_grow_with_time() {
         let interval = Duration::from_millis(40);
         let config = Player { startup: Duration::from_secs(10), ..Player::default() };
-        let mut playing = Playing::new(&config, interval, None);
+        let mut playing = Playing::new(&config, interval, None, Arc::from([]));
         let (mut random, mut meter, mut out) = (Random::new(1, "", ""), Meter::default(), Outputs::default());
         let mut at = |playing: &mut Playing, now: Time, piece: Option<Piece>| {
             let mut cx = Cx::new(now, ME, FLOW, &mut random, &mut meter, &mut out);

@@ -45,6 +45,8 @@ pub enum Frames {
         file: String,
         /// Sizes in bytes, at least one, each above zero.
         sizes: Arc<[u32]>,
+        /// Types, one for each size; none where the list does not tell them all.
+        types: Arc<[FrameType]>,
         /// Mean rate to which all sizes are scaled; as they are when `None`.
         rate: Option<Rate>,
         /// From the start again after the last one.
@@ -97,6 +99,15 @@ impl Video {
                 Some(u32::try_from(sizes.len()).unwrap_or(u32::MAX))
             }
             _ => None,
+        }
+    }
+
+    /// Types of the frames, over and over again; none where they have none, and each stands alone.
+    pub fn types(&self) -> Arc<[FrameType]> {
+        match &self.frames {
+            Frames::Equal { .. } => Arc::from([]),
+            Frames::Groups { pattern, .. } => Arc::from(&pattern[..]),
+            Frames::Trace { types, .. } => Arc::clone(types),
         }
     }
 
@@ -236,7 +247,7 @@ mod tests {
     fn a_trace_is_played_as_it_stands_once_or_again_and_scaled() {
         let trace = |rate, repeat| {
             let sizes: Arc<[u32]> = Arc::from([9000, 1000, 2000]);
-            video(Frames::Trace { file: "t".to_owned(), sizes, rate, repeat })
+            video(Frames::Trace { file: "t".to_owned(), sizes, types: Arc::from([]), rate, repeat })
         };
         assert_eq!(sizes(&trace(None, false), 9), [9000, 1000, 2000]);
         assert_eq!(trace(None, false).count(), Some(3));

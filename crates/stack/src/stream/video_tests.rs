@@ -145,8 +145,13 @@ fn every_scheme_carries_the_same_video() {
 
 #[test]
 fn a_video_ends_with_its_last_frame() {
-    let frames =
-        Frames::Trace { file: String::new(), sizes: Arc::from([700, 1200]), rate: None, repeat: false };
+    let frames = Frames::Trace {
+        file: String::new(),
+        sizes: Arc::from([700, 1200]),
+        types: Arc::from([]),
+        rate: None,
+        repeat: false,
+    };
     let (packets, _, idle) = sent(Video { frames, ..video() }, 8000, 1000);
     assert_eq!(packets, [(0, 700, 0), (40, 1000, 1), (41, 200, 1)]);
     assert_eq!(idle, 2);
@@ -211,6 +216,10 @@ impl Screen {
     fn until(&mut self, millis: u64) {
         let sent = self.bench.run(&mut self.receiver, at(millis));
         self.sent.extend(sent);
+    }
+
+    fn spoiled(&self) -> u64 {
+        self.count(Count::FramesSpoiled)
     }
 
     /// Played, missed, late, stalls, milliseconds of stalls.
@@ -306,11 +315,69 @@ fn a_player_that_does_not_wait_goes_on_without_what_is_not_there() {
     assert_eq!(screen.counts(), [3, 3, 1, 0, 0]);
 }
 
+/// Frames of 40 ms, of types that repeat; those listed are lost, the others whole in time. Played, missed, spoiled of twelve.
+fn twelve(pattern: &str, depends: Depends, lost: &[u32]) -> [u64; 3] {
+    let pattern = pattern.chars().filter_map(FrameType::of).collect();
+    let rate = Rate::from_kbps(200);
+    let frames = Frames::Groups { rate, pattern, sizes: [1.0; 3], variation: 0.0 };
+    let mut screen = Screen::of(Player { depends, ..player(80, 80) }, frames);
+    for frame in (0..20).filter(|frame| !lost.contains(frame)) {
+        screen.frame(40 * u64::from(frame), frame);
+        if screen.count(Count::FramesPlayed) + screen.count(Count::FramesMissed) + screen.spoiled() == 12 {
+            break;
+        }
+    }
+    [screen.count(Count::FramesPlayed), screen.count(Count::FramesMissed), screen.spoiled()]
+}
+
+/// Groups of four: of the second one the I frame, number 4, is lost, and 5, 6 and 7 cannot be shown.
+#[test]
+fn without_its_i_frame_a_group_is_spoiled() {
+    assert_eq!(twelve("IBBP", Depends::Intra, &[4]), [8, 1, 3]);
+    assert_eq!(twelve("IBBP", Depends::References, &[4]), [8, 1, 3]);
+    assert_eq!(twelve("IBBP", Depends::Nothing, &[4]), [11, 1, 0]);
+    // lost itself as well, a frame is lost and not spoiled
+    assert_eq!(twelve("IBBP", Depends::Intra, &[4, 6]), [8, 2, 2]);
+}
+
+/// Of IPBPBP the P frame 1 is lost: 2 to 5 were predicted from it. Of a B frame nothing is.
+#[test]
+fn a_lost_p_frame_spoils_what_is_predicted_from_it() {
+    assert_eq!(twelve("IPBPBP", Depends::References, &[1]), [7, 1, 4]);
+    assert_eq!(twelve("IPBPBP", Depends::References, &[2]), [11, 1, 0]);
+    assert_eq!(twelve("IPBPBP", Depends::Intra, &[1]), [11, 1, 0]);
+}
+
+/// Who joins in the middle of a group sees nothing of it: frames 2 and 3.
+#[test]
+fn nothing_is_shown_before_the_first_i_frame() {
+    assert_eq!(twelve("IBBP", Depends::Intra, &[0, 1]), [10, 0, 2]);
+    assert_eq!(twelve("IBBP", Depends::Nothing, &[0, 1]), [12, 0, 0]);
+}
+
+/// An outage from frame 2 to 9 has stopped playing; the I frame 8 was in it, so 10 and 11 are spoiled as well, and 12 is an I frame.
+#[test]
+fn a_gap_behind_which_playing_goes_on_spoils_as_lost_frames_do() {
+    let pattern = "IBBP".chars().filter_map(FrameType::of).collect();
+    let rate = Rate::from_kbps(200);
+    let frames = Frames::Groups { rate, pattern, sizes: [1.0; 3], variation: 0.0 };
+    let mut screen = Screen::of(player(80, 80), frames);
+    for frame in (0..20).filter(|frame| !(2..10).contains(frame)) {
+        screen.frame(40 * u64::from(frame), frame);
+    }
+    screen.until(800);
+    // 0 and 1, and from 12 on; the time of the gap was spent standing still
+    let played = screen.count(Count::FramesPlayed);
+    assert_eq!((screen.count(Count::FramesMissed), screen.spoiled(), screen.count(Count::Stalls)), (8, 2, 1));
+    assert_eq!(played + 8 + 2, 20);
+}
+
 #[test]
 fn at_the_end_of_the_video_playing_ends_without_a_stall() {
     let trace = |n: usize| Frames::Trace {
         file: String::new(),
         sizes: vec![1000; n].into(),
+        types: Arc::from([]),
         rate: None,
         repeat: false,
     };
