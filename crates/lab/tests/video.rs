@@ -98,3 +98,32 @@ fn the_start_is_told_whenever_it_was_and_frames_count_after_the_warm_up() {
     assert_eq!(value(&report, "flow.film.frames_played"), 250.0);
     assert!(whole > 250.0 + 150.0, "{whole}");
 }
+
+/// The network is the same whatever the player makes of what comes: a film over a wire that loses a packet of two hundred.
+#[test]
+fn what_depends_on_a_lost_frame_was_there_and_could_not_be_shown() {
+    let lossy = |player: &str| {
+        let text = format!(
+            "duration = \"60 s\"\n[topology]\nkind = \"dumbbell\"\n\
+             edge = {{ rate = \"100 Mbit/s\", delay = \"2 ms\" }}\n\
+             bottleneck = {{ rate = \"10 Mbit/s\", delay = \"20 ms\", loss = 0.005 }}\n\
+             [[flows]]\nname = \"film\"\nscheme = \"tfrc\"\n\
+             source = {{ kind = \"trace\", file = \"frames.txt\", rate = \"1 Mbit/s\", repeat = true }}\n\
+             player = {{ {player} }}\n"
+        );
+        let report = lab::run(&plan(&text), &sim::Control::default()).report;
+        ["frames_played", "frames_lost", "frames_spoiled"]
+            .map(|name| value(&report, &format!("flow.film.{name}")))
+    };
+    let [played, lost, none] = lossy("depends = \"nothing\"");
+    assert!(lost >= 10.0 && none == 0.0, "{lost} {none}");
+    let mut before = 0.0;
+    for depends in ["intra", "references"] {
+        let [shown, missing, spoiled] = lossy(&format!("depends = \"{depends}\""));
+        assert_eq!((shown + spoiled, missing), (played, lost), "{depends}");
+        assert!(spoiled > before, "{depends}: {spoiled}");
+        before = spoiled;
+    }
+    // the list tells types, so frames depend on their I frames unless it is said otherwise
+    assert_eq!(lossy(""), lossy("depends = \"intra\""));
+}
