@@ -160,11 +160,12 @@ impl CongestionControl for TcpLp {
     fn on_delivery(&mut self, delivery: &Delivery, cx: &mut Cx<'_>) {
         let pair = delivery.bytes >= self.segment * 2;
         // with little in flight there is none to wait for
-        if delivery.in_flight_before >= self.segment * 4 && !delivery.recovering {
-            self.pairs += PAIRS_WEIGHT * (f64::from(u8::from(pair)) - self.pairs);
+        let enough = Segments(self.params.pairs_flight).in_bytes_floor(self.segment);
+        if delivery.in_flight_before >= enough && !delivery.recovering {
+            self.pairs += self.params.pairs_weight * (f64::from(u8::from(pair)) - self.pairs);
         }
         if let (Some(delay), Some(rtt)) = (delivery.delay, delivery.rtt)
-            && (pair || self.pairs < 0.5)
+            && (pair || self.pairs <= self.params.pairs)
         {
             self.sample(delay, cx.now() - rtt);
         }
@@ -200,8 +201,6 @@ impl CongestionControl for TcpLp {
     }
 }
 
-/// Weight of an acknowledgement in the share of those that cover two segments.
-const PAIRS_WEIGHT: f64 = 0.125;
 /// Least window, in segments.
 const LEAST_WINDOW: f64 = 1.0;
 /// Least threshold after a loss, in segments.

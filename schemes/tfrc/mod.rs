@@ -47,6 +47,10 @@ params! {
     longest_gap: Duration = Duration::from_secs(64), within "1 ms"..="1000 s", from "RFC5348 §4.3";
     /// Share of the reported receive rate that counts after a loss while the application limits the stream.
     limited_keep: f64 = 0.85, within 0.01..=1.0, from "RFC5348 §4.3";
+    /// Whether s is the mean size of packets, as they are where a video makes them; otherwise that of a full one.
+    mean_size: bool = true, from "RFC5348 §4.1";
+    /// Loss intervals over which that mean is taken; the one under way is the newest.
+    size_intervals: u32 = 4, within 1..=1000, from "RFC5348 §4.1: the last four, or longer; our choice: the source knows of a loss event when p rises";
     /// Whether the rate follows each sample of the round-trip time against their mean, which damps oscillations in queues.
     damping: bool = false, from "RFC5348 §4.5; our choice: off, since the RFC leaves it optional";
     /// q2: share of the mean square root of the round-trip time that a sample leaves, for the damping.

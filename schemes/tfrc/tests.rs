@@ -24,7 +24,12 @@ fn source(params: &Params) -> (End, Sender) {
 }
 
 fn send(end: &mut End, law: &mut Sender) -> Header {
-    let sending = Sending { seq: 0, size: PACKET, bytes_before: 0 };
+    send_of(end, law, PACKET.as_u64())
+}
+
+/// A packet of so many bytes.
+fn send_of(end: &mut End, law: &mut Sender, bytes: u64) -> Header {
+    let sending = Sending { seq: 0, size: Bytes::new(bytes), bytes_before: 0 };
     Header::decode(end.cx(|cx| law.stamp(&sending, cx))).expect("a source's word")
 }
 
@@ -95,7 +100,7 @@ fn the_first_report_allows_an_initial_window_per_round_trip() {
         let mut end = End::new(SOURCE);
         let mut law = Sender::new(&Params::default(), Bytes::new(size));
         end.cx(|cx| law.on_start(cx));
-        send(&mut end, &mut law);
+        send_of(&mut end, &mut law, size);
         end.now = ms(150);
         // sent at 0, held for 50 ms: R = 100 ms
         tell_of(&mut end, &mut law, Time::ZERO, Duration::from_millis(50), 0, 0.0);
@@ -105,6 +110,41 @@ fn the_first_report_allows_an_initial_window_per_round_trip() {
         // RTO = max(4R, 2s/X) with the X of before, a packet per second
         assert_eq!(law.wake(), ms(2150));
     }
+}
+
+/// Packets of 1000 and 500 bytes in turn: s = 750 B. W_init = min(3000, max(1500, 4380)) = 3000 B in 100 ms, and the equation is
+/// proportional to s   [RFC5348 §4.1]
+#[test]
+fn where_sizes_vary_s_is_their_mean() {
+    for (mean_size, s) in [(true, 750.0), (false, 1000.0)] {
+        let params = Params { mean_size, ..Params::default() };
+        let (mut end, mut law) = source(&params);
+        send_of(&mut end, &mut law, 500);
+        end.now = ms(100);
+        tell(&mut end, &mut law, 0, 0.0);
+        near(law.rate(), 4.0 * s * 80.0);
+        end.now = ms(400);
+        tell(&mut end, &mut law, 20_000, 0.01);
+        near(law.rate(), s / 1000.0 * tcp_friendly_rate(PACKET, 0.1, 0.01));
+    }
+}
+
+/// Four loss intervals count, the one under way among them. A packet of 1000 bytes in the first, four of 500 in the others: 2500/4 = 625 as
+/// the third begins, 500 as the fourth ends   [RFC5348 §4.1]
+#[test]
+fn sizes_of_before_the_last_four_loss_intervals_are_forgotten() {
+    let (mut end, mut law) = heard(&Params::default());
+    let mut packet = 1000.0;
+    for (i, s) in [1000.0, 750.0, 667.0, 625.0, 500.0].into_iter().enumerate() {
+        end.now += Duration::from_millis(300);
+        // each report tells of a new loss event
+        let p = 0.01 * (i + 1) as f64;
+        tell(&mut end, &mut law, 20_000, p);
+        packet = law.rate() / tcp_friendly_rate(PACKET, 0.1, p) * 1000.0;
+        assert!((packet - s).abs() < 1e-6, "{i}: {packet}");
+        send_of(&mut end, &mut law, 500);
+    }
+    near(packet, 500.0);
 }
 
 /// R ← 0.9·R + 0.1·R_sample   [RFC5348 §4.3]
@@ -278,11 +318,13 @@ struct Sink {
     end: End,
     law: Receiver,
     next: u64,
+    /// Of the packets that arrive.
+    size: Bytes,
 }
 
 impl Sink {
     fn new(params: &Params) -> Self {
-        Self { end: End::new(SINK), law: Receiver::new(params, PACKET), next: 0 }
+        Self { end: End::new(SINK), law: Receiver::new(params, PACKET), next: 0, size: PACKET }
     }
 
     fn listen(&mut self, call: impl FnOnce(&mut Receiver, &mut ReceiverCx<'_, '_>)) -> Vec<Report> {
@@ -303,7 +345,7 @@ impl Sink {
         let sent_at = Time::from_nanos(ms(at).as_nanos().saturating_sub(50_000_000));
         let data = Arrival {
             seq,
-            size: PACKET,
+            size: self.size,
             bytes_before: seq * 1000,
             sent_at,
             marked: false,
@@ -374,6 +416,23 @@ fn the_first_loss_is_reported_at_once_and_stands_for_the_rate_before_it() {
         assert_eq!(told, 0);
         let said = sink.arrive(1620, 1, Some(RTT));
         assert!(said.last().is_some_and(|last| last.held == Duration::ZERO && last.loss > report.loss));
+    }
+}
+
+/// Packets of 1000 and 500 bytes in turn, one in 10 ms: 600 kbit/s, which is what the first interval stands for with s = 750 B
+/// [RFC5348 §4.1, §6.3.1]
+#[test]
+fn the_first_interval_is_of_the_mean_size_of_what_arrived() {
+    for (mean_size, s) in [(true, 750), (false, 1000)] {
+        let params = Params { tolerance: 0.000_01, mean_size, ..Params::default() };
+        let mut sink = Sink::new(&params);
+        for i in 0..50 {
+            sink.size = Bytes::new(if i % 2 == 0 { 1000 } else { 500 });
+            sink.arrive(1000 + 10 * i, 0, Some(RTT));
+        }
+        let said = sink.arrive(1510, 1, Some(RTT));
+        let [.., report] = said[..] else { panic!("nothing was said") };
+        near(report.loss, loss_event_rate_of(Bytes::new(s), 0.1, 600e3, 0.000_01));
     }
 }
 

@@ -3,6 +3,7 @@
 mod limited;
 mod receive_rates;
 mod receiver;
+mod sizes;
 mod source;
 mod words;
 

@@ -3,6 +3,7 @@
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Bytes, Duration, Time};
 
+use super::sizes::mean_size;
 use super::words::{Header, Report};
 use crate::shared::{LossEvents, ReceiveRate, loss_event_rate_of};
 use crate::tfrc::Params;
@@ -11,7 +12,10 @@ use crate::tfrc::Params;
 #[derive(Clone, Debug)]
 pub struct Receiver {
     params: Box<Params>,
+    /// Size of a full packet.
     packet: Bytes,
+    /// Bytes and packets that arrived.
+    arrived: (u64, u64),
     /// What the newest packet said, and when it arrived.
     heard: Option<Heard>,
     losses: LossEvents,
@@ -34,11 +38,12 @@ struct Heard {
 }
 
 impl Receiver {
-    /// A receiver of packets of size `packet`.
+    /// A receiver of packets of which full ones have size `packet`.
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
         let discount = params.discounting.then_some(params.discount_threshold);
         Self {
             packet,
+            arrived: (0, 0),
             heard: None,
             losses: LossEvents::new(params.intervals as usize, discount),
             arriving: ReceiveRate::new(),
@@ -66,9 +71,16 @@ impl Receiver {
         // the rate that is right is half of what was sent before the loss; in slow start the receive rate is that
         // X_target = max X_recv; first interval = 1/p with equation(p) = X_target within 5 %    [RFC5348 §6.3.1]
         let rtt_s = rtt.as_secs_f64();
+        let packet = self.size();
         // our choice: at least a packet per round trip, for a first packet that is lost leaves no receive rate
-        let target = self.fastest.max(self.arriving.within(rtt)).max(self.packet.as_f64() * 8.0 / rtt_s);
-        1.0 / loss_event_rate_of(self.packet, rtt_s, target, self.params.tolerance)
+        let target = self.fastest.max(self.arriving.within(rtt)).max(packet.as_f64() * 8.0 / rtt_s);
+        1.0 / loss_event_rate_of(packet, rtt_s, target, self.params.tolerance)
+    }
+
+    /// s: the mean size of what arrived [RFC5348 §4.1]; of a full packet before that.
+    fn size(&self) -> Bytes {
+        let mean = mean_size(self.arrived.0, self.arrived.1).filter(|_| self.params.mean_size);
+        mean.map_or(self.packet, |mean| mean.max(Bytes::new(1)))
     }
 
     /// Takes losses or a mark into the history by `take`, which is given the round-trip time and the first interval.
@@ -124,6 +136,7 @@ impl ReceiverLaw for Receiver {
         };
         let window = self.rtt(Some(header)).unwrap_or(self.params.initial_rtt);
         self.arriving.record(now, data.size, window);
+        self.arrived = (self.arrived.0 + data.size.as_u64(), self.arrived.1 + 1);
         if self.heard.is_none_or(|heard| heard.seq < data.seq) {
             self.heard = Some(Heard { seq: data.seq, at: now, header });
         }

@@ -5,6 +5,7 @@ use units::{Bytes, Duration, Rate, Time};
 
 use super::limited::Limited;
 use super::receive_rates::ReceiveRates;
+use super::sizes::Sizes;
 use super::words::{Header, Report};
 use crate::shared::tcp_friendly_rate;
 use crate::tfrc::Params;
@@ -13,7 +14,9 @@ use crate::tfrc::Params;
 #[derive(Clone, Debug)]
 pub struct Sender {
     params: Box<Params>,
+    /// s, as of the last report.
     packet: Bytes,
+    sizes: Sizes,
     /// X, in bit/s.
     rate: f64,
     /// X_inst/X: what the damping makes of the rate.
@@ -45,12 +48,13 @@ struct Path {
 }
 
 impl Sender {
-    /// A source of packets of size `packet`.
+    /// A source whose full packets have size `packet`.
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
         Self {
             packet,
             // one packet per second                                               [RFC5348 §4.2]
             rate: packet.as_f64() * 8.0,
+            sizes: Sizes::new(params.size_intervals),
             damping: 1.0,
             path: None,
             received: ReceiveRates::new(Time::ZERO),
@@ -109,6 +113,13 @@ impl Sender {
             self.rate = (2.0 * self.rate).min(limit).max(self.initial(path.rtt_s));
             path.doubled_at = now;
             self.path = Some(path);
+        }
+    }
+
+    /// Takes the mean size of packets for s [RFC5348 §4.1].
+    fn measure_size(&mut self) {
+        if let (true, Some(mean)) = (self.params.mean_size, self.sizes.mean()) {
+            self.packet = mean.max(Bytes::new(1));
         }
     }
 
@@ -189,6 +200,7 @@ impl SenderLaw for Sender {
         cx.measured_rtt(sample);
         let sample_s = sample.as_secs_f64();
         self.note_busy();
+        self.measure_size();
         let data_limited = self.limited.heard(report.sent_at, now);
         let Some(before) = self.path else {
             let root = sample_s.sqrt();
@@ -208,6 +220,7 @@ impl SenderLaw for Sender {
         let worse = report.loss > before.loss;
         if worse {
             cx.count(Count::Episodes, 1);
+            self.sizes.lost();
         }
         let limit = if data_limited && worse {
             self.received.halve();
@@ -253,9 +266,10 @@ impl SenderLaw for Sender {
     }
 
     #[inline]
-    fn stamp(&mut self, _sending: &Sending, cx: &mut Cx<'_>) -> Label {
+    fn stamp(&mut self, sending: &Sending, cx: &mut Cx<'_>) -> Label {
         let now = cx.now();
         self.note_busy();
+        self.sizes.sent(sending.size);
         self.sent_at = Some(now);
         self.idle = false;
         let rtt = self.path.map(|path| Duration::from_secs_f64(path.rtt_s));
