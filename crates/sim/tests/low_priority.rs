@@ -164,3 +164,23 @@ fn ledbat_builds_on_its_own_queue_after_ten_minutes() {
     within(queue_under_drift("ledbat", 660, 0), 0.190..=0.210);
     within(queue_under_drift("ledbat_pp", 660, 0), 0.045..=0.063);
 }
+
+/// With a clock that is an hour off, either way and at either end, the trace is the same as with none: of those that read one-way delays
+/// as of those that do not.
+#[test]
+fn an_hour_between_the_clocks_changes_no_trace() {
+    for scheme in ["ledbat", "ledbat_pp", "tcp_lp", "bbr", "reno"] {
+        let mut dumbbell = Dumbbell::new(30, 0, 100);
+        dumbbell.flow(scheme, 0);
+        dumbbell.flow("cubic", 5);
+        let right = dumbbell.run().hash;
+        let ends = [dumbbell.net.flows[0].from, dumbbell.net.flows[0].to[0].node];
+        let hour = Duration::from_secs(3600);
+        for (node, offset) in
+            ends.into_iter().flat_map(|node| [(node, Offset::ahead(hour)), (node, Offset::behind(hour))])
+        {
+            dumbbell.net.clocks = vec![ClockSpec { node, offset, drift: Drift::ZERO }];
+            assert_eq!(dumbbell.run().hash, right, "{scheme}, {node:?}, {offset}");
+        }
+    }
+}

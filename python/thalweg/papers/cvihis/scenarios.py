@@ -65,7 +65,7 @@ class Flow:
         if self.stop_s is not None:
             ends["stop"] = f"{self.stop_s:g} s"
         if self.kind not in MODES:
-            settings = {"sack": False, "delayed_ack": False, **self.tcp}
+            settings = {"sack": False, "delayed_ack": False, "recovery_timer": "steady", **self.tcp}
             return {
                 **ends,
                 "scheme": self.kind,
