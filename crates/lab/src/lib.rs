@@ -5,6 +5,7 @@ mod controlled;
 mod edit;
 mod expect;
 mod file;
+mod frames;
 mod metrics;
 mod named;
 mod outside;

@@ -37,6 +37,7 @@ FLOWS: tuple[Column, ...] = (
     ("frames_played", "frames played", 1.0),
     ("frames_late", "late", 1.0),
     ("frames_lost", "lost", 1.0),
+    ("frames_spoiled", "spoiled", 1.0),
     ("frames_dropped", "dropped by the sender", 1.0),
     ("fct_s", "completed in (s)", 1.0),
 )
@@ -57,6 +58,7 @@ RECEIVERS: tuple[Column, ...] = (
     ("frames_played", "frames played", 1.0),
     ("frames_late", "late", 1.0),
     ("frames_lost", "lost", 1.0),
+    ("frames_spoiled", "spoiled", 1.0),
 )
 LINKS: tuple[Column, ...] = (
     ("link", "link", 1.0),
@@ -113,6 +115,7 @@ QUIET = {
     "policed",
     "expired",
     "frames_late",
+    "frames_spoiled",
     "frames_dropped",
 }
 """Columns that are left out when they hold nothing but zeros."""

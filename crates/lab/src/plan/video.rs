@@ -8,7 +8,8 @@ use sim::Cast;
 use stack::stream::{Depends, FrameType, Frames, Modes, Player, Video};
 use units::{Duration, Rate};
 
-use crate::file::{self, DependsWord, Flow, LateWord, Source, SourceWord};
+use crate::file::{Flow, Source, SourceWord};
+use crate::frames::{self, DependsWord, LateWord};
 use crate::read::{At, Notes, shortened, suggestion};
 
 /// Largest list of frame sizes that is read.
@@ -243,7 +244,7 @@ pub(super) fn player(
 }
 
 /// `None` when something is noted.
-fn depends(player: &file::Player, video: Option<&Video>, notes: &mut Notes) -> Option<Depends> {
+fn depends(player: &frames::Player, video: Option<&Video>, notes: &mut Notes) -> Option<Depends> {
     // what is wrong with the video has been told
     let has_types = video.is_none_or(|video| !video.types().is_empty());
     let Some(word) = player.depends.given() else {
@@ -264,7 +265,7 @@ fn depends(player: &file::Player, video: Option<&Video>, notes: &mut Notes) -> O
 }
 
 /// The outer `None` when something is noted.
-fn modes(player: &file::Player, scheme: &str, notes: &mut Notes) -> Option<Option<Modes>> {
+fn modes(player: &frames::Player, scheme: &str, notes: &mut Notes) -> Option<Option<Modes>> {
     let Some(modes) = player.modes.given() else {
         for (key, span) in player.written() {
             if matches!(key, "low" | "high") {
