@@ -47,6 +47,9 @@ KEPT = {
     "nix": {"emulate", "live", "benches"},
     "blake3": {"live"},
     "raptorq": {"live"},
+    "quinn": {"live"},
+    "socket2": {"live"},
+    "getrandom": {"live"},
 }
 
 BELOW_LAB = {"units", "contract", "wire", "stack", "schemes", "sim"}

@@ -66,6 +66,10 @@ impl Udp {
     /// Where the system cannot do what is needed.
     pub fn of(socket: UdpSocket) -> io::Result<Self> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        // quinn-udp 0.6.3 asks for time stamps and has room for 96 bytes of what comes beside a datagram: with them the congestion mark
+        // of datagrams that came joined would be cut off
+        #[cfg(target_os = "linux")]
+        nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::ReceiveTimestampns, &false)?;
         // as much as it grants
         let _ = state.set_send_buffer_size(UdpSockRef::from(&socket), BUFFER);
         let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), BUFFER);
