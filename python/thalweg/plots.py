@@ -37,23 +37,36 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 SCHEME_COLOURS = {
     "aimd": "#8268c9",
     "asmp": "#c2508f",
+    "bbr": "#6b7885",
     "bic": "#a98f12",
+    "coopcon": "#9c6b3f",
     "cubic": "#dd7a30",
+    "cvihis": "#2b5c9e",
+    "flecom": "#6a6a6a",
     "his": "#3aa0c4",
     "hobhis": "#6f8f3a",
     "icp": "#c2508f",
+    "ledbat": "#b07cc6",
+    "ledbat_pp": "#8c4a6e",
     "mca": "#3878c7",
     "mircc": "#3878c7",
     "mircc_multipath": "#7286a8",
     "nack": "#8d7b6b",
+    "ndnsieve": "#b07cc6",
+    "pcon": "#8c4a6e",
     "perif_ecn": "#8d7b6b",
     "pgmcc": "#6f8f3a",
     "raaqm": "#d1495b",
     "reno": "#2a9d82",
     "srmcc": "#d1495b",
+    "tcp_lp": "#8d7b6b",
     "tfmcc": "#3aa0c4",
+    "tfrc": "#d98fb0",
 }
 """A scheme keeps its colour in every picture. Two have the same only where they cannot meet in one network."""
+
+NO_SCHEME = "#9aa3ab"
+"""Colour of what has no scheme, in a picture of schemes."""
 
 SHADES = (0.0, 0.38, -0.3, 0.6)
 """How much lighter, or darker, the flows of one scheme are than the first of them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import plots
 from ..plots import COLOURS, FAINT, INK, MARKERS, SCHEME_COLOURS, style, svg
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ __all__ = [
     "MARKERS",
     "band",
     "bars",
+    "colour_of",
     "finish",
     "legend",
     "logarithmic",
@@ -42,8 +44,14 @@ def panels(
 
 
 def colour_of(colour: int | str) -> str:
-    """The colour with that number, or the one that a scheme has in every picture."""
-    return COLOURS[colour] if isinstance(colour, int) else SCHEME_COLOURS[colour]
+    """The colour with that number, or the one that a scheme has in every picture.
+
+    `reno +` is a lighter one, for what is told apart from the first of its scheme.
+    """
+    if isinstance(colour, int):
+        return COLOURS[colour]
+    name, _, lighter = colour.partition(" ")
+    return plots.shade(SCHEME_COLOURS[name], 0.45) if lighter else SCHEME_COLOURS[name]
 
 
 def steps(

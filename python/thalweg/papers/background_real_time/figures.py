@@ -60,7 +60,7 @@ def _panel(
         axes,
         [case.replace(" ", " / ") for case in s.GRID],
         heights,
-        colours=[way.colour for way in ways.values()],
+        colours=[way.scheme for way in ways.values()],
     )
     _plot.finish(
         axes, title, unit, x="round trip / room of the queue (ms)", top=top, margin=0.01, legend=False

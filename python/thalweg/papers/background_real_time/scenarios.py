@@ -67,7 +67,6 @@ class Way:
 
     label: str
     scheme: str
-    colour: int
     params: Tree = field(default_factory=dict)
 
     def flow(self, name: str, start_s: float = 0.0) -> Tree:
@@ -86,22 +85,22 @@ class Way:
         return flow
 
 
-RENO = Way("NewReno", "reno", 9)
-CUBIC = Way("CUBIC", "cubic", 5)
-BBR = Way("BBR", "bbr", 2)
+RENO = Way("NewReno", "reno")
+CUBIC = Way("CUBIC", "cubic")
+BBR = Way("BBR", "bbr")
 
 LOW: dict[str, Way] = {
-    "cvihis": Way("CVIHIS, background", "cvihis", 0, {"mode": "background"}),
-    "ledbat": Way("LEDBAT", "ledbat", 1),
-    "ledbat_pp": Way("LEDBAT++", "ledbat_pp", 2),
-    "tcp_lp": Way("TCP-LP", "tcp_lp", 3),
+    "cvihis": Way("CVIHIS, background", "cvihis", {"mode": "background"}),
+    "ledbat": Way("LEDBAT", "ledbat"),
+    "ledbat_pp": Way("LEDBAT++", "ledbat_pp"),
+    "tcp_lp": Way("TCP-LP", "tcp_lp"),
     "reno": RENO,
 }
 """Low-priority schemes, and one that does not yield."""
 
 REAL: dict[str, Way] = {
-    "cvihis": Way("CVIHIS, real-time", "cvihis", 0, {"mode": "real_time"}),
-    "tfrc": Way("TFRC", "tfrc", 1),
+    "cvihis": Way("CVIHIS, real-time", "cvihis", {"mode": "real_time"}),
+    "tfrc": Way("TFRC", "tfrc"),
     "bbr": BBR,
     "reno": RENO,
     "cubic": CUBIC,

@@ -43,6 +43,9 @@ PRINTED_JAIN: dict[str, dict[str, float]] = {
 LEAST_MS = 30.0
 """Where logarithmic axes of delay begin: below every round-trip time."""
 
+LOOKS = {"calibrated": "ndnsieve", "literal": "ndnsieve +"}
+"""Colours of the two profiles; the others have their schemes'."""
+
 NUMBERS = {scene: number for number, scene in enumerate(scenarios.SCENES, 1)}
 Draw = Callable[[Samples, Scale], Figure]
 Tabulate = Callable[[Samples, Scale], Table]
@@ -170,7 +173,7 @@ def _bars(
     places = [f"C{i + 1}" for i in range(CONSUMERS[scene])]
     if logarithmic:
         _plot.logarithmic(panel, "y")
-    _plot.bars(panel, places, heights)
+    _plot.bars(panel, places, heights, colours=[LOOKS.get(way, way) for way in WAYS])
     _plot.finish(panel, "", y, x="", margin=0.02)
     if logarithmic:
         panel.set_ylim(bottom=LEAST_MS)

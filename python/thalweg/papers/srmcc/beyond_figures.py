@@ -45,7 +45,7 @@ def tree_figure(samples: Samples, scale: Scale) -> Figure:
                 column = key.format(name).replace("_bps", "_share").replace("loss_", "loss_percent_")
                 row |= {column: short(numbers[-1][0]), f"{column}_ci95": short(numbers[-1][1])}
             heights[NAMES[scheme]] = ([mean for mean, _ in numbers], [half for _, half in numbers])
-        _plot.bars(axis, [_words(name) for name in beyond.SUBTREES], heights)
+        _plot.bars(axis, [_words(name) for name in beyond.SUBTREES], heights, colours=SCHEMES)
         _plot.finish(axis, title, unit, x="bottleneck", margin=0.02, legend=False)
     return Figure(
         "Not in the paper: 64 receivers behind three bottlenecks",
@@ -112,7 +112,7 @@ def large_figure(samples: Samples, scale: Scale) -> Figure:
                 mean, half = mean_and_interval(samples[LARGE, f"{scheme}-{count}"], value)
                 row |= {name: short(mean), f"{name}_ci95": short(half)}
             rows.append(row)
-    _plot.bars(axes[0][1], [NAMES[scheme] for scheme in SCHEMES], heights)
+    _plot.bars(axes[0][1], [NAMES[scheme] for scheme in SCHEMES], heights, colours=(0, "reno"))
     axes[0][1].axhline(fair, color=_plot.FAINT, linewidth=0.9, linestyle="--", zorder=0)
     axes[0][1].tick_params(axis="x", labelsize=7.5)
     _plot.finish(axes[0][1], "(b) Beside two TCP connections", "Mbit/s", x="", margin=0.02)

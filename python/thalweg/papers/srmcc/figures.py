@@ -175,7 +175,7 @@ def figure_8(samples: Samples, scale: Scale) -> Figure:
                 for scheme in SCHEMES
             ]
             heights[label] = ([mean for mean, _ in numbers], [half for _, half in numbers])
-        _plot.bars(axis, [NAMES[s] for s in SCHEMES], heights)
+        _plot.bars(axis, [NAMES[s] for s in SCHEMES], heights, colours=(0, "reno", "reno +"))
         axis.tick_params(axis="x", labelsize=7.5)
         fair = scenarios.BOTTLENECK_BPS[n] / (4 if n == 4 else 3) / 1e6
         axis.axhline(fair, color=_plot.FAINT, linewidth=0.9, linestyle="--", zorder=0)
@@ -226,7 +226,7 @@ def _scheme_bars(
         heights[NAMES[scheme]] = ([mean for mean, _ in numbers], [half for _, half in numbers])
         for row, (mean, half) in zip(rows, numbers, strict=True):
             row |= {scheme: short(mean), f"{scheme}_ci95": short(half)}
-    _plot.bars(axis, [str(n) for n in measures.ALL], heights)
+    _plot.bars(axis, [str(n) for n in measures.ALL], heights, colours=SCHEMES)
     _plot.finish(axis, title, y, x="scenario", margin=0.02, **more)
     return rows
 
