@@ -106,6 +106,32 @@ def test_variation_is_that_of_seconds_over_their_mean():
     assert measures.variation(sample(video=[1, 3] * 5), "video", 0, 10) == pytest.approx(np.sqrt(10 / 9) / 2)
 
 
+def test_a_deviation_over_longer_intervals_is_that_of_their_means():
+    # 1, 3, 1, 3 … in pairs are all 2; in fives 9/5 and 11/5
+    saw = sample(video=[1, 3] * 5)
+    assert measures.deviation(saw, "video", 0, 10, span_s=2.0) == 0.0
+    assert measures.deviation(saw, "video", 0, 10, span_s=5.0) == pytest.approx(np.sqrt(2) * 0.2e6)
+    assert measures.deviation(saw, "video", 0, 10) == pytest.approx(np.sqrt(10 / 9) * 1e6)
+
+
+def test_connections_have_the_timer_of_the_papers_hosts():
+    settings = {flow["name"]: flow.get("tcp") for flow in scenarios.friendliness("3000 80", Scale())["flows"]}
+    assert settings == {
+        "video": None,
+        "tcp": {"sack": False, "delayed_ack": False, "recovery_timer": "steady"},
+    }
+    other = scenarios.friendliness_impatient("3000 80", Scale())["flows"][1]
+    assert other["tcp"]["recovery_timer"] == "impatient"
+
+
+def test_half_of_the_decrease_is_all_that_differs():
+    one, other = (
+        [flow["params"] for flow in made("2", Scale())["flows"]]
+        for made in (scenarios.two_queues, scenarios.smaller_decrease)
+    )
+    assert [{**params, "decrease": 1.05} for params in one] == other
+
+
 def test_only_streams_that_are_active_count_in_a_phase():
     both = {f"rate v{i}": np.full(280, value) for i, value in ((1, 2.0), (2, 2.0), (3, 0.0), (4, 0.0))}
     phases = {"times_s": np.arange(1.0, 281.0), **both}
@@ -170,4 +196,10 @@ def test_table_2_comes_out():
 
 def test_the_output_is_json(figure_3):
     text = json.loads(json.dumps(figure_3.as_dict(), allow_nan=False))
-    assert {claim["n"] for claim in text["claims"]} == {5}
+    assert {claim["n"] for claim in text["claims"]} == {1}
+
+
+def test_a_quick_reproduction_takes_one_seed_over_the_whole_time(figure_3):
+    assert len(figure_3.runs) == len(scenarios.FIGURE_3_MS)
+    assert figure_3.notes[0] == "Quick: runs take fewer seeds; verdicts are indicative."
+    assert figure_3.figures["figure-3"].tables["10-ms"].columns["time_s"][-1] == 300.0

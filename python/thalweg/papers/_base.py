@@ -19,11 +19,13 @@ class Scale:
     """How much of the paper's time is simulated. The events of a run are compressed together with its length."""
 
     factor: float = 1.0
+    fewer: bool = False
+    """Fewer seeds, whatever the time."""
 
     @property
     def quick(self) -> bool:
-        """Less than the whole time."""
-        return self.factor < 1.0
+        """Less than the whole time, or fewer seeds."""
+        return self.factor < 1.0 or self.fewer
 
     def seconds(self, paper_s: float) -> float:
         """A moment or a length of the paper, in simulated seconds."""
@@ -206,7 +208,7 @@ class Study:
     choices: Callable[[], Mapping[str, str]]
     """What the paper leaves open and we chose, or how the comparison was made: key, choice and reason."""
     quick_factor: float = 0.25
-    """Share of the simulated time that a quick reproduction takes."""
+    """Share of the simulated time that a quick reproduction takes; 1 where claims need all of it."""
     emulated: Callable[[], Emulated] | None = None
     """What of it can be run in real time, too."""
     only_emulated: bool = False

@@ -144,7 +144,7 @@ def _reason(
         if claim.reason is not None:
             parts.append(claim.reason)
     if quick:
-        parts.append("quick run: fewer seeds and shorter runs than the paper's")
+        parts.append("quick run: fewer seeds or shorter runs")
     return ". ".join(part.rstrip(".") for part in parts if part) + "."
 
 

@@ -100,4 +100,6 @@ def percent(quantity: Quantity) -> str:
 
 def quick_note(scale: Scale) -> str:
     """What a caption says of a quick run."""
-    return f" Quick run: {scale.factor:.0%} of the paper's time." if scale.quick else ""
+    if scale.factor < 1.0:
+        return f" Quick run: {scale.factor:.0%} of the paper's time."
+    return " Quick run: fewer seeds." if scale.quick else ""

@@ -88,7 +88,7 @@ def carry_out(
     wanted = (
         {name for plate in plates for name in plate.experiments} if figure is not None else set(experiments)
     )
-    scale = Scale(study.quick_factor if quick else 1.0)
+    scale = Scale(study.quick_factor, fewer=True) if quick else Scale()
     runs = plan(experiments.values(), wanted, scale, seed)
     samples = run_all(runs, jobs=jobs, out=out, progress=progress)
     collected = collect(samples)
@@ -268,9 +268,8 @@ def _notes(study: Study, scale: Scale, figure: str | None) -> list[str]:
     notes = []
     if scale.quick:
         whose, what = ("the paper's", "verdicts") if of_paper else ("the whole", "numbers")
-        notes.append(
-            f"Quick: runs take {scale.factor:.0%} of {whose} time, with fewer seeds; {what} are indicative."
-        )
+        time = f"runs take {scale.factor:.0%} of {whose} time, with" if scale.factor < 1.0 else "runs take"
+        notes.append(f"Quick: {time} fewer seeds; {what} are indicative.")
     if figure is not None:
         claims = "; only the claims that rest on it are listed" if of_paper else ""
         notes.append(f"Only what {figure} needs was run{claims}.")

@@ -53,6 +53,7 @@ PAPER = Paper(
     measures=_measures,
     plates=_plates,
     choices=_choices,
+    # to yield takes two minutes, however quick the reader is
     quick_factor=1.0,
     emulated=_emulated,
 )

@@ -68,6 +68,12 @@ EXPERIMENTS: dict[str, Experiment] = {
             scenarios.FRIENDLY,
             scenarios.friendliness_with_noise,
         ),
+        _experiment(
+            "impatient",
+            "Figure 4 with another timer in recoveries",
+            scenarios.FRIENDLY,
+            scenarios.friendliness_impatient,
+        ),
         _experiment("tcp variants", "§4.3: other kinds of TCP", scenarios.VARIED, scenarios.varied),
         _experiment(
             "bias", "§4.3: round-trip times of 20 and 200 ms", ("real_time", "reno"), scenarios.bias, seeds=5
@@ -90,6 +96,13 @@ EXPERIMENTS: dict[str, Experiment] = {
             "milder", "§4.4: shorter steps in background mode", ("4000 50 150",), scenarios.milder, seeds=5
         ),
         _experiment("two queues", "Table 2", scenarios.TABLE_2, scenarios.two_queues, seeds=5, weight=0.5),
+        _experiment(
+            "smaller decrease",
+            "Table 2 with half of the decrease after a loss",
+            scenarios.TABLE_2,
+            scenarios.smaller_decrease,
+            weight=0.5,
+        ),
         _experiment(
             "figure 8",
             "Figure 8: a third stream for a while",

@@ -27,8 +27,12 @@ def rate(sample: Sample, name: str, begin: float = SETTLED_S, end: float = END_S
     return mean_between(sample["times_s"], sample[f"rate {name}"], begin, end)
 
 
-def deviation(sample: Sample, name: str, begin: float = SETTLED_S, end: float = END_S) -> float:
-    """Standard deviation of the rate in intervals of 1 s, in bit/s."""
+def deviation(
+    sample: Sample, name: str, begin: float = SETTLED_S, end: float = END_S, span_s: float = 1.0
+) -> float:
+    """Standard deviation of the rate in intervals of 1 s, or longer ones, in bit/s."""
+    if span_s > 1.0:
+        return float(np.std(means_of(sample, name, begin, end, span_s), ddof=1))
     return float(np.std(sample[f"rate {name}"][inside(sample["times_s"], begin, end)], ddof=1))
 
 
@@ -170,10 +174,14 @@ def friendly_shares(samples: Samples, rtt: int | None = None) -> Any:
 
 
 def worst(samples: Samples) -> Measured:
-    """The greatest ratio of the 26 tests, either way; with selective acknowledgements; with 2 % of random traffic."""
-    ratios, repaired, mixed = (
+    """The greatest ratio of the 26 tests, either way.
+
+    Then the same with selective acknowledgements, with 2 % of random traffic, and with a timer that does not start anew
+    in a recovery.
+    """
+    ratios, repaired, mixed, impatient = (
         by_seed(samples, name, scenarios.FRIENDLY, lambda s, _: ratio(s, "video", "tcp"))
-        for name in ("friendliness", "with SACK", "with noise")
+        for name in ("friendliness", "with SACK", "with noise", "impatient")
     )
 
     def farthest(values: Any) -> Quantity:
@@ -187,6 +195,7 @@ def worst(samples: Samples) -> Measured:
         "median": quantity(middle),
         "worst_with_sack": farthest(repaired),
         "worst_with_noise": farthest(mixed),
+        "worst_impatient": farthest(impatient),
         "mean_with_noise": quantity((mixed / (1 + mixed)).mean(axis=1)),
     }
 
@@ -411,7 +420,7 @@ MEASURES: dict[str, Measure] = {
     "back_off": Measure(("back-off",), back_off),
     "figure_3": Measure(("figure 3",), figure_3),
     "recovery": Measure(("figure 3",), recovery),
-    "worst": Measure(("friendliness", "with SACK", "with noise"), worst),
+    "worst": Measure(("friendliness", "with SACK", "with noise", "impatient"), worst),
     "fairness": Measure(("friendliness",), fairness),
     "short": Measure(("friendliness",), short),
     "long": Measure(("friendliness",), long),

@@ -19,8 +19,9 @@ CHOICES: dict[str, str] = {
     "the paper gives no size.",
     "time": "300 s, averages from 50 s as in the paper's §4.4, unless a figure says otherwise.",
     "start": "Streams start at a quarter or at half of the capacity; the paper varies it without saying how.",
-    "tcp": "NewReno without SACK, with an acknowledgement for each segment: the paper names delayed ones an improvement "
-    "that only some implementations had. The table tcp-variants has the others.",
+    "tcp": "NewReno without SACK, an acknowledgement for each segment: the paper calls delayed ones an improvement "
+    "that only some implementations had. Its hosts ran Linux, whose timer starts anew with each acknowledgement of "
+    "something new, in a recovery too (`recovery_timer`). The table tcp-variants has other kinds.",
     "delays": "Half of a round trip each way, a quarter on each host's link; access links carry 100 Mbit/s.",
     "rates": "Rates are those at which is sent, as in the paper's Table 2, in intervals of 1 s.",
     "cases": "Which capacities, queues and round trips met in the 20, 26, 30 and 50 tests is not said: grids over the "
@@ -176,6 +177,7 @@ FRIENDLY: dict[str, tuple[int, int, int]] = {
 
 TCP_VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "newreno": ("reno", {}, {}),
+    "impatient": ("reno", {"recovery_timer": "impatient"}, {}),
     "sack": ("reno", {"sack": True}, {}),
     "as-linux": ("reno", {"sack": True, "delayed_ack": True}, {"counting": "bytes"}),
     "delayed": ("reno", {"sack": True, "delayed_ack": True}, {}),
@@ -198,6 +200,11 @@ def friendliness_with_sack(variant: str, _scale: Scale) -> Tree:
 
 NOISE = 0.02
 """Share of the capacity that random traffic has, where there is any."""
+
+
+def friendliness_impatient(variant: str, _scale: Scale) -> Tree:
+    """The same with the timer of RFC 6582, which starts anew once in a recovery: many losses end in a timeout."""
+    return _friendly(variant, {"recovery_timer": "impatient"})
 
 
 def friendliness_with_noise(variant: str, scale: Scale) -> Tree:
@@ -360,6 +367,14 @@ def two_queues(variant: str, _scale: Scale) -> Tree:
     return network(
         f"CVIHIS Table 2, row {variant}", _three(first, third), first=(first, 40), second=(second, 40)
     )
+
+
+def smaller_decrease(variant: str, scale: Scale) -> Tree:
+    """A row of Table 2 with half of the decrease after a loss: a factor of 1.05 instead of Table 1's 1.10."""
+    tree = two_queues(variant, scale)
+    for flow in tree["flows"]:
+        flow["params"] = {**flow["params"], "decrease": 1.05}
+    return tree
 
 
 def figure_8(_variant: str, _scale: Scale) -> Tree:
