@@ -248,10 +248,10 @@ fn settings_that_the_kernel_has_not_are_refused() {
     if !possible("settings that the kernel has not") {
         return;
     }
-    let plan = plan(&PAIR.replace("size = \"500 kB\"", "tcp = { recovery_timer = \"steady\" }"));
+    let plan = plan(&PAIR.replace("size = \"500 kB\"", "tcp = { undo = false }"));
     let error = emulate::run(&plan.blueprint, &Settings::default(), &Control::default(), None);
     let message = error.expect_err("there is no such setting").to_string();
-    assert!(message.contains("flow `file`") && message.contains("`tcp.recovery_timer`"), "{message}");
+    assert!(message.contains("flow `file`") && message.contains("`tcp.undo`"), "{message}");
 }
 
 /// Two emulations of one process at once, with nodes of one name.
