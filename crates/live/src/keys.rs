@@ -30,7 +30,6 @@ impl Key {
     }
 
     /// For what is sent to a group.
-    #[expect(dead_code, reason = "sessions of groups stand on this")]
     pub(crate) fn group(secret: &Secret, nonce: &[u8; NONCE]) -> Self {
         Self::derive("thalweg 1 group", secret, &[nonce])
     }

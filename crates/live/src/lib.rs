@@ -6,7 +6,9 @@
 
 pub mod content;
 mod control;
+mod ear;
 pub mod forward;
+mod group;
 mod keys;
 mod line;
 mod machine;
@@ -30,9 +32,10 @@ pub mod transfer;
 mod udp;
 
 pub use control::{Control, Phase, Progress};
+pub use group::{Group, Left, send_to_group};
 pub use outcome::{End, Lateness, Outcome, Refused, Stats, Traffic};
 pub use outer::{Batch, Fate, Outer, Train};
 pub use receive::receive;
 pub use send::send;
 pub use settings::{Accept, Cargo, Limits, Meet, Scheme, Secret, Settings, Store};
-pub use udp::{Udp, wake_exactly};
+pub use udp::{Interface, Multicast, Udp, wake_exactly};

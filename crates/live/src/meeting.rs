@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 use contract::Ecn;
 use units::{Duration, Time};
-use wire::stream::{COOKIE, Datagram, Hello, NONCE, Offer, Reason, Role, Welcome, Word};
+use wire::stream::{COOKIE, Datagram, Group, Hello, NONCE, Offer, Reason, Role, Welcome, Word};
 
 use crate::keys::{Jar, Key};
 use crate::line::Line;
@@ -59,7 +59,7 @@ pub(crate) struct Caller {
 pub(crate) enum Heard {
     Nothing,
     Refused(Reason),
-    Welcome { line: Box<Line>, peer: u32, offer: Option<Offer> },
+    Welcome { line: Box<Line>, peer: u32, offer: Option<Offer>, group: Option<Group> },
 }
 
 impl Caller {
@@ -156,10 +156,10 @@ impl Caller {
             Ok(Word::Refusal(reason)) => Heard::Refused(reason),
             // whoever sends must be told what for; whoever receives, what comes
             Ok(Word::Welcome(welcome)) if (self.role == Role::Receiver) == welcome.offer.is_some() => {
-                let Welcome { session, nonce, peer, offer, .. } = *welcome;
+                let Welcome { session, nonce, peer, offer, group } = *welcome;
                 let (seal, open) = Key::session(&self.secret, &self.nonce, &nonce);
                 let line = Box::new(Line::new(self.to, session, seal, open, now));
-                Heard::Welcome { line, peer, offer }
+                Heard::Welcome { line, peer, offer, group }
             }
             Ok(_) => {
                 stats.refused.misplaced += 1;
@@ -178,8 +178,10 @@ pub(crate) struct Door {
     secret: Secret,
     opening: Key,
     jar: Jar,
-    /// Who was let in last, by its nonce, and the welcome that it got.
-    inside: Option<Inside>,
+    /// So many are inside at one time, at most.
+    most: usize,
+    /// Who was let in last, by their nonces, and the welcomes that they got.
+    inside: VecDeque<Inside>,
     /// Nonces of those who were let in.
     used: VecDeque<[u8; NONCE]>,
 }
@@ -188,6 +190,15 @@ struct Inside {
     caller: u64,
     nonce: [u8; NONCE],
     welcome: Vec<u8>,
+}
+
+/// What a caller who is let in is told of its place.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// Its number among those who are served.
+    pub(crate) peer: u32,
+    /// The group to which data go.
+    pub(crate) group: Option<Group>,
 }
 
 /// What somebody who knocked wants.
@@ -212,19 +223,21 @@ impl std::ops::Deref for CallerHello {
 }
 
 impl Door {
-    pub(crate) fn new(secret: &Secret, outer: &mut impl Outer) -> Self {
+    /// A door for so many at one time.
+    pub(crate) fn new(secret: &Secret, most: usize, outer: &mut impl Outer) -> Self {
         Self {
             secret: secret.clone(),
             opening: Key::opening(secret),
             jar: Jar::new(draw(outer)),
-            inside: None,
-            used: VecDeque::with_capacity(NONCES),
+            most,
+            inside: VecDeque::new(),
+            used: VecDeque::new(),
         }
     }
 
-    /// Whether this caller was let in last.
+    /// Whether this caller is among those who were let in last.
     pub(crate) fn knows(&self, caller: u64) -> bool {
-        self.inside.as_ref().is_some_and(|inside| inside.caller == caller)
+        self.inside.iter().any(|inside| inside.caller == caller)
     }
 
     /// Somebody knocks.
@@ -259,7 +272,7 @@ impl Door {
             }
             return Knock::Nothing;
         }
-        if let Some(inside) = self.inside.as_ref().filter(|inside| inside.nonce == hello.nonce) {
+        if let Some(inside) = self.inside.iter().find(|inside| inside.nonce == hello.nonce) {
             // the welcome was lost
             post(from, &inside.welcome, outer, stats);
             return Knock::Nothing;
@@ -294,14 +307,16 @@ impl Door {
         hello: &CallerHello,
         from: SocketAddr,
         now: Time,
+        place: Place,
         offer: Option<Offer>,
         outer: &mut impl Outer,
     ) -> (Line, Vec<u8>) {
+        let Place { peer, group } = place;
         let (session, nonce) = (u32::from_be_bytes(draw(outer)), draw(outer));
         let (open, seal) = Key::session(&self.secret, &hello.nonce, &nonce);
-        let welcome = Word::Welcome(Box::new(Welcome { session, nonce, peer: 1, offer, group: None }));
+        let welcome = Word::Welcome(Box::new(Welcome { session, nonce, peer, offer, group }));
         let welcome = self.answer(hello.call, &hello.nonce, welcome);
-        if self.used.len() == NONCES {
+        if self.used.len() >= NONCES.max(2 * self.most) {
             self.used.pop_front();
         }
         self.used.push_back(hello.nonce);
@@ -318,7 +333,11 @@ impl Door {
         stats: &mut Stats,
     ) {
         post(to, &welcome, outer, stats);
-        self.inside = Some(Inside { caller: hello.caller, nonce: hello.nonce, welcome });
+        self.inside.retain(|inside| inside.caller != hello.caller);
+        if self.inside.len() >= self.most {
+            self.inside.pop_front();
+        }
+        self.inside.push_back(Inside { caller: hello.caller, nonce: hello.nonce, welcome });
     }
 
     fn answer(&self, call: u32, nonce: &[u8; NONCE], word: Word<'_>) -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! What a session asks of the machine that it runs on: a clock, and datagrams.
 
+use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
 
@@ -20,6 +21,13 @@ pub trait Outer {
 
     /// Sends a train of datagrams.
     fn send(&mut self, train: &Train<'_>) -> Fate;
+
+    /// Takes in what is sent to this group as well, from now on, and no longer what is sent to another one.
+    ///
+    /// # Errors
+    ///
+    /// Where that cannot be.
+    fn join(&mut self, group: SocketAddr) -> io::Result<()>;
 
     /// Fills `bytes` with chance that nobody can foresee.
     fn surprise(&mut self, bytes: &mut [u8]);

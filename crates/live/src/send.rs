@@ -38,7 +38,7 @@ pub fn send(
 }
 
 /// The work of a sender.
-struct Sending {
+pub(crate) struct Sending {
     scheme: Scheme,
     cargo: Cargo,
     offer: Offer,
@@ -136,7 +136,7 @@ pub(crate) fn size_is_right(packet: u16) -> bool {
 }
 
 impl Sending {
-    fn new(scheme: &Scheme, cargo: Cargo, about: Vec<u8>, limits: Limits) -> Result<Self, String> {
+    pub(crate) fn new(scheme: &Scheme, cargo: Cargo, about: Vec<u8>, limits: Limits) -> Result<Self, String> {
         let entry = entry(&scheme.name)?;
         let transport = transport(&entry)?;
         let (fits, size) = match &cargo {
@@ -249,6 +249,87 @@ impl Sending {
         self.counted = [mouth.stats.packets, mouth.stats.bytes, mouth.stats.content];
     }
 
+    /// A receiver is ready: with the first the machine begins.
+    pub(crate) fn join<O: Outer>(&mut self, peer: u32, window: u32, now: Time, mouth: &mut Mouth<'_, O>) {
+        let Some(opened) = self.opened else { return };
+        let first = self.machine.is_none();
+        if first {
+            match self.make(&opened, window.min(self.limits.window)) {
+                Ok(machine) => self.machine = Some(machine),
+                Err(why) => {
+                    self.failed = Some(why);
+                    return;
+                }
+            }
+        }
+        match &mut self.cargo {
+            Cargo::Paced(payload) => payload.on_join(PeerId(peer)),
+            Cargo::Windowed(source) => source.on_join(PeerId(peer)),
+        }
+        let Some(machine) = self.machine.as_mut().filter(|_| first) else { return };
+        machine.give(Input::Start, now);
+        if let Some(mode) = &self.mode {
+            machine.give(Input::Mode(mode), now);
+        }
+        self.post(now, mouth);
+    }
+
+    /// A receiver has gone.
+    pub(crate) fn leave(&mut self, peer: u32) {
+        if let Cargo::Paced(payload) = &mut self.cargo {
+            payload.on_leave(PeerId(peer));
+        }
+    }
+
+    /// A receiver said something; false where it should not have.
+    pub(crate) fn hear<O: Outer>(
+        &mut self,
+        peer: u32,
+        word: &Word<'_>,
+        at: &At,
+        mouth: &mut Mouth<'_, O>,
+    ) -> bool {
+        let (Some(machine), Some(opened)) = (&mut self.machine, &self.opened) else { return false };
+        let from = receiver(peer);
+        if let Word::Message(content) = word {
+            match &mut self.cargo {
+                Cargo::Paced(payload) => payload.on_word(from.peer, at.now, content),
+                Cargo::Windowed(source) => source.on_word(from.peer, at.now, content),
+            }
+            return true;
+        }
+        let envelope = Envelope {
+            flow: FLOW,
+            source: from,
+            to: SENDER.into(),
+            ecn: at.ecn,
+            outer_bytes: opened.outer_bytes,
+        };
+        let Some(packet) = word.packet(at.length, &envelope) else { return false };
+        match (machine, &packet.header) {
+            (Sends::Paced(machine), Header::Feedback | Header::Player { .. }) => {
+                machine.give(Input::Packet(&packet), at.now);
+            }
+            (Sends::Windowed(machine), Header::Tcp(header)) => {
+                // of what was not sent nothing can have arrived
+                let most = header.sack.0.iter().map(|block| block.1).max().unwrap_or(0);
+                if header.ack.saturating_add(u64::from(most)) > self.high {
+                    return false;
+                }
+                machine.give(Input::Packet(&packet), at.now);
+                self.post(at.now, mouth);
+                if let Cargo::Windowed(source) = &mut self.cargo
+                    && header.ack > self.acknowledged
+                {
+                    self.acknowledged = header.ack;
+                    source.on_acknowledged(header.ack);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
     /// Gives the machine what the application has for it.
     fn supply(&mut self, now: Time) {
         match (&mut self.machine, &mut self.cargo) {
@@ -296,65 +377,12 @@ impl Work for Sending {
 
     fn on_ready<O: Outer>(&mut self, window: u32, now: Time, mouth: &mut Mouth<'_, O>) {
         let Some(opened) = self.opened.filter(|_| self.machine.is_none()) else { return };
-        let machine = match self.make(&opened, window.min(self.limits.window)) {
-            Ok(machine) => self.machine.insert(machine),
-            Err(why) => {
-                self.failed = Some(why);
-                return;
-            }
-        };
-        let peer = PeerId(opened.peer);
-        match &mut self.cargo {
-            Cargo::Paced(payload) => payload.on_join(peer),
-            Cargo::Windowed(source) => source.on_join(peer),
-        }
-        machine.give(Input::Start, now);
-        if let Some(mode) = &self.mode {
-            machine.give(Input::Mode(mode), now);
-        }
-        self.post(now, mouth);
+        self.join(opened.peer, window, now, mouth);
     }
 
     fn on_word<O: Outer>(&mut self, word: &Word<'_>, at: &At, mouth: &mut Mouth<'_, O>) -> bool {
-        let (Some(machine), Some(opened)) = (&mut self.machine, &self.opened) else { return false };
-        let from = receiver(opened.peer);
-        if let Word::Message(content) = word {
-            match &mut self.cargo {
-                Cargo::Paced(payload) => payload.on_word(from.peer, at.now, content),
-                Cargo::Windowed(source) => source.on_word(from.peer, at.now, content),
-            }
-            return true;
-        }
-        let envelope = Envelope {
-            flow: FLOW,
-            source: from,
-            to: SENDER.into(),
-            ecn: at.ecn,
-            outer_bytes: opened.outer_bytes,
-        };
-        let Some(packet) = word.packet(at.length, &envelope) else { return false };
-        match (machine, &packet.header) {
-            (Sends::Paced(machine), Header::Feedback | Header::Player { .. }) => {
-                machine.give(Input::Packet(&packet), at.now);
-            }
-            (Sends::Windowed(machine), Header::Tcp(header)) => {
-                // of what was not sent nothing can have arrived
-                let most = header.sack.0.iter().map(|block| block.1).max().unwrap_or(0);
-                if header.ack.saturating_add(u64::from(most)) > self.high {
-                    return false;
-                }
-                machine.give(Input::Packet(&packet), at.now);
-                self.post(at.now, mouth);
-                if let Cargo::Windowed(source) = &mut self.cargo
-                    && header.ack > self.acknowledged
-                {
-                    self.acknowledged = header.ack;
-                    source.on_acknowledged(header.ack);
-                }
-            }
-            _ => return false,
-        }
-        true
+        let Some(opened) = &self.opened else { return false };
+        self.hear(opened.peer, word, at, mouth)
     }
 
     fn turn<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
@@ -432,10 +460,11 @@ impl Work for Sending {
 impl Sending {
     /// The receiver has gone: its machine stops, and what it reported is kept.
     fn retire(&mut self, stats: &mut Stats) {
-        let (Some(machine), Some(opened)) = (self.machine.take(), &self.opened) else { return };
+        let (Some(machine), Some(opened)) = (self.machine.take(), self.opened) else { return };
         absorb(&mut stats.meter, machine.meter());
-        if let Cargo::Paced(payload) = &mut self.cargo {
-            payload.on_leave(PeerId(opened.peer));
+        // a group's receivers leave one by one
+        if opened.peer != SENDER.peer.0 {
+            self.leave(opened.peer);
         }
     }
 }

@@ -8,25 +8,26 @@ use units::{Duration, Time};
 use wire::stream::{Datagram, Offer, Order, Reason, Role, Word};
 
 use crate::content::Standing;
+use crate::ear::Ear;
 use crate::line::Line;
-use crate::meeting::{Caller, Door, Heard, Knock};
+use crate::meeting::{Caller, Door, Heard, Knock, Place};
 use crate::trains::Trains;
-use crate::{Batch, Control, End, Limits, Meet, Outcome, Outer, Phase, Progress, Settings, Stats};
+use crate::{Batch, Control, End, Limits, Meet, Outcome, Outer, Phase, Progress, Secret, Settings, Stats};
 
 /// A sender that had more than one packet to send at once sends none for so long: at high rates packets leave in trains.
-const TRAIN: Duration = Duration::from_micros(250);
+pub(crate) const TRAIN: Duration = Duration::from_micros(250);
 /// The number of the one receiver of a session for two.
 const ONLY: u32 = 1;
 /// Progress is brought up to date, and wishes of other threads are read, so often.
-const GLANCE: Duration = Duration::from_millis(20);
+pub(crate) const GLANCE: Duration = Duration::from_millis(20);
 /// Batches taken in before anything else is looked at.
-const BATCHES: usize = 4;
+pub(crate) const BATCHES: usize = 4;
 /// Room for a batch: what one call of the system can bring.
-const ROOM: usize = 1 << 19;
+pub(crate) const ROOM: usize = 1 << 19;
 /// How long an end tries to be heard when it says goodbye.
-const GOODBYE: Duration = Duration::from_secs(1);
+pub(crate) const GOODBYE: Duration = Duration::from_secs(1);
 /// How long an end that was told goodbye answers when that is said again.
-const HEARS_OUT: Duration = Duration::from_millis(250);
+pub(crate) const HEARS_OUT: Duration = Duration::from_millis(250);
 
 /// What is said with, inside a session.
 pub(crate) struct Mouth<'a, O> {
@@ -114,6 +115,8 @@ pub(crate) struct Opened {
 /// An open session.
 struct Open {
     line: Line,
+    /// What is sent to a group, where data come that way.
+    ear: Option<Ear>,
     /// The other end lets nothing be heard.
     silent: bool,
     /// It is to end so, at this instant at the latest.
@@ -126,7 +129,7 @@ struct Open {
 
 impl Open {
     fn new(line: Line) -> Self {
-        Self { line, silent: false, closing: None, whole_at: Time::NEVER, ended: false }
+        Self { line, ear: None, silent: false, closing: None, whole_at: Time::NEVER, ended: false }
     }
 }
 
@@ -138,13 +141,14 @@ pub(crate) fn run<O: Outer, W: Work>(
     control: &Control,
 ) -> Outcome {
     let now = outer.now();
-    let door = Door::new(&settings.secret, outer);
+    let door = Door::new(&settings.secret, 1, outer);
     let caller = match settings.meet {
         Meet::Call(to) => Some(Caller::new(to, &settings.secret, W::ROLE, work.offer(), now, outer)),
         Meet::Listen => None,
     };
     let mut session = Session {
         limits: settings.limits,
+        secret: settings.secret.clone(),
         work,
         outer,
         control,
@@ -174,6 +178,7 @@ pub(crate) fn run<O: Outer, W: Work>(
 
 struct Session<'a, O, W> {
     limits: Limits,
+    secret: Secret,
     work: W,
     outer: &'a mut O,
     control: &'a Control,
@@ -236,6 +241,14 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             } else {
                 self.on_knock(bytes, from, now)
             };
+        }
+        if let Some(open) = &mut self.open
+            && let Some(ear) = open.ear.as_mut().filter(|ear| ear.session() == number)
+        {
+            let word = ear.read(bytes, now, &mut self.stats)?;
+            // who speaks to the group is there
+            open.line.heard_at = now;
+            return self.on_word(&word, &At { now, ecn, length: bytes.len() });
         }
         let Some(open) = self.open.as_mut().filter(|open| open.line.session == number) else {
             self.stats.refused.strangers += 1;
@@ -314,10 +327,19 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             Heard::Refused(reason) if self.open.is_none() => Some(End::Refused(reason)),
             // it was there a moment ago
             Heard::Refused(_) => None,
-            Heard::Welcome { mut line, peer, offer } => {
+            Heard::Welcome { mut line, peer, offer, group } => {
                 caller.rest();
-                match self.begin(&line, peer, offer.as_ref(), now) {
-                    Ok(first) => self.enter(*line, first, now),
+                // only who receives has ears
+                let group = group.filter(|_| W::ROLE == Role::Receiver);
+                let begun = Ear::open(group, &self.secret, now, self.outer)
+                    .and_then(|ear| Ok((ear, self.begin(&line, peer, offer.as_ref(), now)?)));
+                match begun {
+                    Ok((ear, first)) => {
+                        self.enter(*line, first, now);
+                        if let Some(open) = &mut self.open {
+                            open.ear = ear;
+                        }
+                    }
                     Err((reason, why)) => {
                         line.order(Order::Close(reason), now);
                         let closing = Some((End::Failed(why), now + GOODBYE));
@@ -341,7 +363,9 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
                 self.door.refuse(&hello, from, Reason::Busy, self.outer, &mut self.stats);
             }
             Knock::Hello(hello) => {
-                let (line, welcome) = self.door.admit(&hello, from, now, self.work.offer(), self.outer);
+                let alone = Place { peer: ONLY, group: None };
+                let (line, welcome) =
+                    self.door.admit(&hello, from, now, alone, self.work.offer(), self.outer);
                 match self.begin(&line, ONLY, hello.offer.as_ref(), now) {
                     Ok(first) => {
                         self.door.welcome(&hello, welcome, from, self.outer, &mut self.stats);
@@ -418,6 +442,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             caller.turn(now, self.outer, &mut self.stats);
         }
         let open = self.open.as_mut()?;
+        let alive = self.limits.alive_in(open.ear.is_some());
         let mut mouth = Mouth {
             line: &mut open.line,
             trains: &mut self.trains,
@@ -430,7 +455,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
         if let Some((serial, order)) = mouth.line.due(now) {
             mouth.say(Word::Order { serial, order }, Ecn::NotCapable, now);
         }
-        if mouth.line.too_quiet(now, self.limits.alive) {
+        if mouth.line.too_quiet(now, alive) {
             mouth.say(Word::Alive, Ecn::NotCapable, now);
         }
         None
@@ -449,6 +474,11 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
         }
         if now >= open.line.heard_at + self.limits.patience {
             return Some(End::Silent);
+        }
+        if let Some(why) = open.ear.as_ref().and_then(|ear| ear.deaf(now, self.limits.patience)) {
+            open.line.order(Order::Close(Reason::Stopped), now);
+            open.closing = Some((End::Failed(why), now + GOODBYE));
+            return None;
         }
         let silent = now >= open.line.heard_at + self.limits.silence;
         if silent != open.silent {
@@ -499,7 +529,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             let limit = if self.calls { self.limits.patience } else { self.limits.waits };
             return wake.min(self.began_at + limit);
         };
-        wake = wake.min(open.line.wake(self.limits.alive));
+        wake = wake.min(open.line.wake(self.limits.alive_in(open.ear.is_some())));
         match &open.closing {
             Some((_, until)) => wake.min(*until),
             None if open.silent => wake,

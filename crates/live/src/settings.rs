@@ -89,6 +89,13 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// After which silence an end says that it lives: a member of a group later, since it is one of many and its sender does not mind.
+    pub(crate) fn alive_in(&self, group: bool) -> Duration {
+        if group { self.silence.max(self.alive) } else { self.alive }
+    }
+}
+
 /// The scheme by which a sender sends, and its packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {

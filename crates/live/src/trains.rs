@@ -109,6 +109,9 @@ mod tests {
             assert_eq!(train.count(), self.0.last().map_or(0, Vec::len));
             Fate::Taken
         }
+        fn join(&mut self, _group: SocketAddr) -> std::io::Result<()> {
+            Ok(())
+        }
         fn surprise(&mut self, _bytes: &mut [u8]) {}
     }
 

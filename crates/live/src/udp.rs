@@ -1,14 +1,14 @@
 //! A real UDP socket: many datagrams a call where the system can do that, congestion marks read and set, IPv4 and IPv6.
 
 use std::io::{self, ErrorKind, IoSliceMut};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::{Instant, SystemTime};
 
 use contract::Ecn;
 use nix::poll::{PollFd, PollFlags};
 use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 use units::{Duration, Time};
 
 use crate::{Batch, Fate, Outer, Train};
@@ -22,13 +22,58 @@ const PIECES: usize = 8;
 /// Clocks count from the first of January 2024, in UTC, so that those of two computers are not far apart, and numbers small.
 const EPOCH: std::time::Duration = std::time::Duration::from_secs(1_704_067_200);
 
-/// A UDP socket.
+/// A UDP socket, and a second one for a group.
 #[derive(Debug)]
 pub struct Udp {
     socket: UdpSocket,
     state: UdpSocketState,
+    multicast: Multicast,
+    /// What is sent to a group comes here.
+    group: Option<(UdpSocket, UdpSocketState)>,
+    /// The group has its turn first.
+    group_first: bool,
     began: Instant,
     base: Duration,
+}
+
+/// How groups are sent to and joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Multicast {
+    /// Routers that what is sent may pass, and one: 1 stays in the local network.
+    pub ttl: u8,
+    /// Programs on this computer get it as well.
+    pub loopback: bool,
+    /// The interface: one of its addresses (IPv4) or its index (IPv6). Which one the routes say when not given.
+    pub interface: Interface,
+}
+
+/// An interface of this computer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interface {
+    /// The one that routes lead to.
+    #[default]
+    Routed,
+    /// The one with this address; for groups of IPv4.
+    Address(Ipv4Addr),
+    /// The one with this index; for groups of IPv6.
+    Index(u32),
+}
+
+impl Default for Multicast {
+    /// The local network, programs here included, by the interface that routes lead to.
+    fn default() -> Self {
+        Self { ttl: 1, loopback: true, interface: Interface::Routed }
+    }
+}
+
+impl Interface {
+    fn address(self) -> Ipv4Addr {
+        if let Self::Address(address) = self { address } else { Ipv4Addr::UNSPECIFIED }
+    }
+
+    fn index(self) -> u32 {
+        if let Self::Index(index) = self { index } else { 0 }
+    }
 }
 
 impl Udp {
@@ -77,6 +122,9 @@ impl Udp {
         Ok(Self {
             socket,
             state,
+            multicast: Multicast::default(),
+            group: None,
+            group_first: false,
             began: Instant::now(),
             base: Duration::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(0)),
         })
@@ -89,6 +137,25 @@ impl Udp {
     /// Where the system does not know.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
+    }
+
+    /// Sets how groups are sent to from here, and joined.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such interface.
+    pub fn set_multicast(&mut self, multicast: &Multicast) -> io::Result<()> {
+        self.multicast = *multicast;
+        let socket = SockRef::from(&self.socket);
+        if self.socket.local_addr()?.is_ipv4() {
+            socket.set_multicast_ttl_v4(u32::from(multicast.ttl))?;
+            socket.set_multicast_loop_v4(multicast.loopback)?;
+            socket.set_multicast_if_v4(&multicast.interface.address())
+        } else {
+            socket.set_multicast_hops_v6(u32::from(multicast.ttl))?;
+            socket.set_multicast_loop_v6(multicast.loopback)?;
+            socket.set_multicast_if_v6(multicast.interface.index())
+        }
     }
 
     /// Datagrams that one call can send, and that one buffer can bring: more than 1 where the system cuts and joins.
@@ -131,35 +198,20 @@ impl Outer for Udp {
     fn wait(&mut self, until: Time) {
         let span = until.saturating_since(self.now());
         if span > Duration::ZERO {
-            await_readable(&self.socket, span);
+            let group = self.group.as_ref().map(|(socket, _)| socket.as_fd());
+            let fds = [self.socket.as_fd()].into_iter().chain(group);
+            await_readable(fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect(), span);
         }
     }
 
     fn receive(&mut self, batch: &mut Batch) -> bool {
         batch.clear();
-        let mut metas = [RecvMeta::default(); PIECES];
-        let mut pieces = batch.room.chunks_exact_mut(PIECE);
-        let count = pieces.len().min(PIECES);
-        let mut slices: [IoSliceMut<'_>; PIECES] =
-            std::array::from_fn(|_| IoSliceMut::new(pieces.next().unwrap_or_default()));
-        let socket = UdpSockRef::from(&self.socket);
-        let received = match self.state.recv(socket, &mut slices[..count], &mut metas[..count]) {
-            Ok(received) => received,
-            // nothing is there, or an earlier datagram found no way: what counts is what comes
-            Err(_) => return false,
-        };
-        for (piece, meta) in metas[..received].iter().enumerate() {
-            let ecn = match meta.ecn {
-                Some(EcnCodepoint::Ce) => Ecn::Marked,
-                Some(_) => Ecn::Capable,
-                None => Ecn::NotCapable,
-            };
-            let (start, end) = (piece * PIECE, piece * PIECE + meta.len.min(PIECE));
-            for at in (start..end).step_by(meta.stride.max(1)) {
-                batch.add(meta.addr, ecn, at..(at + meta.stride).min(end));
-            }
-        }
-        received > 0
+        let Some((socket, state)) = &self.group else { return take(&self.socket, &self.state, batch) };
+        // each has its turn, whatever comes to the other
+        self.group_first = !self.group_first;
+        let mut turns = [(&self.socket, &self.state), (socket, state)];
+        turns.rotate_left(usize::from(self.group_first));
+        turns.iter().any(|(socket, state)| take(socket, state, batch))
     }
 
     fn send(&mut self, train: &Train<'_>) -> Fate {
@@ -181,6 +233,23 @@ impl Outer for Udp {
         fate
     }
 
+    fn join(&mut self, group: SocketAddr) -> io::Result<()> {
+        let socket = Socket::new(Domain::for_address(group), Type::DGRAM, Some(Protocol::UDP))?;
+        // several receivers of one computer
+        socket.set_reuse_address(true)?;
+        socket.bind(&SockAddr::from(group))?;
+        let interface = self.multicast.interface;
+        match group.ip() {
+            IpAddr::V4(ip) => socket.join_multicast_v4(&ip, &interface.address())?,
+            IpAddr::V6(ip) => socket.join_multicast_v6(&ip, interface.index())?,
+        }
+        let socket: UdpSocket = socket.into();
+        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), BUFFER);
+        self.group = Some((socket, state));
+        Ok(())
+    }
+
     fn surprise(&mut self, bytes: &mut [u8]) {
         getrandom::fill(bytes).expect("the system has chance to give");
     }
@@ -194,9 +263,34 @@ const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
     }
 }
 
-/// Returns when the socket has something, or after `span`.
-fn await_readable(socket: &UdpSocket, span: Duration) {
-    let mut fds = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
+/// Takes in what has come to a socket.
+fn take(socket: &UdpSocket, state: &UdpSocketState, batch: &mut Batch) -> bool {
+    let mut metas = [RecvMeta::default(); PIECES];
+    let mut pieces = batch.room.chunks_exact_mut(PIECE);
+    let count = pieces.len().min(PIECES);
+    let mut slices: [IoSliceMut<'_>; PIECES] =
+        std::array::from_fn(|_| IoSliceMut::new(pieces.next().unwrap_or_default()));
+    let received = match state.recv(UdpSockRef::from(socket), &mut slices[..count], &mut metas[..count]) {
+        Ok(received) => received,
+        // nothing is there, or an earlier datagram found no way: what counts is what comes
+        Err(_) => return false,
+    };
+    for (piece, meta) in metas[..received].iter().enumerate() {
+        let ecn = match meta.ecn {
+            Some(EcnCodepoint::Ce) => Ecn::Marked,
+            Some(_) => Ecn::Capable,
+            None => Ecn::NotCapable,
+        };
+        let (start, end) = (piece * PIECE, piece * PIECE + meta.len.min(PIECE));
+        for at in (start..end).step_by(meta.stride.max(1)) {
+            batch.add(meta.addr, ecn, at..(at + meta.stride).min(end));
+        }
+    }
+    received > 0
+}
+
+/// Returns when one of the sockets has something, or after `span`.
+fn await_readable(mut fds: Vec<PollFd<'_>>, span: Duration) {
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
     {
         let span = std::time::Duration::from_nanos(span.as_nanos().min(HOUR));

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod flows;
+mod groups;
 mod meetings;
 
 use std::net::SocketAddr;

@@ -1,0 +1,78 @@
+//! A receiver's ear for what its sender says to a group.
+
+use units::{Duration, Time};
+use wire::stream::{Datagram, Group, Reason, Word};
+
+use crate::keys::Key;
+use crate::replay::Replay;
+use crate::{Outer, Secret, Stats};
+
+/// Reads what is sent to a group, and believes it where its tag is right.
+pub(crate) struct Ear {
+    group: Group,
+    key: Key,
+    seen: Replay,
+    heard_at: Time,
+}
+
+impl Ear {
+    /// Joins the group, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// A reason for the other end, and a sentence for people here, where that cannot be.
+    pub(crate) fn open(
+        group: Option<Group>,
+        secret: &Secret,
+        now: Time,
+        outer: &mut impl Outer,
+    ) -> Result<Option<Self>, (Reason, String)> {
+        let Some(group) = group else { return Ok(None) };
+        if !group.address.ip().is_multicast() {
+            return Err((Reason::Offer, format!("{} is the address of no group", group.address)));
+        }
+        outer
+            .join(group.address)
+            .map_err(|why| (Reason::Offer, format!("the group {} cannot be joined: {why}", group.address)))?;
+        let key = Key::group(secret, &group.nonce);
+        Ok(Some(Self { group, key, seen: Replay::new(), heard_at: now }))
+    }
+
+    /// The number that datagrams to the group carry.
+    pub(crate) const fn session(&self) -> u32 {
+        self.group.session
+    }
+
+    /// What a datagram says; `None`, and counted, where its tag is wrong, it came before, or it says what is not said to groups.
+    pub(crate) fn read<'a>(&mut self, bytes: &'a [u8], now: Time, stats: &mut Stats) -> Option<Word<'a>> {
+        let Some(body) = self.key.open(bytes) else {
+            stats.refused.forged += 1;
+            return None;
+        };
+        let Ok(Datagram { number, word, .. }) = Datagram::read(body) else {
+            stats.refused.malformed += 1;
+            return None;
+        };
+        if !matches!(word, Word::Data(_) | Word::Alive) {
+            stats.refused.misplaced += 1;
+            return None;
+        }
+        if !self.seen.take(number) {
+            stats.refused.repeated += 1;
+            return None;
+        }
+        self.heard_at = now;
+        stats.received.add(bytes.len());
+        Some(word)
+    }
+
+    /// Why nothing is heard though the sender is there: the network does not carry the group. A sentence for people.
+    pub(crate) fn deaf(&self, now: Time, patience: Duration) -> Option<String> {
+        (now >= self.heard_at + patience).then(|| {
+            let group = self.group.address;
+            format!(
+                "nothing that the sender says to the group {group} comes here: does the network carry it?"
+            )
+        })
+    }
+}

@@ -1,0 +1,463 @@
+//! A sender and the many receivers of a group. Data go to all of them at once; everything else passes between the sender and each.
+//!
+//! Each receiver calls the sender, as in a session for two, and is told the group and a number by which the scheme knows it. What the
+//! sender says to the group has a key of the group's own: who has it could also speak in the sender's place, so a group is as trustworthy
+//! as its members. What a receiver says has a key that only it and the sender have.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+
+use contract::Ecn;
+use units::Time;
+use wire::stream::{Datagram, NONCE, Order, Reason, Role, Word};
+
+use crate::content::{Payload, Standing};
+use crate::keys::Key;
+use crate::line::Line;
+use crate::machine::SENDER;
+use crate::meeting::{CallerHello, Door, Knock, Place};
+use crate::send::Sending;
+use crate::session::{At, BATCHES, GLANCE, GOODBYE, HEARS_OUT, Mouth, Opened, ROOM, TRAIN, Work};
+use crate::trains::Trains;
+use crate::{Batch, Cargo, Control, End, Limits, Meet, Outcome, Outer, Phase, Scheme, Settings, Stats};
+
+/// Where a sender's data go, and who may have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Address and port of the group: an IP multicast address.
+    pub address: SocketAddr,
+    /// Receivers at one time, at most; who comes when there are so many is told that the sender is busy.
+    pub most: usize,
+}
+
+/// How it ended with one receiver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Its number, by which the scheme and the payload knew it.
+    pub peer: u32,
+    /// Where it was.
+    pub address: SocketAddr,
+    /// How it ended.
+    pub end: End,
+}
+
+/// What of a receiver that was given up is kept, at most.
+const LEFT: usize = 65_536;
+
+/// Sends `payload` by `scheme`, a paced one, to a group, and returns when that is over: all was done, it was stopped, or it cannot go on.
+/// Receivers call the address of `outer`; `settings.meet` is not looked at. Nothing is sent while no receiver is ready. `about` (at most
+/// [`wire::stream::ABOUT`] bytes) tells receiving applications what comes.
+///
+/// Returns the outcome and how it ended with each receiver, in the order in which they left.
+///
+/// What goes wrong is the outcome's end: [`End::Failed`] where the address is of no group, the scheme does not carry this or the sizes are
+/// out of range; [`End::Silent`] where nobody is left for as long as the limits say, [`End::Unanswered`] where nobody came.
+pub fn send_to_group(
+    settings: &Settings,
+    group: &Group,
+    scheme: &Scheme,
+    payload: Box<dyn Payload>,
+    about: Vec<u8>,
+    outer: &mut impl Outer,
+    control: &Control,
+) -> (Outcome, Vec<Left>) {
+    let failed = |why| (Outcome { end: End::Failed(why), stats: Stats::default() }, Vec::new());
+    if !group.address.ip().is_multicast() {
+        return failed(format!("{} is the address of no group", group.address));
+    }
+    let work = match Sending::new(scheme, Cargo::Paced(payload), about, settings.limits) {
+        Ok(work) => work,
+        Err(why) => return failed(why),
+    };
+    let settings = Settings { meet: Meet::Listen, ..settings.clone() };
+    let mut gathering = Gathering::new(&settings, group, work, outer, control);
+    let end = gathering.drive();
+    gathering.finish(end)
+}
+
+/// A receiver.
+struct Member {
+    peer: u32,
+    caller: u64,
+    line: Line,
+    /// It is ready, and data are for it.
+    ready: bool,
+    /// It has gone, and is answered until then.
+    gone: Option<(End, Time)>,
+}
+
+/// A sender and its receivers.
+struct Gathering<'a, O> {
+    limits: Limits,
+    most: usize,
+    work: Sending,
+    outer: &'a mut O,
+    control: &'a Control,
+    trains: Trains,
+    stats: Stats,
+    door: Door,
+    group: wire::stream::Group,
+    /// To the group. It is read from by nobody.
+    line: Line,
+    /// By the number of its session.
+    members: BTreeMap<u32, Member>,
+    /// So many of them are ready.
+    ready: usize,
+    /// Number of the next receiver.
+    peers: u32,
+    left: Vec<Left>,
+    /// Nobody is there since.
+    alone_since: Time,
+    glance_at: Time,
+    /// Changes of mode that were asked for and taken.
+    asked: u32,
+    /// It is to end so, at this instant at the latest.
+    closing: Option<(End, Time)>,
+}
+
+impl<'a, O: Outer> Gathering<'a, O> {
+    fn new(
+        settings: &Settings,
+        group: &Group,
+        mut work: Sending,
+        outer: &'a mut O,
+        control: &'a Control,
+    ) -> Self {
+        let now = outer.now();
+        let door = Door::new(&settings.secret, group.most, outer);
+        let (mut nonce, mut drawn) = ([0; NONCE], [0; 12]);
+        outer.surprise(&mut nonce);
+        outer.surprise(&mut drawn);
+        let [a, b, c, d, seed @ ..] = drawn;
+        let session = u32::from_be_bytes([a, b, c, d]);
+        let told = wire::stream::Group { address: group.address, session, nonce };
+        let key = Key::group(&settings.secret, &nonce);
+        let line = Line::new(group.address, session, key.clone(), key, now);
+        let mut stats = Stats::default();
+        let opened = Opened {
+            now,
+            peer: SENDER.peer.0,
+            outer_bytes: line.outer_bytes(),
+            seed: u64::from_be_bytes(seed),
+        };
+        // it has no machine yet, and so nothing that could be refused
+        let _ = work.open(None, &opened, &mut stats);
+        Self {
+            limits: settings.limits,
+            most: group.most,
+            work,
+            outer,
+            control,
+            trains: Trains::new(),
+            stats,
+            door,
+            group: told,
+            line,
+            members: BTreeMap::new(),
+            ready: 0,
+            peers: 1,
+            left: Vec::new(),
+            alone_since: now,
+            glance_at: now,
+            asked: 0,
+            closing: None,
+        }
+    }
+
+    fn finish(mut self, end: End) -> (Outcome, Vec<Left>) {
+        let now = self.outer.now();
+        for session in self.members.keys().copied().collect::<Vec<_>>() {
+            let own = if end == End::Complete { End::Complete } else { End::Stopped };
+            self.give_up(session, own);
+        }
+        self.work.close(&mut self.stats, now);
+        self.work.show(&self.control.progress);
+        self.control.progress.peers.store(0, Ordering::Relaxed);
+        self.control.progress.enter(Phase::Over);
+        self.stats.ended_at = now;
+        self.stats.overruns = self.trains.overruns;
+        (Outcome { end, stats: self.stats }, self.left)
+    }
+
+    fn drive(&mut self) -> End {
+        let mut batch = Batch::new(ROOM);
+        let mut packets = 0;
+        loop {
+            for _ in 0..BATCHES {
+                if !self.outer.receive(&mut batch) {
+                    break;
+                }
+                let now = self.outer.now();
+                for (from, ecn, bytes) in batch.iter() {
+                    self.take(bytes, from, ecn, now);
+                }
+            }
+            let now = self.outer.now();
+            let end = self.turn(now);
+            self.trains.flush(self.outer);
+            if let Some(end) = end {
+                return end;
+            }
+            let until = self.wake(now);
+            let trains = self.stats.packets > packets + 1;
+            packets = self.stats.packets;
+            self.outer.wait(if trains { until.max(now + TRAIN) } else { until });
+        }
+    }
+
+    // ---- what comes
+
+    fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) {
+        let Ok((session, opening)) = Datagram::peek(bytes) else {
+            self.stats.refused.malformed += 1;
+            return;
+        };
+        if opening {
+            return self.on_knock(bytes, from, now);
+        }
+        let Some(member) = self.members.get_mut(&session) else {
+            self.stats.refused.strangers += 1;
+            return;
+        };
+        let Some(word) = member.line.read(bytes, from, now, &mut self.stats) else { return };
+        let at = At { now, ecn, length: bytes.len() };
+        match word {
+            Word::Alive => {}
+            Word::Heard { serial } => member.line.on_heard(serial, now),
+            Word::Order { serial, order } => self.on_order(session, serial, &order, now),
+            word => {
+                let (peer, ready) = (member.peer, member.ready);
+                let mut mouth = Mouth {
+                    line: &mut self.line,
+                    trains: &mut self.trains,
+                    outer: self.outer,
+                    stats: &mut self.stats,
+                };
+                if self.closing.is_none() && !(ready && self.work.hear(peer, &word, &at, &mut mouth)) {
+                    self.stats.refused.misplaced += 1;
+                }
+            }
+        }
+    }
+
+    fn on_order(&mut self, session: u32, serial: u32, order: &Order, now: Time) {
+        let Some(member) = self.members.get_mut(&session) else { return };
+        let (new, answer) = member.line.on_order(serial);
+        if answer {
+            let mut mouth = Mouth {
+                line: &mut member.line,
+                trains: &mut self.trains,
+                outer: self.outer,
+                stats: &mut self.stats,
+            };
+            mouth.say(Word::Heard { serial }, Ecn::NotCapable, now);
+        }
+        if !new {
+            return;
+        }
+        match order {
+            Order::Ready { window } if !member.ready && self.closing.is_none() => {
+                member.ready = true;
+                self.ready += 1;
+                let peer = member.peer;
+                let mut mouth = Mouth {
+                    line: &mut self.line,
+                    trains: &mut self.trains,
+                    outer: self.outer,
+                    stats: &mut self.stats,
+                };
+                self.work.join(peer, *window, now, &mut mouth);
+            }
+            Order::Close(reason) => {
+                let end = if *reason == Reason::Complete { End::Complete } else { End::Closed(*reason) };
+                let (was_ready, peer) = (std::mem::take(&mut member.ready), member.peer);
+                member.gone.get_or_insert((end, now + HEARS_OUT));
+                if was_ready {
+                    self.leave(peer);
+                }
+            }
+            // one receiver does not decide for all
+            Order::Ready { .. } | Order::Mode(_) | Order::End { .. } => self.stats.refused.misplaced += 1,
+        }
+    }
+
+    fn on_knock(&mut self, bytes: &[u8], from: SocketAddr, now: Time) {
+        let Knock::Hello(hello) = self.door.on_knock(bytes, from, now, self.outer, &mut self.stats) else {
+            return;
+        };
+        let again = self.members.iter().find(|(_, member)| member.caller == hello.caller);
+        let again = again.map(|(session, member)| (*session, member.peer));
+        let reason = match () {
+            () if hello.role == Role::Sender => Some(Reason::Mismatch),
+            () if self.closing.is_some() => Some(Reason::Stopped),
+            () if again.is_none() && self.members.len() >= self.most => Some(Reason::Busy),
+            () => None,
+        };
+        if let Some(reason) = reason {
+            return self.door.refuse(&hello, from, reason, self.outer, &mut self.stats);
+        }
+        let peer = match again {
+            // it lost this end, and begins anew
+            Some((session, peer)) => {
+                if self.members.remove(&session).is_some_and(|member| member.ready) {
+                    self.leave(peer);
+                }
+                peer
+            }
+            None => {
+                self.peers += 1;
+                self.peers - 1
+            }
+        };
+        self.admit(&hello, from, peer, now);
+    }
+
+    fn admit(&mut self, hello: &CallerHello, from: SocketAddr, peer: u32, now: Time) {
+        let place = Place { peer, group: Some(self.group) };
+        loop {
+            let (line, welcome) = self.door.admit(hello, from, now, place, self.work.offer(), self.outer);
+            if line.session == self.group.session || self.members.contains_key(&line.session) {
+                continue;
+            }
+            self.door.welcome(hello, welcome, from, self.outer, &mut self.stats);
+            let caller = hello.caller;
+            let member = Member { peer, caller, line, ready: false, gone: None };
+            self.members.insert(member.line.session, member);
+            break;
+        }
+        self.stats.sessions += 1;
+        self.stats.opened_at = self.stats.opened_at.min(now);
+        self.control.progress.enter(Phase::Open);
+    }
+
+    /// Data are for one receiver less.
+    fn leave(&mut self, peer: u32) {
+        self.ready -= 1;
+        self.work.leave(peer);
+    }
+
+    /// A receiver is no longer there.
+    fn give_up(&mut self, session: u32, end: End) {
+        let Some(member) = self.members.remove(&session) else { return };
+        if member.ready {
+            self.leave(member.peer);
+        }
+        if self.left.len() < LEFT {
+            let end = member.gone.map_or(end, |(end, _)| end);
+            self.left.push(Left { peer: member.peer, address: member.line.to, end });
+        }
+    }
+
+    // ---- time
+
+    fn turn(&mut self, now: Time) -> Option<End> {
+        if now >= self.glance_at {
+            self.glance_at = now + GLANCE;
+            if let Some(end) = self.glance(now) {
+                return Some(end);
+            }
+        }
+        let mut mouth = Mouth {
+            line: &mut self.line,
+            trains: &mut self.trains,
+            outer: self.outer,
+            stats: &mut self.stats,
+        };
+        if self.ready > 0 && self.closing.is_none() {
+            self.work.turn(now, &mut mouth);
+        }
+        None
+    }
+
+    /// Looks after everybody; why it is over, if it is.
+    fn glance(&mut self, now: Time) -> Option<End> {
+        self.work.show(&self.control.progress);
+        self.control.progress.peers.store(self.ready as u64, Ordering::Relaxed);
+        if let Some(mode) = self.control.mode(&mut self.asked) {
+            self.work.on_mode(&mode, now);
+            self.order(&Order::Mode(mode), now);
+        }
+        for session in self.members.keys().copied().collect::<Vec<_>>() {
+            self.look_after(session, now);
+        }
+        if !self.members.is_empty() {
+            self.alone_since = now;
+            let mut mouth = Mouth {
+                line: &mut self.line,
+                trains: &mut self.trains,
+                outer: self.outer,
+                stats: &mut self.stats,
+            };
+            if mouth.line.too_quiet(now, self.limits.alive) {
+                mouth.say(Word::Alive, Ecn::NotCapable, now);
+            }
+        }
+        if let Some((end, until)) = &self.closing {
+            let said = self.members.values().all(|member| member.line.settled());
+            return (said || now >= *until).then(|| end.clone());
+        }
+        match self.work.standing() {
+            Standing::Failed(why) => self.close(End::Failed(why), Reason::Storage, now),
+            Standing::Whole => {
+                if let Some(total) = self.work.total() {
+                    self.order(&Order::End { total }, now);
+                }
+                self.close(End::Complete, Reason::Complete, now);
+            }
+            Standing::Going if self.control.stopped() => self.close(End::Stopped, Reason::Stopped, now),
+            Standing::Going if now.saturating_since(self.alone_since) >= self.limits.waits => {
+                return Some(if self.peers > 1 { End::Silent } else { End::Unanswered });
+            }
+            Standing::Going => {}
+        }
+        None
+    }
+
+    /// Says what is due to a receiver, and gives it up where it is silent for too long.
+    fn look_after(&mut self, session: u32, now: Time) {
+        let Some(member) = self.members.get_mut(&session) else { return };
+        if let Some((_, until)) = &member.gone {
+            if now >= *until {
+                self.give_up(session, End::Complete);
+            }
+            return;
+        }
+        if now >= member.line.heard_at + self.limits.patience {
+            return self.give_up(session, End::Silent);
+        }
+        let mut mouth = Mouth {
+            line: &mut member.line,
+            trains: &mut self.trains,
+            outer: self.outer,
+            stats: &mut self.stats,
+        };
+        if let Some((serial, order)) = mouth.line.due(now) {
+            mouth.say(Word::Order { serial, order }, Ecn::NotCapable, now);
+        }
+        // what the group hears says that this end lives; this, that it knows the receiver
+        if mouth.line.too_quiet(now, self.limits.silence.scaled(0.5)) {
+            mouth.say(Word::Alive, Ecn::NotCapable, now);
+        }
+    }
+
+    /// Tells all receivers.
+    fn order(&mut self, order: &Order, now: Time) {
+        for member in self.members.values_mut().filter(|member| member.gone.is_none()) {
+            member.line.order(order.clone(), now);
+        }
+    }
+
+    fn close(&mut self, end: End, reason: Reason, now: Time) {
+        self.order(&Order::Close(reason), now);
+        let linger = if end == End::Complete { self.limits.linger.max(GOODBYE) } else { GOODBYE };
+        self.closing = Some((end, now + linger));
+        self.control.progress.enter(Phase::Closing);
+    }
+
+    fn wake(&self, now: Time) -> Time {
+        let listens = self.closing.is_none() && self.ready > 0;
+        let work = if listens { self.work.wake(now) } else { Time::NEVER };
+        work.min(self.glance_at)
+    }
+}

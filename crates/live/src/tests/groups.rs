@@ -1,0 +1,324 @@
+//! One sender and many receivers.
+
+use contract::Ecn;
+use wire::stream::Word;
+
+use super::*;
+use crate::keys::Key;
+use crate::testing::Passing;
+use crate::{End, Group, Left, Limits, send_to_group};
+
+fn group() -> SocketAddr {
+    SocketAddr::from(([239, 1, 2, 3], 5000))
+}
+
+fn member(n: u8) -> SocketAddr {
+    SocketAddr::from(([10, 0, 1, n], 9))
+}
+
+/// What everybody left behind.
+struct All {
+    sender: Outcome,
+    left: Vec<Left>,
+    receivers: Vec<Outcome>,
+    had: Vec<Shelf<Had>>,
+    told: Shelf<Told>,
+}
+
+/// Numbers each receiver's word: the payload is whole when all of them have said that they have `wanted`.
+struct ForAll {
+    wanted: u64,
+    expected: usize,
+    whole: std::collections::BTreeSet<PeerId>,
+    told: Shelf<Told>,
+}
+
+impl Payload for ForAll {
+    fn fill(&mut self, seq: u64, _now: Time, room: &mut [u8]) -> usize {
+        self.told.open(|told| told.filled += 1);
+        room.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&seq.to_be_bytes()[..chunk.len()]));
+        room.len()
+    }
+    fn on_join(&mut self, _peer: PeerId) {
+        self.told.open(|told| told.joins += 1);
+    }
+    fn on_leave(&mut self, _peer: PeerId) {
+        self.told.open(|told| told.leaves += 1);
+    }
+    fn on_word(&mut self, from: PeerId, _now: Time, word: &[u8]) {
+        if word.try_into().map_or(0, u64::from_be_bytes) >= self.wanted {
+            self.whole.insert(from);
+        }
+        self.told.open(|told| told.words += 1);
+    }
+    fn standing(&self) -> Standing {
+        if self.whole.len() >= self.expected { Standing::Whole } else { Standing::Going }
+    }
+}
+
+/// Sends numbers to `members` receivers over a network that copies what is sent to the group to all of them, 10 ms away, and does `law` to every
+/// datagram that would arrive.
+fn gather(
+    members: u8,
+    scheme: &Scheme,
+    wanted: u64,
+    limits: Limits,
+    mut law: impl FnMut(Passing) -> Vec<Passing> + Send + 'static,
+    deaths: &[(u8, Duration)],
+    expected: usize,
+) -> All {
+    let net = Net::new(move |passing: &Passing| {
+        let copies: Vec<Passing> = if passing.to == group() {
+            (0..members).map(|n| Passing { to: member(n), ..passing.after(ms(10)) }).collect()
+        } else {
+            vec![passing.after(ms(10))]
+        };
+        copies.into_iter().flat_map(&mut law).collect()
+    });
+    let (a, _) = addresses();
+    let mut here = net.place(a, ms(0));
+    let places: Vec<Place> = (0..members)
+        .map(|n| {
+            let place = net.place(member(n), ms(1 + u64::from(n)));
+            match deaths.iter().find(|(who, _)| *who == n) {
+                Some((_, at)) => place.dying(*at),
+                None => place,
+            }
+        })
+        .collect();
+    let told = Shelf::<Told>::default();
+    let had: Vec<Shelf<Had>> = places.iter().map(|_| Shelf::default()).collect();
+    let of = move |meet| Settings { limits, ..settings(meet) };
+    let payload = ForAll { wanted, expected, whole: Default::default(), told: told.clone() };
+    let scheme = scheme.clone();
+    let sending = thread::spawn(move || {
+        let to = Group { address: group(), most: 64 };
+        let payload = Box::new(payload);
+        send_to_group(
+            &of(Meet::Listen),
+            &to,
+            &scheme,
+            payload,
+            b"numbers".to_vec(),
+            &mut here,
+            &Control::new(),
+        )
+    });
+    let receiving: Vec<_> = places
+        .into_iter()
+        .zip(&had)
+        .map(|(mut place, had)| {
+            let had = had.clone();
+            thread::spawn(move || {
+                let mut accept = |_: &wire::stream::Offer| {
+                    let sink = Counter { wanted, had: had.clone(), speak_at: Time::ZERO };
+                    Ok(Store::Paced(Box::new(sink) as Box<dyn Sink>))
+                };
+                receive(&of(Meet::Call(a)), &mut accept, &mut place, &Control::new())
+            })
+        })
+        .collect();
+    let receivers: Vec<_> = receiving.into_iter().map(std::thread::JoinHandle::join).collect();
+    let (sender, left) = sending.join().expect("the sender does not panic");
+    let receivers = receivers.into_iter().flatten().collect();
+    All { sender, left, receivers, had, told }
+}
+
+#[test]
+fn everybody_gets_what_is_sent_once() {
+    let all = gather(20, &steady("8 Mbit/s"), 300, Limits::default(), |passing| vec![passing], &[], 20);
+    assert_eq!(all.sender.end, End::Complete);
+    assert!(all.receivers.len() == 20 && all.receivers.iter().all(|outcome| outcome.end == End::Complete));
+    for (had, outcome) in all.had.iter().zip(&all.receivers) {
+        had.open(|had| assert_eq!((had.right >= 300, had.wrong, had.ended), (true, 0, 1)));
+        assert_eq!(outcome.stats.refused.total(), 0, "{:?}", outcome.stats.refused);
+    }
+    all.told.open(|told| {
+        assert_eq!((told.joins, told.leaves), (20, 20));
+        assert_eq!(told.filled, all.sender.stats.packets, "each packet was sent once for all");
+    });
+    let mut peers: Vec<u32> = all.left.iter().map(|left| left.peer).collect();
+    peers.sort_unstable();
+    assert_eq!(peers, (1..=20).collect::<Vec<_>>());
+    assert!(all.left.iter().all(|left| left.end == End::Complete));
+}
+
+/// MCA: the receiver with the narrowest way decides. One in three packets to the last of five are lost; the law must see that.
+#[test]
+fn the_rate_follows_the_receiver_that_has_least() {
+    let lossy = |all: bool| {
+        let mut count = 0u32;
+        move |passing: Passing| {
+            if passing.bytes[2] != 16 || (passing.to != member(4) && !all) {
+                return vec![passing];
+            }
+            count += 1;
+            if count % 3 == 0 { Vec::new() } else { vec![passing] }
+        }
+    };
+    let scheme = Scheme { packet: 1028, ..Scheme::new("mca") };
+    let span = |all: &All| all.sender.stats.span().as_secs_f64();
+    let free = gather(5, &scheme, 1500, Limits::default(), |passing| vec![passing], &[], 5);
+    let held = gather(5, &scheme, 1500, Limits::default(), lossy(false), &[], 5);
+    assert_eq!((&free.sender.end, &held.sender.end), (&End::Complete, &End::Complete));
+    assert!(span(&held) > 2.0 * span(&free), "{} s and {} s", span(&held), span(&free));
+    assert!(held.sender.stats.meter.count(contract::Count::Heard) > 20);
+}
+
+#[test]
+fn a_receiver_that_dies_is_given_up_and_the_others_go_on() {
+    let limits = Limits { patience: Duration::from_secs(5), ..Limits::default() };
+    let dead = [(1, Duration::from_millis(300))];
+    let all = gather(3, &steady("1 Mbit/s"), 1500, limits, |passing| vec![passing], &dead, 2);
+    assert_eq!(all.sender.end, End::Complete);
+    assert_eq!(all.receivers.iter().filter(|outcome| outcome.end == End::Complete).count(), 2);
+    let ends: Vec<(u32, &End)> = all.left.iter().map(|left| (left.peer, &left.end)).collect();
+    assert_eq!(ends[0], (2, &End::Silent));
+    assert!(ends[1..].iter().all(|(_, end)| **end == End::Complete), "{ends:?}");
+    all.told.open(|told| assert_eq!((told.joins, told.leaves), (3, 3)));
+}
+
+#[test]
+fn what_is_doubled_lost_damaged_or_said_again_harms_nobody() {
+    let mut n = 0u64;
+    let all = gather(
+        4,
+        &steady("4 Mbit/s"),
+        400,
+        Limits::default(),
+        move |passing| {
+            n += 1;
+            match n % 11 {
+                0 => Vec::new(),
+                3 => vec![passing.clone(), passing.after(ms(3))],
+                5 => {
+                    let mut damaged = passing.clone();
+                    let at = (n as usize * 7) % damaged.bytes.len();
+                    damaged.bytes[at] ^= 0x10;
+                    vec![damaged]
+                }
+                7 => vec![passing.after(ms(30))],
+                _ => vec![passing],
+            }
+        },
+        &[],
+        4,
+    );
+    assert_eq!(all.sender.end, End::Complete);
+    assert!(all.receivers.len() == 4 && all.receivers.iter().all(|outcome| outcome.end == End::Complete));
+    for (had, outcome) in all.had.iter().zip(&all.receivers) {
+        had.open(|had| assert_eq!((had.right >= 400, had.wrong), (true, 0)));
+        assert!(outcome.stats.refused.repeated > 0 && outcome.stats.refused.forged > 0);
+    }
+}
+
+/// A stranger who knows the group and its number, and not its key.
+#[test]
+fn a_stranger_cannot_speak_to_the_group() {
+    let all = gather(
+        3,
+        &steady("4 Mbit/s"),
+        300,
+        Limits::default(),
+        |passing| {
+            if passing.bytes[2] != 16 {
+                return vec![passing];
+            }
+            let session = u32::from_be_bytes([4, 5, 6, 7].map(|place| passing.bytes[place]));
+            let mut lie = Vec::new();
+            let word = Word::Data(wire::stream::Data {
+                sent_at: passing.at,
+                header: contract::StreamHeader { seq: 1 << 40, bytes_before: 1 << 50, ..Default::default() },
+                label: contract::Label::default(),
+                content: &[9; 100],
+                padding: 0,
+            });
+            wire::stream::Datagram { session, number: 1 << 50, word }.write(&mut lie);
+            Key::opening(&Secret::none()).seal(&mut lie, 0);
+            vec![passing.clone(), Passing { bytes: lie, ecn: Ecn::NotCapable, ..passing }]
+        },
+        &[],
+        3,
+    );
+    assert!(all.receivers.iter().all(|outcome| outcome.end == End::Complete));
+    for (had, outcome) in all.had.iter().zip(&all.receivers) {
+        assert_eq!(had.open(|had| had.wrong), 0);
+        assert!(outcome.stats.refused.forged >= 300);
+        assert_eq!(outcome.stats.meter.count(contract::Count::Missing), 0);
+    }
+}
+
+#[test]
+fn a_network_that_does_not_carry_the_group_is_said_to_be_so() {
+    let limits =
+        Limits { patience: Duration::from_secs(4), waits: Duration::from_secs(8), ..Limits::default() };
+    let all = gather(
+        2,
+        &steady("1 Mbit/s"),
+        10,
+        limits,
+        |passing| {
+            // data and signs of life to the group have its number
+            let to_group = passing.bytes[2] == 16 || (passing.bytes[2] == 7 && passing.bytes[15] > 200);
+            if to_group { Vec::new() } else { vec![passing] }
+        },
+        &[],
+        2,
+    );
+    assert_eq!(all.receivers.len(), 2);
+    for outcome in &all.receivers {
+        let End::Failed(why) = &outcome.end else { panic!("{:?}", outcome.end) };
+        assert!(why.contains("239.1.2.3:5000") && why.contains("carry"), "{why}");
+    }
+    assert_eq!(all.sender.end, End::Silent);
+}
+
+#[test]
+fn an_address_of_no_group_is_refused() {
+    let net = Net::plain(ms(1));
+    let (a, b) = addresses();
+    let to = Group { address: b, most: 2 };
+    let payload = Numbers { wanted: 1, done: false, told: Shelf::default() };
+    let (outcome, left) = send_to_group(
+        &settings(Meet::Listen),
+        &to,
+        &steady("1 Mbit/s"),
+        Box::new(payload),
+        Vec::new(),
+        &mut net.place(a, ms(0)),
+        &Control::new(),
+    );
+    assert!(matches!(&outcome.end, End::Failed(why) if why.contains("no group")), "{:?}", outcome.end);
+    assert!(left.is_empty());
+}
+
+#[test]
+fn more_than_there_is_room_for_are_told_that_the_sender_is_busy() {
+    let net = Net::new(|passing: &Passing| {
+        if passing.to == group() {
+            return (0..2).map(|n| Passing { to: member(n), ..passing.after(ms(10)) }).collect();
+        }
+        vec![passing.after(ms(10))]
+    });
+    let (a, _) = addresses();
+    let mut here = net.place(a, ms(0));
+    let places = [(net.place(member(0), ms(1)), 0), (net.place(member(1), ms(500)), 1)];
+    let sending = thread::spawn(move || {
+        let payload = Numbers { wanted: 500, done: false, told: Shelf::default() };
+        let to = Group { address: group(), most: 1 };
+        let (settings, scheme) = (settings(Meet::Listen), steady("1 Mbit/s"));
+        send_to_group(&settings, &to, &scheme, Box::new(payload), Vec::new(), &mut here, &Control::new())
+    });
+    let receiving = places.map(|(mut place, _)| {
+        thread::spawn(move || {
+            let mut accept = |_: &wire::stream::Offer| {
+                let sink = Counter { wanted: 500, had: Shelf::default(), speak_at: Time::ZERO };
+                Ok(Store::Paced(Box::new(sink) as Box<dyn Sink>))
+            };
+            receive(&settings(Meet::Call(a)), &mut accept, &mut place, &Control::new())
+        })
+    });
+    let ends = receiving.map(|thread| thread.join().expect("it does not panic").end);
+    assert_eq!(ends, [End::Complete, End::Refused(wire::stream::Reason::Busy)]);
+    assert_eq!(sending.join().expect("it does not panic").0.end, End::Complete);
+}
