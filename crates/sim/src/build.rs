@@ -74,11 +74,12 @@ pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
 
 /// Routes to everybody who is sent to: senders hear from their receivers, unicast receivers from their sender, members of
 /// named groups from their access routers, name routers and the name resolution system from each other. Members of other
-/// groups are reached along their tree.
+/// groups are reached along their tree; where they are real, programs may speak to each of them as well.
 pub(crate) fn routes(blueprint: &Blueprint, edges: &[Edge]) -> Routes {
     let by_address = blueprint.flows.iter().filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)));
     let wanted = by_address.flat_map(|flow| {
-        let receivers = if flow.cast == Cast::Multicast { &[] } else { flow.to.as_slice() };
+        let by_tree = flow.cast == Cast::Multicast && flow.outside.is_none();
+        let receivers = if by_tree { &[] } else { flow.to.as_slice() };
         [flow.from].into_iter().chain(receivers.iter().map(|receiver| receiver.node))
     });
     let named = blueprint.icn.iter().flat_map(|icn| icn.routers.iter().copied().chain([icn.resolver]));
