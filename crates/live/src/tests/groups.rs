@@ -153,7 +153,7 @@ fn the_rate_follows_the_receiver_that_has_least() {
                 return vec![passing];
             }
             count += 1;
-            if count % 3 == 0 { Vec::new() } else { vec![passing] }
+            if count.is_multiple_of(3) { Vec::new() } else { vec![passing] }
         }
     };
     let scheme = Scheme { packet: 1028, ..Scheme::new("mca") };
