@@ -26,8 +26,10 @@ pub trait Outer {
     ///
     /// # Errors
     ///
-    /// Where that cannot be.
-    fn join(&mut self, group: SocketAddr) -> io::Result<()>;
+    /// Where that cannot be: everywhere, unless there is more to it.
+    fn join(&mut self, _group: SocketAddr) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// Fills `bytes` with chance that nobody can foresee.
     fn surprise(&mut self, bytes: &mut [u8]);
