@@ -188,8 +188,8 @@ class Flow(Part):
     of `prefix`, as a law (`scheme`) or a `source` says, has no `to`, and its settings are those of a `Consumer`; see `Ndn`.
     Beside the scheme of a stream, `source` is the video that it carries, and `player` says how its receivers play it.
 
-    In an emulation, `kernel="cubic"` is TCP of the Linux kernel, `live=True` is the scheme over real sockets, and `commands` are programs at
-    its ends.
+    In an emulation, `kernel="cubic"` is TCP of the Linux kernel, `live=True` is the scheme over real sockets,
+    and `commands` are programs at its ends.
     """
 
     def __init__(

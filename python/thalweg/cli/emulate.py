@@ -43,7 +43,7 @@ def emulate(
     clean: bool = False,
     json: bool = False,
 ) -> int:
-    """Run a scenario in real time. Flows with `kernel`, `live` or `commands` have real ends in network namespaces; needs root.
+    """Run a scenario in real time. Flows with `kernel`, `live` or `commands` end in network namespaces; needs root.
 
     Ends with 3 when the machine could not keep up: what was measured is not to be believed then.
 
