@@ -11,6 +11,7 @@ pub mod forward;
 mod group;
 mod keys;
 mod line;
+mod listen;
 mod machine;
 mod meeting;
 pub mod ndn;
@@ -27,15 +28,16 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod trains;
-#[allow(dead_code)]
 pub mod transfer;
 mod udp;
 
 pub use control::{Control, Phase, Progress};
 pub use group::{Group, Left, send_to_group};
+pub use listen::Listening;
 pub use outcome::{End, Lateness, Outcome, Refused, Stats, Traffic};
 pub use outer::{Batch, Fate, Outer, Train};
 pub use receive::receive;
-pub use send::send;
+pub use send::{send, transport_of};
 pub use settings::{Accept, Cargo, Limits, Meet, Scheme, Secret, Settings, Store};
 pub use udp::{Interface, Multicast, Udp, wake_exactly};
+pub use wire::stream::Offer;

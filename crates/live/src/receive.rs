@@ -271,6 +271,11 @@ impl Work for Receiving<'_> {
         let offer = offer.ok_or_else(|| refused("nothing was offered".to_owned()))?;
         let mut machine = self.make(offer, opened).map_err(refused)?;
         self.agree(offer).map_err(refused)?;
+        match &mut self.agreed {
+            Some((_, Store::Paced(sink))) => sink.on_open(),
+            Some((_, Store::Windowed(sink))) => sink.on_open(),
+            None => {}
+        }
         machine.give(Input::Start, opened.now);
         self.retire(stats);
         self.machine = Some(machine);

@@ -101,6 +101,14 @@ pub(crate) fn transport(entry: &Entry) -> Result<Transport, String> {
     }
 }
 
+/// How the scheme of this name carries data.
+///
+/// # Errors
+/// There is none, or it has no part at the ends of a network; a sentence for people.
+pub fn transport_of(name: &str) -> Result<Transport, String> {
+    transport(&entry(name)?)
+}
+
 /// Settings of the machines at both ends of a stream.
 pub(crate) fn stream_config(offer: &Offer, entry: &Entry, outer_bytes: u32) -> stream::Config {
     stream::Config {

@@ -13,6 +13,7 @@ use super::assembly::{Assembly, Shelf, Step};
 use super::done::Done;
 use super::outflow::Outflow;
 use super::partial::{Found, Partial};
+use super::refusal::Refusal;
 use super::tally::Received;
 use super::words::{self, Content, Lack, MOST_LACKS, Report, Word};
 use super::{Kind, Manifest, Tally, TransferError};
@@ -39,6 +40,7 @@ pub struct Collector {
     tally: Arc<Tally>,
     work: Option<Box<Work>>,
     standing: Standing,
+    refusal: Option<Refusal>,
     /// The highest number of a packet seen.
     seen: u64,
     spoke_at: Option<Time>,
@@ -96,6 +98,7 @@ impl Collector {
             tally,
             work: None,
             standing: Standing::Going,
+            refusal: None,
             seen: 0,
             spoke_at: None,
             looked_at: Time::ZERO,
@@ -132,7 +135,7 @@ impl Collector {
     fn fail(&mut self, error: &TransferError) {
         if self.standing == Standing::Going {
             self.standing = Standing::Failed(error.to_string());
-            self.urgent = true;
+            self.refusal = Some(Refusal::new(error.to_string()));
         }
     }
 
@@ -434,23 +437,26 @@ impl Sink for Collector {
     fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
         self.advance();
         self.looked_at = now;
+        if let Some(refusal) = &mut self.refusal {
+            return refusal.say(now, word);
+        }
         let every = self.work.as_ref().map_or(SAID_AGAIN, |work| work.manifest.report_every);
         let silent = self.spoke_at.map_or(Duration::MAX, |at| now.saturating_since(at));
         let due = self.urgent || (self.news && silent >= every) || silent >= SAID_AGAIN.max(every);
         if !due {
             return 0;
         }
-        let said = match (&self.standing, &self.work) {
-            (Standing::Failed(why), _) => Word::Failed(why.clone()),
-            (standing, Some(work)) => Word::Report(work.report(self.seen, *standing == Standing::Whole)),
-            (_, None) => return 0,
-        };
+        let Some(work) = &self.work else { return 0 };
+        let said = Word::Report(work.report(self.seen, self.standing == Standing::Whole));
         (self.news, self.urgent) = (false, false);
         self.spoke_at = Some(now);
         said.write(word)
     }
 
     fn wake(&self) -> Time {
+        if let Some(refusal) = &self.refusal {
+            return refusal.wake();
+        }
         let Some(work) = &self.work else { return Time::NEVER };
         let spoke_at = self.spoke_at.unwrap_or(Time::ZERO);
         let every = work.manifest.report_every;
@@ -464,6 +470,6 @@ impl Sink for Collector {
     }
 
     fn standing(&self) -> Standing {
-        self.standing.clone()
+        self.refusal.as_ref().map_or_else(|| self.standing.clone(), Refusal::standing)
     }
 }

@@ -11,6 +11,7 @@
 
 mod assembly;
 mod bytes;
+mod capped;
 mod collector;
 mod done;
 mod fountain;
@@ -20,12 +21,15 @@ mod names;
 mod outflow;
 mod partial;
 mod reassembly;
+mod refusal;
 mod store;
 mod tally;
+mod task;
 mod timely;
 mod words;
 
 pub use bytes::Bytes;
+pub use capped::Capped;
 pub use collector::{Collector, Into};
 pub use fountain::{Fountain, Receivers};
 pub use layout::Layout;
@@ -34,6 +38,7 @@ pub use names::{Refused, safe};
 pub use reassembly::Reassembly;
 pub use store::{FileStore, PipeStore, Store};
 pub use tally::{Tally, Told};
+pub use task::{Source, Task, keep, offered};
 pub use timely::{Playout, Timely};
 
 /// Reading or writing failed, or what arrived cannot be kept.

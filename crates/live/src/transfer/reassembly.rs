@@ -11,6 +11,7 @@ use super::collector::Into;
 use super::done::Done;
 use super::outflow::Outflow;
 use super::partial::{Found, Partial};
+use super::refusal::Refusal;
 use super::words::Word;
 use super::{Kind, Layout, Manifest, Tally, TransferError};
 use crate::content::{ByteSink, LONGEST_WORD, Standing};
@@ -37,6 +38,7 @@ pub struct Reassembly {
     /// Hash of the whole, once it is known.
     hash: Option<[u8; HASH]>,
     standing: Standing,
+    refusal: Option<Refusal>,
     /// Something came since the session began: the sender knows where to begin.
     heard: bool,
     spoke_at: Option<Time>,
@@ -124,6 +126,7 @@ impl Reassembly {
             hashed: 0,
             hasher: blake3::Hasher::new(),
             standing: Standing::Going,
+            refusal: None,
             heard: false,
             spoke_at: None,
             urgent: true,
@@ -269,6 +272,11 @@ impl Reassembly {
         if self.heard { SAID_AGAIN } else { SAID_AT_FIRST }
     }
 
+    fn fail(&mut self, error: &TransferError) {
+        self.standing = Standing::Failed(error.to_string());
+        self.refusal = Some(Refusal::new(error.to_string()));
+    }
+
     fn become_whole(&mut self) {
         self.standing = Standing::Whole;
         self.urgent = true;
@@ -333,8 +341,7 @@ impl ByteSink for Reassembly {
         if self.contiguous >= AT_ONCE as u64
             && let Err(error) = self.advance()
         {
-            self.standing = Standing::Failed(error.to_string());
-            self.urgent = true;
+            self.fail(&error);
         }
     }
 
@@ -342,8 +349,10 @@ impl ByteSink for Reassembly {
         if self.standing == Standing::Going
             && let Err(error) = self.advance()
         {
-            self.standing = Standing::Failed(error.to_string());
-            self.urgent = true;
+            self.fail(&error);
+        }
+        if let Some(refusal) = &mut self.refusal {
+            return refusal.say(now, word);
         }
         let silent = self.spoke_at.map_or(Duration::MAX, |at| now.saturating_since(at));
         if !self.urgent && silent < self.every() {
@@ -351,16 +360,15 @@ impl ByteSink for Reassembly {
         }
         self.urgent = false;
         self.spoke_at = Some(now);
-        let said = match &self.standing {
-            Standing::Failed(why) => Word::Failed(why.clone()),
-            standing => {
-                Word::Have { id: self.manifest.id, bytes: self.base, whole: *standing == Standing::Whole }
-            }
-        };
+        let whole = self.standing == Standing::Whole;
+        let said = Word::Have { id: self.manifest.id, bytes: self.base, whole };
         said.write(word)
     }
 
     fn wake(&self) -> Time {
+        if let Some(refusal) = &self.refusal {
+            return refusal.wake();
+        }
         let spoke_at = self.spoke_at.unwrap_or(Time::ZERO);
         let waits = self.standing == Standing::Going
             && (self.contiguous > 0 || self.hashed < self.given || self.hash.is_some_and(|_| self.is_all()));
@@ -375,6 +383,6 @@ impl ByteSink for Reassembly {
     }
 
     fn standing(&self) -> Standing {
-        self.standing.clone()
+        self.refusal.as_ref().map_or_else(|| self.standing.clone(), Refusal::standing)
     }
 }

@@ -27,9 +27,11 @@ fn flow(source: &mut dyn ByteSource, sink: &mut dyn ByteSink, from: u64, rounds:
     source.on_join(PeerId(1));
     sink.on_open();
     for _ in 0..rounds {
-        let length = sink.speak(now, &mut word);
-        if length > 0 && random.uniform(0.0, 1.0) < 0.7 {
-            source.on_word(PeerId(1), now, &word[..length]);
+        for _ in 0..4 {
+            let length = sink.speak(now, &mut word);
+            if length > 0 && random.uniform(0.0, 1.0) < 0.7 {
+                source.on_word(PeerId(1), now, &word[..length]);
+            }
         }
         let ready = source.ready(now);
         let mut segments: Vec<u64> = (acknowledged..ready).step_by(SEGMENT as usize).take(40).collect();

@@ -11,6 +11,7 @@ use contract::PeerId;
 use units::{Duration, Time};
 
 use super::outflow::Outflow;
+use super::refusal::Refusal;
 use super::tally::{Received, Sent};
 use super::words::{self, CHUNK_HEADER, Content, MOST_MISSING, Word};
 use super::{Kind, Layout, Manifest, Tally};
@@ -282,6 +283,7 @@ pub struct Playout {
     over: bool,
     spoke_at: Option<Time>,
     standing: Standing,
+    refusal: Option<Refusal>,
 }
 
 impl Playout {
@@ -301,6 +303,7 @@ impl Playout {
             over: false,
             spoke_at: None,
             standing: Standing::Going,
+            refusal: None,
         }
     }
 
@@ -361,6 +364,11 @@ impl Playout {
         Ok(())
     }
 
+    fn fail(&mut self, error: &super::TransferError) {
+        self.standing = Standing::Failed(error.to_string());
+        self.refusal = Some(Refusal::new(error.to_string()));
+    }
+
     /// Missing pieces that are to be asked for now.
     fn missing(&mut self, now: Time) -> Vec<u64> {
         let next = self.next.unwrap_or(0);
@@ -410,8 +418,10 @@ impl Sink for Playout {
             }
             _ => {}
         }
-        if let Err(error) = self.play(now) {
-            self.standing = Standing::Failed(error.to_string());
+        if self.standing == Standing::Going
+            && let Err(error) = self.play(now)
+        {
+            self.fail(&error);
         }
     }
 
@@ -420,8 +430,10 @@ impl Sink for Playout {
         if self.standing == Standing::Going
             && let Err(error) = self.play(now)
         {
-            self.standing = Standing::Failed(error.to_string());
-            return Word::Failed(error.to_string()).write(word);
+            self.fail(&error);
+        }
+        if let Some(refusal) = &mut self.refusal {
+            return refusal.say(now, word);
         }
         if self.over && self.standing == Standing::Going {
             self.standing = Standing::Whole;
@@ -440,6 +452,9 @@ impl Sink for Playout {
     }
 
     fn wake(&self) -> Time {
+        if let Some(refusal) = &self.refusal {
+            return refusal.wake();
+        }
         if self.over || self.next.is_none() {
             return self.spoke_at.map_or(Time::NEVER, |at| at + self.report_every);
         }
@@ -453,6 +468,6 @@ impl Sink for Playout {
     }
 
     fn standing(&self) -> Standing {
-        self.standing.clone()
+        self.refusal.as_ref().map_or_else(|| self.standing.clone(), Refusal::standing)
     }
 }

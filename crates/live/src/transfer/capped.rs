@@ -1,0 +1,176 @@
+//! A limit on the rate of a transfer, whatever its scheme would permit: beyond it there is nothing to send yet.
+
+use contract::PeerId;
+use units::{Bytes, Duration, Rate, Time};
+
+use crate::content::{ByteSource, Payload, Standing};
+
+/// At most so many bytes are sent at once after a pause.
+const BURST: Duration = Duration::from_millis(2);
+
+/// Bytes of a byte stream are released so many at a time, at least.
+const LEAST: u64 = 1000;
+
+/// What `inner` gives, at a limited rate.
+pub struct Capped<T> {
+    inner: T,
+    rate: Rate,
+    /// Bytes of a packet beside its content, headers of IP and UDP included.
+    beside: u64,
+    /// A paced scheme's next packet is not sent before.
+    next_at: Time,
+    /// Bytes of a byte stream that may have been sent, and since when.
+    released: u64,
+    since: Option<Time>,
+}
+
+impl<T> Capped<T> {
+    /// `inner` at no more than `rate`, where packets have `beside` bytes more than their content.
+    pub fn new(inner: T, rate: Rate, beside: u64) -> Self {
+        Self { inner, rate, beside, next_at: Time::ZERO, released: 0, since: None }
+    }
+}
+
+/// How many bytes leave at `rate` in `span`.
+fn bytes_in(rate: Rate, span: Duration) -> u64 {
+    let bits = u128::from(rate.as_bps()) * u128::from(span.as_nanos()) / 1_000_000_000;
+    u64::try_from(bits / 8).unwrap_or(u64::MAX)
+}
+
+impl Payload for Capped<Box<dyn Payload>> {
+    fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize {
+        let (gap, _) = self.rate.serialise(Bytes::new(room.len() as u64 + self.beside), Default::default());
+        self.next_at = self.next_at.max(now - BURST) + gap;
+        self.inner.fill(seq, now, room)
+    }
+
+    fn ready(&mut self, now: Time) -> Time {
+        self.inner.ready(now).max(self.next_at.min(now + Duration::from_secs(1)))
+    }
+
+    fn on_join(&mut self, peer: PeerId) {
+        self.inner.on_join(peer);
+    }
+
+    fn on_leave(&mut self, peer: PeerId) {
+        self.inner.on_leave(peer);
+    }
+
+    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+        self.inner.on_word(from, now, word);
+    }
+
+    fn standing(&self) -> Standing {
+        self.inner.standing()
+    }
+}
+
+impl ByteSource for Capped<Box<dyn ByteSource>> {
+    fn ready(&mut self, now: Time) -> u64 {
+        let there = self.inner.ready(now);
+        let span = now.saturating_since(*self.since.get_or_insert(now)).min(Duration::from_secs(1));
+        let more = bytes_in(self.rate, span);
+        // one long step instead of many that round down to nothing
+        if more >= LEAST {
+            self.since = Some(now);
+            // what was not used is not saved up
+            let most = there.max(self.released).saturating_add(bytes_in(self.rate, BURST));
+            self.released = (self.released + more).min(most);
+        }
+        there.min(self.released)
+    }
+
+    fn end(&self) -> Option<u64> {
+        self.inner.end()
+    }
+
+    fn read(&mut self, offset: u64, room: &mut [u8]) {
+        self.inner.read(offset, room);
+    }
+
+    fn on_acknowledged(&mut self, offset: u64) {
+        self.inner.on_acknowledged(offset);
+    }
+
+    fn on_join(&mut self, peer: PeerId) {
+        (self.released, self.since) = (0, None);
+        self.inner.on_join(peer);
+    }
+
+    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+        self.inner.on_word(from, now, word);
+    }
+
+    fn standing(&self) -> Standing {
+        self.inner.standing()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Always has more.
+    struct Endless;
+
+    impl Payload for Endless {
+        fn fill(&mut self, _: u64, _: Time, room: &mut [u8]) -> usize {
+            room.len()
+        }
+
+        fn on_word(&mut self, _: PeerId, _: Time, _: &[u8]) {}
+
+        fn standing(&self) -> Standing {
+            Standing::Going
+        }
+    }
+
+    impl ByteSource for Endless {
+        fn ready(&mut self, _: Time) -> u64 {
+            1 << 40
+        }
+
+        fn end(&self) -> Option<u64> {
+            None
+        }
+
+        fn read(&mut self, _: u64, _: &mut [u8]) {}
+
+        fn on_acknowledged(&mut self, _: u64) {}
+
+        fn on_word(&mut self, _: PeerId, _: Time, _: &[u8]) {}
+
+        fn standing(&self) -> Standing {
+            Standing::Going
+        }
+    }
+
+    #[test]
+    fn a_paced_scheme_is_held_to_the_rate_headers_included() {
+        let inner: Box<dyn Payload> = Box::new(Endless);
+        // 1000 bytes at 8 Mbit/s are one a millisecond
+        let mut capped = Capped::new(inner, Rate::from_mbps(8), 200);
+        let begins = Time::ZERO + Duration::from_secs(1000);
+        let mut sent = 0;
+        for step in 0..10_000 {
+            let now = begins + Duration::from_micros(100 * step);
+            while capped.ready(now) <= now {
+                capped.fill(sent, now, &mut [0; 800]);
+                sent += 1;
+            }
+        }
+        assert!((1000..=1003).contains(&sent), "{sent} in a second");
+    }
+
+    #[test]
+    fn a_byte_stream_is_released_at_the_rate() {
+        let inner: Box<dyn ByteSource> = Box::new(Endless);
+        let mut capped = Capped::new(inner, Rate::from_mbps(8), 0);
+        let begins = Time::ZERO + Duration::from_secs(1000);
+        let mut released = 0;
+        for step in 0..=1000 {
+            released = capped.ready(begins + Duration::from_millis(step));
+        }
+        assert!((999_000..=1_001_000).contains(&released), "{released} bytes in a second");
+    }
+}

@@ -1,0 +1,83 @@
+//! A receiver that cannot take what is sent says why, before it ends.
+
+use units::{Duration, Time};
+
+use super::words::Word;
+use crate::content::{ByteSink, LONGEST_WORD, Sink, Standing};
+
+/// Why something is not taken, and how often that was said.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    why: String,
+    said: u32,
+    again_at: Time,
+}
+
+/// It is said so often at once, since words may be lost,
+const AT_ONCE: u32 = 3;
+/// and then again after this.
+const SAID_AGAIN: Duration = Duration::from_millis(100);
+
+impl Refusal {
+    pub(super) fn new(why: String) -> Self {
+        Self { why, said: 0, again_at: Time::ZERO }
+    }
+
+    /// Says it, where that is due.
+    pub(super) fn say(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+        if now < self.again_at {
+            return 0;
+        }
+        self.said = self.said.saturating_add(1);
+        if self.said >= AT_ONCE {
+            self.again_at = now + SAID_AGAIN;
+        }
+        Word::Failed(self.why.clone()).write(word)
+    }
+
+    pub(super) const fn wake(&self) -> Time {
+        self.again_at
+    }
+
+    /// Failed, once that has been said.
+    pub(super) fn standing(&self) -> Standing {
+        if self.said < AT_ONCE { Standing::Going } else { Standing::Failed(self.why.clone()) }
+    }
+}
+
+/// Takes nothing, and says why.
+impl Sink for Refusal {
+    fn take(&mut self, _: u64, _: Time, _: &[u8]) {}
+
+    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+        self.say(now, word)
+    }
+
+    fn wake(&self) -> Time {
+        self.wake()
+    }
+
+    fn standing(&self) -> Standing {
+        self.standing()
+    }
+}
+
+impl ByteSink for Refusal {
+    fn write(&mut self, _: u64, _: &[u8]) -> bool {
+        false
+    }
+
+    fn on_contiguous(&mut self, _: u64, _: Time) {}
+
+    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+        self.say(now, word)
+    }
+
+    fn wake(&self) -> Time {
+        self.wake()
+    }
+
+    fn standing(&self) -> Standing {
+        self.standing()
+    }
+}

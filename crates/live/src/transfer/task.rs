@@ -1,0 +1,199 @@
+//! From what a user names to what a session carries, at both ends.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use units::{Duration, Rate};
+use wire::stream::{DATA, Offer, SEGMENT, Transport};
+
+use super::capped::Capped;
+use super::collector::Into;
+use super::refusal::Refusal;
+use super::{
+    Bytes, Collector, FileStore, Fountain, Kind, Manifest, PipeStore, Playout, Reassembly, Receivers, Tally,
+    Timely, TransferError,
+};
+use crate::content::{ByteSource, Payload};
+use crate::{Cargo, Store};
+
+/// What a user wants to send.
+pub struct Task {
+    /// From where.
+    pub from: Source,
+    /// What a receiver shall call it.
+    pub name: String,
+    /// Pieces are worth something for so long; otherwise all of it counts.
+    pub timely: Option<Duration>,
+    /// A limit on the rate.
+    pub rate: Option<Rate>,
+    /// Bytes of a data packet with all headers, those of IP and UDP too.
+    pub packet: u16,
+    /// How the scheme carries data.
+    pub transport: Transport,
+    /// A number by chance, for what has no hash.
+    pub id: u64,
+    /// Whom a group waits for.
+    pub receivers: Receivers,
+}
+
+/// Where bytes come from.
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// A program, through a pipe.
+    Pipe(Box<dyn Read + Send>),
+}
+
+/// Headers of IPv6 and UDP: what is sent fits whichever way a receiver calls.
+const OUTER: u16 = 48;
+
+/// What was read, and what it is.
+type Loaded<T> = Result<Option<(Box<T>, Manifest)>, TransferError>;
+
+impl Task {
+    /// Reads what must be known before the first packet, and answers what a session sends and what it says of it. `go_on` is asked now and
+    /// then: when it says no, the answer is `None`.
+    ///
+    /// # Errors
+    /// It cannot be read or sent so; a sentence for people.
+    pub fn load(
+        self,
+        tally: &Arc<Tally>,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<(Cargo, Vec<u8>)>, TransferError> {
+        super::safe(&self.name)
+            .map_err(|why| TransferError::Refused(format!("a file called {:?}: {why}", self.name)))?;
+        let rate = self.rate;
+        let loaded = match self.transport {
+            Transport::Paced => self.paced(tally, go_on)?.map(|(payload, manifest)| {
+                let capped: Box<dyn Payload> = match rate {
+                    Some(rate) => Box::new(Capped::new(payload, rate, u64::from(OUTER) + DATA as u64)),
+                    None => payload,
+                };
+                (Cargo::Paced(capped), manifest)
+            }),
+            Transport::Windowed => self.windowed(tally, go_on)?.map(|(source, manifest)| {
+                let capped: Box<dyn ByteSource> = match rate {
+                    Some(rate) => Box::new(Capped::new(source, rate, u64::from(OUTER) + SEGMENT as u64)),
+                    None => source,
+                };
+                (Cargo::Windowed(capped), manifest)
+            }),
+        };
+        Ok(loaded.map(|(cargo, manifest)| {
+            let mut about = Vec::new();
+            manifest.write(&mut about);
+            (cargo, about)
+        }))
+    }
+
+    fn paced(self, tally: &Arc<Tally>, go_on: &dyn Fn() -> bool) -> Loaded<dyn Payload> {
+        let room = usize::from(self.packet.saturating_sub(OUTER)).saturating_sub(DATA);
+        let short = || TransferError::Refused(format!("packets of {} bytes are too short", self.packet));
+        let symbol_bytes = Fountain::symbol_bytes(room).ok_or_else(short)?;
+        if let Some(deadline) = self.timely {
+            let pipe: Box<dyn Read + Send> = match self.from {
+                Source::Pipe(pipe) => pipe,
+                Source::File(path) => Box::new(File::open(&path).map_err(TransferError::at(&path))?),
+            };
+            let timely = Timely::new(pipe, &self.name, self.id, room, deadline, Arc::clone(tally));
+            let manifest = timely.manifest().clone();
+            return Ok(Some((Box::new(timely), manifest)));
+        }
+        let (store, manifest): (Box<dyn super::Store>, Manifest) = match self.from {
+            Source::Pipe(pipe) => {
+                let (store, manifest) = PipeStore::new(pipe, &self.name, self.id, symbol_bytes, tally);
+                (Box::new(store), manifest)
+            }
+            Source::File(path) => match FileStore::open(&path, &self.name, symbol_bytes, tally, go_on)? {
+                Some((store, manifest)) => (Box::new(store), manifest),
+                None => return Ok(None),
+            },
+        };
+        let fountain = Fountain::new(manifest.clone(), store, self.receivers, Arc::clone(tally));
+        Ok(Some((Box::new(fountain), manifest)))
+    }
+
+    fn windowed(self, tally: &Arc<Tally>, go_on: &dyn Fn() -> bool) -> Loaded<dyn ByteSource> {
+        if self.timely.is_some() {
+            let said = "a scheme with a window sends again what is lost: a live stream needs one that paces";
+            return Err(TransferError::Refused(said.to_owned()));
+        }
+        let (bytes, manifest) = match self.from {
+            Source::Pipe(pipe) => Bytes::of_pipe(pipe, &self.name, self.id, Arc::clone(tally)),
+            Source::File(path) => {
+                let symbol_bytes = self.packet.clamp(16, 9000);
+                match FileStore::open(&path, &self.name, symbol_bytes, tally, go_on)? {
+                    Some((store, manifest)) => {
+                        (Bytes::of_file(store, &manifest, Arc::clone(tally)), manifest)
+                    }
+                    None => return Ok(None),
+                }
+            }
+        };
+        Ok(Some((Box::new(bytes), manifest)))
+    }
+}
+
+/// What an offer says of what comes, where it was made by [`Task::load`].
+pub fn offered(offer: &Offer) -> Option<Manifest> {
+    Manifest::read(&offer.about).map(|(manifest, _)| manifest)
+}
+
+/// Where a session puts what is offered. `window` is what it holds of a byte stream beyond the bytes in order.
+///
+/// What cannot be kept is taken and refused in a sentence, so that the other side hears why.
+///
+/// # Errors
+/// What is offered is nothing that we know; a sentence for people.
+pub fn keep(offer: &Offer, into: Into, window: u32, tally: &Arc<Tally>) -> Result<Store, String> {
+    let manifest = offered(offer).ok_or("what is offered is no file and no stream of `thalweg send`")?;
+    let paced = offer.transport == Transport::Paced;
+    let kept: Result<Store, TransferError> = match (manifest.kind, paced) {
+        (Kind::Timely(_), true) => playout(&manifest, into, tally).map(|sink| Store::Paced(Box::new(sink))),
+        (Kind::Timely(_), false) => {
+            return Err("a live stream is offered by a scheme with a window".to_owned());
+        }
+        (_, true) => Ok(Store::Paced(Box::new(Collector::new(into, Arc::clone(tally))))),
+        (_, false) => Reassembly::open(manifest, into, window, Arc::clone(tally))
+            .map(|sink| Store::Windowed(Box::new(sink))),
+    };
+    Ok(kept.unwrap_or_else(|error| {
+        let refusal = Refusal::new(error.to_string());
+        if paced { Store::Paced(Box::new(refusal)) } else { Store::Windowed(Box::new(refusal)) }
+    }))
+}
+
+/// A live stream goes to a program, or into a new file as it comes.
+fn playout(manifest: &Manifest, into: Into, tally: &Arc<Tally>) -> Result<Playout, TransferError> {
+    let pipe = match into {
+        Into::Pipe(pipe) => pipe,
+        Into::Folder { path, name, replace } => {
+            let name = name.as_deref().unwrap_or(&manifest.name);
+            super::safe(name).map_err(|why| TransferError::Refused(format!("the name {name:?}: {why}")))?;
+            let path = path.join(name);
+            let file = create(&path, replace)?;
+            tally.path(&path);
+            Box::new(file)
+        }
+    };
+    Ok(Playout::new(pipe, Arc::clone(tally)))
+}
+
+fn create(path: &Path, replace: bool) -> Result<File, TransferError> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    if replace {
+        options.create(true).truncate(true)
+    } else {
+        options.create_new(true)
+    };
+    options.open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            TransferError::Refused(format!("{} is there already", path.display()))
+        }
+        _ => TransferError::at(path)(error),
+    })
+}
