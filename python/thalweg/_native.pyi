@@ -8,6 +8,7 @@ __all__ = [
     "Run",
     "Scenario",
     "Table",
+    "Transfer",
     "__version__",
     "clean_emulations",
     "emulation_permitted",
@@ -225,3 +226,23 @@ def emulation_permitted() -> str | None:
 
 def clean_emulations() -> list[str]:
     """Removes what emulations that were killed have left; the names of what was removed."""
+
+@final
+class Transfer:
+    """A transfer: told what to do in one thread, watched and steered from others."""
+
+    def __new__(cls) -> Transfer: ...
+    def send(self, told: str) -> str:
+        """Sends, and returns when that is over: what is left of it as JSON. Raises `ValueError`, or `OSError`."""
+
+    def receive(self, told: str) -> str:
+        """Receives, and returns when that is over: what is left of it as JSON. Raises `ValueError`, or `OSError`."""
+
+    def stop(self) -> None:
+        """Asks the transfer to say goodbye and end."""
+
+    def change_mode(self, mode: str) -> None:
+        """Asks both ends to change to this mode of the scheme."""
+
+    def told(self) -> str:
+        """How it stands, as JSON."""

@@ -71,6 +71,15 @@ class EmulationError(RuntimeError):
         """What to do, where that is known."""
 
 
+class TransferError(RuntimeError):
+    """A real transfer cannot begin."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+        """What to do, where that is known."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C ended a run or a sweep early. What it had is kept."""
 

@@ -5,6 +5,7 @@ mod emulation;
 mod live;
 mod scenario;
 mod table;
+mod transfer;
 
 use pyo3::prelude::*;
 
@@ -21,6 +22,8 @@ mod _native {
     use crate::scenario::{Control, Plan, Run, Scenario};
     #[pymodule_export]
     use crate::table::Table;
+    #[pymodule_export]
+    use crate::transfer::Transfer;
 
     use pyo3::prelude::*;
 

@@ -22,6 +22,8 @@ Every command takes `--json` and then prints one JSON object and nothing else.
 VERBS = {
     "run": "Run a scenario, or every cell of its sweep.",
     "emulate": "Run a scenario in real time, with the kernel's TCP and any command.",
+    "send": "Send a file or standard input over UDP, by any scheme.",
+    "recv": "Receive what `thalweg send` sends.",
     "reproduce": "Reproduce a paper: its experiments, figures and claims.",
     "check": "Print a scenario's plan, every default and relative unit filled in.",
     "report": "Write the HTML report of a run, a sweep or a reproduced paper.",

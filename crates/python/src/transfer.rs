@@ -1,0 +1,280 @@
+//! Real transfers: what a session is told as JSON, and what is left of it as JSON.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use contract::{ParamList, ParamValue};
+use live::transfer::{Into, Receivers, Source, Tally, Task, keep};
+use live::{Control, End, Limits, Listening, Meet, Outcome, Phase, Scheme, Secret, Settings, Udp};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use units::{Duration, Rate, Time, UnitError, UnitText};
+
+/// A transfer: told what to do in one thread, watched and steered from others.
+#[pyclass(frozen)]
+pub struct Transfer {
+    control: Arc<Control>,
+    tally: Arc<Tally>,
+}
+
+#[pymethods]
+impl Transfer {
+    #[new]
+    fn new() -> Self {
+        Self { control: Arc::default(), tally: Arc::default() }
+    }
+
+    /// Sends, and returns when that is over: what is left of it as JSON.
+    fn send(&self, py: Python<'_>, told: &str) -> PyResult<String> {
+        let told = parse(told)?;
+        let source = match text(&told, "path") {
+            Some(path) => Source::File(PathBuf::from(path)),
+            None => Source::Pipe(Box::new(handle(&std::io::stdin())?) as Box<dyn Read + Send>),
+        };
+        let scheme = Scheme {
+            params: params(&told),
+            mode: text(&told, "mode").map(str::to_owned),
+            packet: u16::try_from(number(&told, "packet")?).unwrap_or(u16::MAX),
+            ..Scheme::new(text(&told, "scheme").unwrap_or_default())
+        };
+        let transport = live::transport_of(&scheme.name).map_err(PyValueError::new_err)?;
+        let task = Task {
+            from: source,
+            name: text(&told, "name").unwrap_or_default().to_owned(),
+            timely: text(&told, "timely").map(span).transpose()?,
+            rate: text(&told, "rate").map(rate).transpose()?,
+            packet: scheme.packet,
+            transport,
+            id: number(&told, "id")?,
+            receivers: Receivers { least: 1 },
+        };
+        let (control, tally) = (&self.control, &self.tally);
+        let left = py.detach(|| -> Result<Left, String> {
+            let go_on = || !control.stopped();
+            let Some((cargo, about)) = task.load(tally, &go_on).map_err(|error| error.to_string())? else {
+                return Ok(Left::Stopped);
+            };
+            let Some((settings, mut socket)) = open(&told, &go_on)? else { return Ok(Left::Stopped) };
+            let outcome = live::send(&settings, &scheme, cargo, about, &mut socket, control);
+            Ok(Left::Over(Box::new(outcome)))
+        });
+        Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
+    }
+
+    /// Receives, and returns when that is over: what is left of it as JSON.
+    fn receive(&self, py: Python<'_>, told: &str) -> PyResult<String> {
+        let told = parse(told)?;
+        let (control, tally) = (&self.control, &self.tally);
+        let left = py.detach(|| -> Result<Left, String> {
+            let go_on = || !control.stopped();
+            let Some((settings, mut socket)) = open(&told, &go_on)? else { return Ok(Left::Stopped) };
+            let mut into = Some(destination(&told)?);
+            let window = settings.limits.window;
+            let mut accept = |offer: &live::Offer| match into.take() {
+                Some(into) => keep(offer, into, window, tally),
+                None => Err("one thing was received already".to_owned()),
+            };
+            Ok(Left::Over(Box::new(live::receive(&settings, &mut accept, &mut socket, control))))
+        });
+        Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
+    }
+
+    /// Asks the transfer to say goodbye and end.
+    fn stop(&self) {
+        self.control.stop();
+    }
+
+    /// Asks both ends to change to this mode of the scheme.
+    fn change_mode(&self, mode: &str) {
+        self.control.change_mode(mode);
+    }
+
+    /// How it stands, as JSON.
+    fn told(&self) -> String {
+        self.state().to_string()
+    }
+}
+
+/// What is left of a transfer.
+enum Left {
+    /// It was stopped before there was a session.
+    Stopped,
+    Over(Box<Outcome>),
+}
+
+impl Transfer {
+    fn state(&self) -> Value {
+        use std::sync::atomic::Ordering::Relaxed;
+        let (progress, told) = (&self.control.progress, self.tally.told());
+        json!({
+            "phase": match progress.phase() {
+                Phase::Meeting => "meeting",
+                Phase::Open => "open",
+                Phase::Silent => "silent",
+                Phase::Closing => "closing",
+                Phase::Over => "over",
+            },
+            "packets": progress.packets.load(Relaxed),
+            "bytes": progress.bytes.load(Relaxed),
+            "lost": progress.lost.load(Relaxed),
+            "allowed_bps": progress.allowed_bps.load(Relaxed),
+            "rtt_s": Duration::from_nanos(progress.rtt_ns.load(Relaxed)).as_secs_f64(),
+            "total_bytes": told.total,
+            "done_bytes": told.done,
+            "hashed_bytes": told.hashed,
+            "resumed_bytes": told.resumed,
+            "sent": {"first": told.sent[0], "coded": told.sent[1], "again": told.sent[2]},
+            "received": {"useful": told.received[0], "useless": told.received[1], "unkept": told.received[2]},
+            "receivers": told.receivers,
+            "whole_receivers": told.whole,
+            "dropped": told.dropped,
+            "late": told.late,
+            "name": told.name,
+            "path": told.path,
+            "notes": told.notes,
+        })
+    }
+
+    /// What is left, with what was counted.
+    fn said(&self, left: &Left) -> Value {
+        let mut said = self.state();
+        let (end, why) = match left {
+            Left::Stopped => ("stopped", None),
+            Left::Over(outcome) => match &outcome.end {
+                End::Complete => ("complete", None),
+                End::Stopped => ("stopped", None),
+                End::Closed(reason) => ("closed", Some(reason.words().to_owned())),
+                End::Refused(reason) => ("refused", Some(reason.words().to_owned())),
+                End::Unanswered => ("unanswered", None),
+                End::Silent => ("silent", None),
+                End::Failed(why) => ("failed", Some(why.clone())),
+            },
+        };
+        said["end"] = json!(end);
+        said["why"] = json!(why);
+        if let Left::Over(outcome) = left {
+            let stats = &outcome.stats;
+            let opened = stats.opened_at != Time::NEVER;
+            let meter = &stats.meter;
+            let mean_ns = meter.rtt_sum_ns.checked_div(meter.rtt_count).unwrap_or(0);
+            said["stats"] = json!({
+                "span_s": if opened { stats.span().as_secs_f64() } else { 0.0 },
+                "sessions": stats.sessions,
+                "packets": stats.packets,
+                "bytes": stats.bytes,
+                "content_bytes": stats.content,
+                "sent_datagrams": stats.sent.datagrams,
+                "received_datagrams": stats.received.datagrams,
+                "refused": {
+                    "malformed": stats.refused.malformed,
+                    "strangers": stats.refused.strangers,
+                    "forged": stats.refused.forged,
+                    "repeated": stats.refused.repeated,
+                    "misplaced": stats.refused.misplaced,
+                },
+                "overruns": stats.overruns,
+                "marked": stats.marked,
+                "missing": meter.count(contract::Count::Missing),
+                "retransmits": meter.count(contract::Count::Retransmits),
+                "timeouts": meter.count(contract::Count::Timeouts),
+                "episodes": meter.count(contract::Count::Episodes),
+                "rtt_mean_s": Duration::from_nanos(mean_ns).as_secs_f64(),
+                "lateness_p50_s": stats.lateness.quantile(0.5).as_secs_f64(),
+                "lateness_p99_s": stats.lateness.quantile(0.99).as_secs_f64(),
+                "lateness_max_s": stats.lateness.most.as_secs_f64(),
+            });
+        }
+        said
+    }
+}
+
+/// Opens the socket: calls where there is somebody to call, otherwise listens. `None` when it was stopped.
+fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)>, String> {
+    let address = |text: &str| text.parse::<SocketAddr>().map_err(|error| format!("{text}: {error}"));
+    let secret = told["key"].as_array().map(|bytes| {
+        let bytes = bytes.iter().filter_map(|byte| u8::try_from(byte.as_u64()?).ok());
+        Secret::new(bytes.collect::<Vec<u8>>())
+    });
+    let mut limits = Limits::default();
+    if let Some(patience) = told["patience_s"].as_f64() {
+        limits.patience = Duration::from_secs_f64(patience);
+    }
+    let settings = |meet| Settings { meet, secret: secret.clone().unwrap_or_default(), limits };
+    if let Some(to) = text(told, "call") {
+        let to = address(to)?;
+        let socket = Udp::for_calling(to).map_err(|error| format!("{to}: {error}"))?;
+        return Ok(Some((settings(Meet::Call(to)), socket)));
+    }
+    let listed = told["listen"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let addresses: Vec<SocketAddr> = listed.map(address).collect::<Result<_, _>>()?;
+    let said = |error: std::io::Error| {
+        let at: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+        format!("{}: {error}", at.join(", "))
+    };
+    let socket = Listening::at(&addresses).and_then(|listening| listening.first(go_on)).map_err(said)?;
+    Ok(socket.map(|socket| (settings(Meet::Listen), socket)))
+}
+
+/// Where what is received goes.
+fn destination(told: &Value) -> Result<Into, String> {
+    match text(told, "folder") {
+        Some(folder) => Ok(Into::Folder {
+            path: PathBuf::from(folder),
+            name: text(told, "name").map(str::to_owned),
+            replace: told["replace"].as_bool().unwrap_or(false),
+        }),
+        None => {
+            let file = handle(&std::io::stdout()).map_err(|error| format!("standard output: {error}"))?;
+            Ok(Into::Pipe(Box::new(file) as Box<dyn Write + Send>))
+        }
+    }
+}
+
+/// One of the standard streams, without the buffers of the language.
+fn handle(stream: &impl AsFd) -> std::io::Result<File> {
+    stream.as_fd().try_clone_to_owned().map(File::from)
+}
+
+fn parse(told: &str) -> PyResult<Value> {
+    serde_json::from_str(told).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn text<'a>(told: &'a Value, key: &str) -> Option<&'a str> {
+    told[key].as_str()
+}
+
+fn number(told: &Value, key: &str) -> PyResult<u64> {
+    told[key].as_u64().ok_or_else(|| PyValueError::new_err(format!("`{key}` is no number")))
+}
+
+fn span(text: &str) -> PyResult<Duration> {
+    Duration::from_text(text).map_err(|error| refused(text, &error))
+}
+
+fn rate(text: &str) -> PyResult<Rate> {
+    Rate::from_text(text).map_err(|error| refused(text, &error))
+}
+
+/// A quantity that cannot be read: what is wrong, a newline, and what would do.
+fn refused(text: &str, error: &UnitError) -> PyErr {
+    PyValueError::new_err(format!("{text:?}: {}\n{}", error.message, error.hint))
+}
+
+/// The scheme's parameters.
+fn params(told: &Value) -> ParamList {
+    let listed = told["params"].as_object().into_iter().flatten();
+    let value = |value: &Value| match value {
+        Value::Bool(value) => Some(ParamValue::Bool(*value)),
+        Value::String(value) => Some(ParamValue::Text(value.clone())),
+        Value::Number(value) => {
+            value.as_i64().map(ParamValue::Int).or_else(|| value.as_f64().map(ParamValue::Float))
+        }
+        _ => None,
+    };
+    listed.filter_map(|(name, given)| Some((name.clone(), value(given)?))).collect()
+}

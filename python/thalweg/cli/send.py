@@ -1,0 +1,135 @@
+"""`thalweg send`: a file or standard input over UDP, by any scheme of the catalogue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from ..errors import TransferError
+from .out import Refusal, nearest
+
+WORDS = {"true": True, "false": False}
+
+
+def send(
+    source: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    to: str,
+    /,
+    *,
+    scheme: str = "cvihis",
+    mode: Literal["real-time", "background"] | None = None,
+    changes: Annotated[tuple[str, ...], Parameter(name="--set", show_default=False)] = (),
+    rate: str | None = None,
+    timely: str | None = None,
+    name: str | None = None,
+    key: Path | None = None,
+    packet: int = 1428,
+    patience: float | None = None,
+    ipv4: Annotated[bool, Parameter(name=["--ipv4", "-4"])] = False,
+    ipv6: Annotated[bool, Parameter(name=["--ipv6", "-6"])] = False,
+    json: bool = False,
+) -> int:
+    """Send a file, or standard input (`-`), to `thalweg recv`.
+
+    The receiver listens and the sender calls `HOST:PORT`; with `:PORT` the sender listens, and the receiver calls.
+    Ends with 0 when every byte arrived, with 1 when not, with 130 after Ctrl-C. Either side can be started again:
+    a file goes on where it was.
+
+    Parameters
+    ----------
+    source
+        The file; `-` is standard input.
+    to
+        `HOST:PORT`, `[IPV6]:PORT`, or `:PORT` to listen.
+    scheme
+        How fast is sent: a stream scheme paces, a window scheme works as TCP does. `thalweg schemes` lists them.
+    mode
+        CVIHIS only. While it runs, the keys r and b change it, and so do the signals SIGUSR1 (real-time) and
+        SIGUSR2 (background).
+    changes
+        A parameter of the scheme, such as `--set push=0.9`; may be repeated.
+    rate
+        Never faster than this, such as "20 Mbit/s".
+    timely
+        Bytes are worth something for so long, such as "500 ms": what is late is left out. For live streams.
+    name
+        What the receiver shall call it.
+    key
+        A file that both sides have: nobody without it can take part or steer.
+    packet
+        Bytes of a packet with all headers.
+    patience
+        Seconds without a word of the other side before the transfer is given up.
+    ipv4, ipv6
+        Only this kind of address.
+    json
+        Print one JSON object.
+    """
+    from .. import transfers
+    from .transfer import carry
+
+    known = _schemes()
+    if scheme not in known:
+        raise Refusal(f"no scheme `{scheme}`", nearest(scheme, list(known)))
+    if mode and not known[scheme]:
+        raise Refusal(f"`{scheme}` has no modes", "cvihis has")
+    if not 200 <= packet <= 9000:
+        raise Refusal(f"--packet {packet}: from 200 to 9000 bytes")
+    path = None if source == "-" else Path(source)
+    if path is not None and not path.is_file():
+        raise Refusal(f"{source}: {'not a file' if path.exists() else 'no such file'}")
+    try:
+        transfer = transfers.send(
+            path,
+            to,
+            scheme=scheme,
+            params=dict(_change(text) for text in changes),
+            mode=mode and mode.replace("-", "_"),
+            name=name,
+            rate=rate,
+            timely=timely,
+            key=key,
+            packet=packet,
+            patience_s=patience,
+            family=_family(ipv4=ipv4, ipv6=ipv6),
+        )
+        return carry(transfer, sending=True, json=json, modes=known[scheme])
+    except TransferError as error:
+        raise Refusal(str(error), error.hint) from error
+
+
+def _schemes() -> dict[str, bool]:
+    """Names of the schemes, and whether they have modes."""
+    import json
+
+    from .. import _native
+
+    listed = json.loads(_native.schemes())
+    return {
+        scheme["name"]: any(param["name"] == "mode" for param in scheme.get("params", []))
+        for scheme in listed
+    }
+
+
+def _change(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise Refusal(f"--set {text}: a name, an equals sign, a value", "--set push=0.9")
+    if value in WORDS:
+        return name, WORDS[value]
+    for kind in (int, float):
+        try:
+            return name, kind(value)
+        except ValueError:
+            continue
+    return name, value
+
+
+def _family(*, ipv4: bool, ipv6: bool) -> int:
+    import socket
+
+    if ipv4 and ipv6:
+        raise Refusal("--ipv4 and --ipv6 exclude each other")
+    return socket.AF_INET if ipv4 else socket.AF_INET6 if ipv6 else 0

@@ -1,0 +1,211 @@
+"""What `thalweg send` and `thalweg recv` have in common: the bar, Ctrl-C, changes of mode, the words at the end."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..transfers import is_whole, words_for
+from .out import console, print_table, show_json
+from .progress import Meter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ..transfers import Transfer
+
+NOT_WHOLE = 1
+"""Exit code of a transfer that did not bring everything."""
+
+KEYS = {"r": "real_time", "b": "background"}
+SIGNALS = {"SIGUSR1": "real_time", "SIGUSR2": "background"}
+
+
+def carry(transfer: Transfer, *, sending: bool, json: bool, modes: bool = False, pipe: bool = False) -> int:
+    """Runs it to its end and says how it was; the exit code.
+
+    With `pipe`, standard output is what was received, and nothing else is written there.
+    """
+    stopped = threading.Event()
+    with transfer, _stopping(transfer, stopped), _steering(transfer, modes=modes):
+        with Meter("send" if sending else "recv", quiet=json) as meter:
+            began = time.monotonic()
+            for state in transfer.states():
+                meter.show(*_how_far(state), _now(state, time.monotonic() - began))
+        result = transfer.result()
+    result["whole"] = is_whole(result)
+    said = words_for(result, sending=sending)
+    if json:
+        show_json({"said": said, **result})
+    else:
+        _print(result, said, sending=sending, table=not pipe)
+    if stopped.is_set():
+        return 130
+    return 0 if result["whole"] else NOT_WHOLE
+
+
+def _how_far(state: dict[str, Any]) -> tuple[float, float]:
+    if state["phase"] == "meeting" and 0 < state["hashed_bytes"] < state["total_bytes"]:
+        return state["hashed_bytes"], state["total_bytes"]
+    return state["done_bytes"], state["total_bytes"] or float("inf")
+
+
+def _now(state: dict[str, Any], elapsed_s: float) -> str:
+    if state["phase"] == "meeting":
+        if 0 < state["hashed_bytes"] < state["total_bytes"]:
+            return "reading"
+        return f"waiting for the other side, {elapsed_s:.0f} s"
+    words = size(state["done_bytes"])
+    if state["total_bytes"]:
+        words += f" of {size(state['total_bytes'])}"
+    if state["phase"] == "silent":
+        return words + ", the other side is silent"
+    if state["allowed_bps"]:
+        words += f", {rate(state['allowed_bps'])} allowed"
+    if state["rtt_s"]:
+        words += f", round trip {1e3 * state['rtt_s']:.1f} ms"
+    return words
+
+
+def _print(result: dict[str, Any], said: str, *, sending: bool, table: bool) -> None:
+    screen = console(error=True)
+    stats = result.get("stats")
+    if table and stats and stats["packets"]:
+        print_table("", [("what", ""), ("value", "")], _rows(result, stats, sending=sending))
+    for note in result["notes"]:
+        screen.print(f"note: {note}", style="yellow")
+    where = f": {result['path']}" if result["path"] else ""
+    screen.print(said + where, style="green" if result["whole"] else "red")
+
+
+def _rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool) -> Iterator[dict[str, str]]:
+    span = stats["span_s"]
+    moved = result["done_bytes"] - (0 if sending else result["resumed_bytes"])
+    yield {"what": "bytes", "value": size(result["done_bytes"])}
+    if result["resumed_bytes"]:
+        yield {"what": "of them from an earlier attempt", "value": size(result["resumed_bytes"])}
+    yield {"what": "time", "value": f"{span:.2f} s"}
+    if span > 0:
+        yield {"what": "goodput", "value": rate(8 * moved / span)}
+        yield {"what": "with headers and repairs", "value": rate(8 * stats["bytes"] / span)}
+    yield {"what": "packets", "value": f"{stats['packets']:,}"}
+    if sending:
+        sent = result["sent"]
+        if any(sent.values()):
+            words = f"{sent['first']:,} first, {sent['coded']:,} coded, {sent['again']:,} again"
+            yield {"what": "of them", "value": words}
+        if stats["retransmits"]:
+            yield {"what": "sent again", "value": f"{stats['retransmits']:,}"}
+        yield {
+            "what": "receivers that have it",
+            "value": f"{result['whole_receivers']} of {result['receivers']}",
+        }
+        yield {"what": "left late by, 99 %", "value": f"{1e3 * stats['lateness_p99_s']:.3g} ms"}
+    else:
+        yield {"what": "missing", "value": f"{stats['missing']:,}"}
+    if result["dropped"] or result["late"]:
+        words = f"{result['dropped']:,} at the source, {result['late']:,} on the way"
+        yield {"what": "pieces too late", "value": words}
+    if stats["rtt_mean_s"]:
+        yield {"what": "round trip, mean", "value": f"{1e3 * stats['rtt_mean_s']:.3g} ms"}
+    if stats["sessions"] > 1:
+        yield {"what": "sessions", "value": str(stats["sessions"])}
+    refused = sum(stats["refused"].values())
+    if refused:
+        yield {"what": "datagrams refused", "value": f"{refused:,}"}
+
+
+def size(count: float) -> str:
+    """`12.3 MB`."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}" if unit != "B" else f"{count:.0f} B"
+        count /= 1000
+    return f"{count:.3g} TB"
+
+
+def rate(bps: float) -> str:
+    """`12.3 Mbit/s`."""
+    for unit in ("bit/s", "kbit/s", "Mbit/s"):
+        if bps < 1000:
+            return f"{bps:.3g} {unit}"
+        bps /= 1000
+    return f"{bps:.3g} Gbit/s"
+
+
+@contextmanager
+def _stopping(transfer: Transfer, stopped: threading.Event) -> Iterator[None]:
+    """Ctrl-C, or a polite request to end, has the transfer say goodbye; a second one ends the program."""
+
+    def stop(_number: int, _frame: object) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+        transfer.stop()
+
+    with _handling({signal.SIGINT: stop, signal.SIGTERM: stop}):
+        yield
+
+
+@contextmanager
+def _handling(handlers: dict[signal.Signals, Callable[[int, Any], None]]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _steering(transfer: Transfer, *, modes: bool) -> Iterator[None]:
+    """SIGUSR1 and SIGUSR2, and the keys r and b at a terminal, change the mode while it runs."""
+    if not modes:
+        yield
+        return
+
+    def changes(mode: str) -> Callable[[int, Any], None]:
+        return lambda _number, _frame: transfer.change_mode(mode)
+
+    handlers = {
+        getattr(signal, name): changes(mode) for name, mode in SIGNALS.items() if hasattr(signal, name)
+    }
+    with _handling(handlers), _keys(transfer):
+        yield
+
+
+@contextmanager
+def _keys(transfer: Transfer) -> Iterator[None]:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        yield
+        return
+    import select
+    import termios
+    import tty
+
+    over = threading.Event()
+
+    def listen() -> None:
+        while not over.is_set():
+            if select.select([sys.stdin], [], [], 0.2)[0]:
+                mode = KEYS.get(sys.stdin.read(1).lower())
+                if mode:
+                    transfer.change_mode(mode)
+
+    before = termios.tcgetattr(sys.stdin)
+    tty.setcbreak(sys.stdin)
+    thread = threading.Thread(target=listen, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(1)
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)

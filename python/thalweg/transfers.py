@@ -1,0 +1,210 @@
+"""Real transfers over UDP: a thread runs the session with the interpreter lock released, others watch and steer it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from . import _native
+from .errors import TransferError
+
+EVERY_S = 0.1
+"""Seconds between looks at a transfer."""
+
+PACKET_BYTES = 1428
+"""A data packet with all headers: it crosses every Ethernet."""
+
+LONGEST_KEY = 4096
+
+
+class Transfer:
+    """One transfer under way. A context manager: at the end of the block it has been stopped, if it was not over."""
+
+    def __init__(self, verb: str, told: dict[str, Any]) -> None:
+        self._native = _native.Transfer()
+        self._result: dict[str, Any] | None = None
+        self._failure: Exception | None = None
+
+        def work() -> None:
+            try:
+                self._result = json.loads(getattr(self._native, verb)(json.dumps(told)))
+            except (OSError, ValueError) as error:
+                self._failure = error
+
+        self._thread = threading.Thread(target=work, name=f"thalweg {verb}", daemon=True)
+
+    def __enter__(self) -> Transfer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self._thread.join(10)
+
+    def states(self) -> Iterator[dict[str, Any]]:
+        """How it stands, ten times a second, until it is over."""
+        while self._thread.is_alive():
+            yield json.loads(self._native.told())
+            self._thread.join(EVERY_S)
+
+    def result(self) -> dict[str, Any]:
+        """What is left of it. Waits until it is over. Raises `TransferError` where it could not begin."""
+        self._thread.join()
+        if self._failure is not None:
+            message, _, hint = str(self._failure).partition("\n")
+            raise TransferError(message, hint or None) from self._failure
+        assert self._result is not None
+        return self._result
+
+    def stop(self) -> None:
+        """Asks it to say goodbye and end; what was received is kept."""
+        self._native.stop()
+
+    def change_mode(self, mode: str) -> None:
+        """Asks both ends to change to this mode of the scheme."""
+        self._native.change_mode(mode)
+
+
+def send(
+    path: str | Path | None,
+    to: str,
+    *,
+    scheme: str = "cvihis",
+    params: dict[str, Any] | None = None,
+    mode: str | None = None,
+    name: str | None = None,
+    rate: str | None = None,
+    timely: str | None = None,
+    key: str | Path | None = None,
+    packet: int = PACKET_BYTES,
+    patience_s: float | None = None,
+    family: int = 0,
+) -> Transfer:
+    """A transfer of a file, or of standard input where `path` is `None`.
+
+    With a host in `to` it calls, without one it listens.
+    `rate` and `timely` are quantities such as `"20 Mbit/s"` and `"500 ms"`. Raises `TransferError`.
+    """
+    called = name or (Path(path).name if path is not None else "stdin")
+    told = {
+        **_place(to, family, None),
+        "path": None if path is None else str(path),
+        "name": called,
+        "scheme": scheme,
+        "params": params or {},
+        "mode": mode,
+        "rate": rate,
+        "timely": timely,
+        "packet": packet,
+        "id": secrets.randbits(63),
+        "key": _key(key),
+        "patience_s": patience_s,
+    }
+    return Transfer("send", told)
+
+
+def receive(
+    at: str,
+    *,
+    into: str | Path | None = ".",
+    name: str | None = None,
+    replace: bool = False,
+    key: str | Path | None = None,
+    bind: str | None = None,
+    patience_s: float | None = None,
+    family: int = 0,
+) -> Transfer:
+    """A transfer into a folder, or to standard output where `into` is `None`.
+
+    Without a host in `at` it listens, with one it calls. Raises `TransferError`.
+    """
+    if into is not None and not Path(into).is_dir():
+        raise TransferError(f"{into}: no such folder")
+    told = {
+        **_place(at, family, bind),
+        "folder": None if into is None else str(into),
+        "name": name,
+        "replace": replace,
+        "key": _key(key),
+        "patience_s": patience_s,
+    }
+    return Transfer("receive", told)
+
+
+def is_whole(result: dict[str, Any]) -> bool:
+    """Whether all of it arrived: of a live stream too."""
+    return result["end"] == "complete" and not result["dropped"] and not result["late"]
+
+
+def words_for(result: dict[str, Any], *, sending: bool) -> str:
+    """How it ended, in a sentence."""
+    other = "receiver" if sending else "sender"
+    match result["end"]:
+        case "complete" if is_whole(result):
+            return "whole: every byte arrived, and its hash is right" if result["total_bytes"] else "whole"
+        case "complete":
+            gone = result["dropped"] + result["late"]
+            return f"not whole: {gone} pieces were too late"
+        case "stopped":
+            return "not whole: it was stopped"
+        case "unanswered":
+            return f"nothing was sent: no {other} answered" if sending else "nothing came: nobody called"
+        case "silent":
+            return f"not whole: the {other} was not heard any more"
+        case "refused":
+            return f"nothing was sent: the {other} refused, since {result['why']}"
+        case "closed":
+            return f"not whole: the {other} ended it, since {result['why']}"
+        case _:
+            return f"not whole: {result['why']}"
+
+
+def _place(place: str, family: int, bind: str | None) -> dict[str, Any]:
+    """`HOST:PORT` is called; `PORT` and `:PORT` are listened at, on all addresses or on `bind`."""
+    host, _, port = place.rpartition(":")
+    if not port.isdigit() or not 0 < int(port) < 65536:
+        raise TransferError(f"{place}: no port from 1 to 65535", "HOST:PORT calls, PORT listens")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        raise TransferError(f"{place}: an IPv6 address stands in brackets", f"[{host}]:{port}")
+    if host:
+        return {"call": _addresses(host, port, family)[0]}
+    if bind:
+        return {"listen": [_addresses(bind, port, family)[0]]}
+    both: dict[int, list[str]] = {socket.AF_INET: [f"0.0.0.0:{port}"], socket.AF_INET6: [f"[::]:{port}"]}
+    return {"listen": both.get(family) or [address for listed in both.values() for address in listed]}
+
+
+def _addresses(host: str, port: str, family: int) -> list[str]:
+    try:
+        found = socket.getaddrinfo(host, int(port), family, socket.SOCK_DGRAM)
+    except OSError as error:
+        raise TransferError(f"{host}: {error.strerror or error}") from error
+    written = []
+    for kind, _, _, _, address in found:
+        if kind == socket.AF_INET6:
+            scope = f"%{address[3]}" if len(address) > 3 and address[3] else ""
+            written.append(f"[{str(address[0]).partition('%')[0]}{scope}]:{port}")
+        elif kind == socket.AF_INET:
+            written.append(f"{address[0]}:{port}")
+    if not written:
+        raise TransferError(f"{host}: no address of this kind")
+    return written
+
+
+def _key(path: str | Path | None) -> list[int] | None:
+    if path is None:
+        return None
+    with Path(path).open("rb") as file:
+        key = file.read(LONGEST_KEY + 1)
+    if not 16 <= len(key) <= LONGEST_KEY:
+        raise TransferError(
+            f"{path}: a key file has 16 to {LONGEST_KEY} bytes", "`head -c 32 /dev/urandom > key` makes one"
+        )
+    return list(key)

@@ -1,0 +1,250 @@
+"""`thalweg send` and `thalweg recv` over the loopback interface: whole files whatever happens on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LONGEST_S = 60
+"""No wait of these tests is longer."""
+
+BLOCK_BYTES = 256 * 1270
+"""A little less than a block of a file."""
+
+
+def port(family: int = socket.AF_INET, host: str = "127.0.0.1") -> int:
+    """One that nobody uses."""
+    with socket.socket(family, socket.SOCK_DGRAM) as free:
+        free.bind((host, 0))
+        number: int = free.getsockname()[1]
+        return number
+
+
+def start(*words: Any, **more: Any) -> subprocess.Popen[bytes]:
+    """The command, under way."""
+    command = [sys.executable, "-m", "thalweg.cli", *map(str, words)]
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, **{**pipes, **more})
+
+
+def end(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """Waits for a command with `--json`; what it said, with its exit code as `code`."""
+    out, err = process.communicate(timeout=LONGEST_S)
+    assert out, err.decode()
+    said: dict[str, Any] = json.loads(out)
+    return {**said, "code": process.returncode}
+
+
+def until(true: Any) -> None:
+    """Waits until something is so."""
+    last = time.monotonic() + LONGEST_S
+    while not true():
+        assert time.monotonic() < last, "it did not happen"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of a few blocks."""
+    path = tmp_path / "film.bin"
+    path.write_bytes(random.Random(7).randbytes(3_000_000))
+    return path
+
+
+@pytest.fixture
+def into(tmp_path: Path) -> Path:
+    """An empty folder."""
+    path = tmp_path / "in"
+    path.mkdir()
+    return path
+
+
+def blocks(into: Path) -> int:
+    """Blocks of an unfinished file that are there: numbers of four bytes after a heading."""
+    try:
+        return ((into / "film.bin.thalweg-state").stat().st_size - 90) // 4
+    except FileNotFoundError:
+        return 0
+
+
+@pytest.mark.parametrize("scheme", ["cvihis", "tfrc", "ledbat", "cubic"])
+def test_a_file_arrives_whole(file: Path, into: Path, scheme: str) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    sent = end(start("send", file, f"127.0.0.1:{at}", "--scheme", scheme, "--json"))
+    got = end(receiver)
+    assert (sent["code"], got["code"], sent["whole"], got["whole"]) == (0, 0, True, True)
+    assert (into / "film.bin").read_bytes() == file.read_bytes()
+    assert [path.name for path in into.iterdir()] == ["film.bin"]
+    assert got["path"] == str(into / "film.bin")
+    assert sent["stats"]["packets"] * 1428 >= 3_000_000
+    assert (sent["receivers"], sent["whole_receivers"]) == (1, 1)
+
+
+def test_a_file_arrives_over_ipv6(file: Path, into: Path) -> None:
+    try:
+        at = port(socket.AF_INET6, "::1")
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    receiver = start("recv", at, "--into", into, "--json")
+    sent = end(start("send", file, f"[::1]:{at}", "--json"))
+    assert (sent["code"], end(receiver)["code"]) == (0, 0)
+    assert (into / "film.bin").read_bytes() == file.read_bytes()
+
+
+def test_the_sender_may_listen_and_the_receiver_call(file: Path, into: Path) -> None:
+    at = port()
+    sender = start("send", file, f":{at}", "--json")
+    got = end(start("recv", f"127.0.0.1:{at}", "--into", into, "--json"))
+    assert (end(sender)["code"], got["code"]) == (0, 0)
+    assert (into / "film.bin").read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("scheme", ["cvihis", "cubic"])
+def test_a_receiver_that_was_killed_goes_on_where_it_was(file: Path, into: Path, scheme: str) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    sender = start("send", file, f"127.0.0.1:{at}", "--scheme", scheme, "--rate", "20 Mbit/s", "--json")
+    until(lambda: blocks(into) >= 3)
+    receiver.kill()
+    receiver.wait(LONGEST_S)
+    assert not (into / "film.bin").exists()
+    got = end(start("recv", at, "--into", into, "--json"))
+    sent = end(sender)
+    assert (sent["code"], got["code"]) == (0, 0)
+    assert got["resumed_bytes"] >= 3 * BLOCK_BYTES
+    assert (into / "film.bin").read_bytes() == file.read_bytes()
+    assert sent["stats"]["sessions"] == 2
+
+
+def test_a_sender_that_slept_goes_on(file: Path, into: Path) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    sender = start("send", file, f"127.0.0.1:{at}", "--rate", "20 Mbit/s", "--json")
+    until(lambda: blocks(into) >= 2)
+    sender.send_signal(signal.SIGSTOP)
+    # longer than a session waits for a word before it calls the other silent
+    time.sleep(4)
+    sender.send_signal(signal.SIGCONT)
+    assert (end(sender)["code"], end(receiver)["code"]) == (0, 0)
+    assert (into / "film.bin").read_bytes() == file.read_bytes()
+
+
+def test_who_has_another_key_is_not_served(file: Path, into: Path, tmp_path: Path) -> None:
+    (tmp_path / "right").write_bytes(b"right" * 8)
+    (tmp_path / "wrong").write_bytes(b"wrong" * 8)
+    at = port()
+    receiver = start("recv", at, "--into", into, "--key", tmp_path / "right", "--json")
+    wrong = end(
+        start("send", file, f"127.0.0.1:{at}", "--key", tmp_path / "wrong", "--patience", 1, "--json")
+    )
+    assert (wrong["code"], wrong["end"], wrong["whole"]) == (1, "unanswered", False)
+    assert list(into.iterdir()) == []
+    sent = end(start("send", file, f"127.0.0.1:{at}", "--key", tmp_path / "right", "--json"))
+    got = end(receiver)
+    assert (sent["code"], got["code"]) == (0, 0)
+    assert got["stats"]["refused"]["forged"] > 0
+
+
+def test_a_file_that_is_there_stays_and_both_sides_say_so(file: Path, into: Path) -> None:
+    (into / "film.bin").write_bytes(b"precious")
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    sent = end(start("send", file, f"127.0.0.1:{at}", "--json"))
+    got = end(receiver)
+    assert (sent["code"], got["code"]) == (1, 1)
+    assert "is there already" in sent["said"]
+    assert "is there already" in got["said"]
+    assert (into / "film.bin").read_bytes() == b"precious"
+
+
+@pytest.mark.parametrize("scheme", ["cvihis", "cubic"])
+def test_standard_input_arrives_at_standard_output(file: Path, scheme: str) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", "-")
+    with file.open("rb") as source:
+        sender = start("send", "-", f"127.0.0.1:{at}", "--scheme", scheme, "--json", stdin=source)
+        out, err = receiver.communicate(timeout=LONGEST_S)
+    assert (end(sender)["code"], receiver.returncode) == (0, 0), err.decode()
+    assert out == file.read_bytes()
+    assert "whole" in err.decode()
+
+
+def test_a_live_stream_arrives_in_order(tmp_path: Path) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", "-")
+    lines = b"".join(b"%06d\n" % number for number in range(2000))
+    sender = start("send", "-", f"127.0.0.1:{at}", "--timely", "5 s", "--json", stdin=subprocess.PIPE)
+    sent, _ = sender.communicate(lines, timeout=LONGEST_S)
+    out, err = receiver.communicate(timeout=LONGEST_S)
+    said = json.loads(sent)
+    assert (sender.returncode, receiver.returncode, said["dropped"]) == (0, 0, 0), err.decode()
+    assert out == lines
+
+
+def test_ctrl_c_stops_and_keeps_what_was_written(file: Path, into: Path) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    sender = start("send", file, f"127.0.0.1:{at}", "--rate", "20 Mbit/s", "--json")
+    until(lambda: blocks(into) >= 2)
+    receiver.send_signal(signal.SIGINT)
+    got, sent = end(receiver), end(sender)
+    assert (got["code"], got["end"], sent["code"]) == (130, "stopped", 1)
+    assert "it was stopped" in sent["said"]
+    assert not (into / "film.bin").exists()
+    assert blocks(into) >= 2
+    receiver = start("recv", at, "--into", into, "--json")
+    again = end(start("send", file, f"127.0.0.1:{at}", "--json"))
+    got = end(receiver)
+    assert (again["code"], got["code"]) == (0, 0)
+    assert got["resumed_bytes"] >= 2 * BLOCK_BYTES
+
+
+def test_the_mode_changes_while_it_runs(file: Path, into: Path) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    words = ("--mode", "background", "--rate", "20 Mbit/s", "--json")
+    sender = start("send", file, f"127.0.0.1:{at}", *words)
+    until(lambda: blocks(into) >= 1)
+    sender.send_signal(signal.SIGUSR1)
+    until(lambda: blocks(into) >= 3)
+    sender.send_signal(signal.SIGUSR2)
+    assert (end(sender)["code"], end(receiver)["code"]) == (0, 0)
+
+
+def test_nobody_there_is_said(file: Path) -> None:
+    sent = end(start("send", file, f"127.0.0.1:{port()}", "--patience", 0.5, "--json"))
+    assert (sent["code"], sent["said"]) == (1, "nothing was sent: no receiver answered")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("send", "missing.bin", "localhost:9"), "no such file"),
+        (("send", os.devnull, "localhost:9"), "not a file"),
+        (("send", __file__, "localhost"), "no port from 1 to 65535"),
+        (("send", __file__, "::1:9"), "an IPv6 address stands in brackets"),
+        (("send", __file__, "localhost:9", "--scheme", "cvihs"), "no scheme `cvihs`"),
+        (("send", __file__, "localhost:9", "--scheme", "cubic", "--mode", "background"), "has no modes"),
+        (("send", __file__, "localhost:9", "--rate", "20"), '"20"'),
+        (("send", __file__, "localhost:9", "--scheme", "cubic", "--timely", "1 s"), "needs one that paces"),
+        (("send", __file__, "localhost:9", "--name", "../x"), "not the name of a file"),
+        (("recv", "9", "--into", "missing"), "no such folder"),
+        (("recv", "9", "--into", "-", "--json"), "standard output"),
+    ],
+)
+def test_mistakes_are_refused_in_words(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    process = start(*words, cwd=tmp_path)
+    out, err = process.communicate(timeout=LONGEST_S)
+    assert process.returncode == 2
+    assert said in (out + err).decode()
