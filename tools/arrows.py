@@ -22,7 +22,7 @@ LEFT = {
     "emulate": {"units", "contract", "wire", "stack", "schemes", "sim", "live"},
     "lab": {"units", "contract", "wire", "stack", "schemes", "sim"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
-    "python": {"units", "contract", "stack", "schemes", "sim", "live", "emulate", "lab", "tables"},
+    "python": {"units", "contract", "wire", "stack", "schemes", "sim", "live", "emulate", "lab", "tables"},
     "benches": {"units", "contract", "wire", "stack", "schemes", "sim", "live", "emulate", "lab"},
 }
 

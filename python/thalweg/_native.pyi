@@ -4,6 +4,7 @@ from typing import final
 
 __all__ = [
     "Control",
+    "ForwardControl",
     "Plan",
     "Run",
     "Scenario",
@@ -14,6 +15,8 @@ __all__ = [
     "emulation_permitted",
     "measure_pacing",
     "metrics",
+    "ndn_forward",
+    "ndn_together",
     "schema",
     "schemes",
     "series",
@@ -39,6 +42,24 @@ def schema() -> str:
 
 def measure_pacing(method: str, aside_ns: int, interval_ns: int, span_ns: int, size: int | None) -> str:
     """Paces packets on this computer and says how exact that was, as JSON. Raises `ValueError`, or `OSError`."""
+
+@final
+class ForwardControl:
+    """What another thread asks of a forwarder, and sees of it."""
+
+    def __init__(self) -> None: ...
+    @property
+    def stats(self) -> str | None:
+        """How it stood not long ago, as JSON; None before it began."""
+
+    def stop(self) -> None:
+        """Asks it to end soon."""
+
+def ndn_forward(settings: str, control: ForwardControl) -> str:
+    """Forwards as the settings say, in JSON, until it is told to stop; how it stood then."""
+
+def ndn_together(experiment: str, control: ForwardControl) -> str:
+    """Runs forwarders with their endpoints on the loopback device for a while; what they did, as JSON."""
 
 @final
 class Scenario:

@@ -196,7 +196,7 @@ pub fn measure(
 }
 
 /// Asks the system not to group this thread's timers with others.
-fn exact() {
+pub(crate) fn exact() {
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_timerslack(1);
 }

@@ -2,6 +2,8 @@
 
 mod catalogue;
 mod emulation;
+#[cfg(unix)]
+mod forward;
 mod live;
 mod scenario;
 mod table;
@@ -16,6 +18,9 @@ mod _native {
     use crate::catalogue::{metrics, schema, schemes, series, strategies};
     #[pymodule_export]
     use crate::emulation::{clean_emulations, emulation_permitted};
+    #[cfg(unix)]
+    #[pymodule_export]
+    use crate::forward::{ForwardControl, ndn_forward, ndn_together};
     #[pymodule_export]
     use crate::live::measure_pacing;
     #[pymodule_export]

@@ -32,6 +32,7 @@ def reproduce(
     seed: int = 1,
     jobs: int | None = None,
     emulate: bool = False,
+    live: bool = False,
     full: bool = False,
     minutes: float | None = None,
     at_once: int | None = None,
@@ -58,8 +59,10 @@ def reproduce(
         Runs at a time; as many as there are cores when not given.
     emulate
         Run in real time, beside the simulation.
+    live
+        Of mircc: Figure 3 with live consumers and forwarders over sockets of this machine, beside the simulation.
     full
-        With `--emulate`: all tests, however long that takes.
+        With `--emulate`: all tests, however long that takes. With `--live`: all clock intervals of the figure.
     minutes
         With `--emulate`: as many tests as this time is enough for; 10 when not given.
     at_once
@@ -77,6 +80,12 @@ def reproduce(
     check_seed(seed)
     check_least("--jobs", jobs)
     check_least("--at-once", at_once)
+    if live:
+        if paper != "mircc" or emulate:
+            raise Refusal("`--live` is of mircc alone", "thalweg reproduce mircc --live")
+        from .reproduce_live import live_figure
+
+        return live_figure(out or Path("out") / "mircc-live", full=full, json=json)
     if emulate or (paper in papers.STUDIES and papers.STUDIES[paper].only_emulated):
         if figure is not None or quick or jobs is not None:
             raise Refusal(

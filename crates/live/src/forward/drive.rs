@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Time};
 
 use super::{Frames, Node, Place, Stats};
+use crate::Lateness;
 
 /// What the loop asks of the machine that it runs on.
 pub trait Surroundings: Frames {
@@ -93,8 +94,9 @@ impl Control {
 /// Its standing is shown so often, and a wish to end is heard.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Runs `node` by the clock of `outer` until `until`, or `control` says stop.
-pub fn drive(node: &mut Node, outer: &mut impl Surroundings, control: &Control, until: Time) {
+/// Runs `node` by the clock of `outer` until `until`, or `control` says stop. How late the loop was with what was due.
+pub fn drive(node: &mut Node, outer: &mut impl Surroundings, control: &Control, until: Time) -> Lateness {
+    let mut late = Lateness::default();
     let mut inbox = Inbox::default();
     let now = outer.now();
     node.start(now, outer);
@@ -107,6 +109,10 @@ pub fn drive(node: &mut Node, outer: &mut impl Surroundings, control: &Control, 
         }
         if now >= until || control.stop.load(Ordering::Relaxed) {
             break;
+        }
+        let due = node.wake();
+        if due <= now {
+            late.record(now - due);
         }
         node.on_time(now, outer);
         inbox.clear();
@@ -125,4 +131,5 @@ pub fn drive(node: &mut Node, outer: &mut impl Surroundings, control: &Control, 
         }
     }
     control.show(node.stats());
+    late
 }

@@ -19,6 +19,8 @@ mod settings;
 mod sockets;
 #[cfg(test)]
 mod tests;
+#[cfg(unix)]
+mod together;
 
 use std::net::SocketAddr;
 
@@ -29,6 +31,8 @@ pub use ports::Counts;
 pub use settings::{Error, Limits, LinkSettings, MTU, RouteSettings, Settings};
 #[cfg(unix)]
 pub use sockets::{Listen, Sockets};
+#[cfg(unix)]
+pub use together::{Done, Host, Wire, together};
 
 /// Where frames come from and go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

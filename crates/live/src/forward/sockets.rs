@@ -45,13 +45,15 @@ struct Program {
     stream: UnixStream,
     /// What came and is no whole frame yet.
     coming: Vec<u8>,
-    /// What the system has not taken yet.
+    /// What the system has not taken yet, behind what it has taken.
     going: Vec<u8>,
+    taken: usize,
     gone: bool,
 }
 
-/// Bytes that wait for a program that does not read; what is more is dropped.
-const MOST_GOING: usize = 1 << 20;
+/// Bytes that wait for a program that does not read, and for all of them; what is more is dropped.
+const MOST_GOING: usize = 8 << 20;
+const MOST_GOING_TO_ALL: usize = 64 << 20;
 /// Frames taken in before the loop looks at the clock for everybody else.
 const BATCH: usize = 64;
 /// Bytes of a program's stream that are read at once.
@@ -107,7 +109,7 @@ impl Sockets {
                 continue;
             }
             self.next += 1;
-            let program = Program { stream, coming: Vec::new(), going: Vec::new(), gone: false };
+            let program = Program { stream, coming: Vec::new(), going: Vec::new(), taken: 0, gone: false };
             self.programs.insert(self.next, program);
         }
     }
@@ -172,26 +174,36 @@ impl Program {
     }
 
     fn flush(&mut self) {
-        while !self.going.is_empty() {
-            match self.stream.write(&self.going) {
+        while self.taken < self.going.len() {
+            match self.stream.write(&self.going[self.taken..]) {
                 Ok(0) => return,
-                Ok(length) => drop(self.going.drain(..length)),
+                Ok(length) => self.taken += length,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.gone |= error.kind() != ErrorKind::WouldBlock;
-                    return;
+                    break;
                 }
             }
         }
+        // each byte is moved once at most
+        if self.taken * 2 >= self.going.len() {
+            self.going.drain(..self.taken);
+            self.taken = 0;
+        }
     }
 
-    fn send(&mut self, frame: &[u8]) -> bool {
-        if self.going.len() + frame.len() > MOST_GOING {
+    /// Bytes that wait.
+    fn waiting(&self) -> usize {
+        self.going.len() - self.taken
+    }
+
+    /// Hands over a frame, or lets it wait where `room` is left.
+    fn send(&mut self, frame: &[u8], room: usize) -> bool {
+        let taken = if self.waiting() == 0 { self.stream.write(frame).unwrap_or(0) } else { 0 };
+        if taken == 0 && frame.len() > room {
             return false;
         }
-        let taken = if self.going.is_empty() { self.stream.write(frame).unwrap_or(0) } else { 0 };
         self.going.extend_from_slice(&frame[taken..]);
-        self.flush();
         true
     }
 }
@@ -201,7 +213,11 @@ impl Frames for Sockets {
         match to {
             Place::Udp(address) => self.udp.as_ref().is_some_and(|udp| udp.send_to(frame, address).is_ok()),
             Place::Program(number) => {
-                self.programs.get_mut(&number).is_some_and(|program| program.send(frame))
+                let all: usize = self.programs.values().map(Program::waiting).sum();
+                self.programs.get_mut(&number).is_some_and(|program| {
+                    let own = MOST_GOING.saturating_sub(program.waiting());
+                    program.send(frame, own.min(MOST_GOING_TO_ALL.saturating_sub(all)))
+                })
             }
             Place::App(_) => false,
         }
@@ -222,7 +238,7 @@ impl Surroundings for Sockets {
             fds.push(PollFd::new(listener.as_fd(), PollFlags::POLLIN));
         }
         for program in self.programs.values() {
-            let writes = if program.going.is_empty() { PollFlags::empty() } else { PollFlags::POLLOUT };
+            let writes = if program.waiting() == 0 { PollFlags::empty() } else { PollFlags::POLLOUT };
             fds.push(PollFd::new(program.stream.as_fd(), PollFlags::POLLIN | writes));
         }
         let left = until.saturating_since(Time::from_nanos(self.began.elapsed().as_nanos() as u64));

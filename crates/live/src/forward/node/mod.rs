@@ -3,7 +3,7 @@
 mod out;
 mod receive;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use contract::{
@@ -36,6 +36,8 @@ pub struct Node {
     places: BTreeMap<Place, u32>,
     table: Table,
     pub(super) routes: Routes,
+    /// What the content store took in, the first first: the machine does not tell what it gives up.
+    kept: VecDeque<Request>,
     /// The Data that the machine has in its hands.
     at_hand: Option<Arc<[u8]>>,
     apps: Vec<App>,
@@ -157,6 +159,7 @@ impl Node {
             places,
             table: Table::new(room),
             routes,
+            kept: VecDeque::new(),
             at_hand: None,
             apps: Vec::new(),
             for_apps: Vec::new(),
@@ -217,7 +220,7 @@ impl Node {
 
     /// When it wants to be called next, by [`Node::on_time`].
     pub fn wake(&self) -> Time {
-        let ports = self.ports.iter().filter(|port| port.peer.is_some()).map(Port::wake);
+        let ports = self.places.values().map(|slot| self.ports[*slot as usize].wake());
         let apps = self.apps.iter().map(App::wake);
         self.machine.wake().min(self.routes.wake()).min(ports.chain(apps).min().unwrap_or(Time::NEVER))
     }
@@ -233,11 +236,10 @@ impl Node {
             if self.routes.expire(at) {
                 self.machine.set_routes(&self.routes.table());
             }
-            for slot in 0..self.ports.len() {
-                if self.ports[slot].peer.is_some() && self.ports[slot].wake() <= at {
-                    self.serve(slot, at, frames);
-                }
-            }
+            // nothing is allocated where nothing is due
+            let due = self.places.values().map(|slot| *slot as usize);
+            let due: Vec<usize> = due.filter(|slot| self.ports[*slot].wake() <= at).collect();
+            due.into_iter().for_each(|slot| self.serve(slot, at, frames));
             if self.machine.wake() <= at {
                 self.give(RouterInput::Timer, at, frames);
             }

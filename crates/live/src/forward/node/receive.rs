@@ -134,13 +134,37 @@ impl Node {
             }
             let fresh_until = now + Duration::from_millis(data.freshness_ms.min(1 << 40));
             let kept = Kept { packet: Arc::clone(&packet), fresh_until };
-            let holds = self.machine.holds(name);
-            self.table.keep(request, holds.then_some(kept));
+            if self.machine.holds(name) {
+                if self.table.kept(request).is_none() {
+                    self.kept.push_back(request);
+                }
+                self.table.keep(request, Some(kept));
+                self.forget_contents();
+            }
             if !self.pending(request) {
                 self.table.answered(request);
             }
         }
         self.matches = matches;
+    }
+
+    /// Lets go of contents that the store has given up. Each that is kept is looked at once in a while, so that there are never many more.
+    fn forget_contents(&mut self) {
+        let most = self.settings.store.size as usize + SPARE_CONTENTS;
+        let mut looks = 4;
+        while self.kept.len() > most && looks > 0 {
+            looks -= 1;
+            let Some(request) = self.kept.pop_front() else { return };
+            let name = self.table.name(request);
+            if self.table.kept(request).is_none() {
+                continue;
+            }
+            if name.is_some_and(|name| self.machine.holds(name)) {
+                self.kept.push_back(request);
+            } else {
+                self.table.keep(request, None);
+            }
+        }
     }
 
     /// Requests that are pending and that Data of this name answers.
@@ -239,3 +263,6 @@ fn onward(interest: &Interest<'_>, bytes: &[u8], nonce: u32) -> Arc<[u8]> {
     }
     onward
 }
+
+/// Contents beyond those that the store holds.
+const SPARE_CONTENTS: usize = 64;

@@ -1,0 +1,425 @@
+//! Our NDN forwarder as a process, and several of them together as a laboratory on the loopback device.
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::Instant;
+
+use ::live::forward::{
+    App, Control, Error, Host, Limits, LinkSettings, Listen, Node, RouteSettings, Settings, Sockets, Stats,
+    Wire, drive, together,
+};
+use contract::{NameId, ParamList, ParamValue, Setup};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use serde_json::{Map, Value, json};
+use stack::ndn::{ConsumerConfig, Policy, Store, Tally};
+use units::{Bytes, Duration, Rate, Time, UnitText};
+use wire::ndn::Name;
+
+/// What another thread asks of a forwarder, and sees of it.
+#[pyclass(frozen, module = "thalweg._native")]
+pub struct ForwardControl(Arc<Control>);
+
+#[pymethods]
+impl ForwardControl {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// How it stood not long ago, as JSON; None before it began.
+    #[getter]
+    fn stats(&self) -> Option<String> {
+        self.0.stats().map(|stats| told(&stats).to_string())
+    }
+
+    /// Asks it to end soon.
+    fn stop(&self) {
+        self.0.stop();
+    }
+}
+
+/// Forwards as `settings` say, JSON with the keys of a settings file, until it is told to stop. How it stood then, as JSON.
+/// Raises `ValueError` for settings that are wrong, `OSError` for sockets that cannot be had.
+#[pyfunction]
+pub fn ndn_forward(py: Python<'_>, settings: &str, control: &ForwardControl) -> PyResult<String> {
+    let mut tree = Table::top(settings)?;
+    let listen = listen(tree.table("listen")?)?;
+    let settings = settings_of(tree)?;
+    let control = Arc::clone(&control.0);
+    let ended = py.detach(|| -> Result<Value, Error> {
+        let programs = settings.limits.programs;
+        let mut node = Node::new(settings)?;
+        let mut sockets = Sockets::open(&Listen { programs, ..listen }, Instant::now())?;
+        let late = drive(&mut node, &mut sockets, &control, Time::NEVER);
+        let mut said = told(&node.stats());
+        said["late_p50_s"] = json!(late.quantile(0.5).as_secs_f64());
+        said["late_p99_s"] = json!(late.quantile(0.99).as_secs_f64());
+        Ok(said)
+    });
+    ended.map(|said| said.to_string()).map_err(failed)
+}
+
+/// Runs forwarders together for a while, each with its endpoints inside, and says what those did. `experiment` is JSON: `hosts`, `wires`,
+/// `span_s`. What was done, as JSON.
+#[pyfunction]
+pub fn ndn_together(py: Python<'_>, experiment: &str, control: &ForwardControl) -> PyResult<String> {
+    let mut tree = Table::top(experiment)?;
+    let span = tree.quantity("span", Duration::from_secs(1))?;
+    let hosts = tree.tables("hosts")?.into_iter().map(host).collect::<PyResult<Vec<_>>>()?;
+    let wires = tree.tables("wires")?.into_iter().map(wire).collect::<PyResult<Vec<_>>>()?;
+    tree.done()?;
+    let control = Arc::clone(&control.0);
+    let done = py.detach(|| together(hosts, &wires, span, &control)).map_err(failed)?;
+    let seconds = |at: &Time| at.as_secs_f64();
+    let app = |app: &App| {
+        json!({
+            "prefix": app.prefix().to_string(),
+            "generated_s": app.generated().iter().map(|sample| seconds(&sample.at)).collect::<Vec<_>>(),
+            "received_s": app.received().iter().map(seconds).collect::<Vec<_>>(),
+        })
+    };
+    let hosts: Vec<Value> = done
+        .iter()
+        .map(|done| {
+            let mut said = told(&done.node.stats());
+            said["name"] = json!(done.name);
+            said["apps"] = done.node.apps().iter().map(app).collect();
+            said["late_p50_s"] = json!(done.late.quantile(0.5).as_secs_f64());
+            said["late_p99_s"] = json!(done.late.quantile(0.99).as_secs_f64());
+            said
+        })
+        .collect();
+    Ok(Value::from(hosts).to_string())
+}
+
+fn failed(error: Error) -> PyErr {
+    match error {
+        Error::Socket { .. } => PyOSError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+fn told(stats: &Stats) -> Value {
+    let machine: Map<String, Value> =
+        Tally::ALL.iter().map(|what| (what.name().to_owned(), json!(stats.machine.count(*what)))).collect();
+    let faces: Vec<Value> = stats
+        .ports
+        .iter()
+        .map(|port| {
+            let counts = &port.counts;
+            json!({
+                "name": port.name,
+                "frames_received": counts.frames_in,
+                "frames_received_bytes": counts.bytes_in,
+                "frames_sent": counts.frames_out,
+                "frames_sent_bytes": counts.bytes_out,
+                "packets_dropped": counts.dropped,
+                "frames_dropped_here": counts.overruns,
+                "frames_malformed": counts.malformed,
+            })
+        })
+        .collect();
+    let strays = &stats.strays;
+    json!({
+        "packets": machine,
+        "pending": stats.machine.pending,
+        "pending_peak": stats.machine.pending_peak,
+        "stored": stats.machine.stored,
+        "names": stats.names.0,
+        "bytes": stats.names.1,
+        "routes": stats.routes,
+        "from_strangers": strays.strangers,
+        "unsolicited": strays.unsolicited,
+        "stale_refusals": strays.stale_nacks,
+        "refused_for_room": strays.full,
+        "out_of_scope": strays.out_of_scope,
+        "commands": strays.commands,
+        "commands_refused": strays.refused_commands,
+        "faces": faces,
+    })
+}
+
+// ---- settings
+
+fn listen(mut table: Table) -> PyResult<Listen> {
+    let udp = table.text("udp")?.map(|text| address(&text, "listen.udp")).transpose()?;
+    let unix = table.text("unix")?.map(Into::into);
+    table.done()?;
+    if udp.is_none() && unix.is_none() {
+        return Err(PyValueError::new_err("`listen`: a forwarder listens at `udp`, at `unix`, or at both"));
+    }
+    Ok(Listen { udp, unix, programs: 0 })
+}
+
+/// The settings in `tree`, but for where it listens.
+fn settings_of(mut tree: Table) -> PyResult<Settings> {
+    let mut forwarder = tree.table("forwarder")?;
+    let base = Settings::default();
+    let mut store = forwarder.table("store")?;
+    let policy = match store.text("policy")?.as_deref() {
+        None | Some("none") => Policy::None,
+        Some("lru") => Policy::Lru,
+        Some("fifo") => Policy::Fifo,
+        Some(other) => return Err(store.wrong("policy", &format!("`{other}` is none of none, lru, fifo"))),
+    };
+    let size = store.whole("size", 1024)?;
+    store.done()?;
+    let strangers = forwarder.table("strangers")?;
+    let strangers = if strangers.given { Some(link(strangers)?) } else { None };
+    let mut settings = Settings {
+        strategy: forwarder.text("strategy")?.unwrap_or(base.strategy),
+        strategy_params: forwarder.params("strategy_params")?,
+        link: forwarder.text("link")?,
+        link_params: forwarder.params("link_params")?,
+        data: forwarder.quantity("data", base.data)?,
+        store: Store { policy, size: size as u32 },
+        strangers,
+        seed: forwarder.whole("seed", 0)?,
+        ..Settings::default()
+    };
+    forwarder.done()?;
+    settings.links = tree.tables("links")?.into_iter().map(link).collect::<PyResult<Vec<_>>>()?;
+    if let Some(nowhere) = settings.links.iter().find(|link| link.to.is_none()) {
+        return Err(PyValueError::new_err(format!(
+            "link `{}`: where does it lead? `to = \"host:port\"`",
+            nowhere.name
+        )));
+    }
+    for mut table in tree.tables("routes")? {
+        let prefix = table.name("prefix")?;
+        let via = table.text("link")?.unwrap_or_default();
+        let link = settings.links.iter().position(|link| link.name == via);
+        let link = link.ok_or_else(|| table.wrong("link", &format!("there is no link `{via}`")))?;
+        let cost = table.whole("cost", 1)?;
+        table.done()?;
+        settings.routes.push(RouteSettings { prefix, link, cost });
+    }
+    settings.limits = limits(tree.table("limits")?)?;
+    tree.done()?;
+    Ok(settings)
+}
+
+fn limits(mut table: Table) -> PyResult<Limits> {
+    let base = Limits::default();
+    let mut count = |name: &str, most: u64, default: usize| -> PyResult<usize> {
+        let value = table.whole(name, default as u64)?;
+        if value == 0 || value > most {
+            return Err(table.wrong(name, &format!("from 1 to {most}")));
+        }
+        Ok(value as usize)
+    };
+    let limits = Limits {
+        pending: count("pending", 1 << 24, base.pending)?,
+        names: count("names", 1 << 26, base.names)?,
+        bytes: count("bytes", 1 << 40, base.bytes)?,
+        links: count("links", 4096, base.links)?,
+        programs: count("programs", 4096, base.programs)?,
+        routes: count("routes", 1 << 20, base.routes)?,
+        ..base
+    };
+    let limits = Limits {
+        lifetime: table.quantity("lifetime", base.lifetime)?,
+        idle: table.quantity("idle", base.idle)?,
+        ..limits
+    };
+    table.done()?;
+    Ok(limits)
+}
+
+fn link(mut table: Table) -> PyResult<LinkSettings> {
+    let base = LinkSettings::default();
+    let rate = table.quantity("rate", base.rate)?;
+    let link = LinkSettings {
+        name: table.text("name")?.unwrap_or_default(),
+        to: table.text("to")?.map(|text| address(&text, "links.to")).transpose()?,
+        rate,
+        rate_in: table.quantity("rate_in", rate)?,
+        buffer: u32::try_from(table.whole("buffer", u64::from(base.buffer))?).unwrap_or(u32::MAX),
+        delay: table.quantity("delay", base.delay)?,
+        mtu: table.whole("mtu", base.mtu as u64)? as usize,
+    };
+    if !(256..=9000).contains(&link.mtu) {
+        return Err(table.wrong("mtu", "from 256 to 9000 bytes"));
+    }
+    table.done()?;
+    Ok(link)
+}
+
+fn wire(mut table: Table) -> PyResult<Wire> {
+    let ends = (table.whole("a", 0)? as usize, table.whole("b", 0)? as usize);
+    Ok(Wire { ends, settings: link(table)? })
+}
+
+fn host(mut table: Table) -> PyResult<Host> {
+    let name = table.text("name")?.unwrap_or_default();
+    let routes = table.tables("routes")?.into_iter().map(|mut route| {
+        let to = route.whole("to", 0)? as usize;
+        Ok((route.name("prefix")?, to))
+    });
+    let routes = routes.collect::<PyResult<Vec<_>>>()?;
+    let apps = table.tables("apps")?.into_iter().map(app).collect::<PyResult<Vec<_>>>()?;
+    Ok(Host { name, routes, apps, settings: settings_of(table)? })
+}
+
+fn app(mut table: Table) -> PyResult<App> {
+    let prefix = table.name("prefix")?;
+    let payload = table.whole("payload", 1000)?;
+    let Some(scheme) = table.text("scheme")? else {
+        table.done()?;
+        return Ok(App::producer(prefix, payload as usize));
+    };
+    let data = table.quantity("data", Bytes::new(1250))?;
+    let base = ConsumerConfig::new(NameId(0), Bytes::new(payload), Rate::ZERO);
+    let config = ConsumerConfig {
+        data,
+        tick: table.quantity("tick", Duration::ZERO)?,
+        tick_phase: table.quantity("tick_phase", Duration::ZERO)?,
+        ..base
+    };
+    let access = table.quantity("access", Rate::UNLIMITED)?;
+    let start = Time::ZERO + table.quantity("start", Duration::ZERO)?;
+    let stop = Time::ZERO + table.quantity("stop", Duration::MAX)?;
+    let params = table.params("params")?;
+    let entry = schemes::find(&scheme);
+    let Some(schemes::Entry { build: schemes::Build::Control(make), .. }) = entry else {
+        return Err(table.wrong("scheme", &format!("`{scheme}` is no law for consumers")));
+    };
+    let setup = Setup { segment: data, header: Bytes::ZERO, initial_window: data };
+    let law = make(&params, &setup)
+        .map_err(|error| table.wrong("params", &format!("`{}`: {}", error.name, error.message)))?;
+    table.done()?;
+    Ok(App::consumer(prefix, config, law, access, (start, stop), 1))
+}
+
+fn address(text: &str, key: &str) -> PyResult<SocketAddr> {
+    let text = text.strip_prefix("udp://").unwrap_or(text);
+    let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
+    found.ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "`{key}`: `{text}` is no address, such as 192.0.2.1:6363 or [::1]:6363"
+        ))
+    })
+}
+
+/// A table whose keys are taken one by one; what is left is a mistake.
+struct Table {
+    path: String,
+    given: bool,
+    values: BTreeMap<String, Value>,
+    known: Vec<String>,
+}
+
+impl Table {
+    fn top(text: &str) -> PyResult<Self> {
+        let value = serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Self::of(value, String::new())
+    }
+
+    fn of(value: Value, path: String) -> PyResult<Self> {
+        match value {
+            Value::Object(values) => {
+                Ok(Self { path, given: true, values: values.into_iter().collect(), known: Vec::new() })
+            }
+            _ => Err(PyValueError::new_err(format!("`{path}` is a table"))),
+        }
+    }
+
+    fn take(&mut self, key: &str) -> Option<Value> {
+        self.known.push(key.to_owned());
+        self.values.remove(key)
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    fn wrong(&self, key: &str, why: &str) -> PyErr {
+        PyValueError::new_err(format!("`{}`: {why}", self.path_of(key)))
+    }
+
+    fn table(&mut self, key: &str) -> PyResult<Self> {
+        let path = self.path_of(key);
+        match self.take(key) {
+            Some(value) => Self::of(value, path),
+            None => Ok(Self { path, given: false, values: BTreeMap::new(), known: Vec::new() }),
+        }
+    }
+
+    fn tables(&mut self, key: &str) -> PyResult<Vec<Self>> {
+        let path = self.path_of(key);
+        match self.take(key) {
+            None => Ok(Vec::new()),
+            Some(Value::Array(values)) => values
+                .into_iter()
+                .enumerate()
+                .map(|(number, value)| Self::of(value, format!("{path}[{number}]")))
+                .collect(),
+            Some(_) => Err(self.wrong(key, "tables, each written [[…]]")),
+        }
+    }
+
+    fn text(&mut self, key: &str) -> PyResult<Option<String>> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong(key, &format!("{other} is no text"))),
+        }
+    }
+
+    fn whole(&mut self, key: &str, default: u64) -> PyResult<u64> {
+        match self.take(key) {
+            None => Ok(default),
+            Some(value) => {
+                value.as_u64().ok_or_else(|| self.wrong(key, &format!("{value} is no whole number")))
+            }
+        }
+    }
+
+    fn quantity<T: UnitText>(&mut self, key: &str, default: T) -> PyResult<T> {
+        match self.text(key)? {
+            None => Ok(default),
+            Some(text) => T::from_text(&text)
+                .map_err(|error| self.wrong(key, &format!("{}; write {}", error.message, error.hint))),
+        }
+    }
+
+    fn name(&mut self, key: &str) -> PyResult<Name> {
+        let text = self.text(key)?.ok_or_else(|| self.wrong(key, "is missing"))?;
+        text.parse().map_err(|error: wire::ndn::BadUri| self.wrong(key, &error.to_string()))
+    }
+
+    fn params(&mut self, key: &str) -> PyResult<ParamList> {
+        let table = self.table(key)?;
+        let read = |(name, value): (String, Value)| {
+            let value = match value {
+                Value::Bool(value) => ParamValue::Bool(value),
+                Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+                    (Some(whole), _) => ParamValue::Int(whole),
+                    (None, Some(value)) => ParamValue::Float(value),
+                    _ => return Err(table_error(&table.path, &name)),
+                },
+                Value::String(text) => ParamValue::Text(text),
+                _ => return Err(table_error(&table.path, &name)),
+            };
+            Ok((name, value))
+        };
+        table.values.clone().into_iter().map(read).collect()
+    }
+
+    /// Nothing is left.
+    fn done(&self) -> PyResult<()> {
+        match self.values.keys().next() {
+            None => Ok(()),
+            Some(key) => {
+                let known = self.known.join(", ");
+                Err(self.wrong(key, &format!("there is no such key; there are {known}")))
+            }
+        }
+    }
+}
+
+fn table_error(path: &str, name: &str) -> PyErr {
+    PyValueError::new_err(format!("`{path}.{name}`: a number, a text, true or false"))
+}

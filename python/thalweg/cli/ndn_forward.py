@@ -1,0 +1,103 @@
+"""`thalweg ndn forward`: our forwarder as a process."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from .out import Refusal, console, print_table, show_json
+
+
+def forward(
+    settings: Path | None = None,
+    /,
+    *,
+    seconds: float | None = None,
+    example: bool = False,
+    json: bool = False,
+) -> int:
+    """Forward named data between hosts and programs, with any strategy and link part of the catalogue, until Ctrl-C.
+
+    Says how it stood at the end; on SIGUSR1, how it stands.
+
+    Parameters
+    ----------
+    settings
+        A TOML file: where to listen, links with their rates, routes, strategy, link part, store, limits.
+    seconds
+        End after so long.
+    example
+        Print settings to start from, and nothing else.
+    json
+        Print one JSON object at the end.
+    """
+    from .. import forward as library
+
+    if example:
+        sys.stdout.write(library.EXAMPLE)
+        return 0
+    if settings is None:
+        raise Refusal("which settings?", "thalweg ndn forward FILE; `--example` prints some to start from")
+    if seconds is not None and seconds <= 0:
+        raise Refusal(f"--seconds {seconds:g}: above 0")
+    asked = threading.Event()
+    if threading.current_thread() is threading.main_thread():
+        # a polite request to end is as good as Ctrl-C: nothing stays behind
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if hasattr(signal, "SIGUSR1"):
+            signal.signal(signal.SIGUSR1, lambda *_: asked.set())
+    began = time.monotonic()
+
+    def told(stats: dict[str, Any]) -> bool:
+        if asked.is_set():
+            asked.clear()
+            _print(stats, error=True)
+        return seconds is None or time.monotonic() - began < seconds
+
+    try:
+        stats = library.forward(library.settings_of(settings), told=told)
+    except ValueError as error:
+        raise Refusal(str(error), "`thalweg ndn forward --example` prints settings to start from") from error
+    except OSError as error:
+        raise Refusal(str(error), code=1) from error
+    if json:
+        show_json(stats)
+    else:
+        _print(stats)
+    return 0
+
+
+def _print(stats: dict[str, Any], *, error: bool = False) -> None:
+    screen = console(error=error)
+    packets = {name: count for name, count in stats["packets"].items() if count}
+    screen.print(
+        ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in packets.items()) or "no packets"
+    )
+    screen.print(
+        f"pending {stats['pending']:,} (at most {stats['pending_peak']:,}), stored {stats['stored']:,}, "
+        f"names {stats['names']:,} in {stats['bytes'] / 1e6:.1f} MB, routes {stats['routes']:,}"
+    )
+    if error:
+        for face in stats["faces"]:
+            screen.print(
+                f"{face['name']}: {face['frames_received']:,} frames in, {face['frames_sent']:,} out"
+            )
+        return
+    print_table(
+        "Faces",
+        [
+            ("name", "face"),
+            ("frames_received", "frames in"),
+            ("frames_received_bytes", "bytes in"),
+            ("frames_sent", "frames out"),
+            ("frames_sent_bytes", "bytes out"),
+            ("packets_dropped", "dropped: queue full"),
+            ("frames_dropped_here", "not taken"),
+            ("frames_malformed", "malformed"),
+        ],
+        stats["faces"],
+    )
