@@ -60,6 +60,8 @@ impl Capture {
         });
         let ports = links.iter().flat_map(|link| [port(link, 0), port(link, 1)]);
         let file = wire::Capture::new(BufWriter::new(File::create(path)?), names, began_ns)?;
+        let file =
+            file.with_names(plan.blueprint.ndn.as_ref().map(|ndn| ndn.names.clone()).unwrap_or_default());
         let headers = plan.blueprint.flows.iter().map(|flow| match &flow.kind {
             FlowKind::Tcp(config) => config.header.as_u64() as u32,
             _ => 0,

@@ -7,17 +7,18 @@
 //! | feedback | UDP between the same ports; payload: the scheme's label |
 //! | datagram | UDP between the same ports; payload: number of the datagram |
 //! | a player's word | UDP between the same ports; the payload is left out |
-//! | named data, signals | UDP to port 6363; the payload is left out |
-//! | control messages | UDP to port 6653; the payload is left out |
+//! | named data | UDP to port 6363; whole packets of NDN, whose content is zeros; marks, refusals and labels stand around them |
+//! | signals, control messages | UDP to port 6653; the payload is left out |
 //!
 //! Payloads that are not listed are zero and cut off; the length on the wire is the simulated one, or that of the headers where
 //! the simulated packet has no room for them.
 
 use std::net::Ipv4Addr;
 
-use contract::{Destination, Ecn, Header, Packet, TcpHeader};
+use contract::{Destination, Ecn, Header, Names, Packet, TcpHeader};
 
 use crate::ip::{TCP, UDP, address_of, address_of_group, checksum, port_of};
+use crate::named;
 
 /// Port of controllers of networks.
 const CONTROL_PORT: u16 = 6653;
@@ -28,8 +29,8 @@ const IP_BYTES: usize = 20;
 /// Puts the headers of `packet`, and the payload that is known, into `out`; returns its length on the wire.
 ///
 /// `header_bytes` is what of a TCP packet's size is header: 40 without options; from 52 on it has timestamps. Selective
-/// acknowledgements come on top and make the packet longer.
-pub fn frame(packet: &Packet, header_bytes: u32, out: &mut Vec<u8>) -> u32 {
+/// acknowledgements come on top and make the packet longer. `names` are those of named data.
+pub fn frame(packet: &Packet, header_bytes: u32, names: &Names, out: &mut Vec<u8>) -> u32 {
     let (source, destination) = (address_of(packet.source.node), destination_of(packet.to));
     let (protocol, segment) = match &packet.header {
         Header::Tcp(header) => (TCP, tcp(packet, header, header_bytes as usize)),
@@ -41,9 +42,8 @@ pub fn frame(packet: &Packet, header_bytes: u32, out: &mut Vec<u8>) -> u32 {
         Header::Player { .. } => (UDP, udp(packet, port_of(packet.flow), std::iter::empty())),
         Header::Control(_) => (UDP, udp(packet, CONTROL_PORT, std::iter::empty())),
         Header::Datagram { seq } => (UDP, udp(packet, port_of(packet.flow), [*seq].into_iter())),
-        Header::Signal(_) | Header::Interest(_) | Header::Data(_) | Header::Nack(_) | Header::Foreign(_) => {
-            (UDP, udp(packet, NDN_PORT, std::iter::empty()))
-        }
+        Header::Interest(_) | Header::Data(_) | Header::Nack(_) => (UDP, ndn(packet, names)),
+        Header::Signal(_) | Header::Foreign(_) => (UDP, udp(packet, CONTROL_PORT, std::iter::empty())),
     };
     let Segment { mut bytes, length, sum_at } = segment;
     let total = IP_BYTES + length;
@@ -112,6 +112,18 @@ fn udp(packet: &Packet, port: u16, payload: impl Iterator<Item = u64>) -> Segmen
     payload.for_each(|word| bytes.extend_from_slice(&word.to_be_bytes()));
     // a last odd byte would stand in the upper half of its word, as if a zero followed: and one does, or it is the end
     bytes.truncate(length);
+    Segment { bytes, length, sum_at: 6 }
+}
+
+/// UDP with a whole packet of NDN.
+fn ndn(packet: &Packet, names: &Names) -> Segment {
+    let room = (packet.size_bytes as usize).clamp(IP_BYTES + 8, MOST) - IP_BYTES - 8;
+    let mut bytes = vec![0; 8];
+    named::write(packet, names, room, &mut bytes);
+    let length = bytes.len();
+    bytes[..2].copy_from_slice(&port_of(packet.flow).to_be_bytes());
+    bytes[2..4].copy_from_slice(&NDN_PORT.to_be_bytes());
+    bytes[4..6].copy_from_slice(&(length as u16).to_be_bytes());
     Segment { bytes, length, sum_at: 6 }
 }
 
@@ -199,7 +211,7 @@ mod tests {
     fn a_segment_of_tcp_has_its_numbers_and_right_sums() {
         let header = TcpHeader { seq: 1460, window_bytes: u32::MAX, ..TcpHeader::default() };
         let mut bytes = Vec::new();
-        assert_eq!(frame(&packet(Header::Tcp(header), 1500), 40, &mut bytes), 1500);
+        assert_eq!(frame(&packet(Header::Tcp(header), 1500), 40, &Names::new(), &mut bytes), 1500);
         let read = Ipv4::read(&{
             let mut whole = bytes.clone();
             whole.resize(1500, 0);
@@ -219,7 +231,7 @@ mod tests {
         let header =
             TcpHeader { ack: 1000, sack: SackBlocks([(500, 1000), (0, 0), (0, 0)]), ..TcpHeader::default() };
         let mut bytes = Vec::new();
-        assert_eq!(frame(&packet(Header::Tcp(header), 40), 40, &mut bytes), 52);
+        assert_eq!(frame(&packet(Header::Tcp(header), 40), 40, &Names::new(), &mut bytes), 52);
         assert_eq!(&bytes[40..44], [1, 1, 5, 10]);
         assert_eq!(u32::from_be_bytes([bytes[44], bytes[45], bytes[46], bytes[47]]), 1501);
         assert_eq!(bytes[32] >> 4, 8, "the header is eight words");
@@ -230,14 +242,18 @@ mod tests {
     fn a_header_with_room_for_them_has_timestamps() {
         let header = TcpHeader { seq: 1448, echo: Time::from_nanos(7_000_000), ..TcpHeader::default() };
         let mut bytes = Vec::new();
-        assert_eq!(frame(&packet(Header::Tcp(header), 1500), 52, &mut bytes), 1500);
+        assert_eq!(frame(&packet(Header::Tcp(header), 1500), 52, &Names::new(), &mut bytes), 1500);
         assert_eq!(bytes[32] >> 4, 8, "the header is eight words, so that 1448 bytes of payload are left");
         assert_eq!(&bytes[40..44], [1, 1, 8, 10]);
         assert_eq!(bytes[51], 7);
         assert_eq!(sum_of_segment(&bytes), 0);
         let sack = SackBlocks([(0, 1), (2, 3), (4, 5)]);
         let full = TcpHeader { sack, ..header };
-        assert_eq!(frame(&packet(Header::Tcp(full), 52), 52, &mut bytes), 80, "all options that fit");
+        assert_eq!(
+            frame(&packet(Header::Tcp(full), 52), 52, &Names::new(), &mut bytes),
+            80,
+            "all options that fit"
+        );
         assert_eq!(sum_of_segment(&bytes), 0);
     }
 
@@ -247,7 +263,7 @@ mod tests {
         let mut packet = packet(Header::Stream(header), 1000);
         packet.to = Destination::group(GroupId(3));
         let mut bytes = Vec::new();
-        assert_eq!(frame(&packet, 40, &mut bytes), 1000);
+        assert_eq!(frame(&packet, 40, &Names::new(), &mut bytes), 1000);
         assert_eq!(bytes[16..20], [239, 0, 0, 3]);
         assert_eq!(bytes.len(), 20 + 8 + 6 * 8);
         assert_eq!(bytes[35], 5);
@@ -257,9 +273,12 @@ mod tests {
     #[test]
     fn packets_without_room_for_their_headers_are_as_long_as_these() {
         let mut bytes = Vec::new();
-        assert_eq!(frame(&packet(Header::Datagram { seq: 1 }, 1), 40, &mut bytes), 28);
+        assert_eq!(frame(&packet(Header::Datagram { seq: 1 }, 1), 40, &Names::new(), &mut bytes), 28);
         assert_eq!(bytes.len(), 28);
         assert_eq!(sum_of_segment(&bytes), 0);
-        assert_eq!(frame(&packet(Header::Datagram { seq: 1 }, 1_000_000), 40, &mut bytes), 65_535);
+        assert_eq!(
+            frame(&packet(Header::Datagram { seq: 1 }, 1_000_000), 40, &Names::new(), &mut bytes),
+            65_535
+        );
     }
 }

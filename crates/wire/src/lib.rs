@@ -5,6 +5,7 @@
 
 mod frame;
 mod ip;
+mod named;
 pub mod ndn;
 mod pcapng;
 pub mod stream;

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use contract::Packet;
+use contract::{Names, Packet};
 use units::Time;
 
 use crate::frame::frame;
@@ -21,6 +21,8 @@ pub struct Capture<W> {
     began_ns: u64,
     buffer: Vec<u8>,
     packets: u64,
+    /// Names of named data.
+    names: Names,
 }
 
 impl<W: Write> Capture<W> {
@@ -50,7 +52,12 @@ impl<W: Write> Capture<W> {
             option(&mut interface, 0, &[]);
             block(&mut out, 1, &interface)?;
         }
-        Ok(Self { out, began_ns, buffer: Vec::new(), packets: 0 })
+        Ok(Self { out, began_ns, buffer: Vec::new(), packets: 0, names: Names::new() })
+    }
+
+    /// The same, for networks of named data that have these names.
+    pub fn with_names(self, names: Names) -> Self {
+        Self { names, ..self }
     }
 
     /// A simulated packet, with headers made up for it; of one of TCP, `header_bytes` are header.
@@ -62,7 +69,7 @@ impl<W: Write> Capture<W> {
         header_bytes: u32,
     ) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.buffer);
-        let length = frame(packet, header_bytes, &mut bytes);
+        let length = frame(packet, header_bytes, &self.names, &mut bytes);
         let written = self.write(at, interface, &bytes, length);
         self.buffer = bytes;
         written
