@@ -12,7 +12,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates schemes \( -
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 export CARGO_TERM_COLOR := never
 
-.PHONY: help setup check test demo bench scheme new-scheme golden registry docs requirements ci clean
+.PHONY: help setup check test demo bench scheme new-scheme golden registry docs requirements interop ci clean
 
 help:  ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ docs: setup  ## rewrite the catalogue, tables of parameters, reference pages and
 requirements:  ## compile requirements/*.in into hash-pinned lists (needs uv)
 	@for list in run work; do uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-annotate --no-header requirements/$$list.in -o requirements/$$list.txt; done
+
+interop: setup  ## build the Go forwarder ndnd, fetch from it and serve to it, and measure both clients
+	@$(PY) tools/interop.py build
+	@$(PY) tools/interop.py run
 
 ci: setup  ## all that CI runs
 	@$(PY) tools/count.py ci

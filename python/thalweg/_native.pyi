@@ -267,3 +267,43 @@ class Transfer:
 
     def told(self) -> str:
         """How it stands, as JSON."""
+
+@final
+class NdnControl:
+    """What another thread asks of a fetch or a producer, and sees of it."""
+
+    def __init__(self) -> None: ...
+    @property
+    def bytes(self) -> int:
+        """Bytes that are there, in order; of a producer, bytes of content sent."""
+
+    @property
+    def whole(self) -> int:
+        """Bytes of the whole; 0 while that is not known."""
+
+    @property
+    def segments(self) -> int:
+        """Segments that came; of a producer, Interests that came."""
+
+    @property
+    def again(self) -> int:
+        """Segments asked for again."""
+
+    @property
+    def ready(self) -> bool:
+        """The version is found, or the prefix is registered."""
+
+    def stop(self) -> None:
+        """Asks it to end soon."""
+
+def ndn_name(text: str) -> str:
+    """A name as it is written everywhere; `ValueError` for what is no name."""
+
+def ndn_face(text: str) -> str:
+    """Where a face leads, as it is written everywhere; `ValueError` for what is no face."""
+
+def ndn_get(wanted: str, path: str | None, control: NdnControl) -> str:
+    """Fetches a file; `wanted` is JSON. Writes to `path`, or to standard output where there is none. What came, as JSON."""
+
+def ndn_put(wanted: str, path: str | None, content: bytes | None, control: NdnControl) -> str:
+    """Serves the file at `path`, or `content`, until it is told to stop; `wanted` is JSON. What was served, as JSON."""

@@ -80,6 +80,17 @@ class TransferError(RuntimeError):
         """What to do, where that is known."""
 
 
+class NdnError(RuntimeError):
+    """A file was not fetched whole, or could not be served."""
+
+    def __init__(self, message: str, hint: str | None = None, told: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+        """What to do, where that is known."""
+        self.told = told or {}
+        """What there was until then, as `ndn.get` and `ndn.put` tell it."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C ended a run or a sweep early. What it had is kept."""
 

@@ -5,6 +5,7 @@ mod emulation;
 #[cfg(unix)]
 mod forward;
 mod live;
+mod ndn;
 mod scenario;
 mod table;
 mod transfer;
@@ -23,6 +24,8 @@ mod _native {
     use crate::forward::{ForwardControl, ndn_forward, ndn_together};
     #[pymodule_export]
     use crate::live::measure_pacing;
+    #[pymodule_export]
+    use crate::ndn::{NdnControl, ndn_face, ndn_get, ndn_name, ndn_put};
     #[pymodule_export]
     use crate::scenario::{Control, Plan, Run, Scenario};
     #[pymodule_export]

@@ -27,6 +27,8 @@ pub use failure::Failure;
 pub use fetch::{Fetch, Fetched, Nowhere, fetch};
 pub use find::Discovery;
 pub use place::Place;
+#[cfg(unix)]
+pub use serve::OnDisk;
 pub use serve::{Content, Serve, Served, serve};
 #[cfg(unix)]
 pub use sockets::{Socket, connect};

@@ -1,5 +1,6 @@
 //! The producer: a file in segments, signed with their digests.
 
+use std::fs::File;
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -60,6 +61,37 @@ impl Content for Vec<u8> {
         let from = usize::try_from(offset).ok().and_then(|at| self.get(at..)?.get(..into.len()));
         into.copy_from_slice(from.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
+    }
+}
+
+/// A file, read as it is asked for.
+#[cfg(unix)]
+#[derive(Debug)]
+pub struct OnDisk {
+    file: File,
+    size: u64,
+}
+
+#[cfg(unix)]
+impl OnDisk {
+    /// An open file. An error for what is not a plain file, of which the size is not known.
+    pub fn open(file: File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+        }
+        Ok(Self { file, size: metadata.len() })
+    }
+}
+
+#[cfg(unix)]
+impl Content for OnDisk {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.file, into, offset)
     }
 }
 

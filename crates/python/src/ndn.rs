@@ -1,0 +1,271 @@
+//! Named data over sockets: fetching and serving files.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+use ::live::ndn::{self, Discovery, Face, Failure, Fetch, Fetched, Place, Serve, Served};
+use contract::{Count, Meter, ParamValue};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use units::{Bytes, Duration, Rate, UnitText};
+
+/// What another thread asks of a fetch or a producer, and sees of it.
+#[pyclass(frozen, module = "thalweg._native")]
+pub struct NdnControl(Arc<ndn::Control>);
+
+#[pymethods]
+impl NdnControl {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Bytes that are there, in order; of a producer, bytes of content sent.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.0.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the whole; 0 while that is not known.
+    #[getter]
+    fn whole(&self) -> u64 {
+        self.0.whole.load(Ordering::Relaxed)
+    }
+
+    /// Segments that came; of a producer, Interests that came.
+    #[getter]
+    fn segments(&self) -> u64 {
+        self.0.segments.load(Ordering::Relaxed)
+    }
+
+    /// Segments asked for again.
+    #[getter]
+    fn again(&self) -> u64 {
+        self.0.again.load(Ordering::Relaxed)
+    }
+
+    /// The version is found, or the prefix is registered.
+    #[getter]
+    fn ready(&self) -> bool {
+        self.0.ready.load(Ordering::Relaxed)
+    }
+
+    /// Asks it to end soon.
+    fn stop(&self) {
+        self.0.stop();
+    }
+}
+
+/// The path of a name, as it is written everywhere; `ValueError` for what is no name.
+#[pyfunction]
+pub fn ndn_name(text: &str) -> PyResult<String> {
+    Ok(name(text)?.to_string())
+}
+
+/// Where a face leads, as it is written everywhere; `ValueError` for what is no face.
+#[pyfunction]
+pub fn ndn_face(text: &str) -> PyResult<String> {
+    Ok(place(text)?.to_string())
+}
+
+/// Fetches a file; `wanted` is JSON. Writes to `path`, or to standard output where there is none. What came, as JSON.
+#[pyfunction]
+pub fn ndn_get(py: Python<'_>, wanted: &str, path: Option<&str>, control: &NdnControl) -> PyResult<String> {
+    let asked = tree(wanted)?;
+    let place = place(text(&asked, "face"))?;
+    let mut fetch = Fetch::new(name(text(&asked, "name"))?, text(&asked, "scheme"));
+    fetch.discovery = match text(&asked, "discovery") {
+        "prefix" => Discovery::Prefix,
+        "none" => Discovery::None,
+        _ => Discovery::Metadata,
+    };
+    if let Some(params) = asked["params"].as_object() {
+        let read = |(name, value): (&String, &Value)| Some((name.clone(), param(value)?));
+        fetch.params = params.iter().filter_map(read).collect();
+    }
+    if let Some(window) = asked["initial_window"].as_u64() {
+        fetch.initial_window = u32::try_from(window).unwrap_or(u32::MAX);
+    }
+    fetch.marks = asked["marks"].as_bool().unwrap_or(true);
+    fetch.lifetime = quantity(&asked, "lifetime")?.unwrap_or(fetch.lifetime);
+    fetch.patience = quantity(&asked, "patience")?.unwrap_or(fetch.patience);
+    fetch.timeout.least = quantity(&asked, "min_rto")?.unwrap_or(fetch.timeout.least);
+    fetch.access = quantity::<Rate>(&asked, "access")?;
+    fetch.sha256 = digest(text(&asked, "sha256"));
+    fetch.seed = now_ns();
+    let control = Arc::clone(&control.0);
+    let fetched = py.detach(|| -> io::Result<Fetched> {
+        let mut out: Box<dyn Write> = match path {
+            Some(path) => Box::new(BufWriter::with_capacity(BUFFER, File::create(path)?)),
+            None => Box::new(BufWriter::with_capacity(BUFFER, io::stdout())),
+        };
+        Ok(match ndn::connect(&place) {
+            Ok(socket) => ndn::fetch(&mut Face::new(socket, fetch.seed), &fetch, &mut *out, &control),
+            Err(failure) => Fetched { failure: Some(failure), ..Fetched::default() },
+        })
+    });
+    let fetched = fetched.map_err(|error| PyOSError::new_err(format!("{}: {error}", path.unwrap_or("-"))))?;
+    Ok(told_of_fetch(&fetched).to_string())
+}
+
+/// Serves a file until it is told to stop; `wanted` is JSON. The file is at `path`, or `content` where there is none. What was served, as JSON.
+#[pyfunction]
+pub fn ndn_put(
+    py: Python<'_>,
+    wanted: &str,
+    path: Option<&str>,
+    content: Option<Vec<u8>>,
+    control: &NdnControl,
+) -> PyResult<String> {
+    let asked = tree(wanted)?;
+    let place = place(text(&asked, "face"))?;
+    let now_ns = now_ns();
+    let version = asked["version"].as_u64().unwrap_or(now_ns / 1000);
+    let mut serve = Serve::new(name(text(&asked, "name"))?, version, now_ns / 1_000_000);
+    serve.segment = asked["segment"].as_u64().map_or(serve.segment, |bytes| bytes as usize);
+    if !(1..=Serve::LONGEST_SEGMENT).contains(&serve.segment) {
+        return Err(PyValueError::new_err(format!(
+            "segments have from 1 to {} bytes",
+            Serve::LONGEST_SEGMENT
+        )));
+    }
+    serve.register = asked["register"].as_bool().unwrap_or(true);
+    serve.cost = asked["cost"].as_u64().unwrap_or(0);
+    serve.freshness = quantity(&asked, "freshness")?.unwrap_or(serve.freshness);
+    let control = Arc::clone(&control.0);
+    let served = py.detach(|| -> io::Result<Served> {
+        let mut content: Box<dyn ndn::Content> = match path {
+            Some(path) => Box::new(ndn::OnDisk::open(File::open(path)?)?),
+            None => Box::new(content.unwrap_or_default()),
+        };
+        Ok(match ndn::connect(&place) {
+            Ok(socket) => ndn::serve(&mut Face::new(socket, now_ns), &serve, &mut *content, &control),
+            Err(failure) => Served { failure: Some(failure), ..Served::default() },
+        })
+    });
+    let served = served.map_err(|error| PyOSError::new_err(format!("{}: {error}", path.unwrap_or("-"))))?;
+    let mut told = told_of_serving(&served);
+    told["version"] = json!(version);
+    Ok(told.to_string())
+}
+
+fn name(text: &str) -> PyResult<wire::ndn::Name> {
+    text.parse().map_err(|error: wire::ndn::BadUri| PyValueError::new_err(error.to_string()))
+}
+
+fn place(text: &str) -> PyResult<Place> {
+    text.parse().map_err(PyValueError::new_err::<String>)
+}
+
+fn tree(text: &str) -> PyResult<Value> {
+    serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn text<'a>(asked: &'a Value, key: &str) -> &'a str {
+    asked[key].as_str().unwrap_or_default()
+}
+
+/// A number with its unit, where there is one.
+fn quantity<T: UnitText>(asked: &Value, key: &str) -> PyResult<Option<T>> {
+    let read = asked[key].as_str().map(T::from_text).transpose();
+    read.map_err(|error| PyValueError::new_err(format!("{key}: {error}")))
+}
+
+fn param(value: &Value) -> Option<ParamValue> {
+    Some(match value {
+        Value::Bool(value) => ParamValue::Bool(*value),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => ParamValue::Int(whole),
+            None => ParamValue::Float(number.as_f64()?),
+        },
+        Value::String(text) => ParamValue::Text(text.clone()),
+        _ => return None,
+    })
+}
+
+fn digest(text: &str) -> Option<wire::ndn::Digest> {
+    let digits: Option<Vec<u8>> = text.chars().map(|c| Some(c.to_digit(16)? as u8)).collect();
+    let bytes: Vec<u8> = digits?.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
+    bytes.try_into().ok()
+}
+
+fn now_ns() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn failed(failure: Option<&Failure>) -> Value {
+    failure.map_or(Value::Null, |failure| {
+        json!({
+            "message": failure.to_string(),
+            "hint": failure.hint(),
+            "stopped": matches!(failure, Failure::Stopped),
+        })
+    })
+}
+
+fn traffic(traffic: &ndn::Traffic) -> Value {
+    json!({
+        "frames_sent": traffic.frames_out,
+        "frames_sent_bytes": traffic.bytes_out,
+        "frames_received": traffic.frames_in,
+        "frames_received_bytes": traffic.bytes_in,
+        "frames_malformed": traffic.malformed,
+        "packets_unfinished": traffic.unfinished,
+        "frames_dropped_here": traffic.overruns,
+    })
+}
+
+fn told_of_fetch(fetched: &Fetched) -> Value {
+    let meter: &Meter = &fetched.meter;
+    let seconds = |span: Duration| span.as_secs_f64();
+    let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64 / 1e9);
+    let window = |bytes: Bytes| Some(bytes.as_u64()).filter(|bytes| *bytes > 0);
+    json!({
+        "failure": failed(fetched.failure.as_ref()),
+        "name": fetched.name.as_ref().map(ToString::to_string),
+        "segments": fetched.segments,
+        "segments_written": fetched.written,
+        "bytes": fetched.bytes,
+        "sha256": fetched.sha256.iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
+        "span_s": seconds(fetched.span),
+        "finding_s": seconds(fetched.finding),
+        "goodput_bps": Some(seconds(fetched.span)).filter(|s| *s > 0.0).map(|s| fetched.bytes as f64 * 8.0 / s),
+        "retransmits": meter.count(Count::Retransmits),
+        "timeouts": meter.count(Count::Timeouts),
+        "episodes": meter.count(Count::Episodes),
+        "marks": meter.count(Count::Marks),
+        "refusals": meter.count(Count::Refusals),
+        "no_route": fetched.no_route,
+        "damaged": fetched.damaged,
+        "unverified": fetched.unverified,
+        "too_early": fetched.early,
+        "rtt_min_s": (meter.rtt_count > 0).then(|| seconds(meter.rtt_min)),
+        "rtt_mean_s": mean(meter.rtt_sum_ns, meter.rtt_count),
+        "delay_mean_s": mean(meter.delay_sum_ns, meter.delay_count),
+        "delay_max_s": (meter.delay_count > 0).then(|| seconds(meter.delay_max)),
+        "window_bytes": window(fetched.window),
+        "window_max_bytes": window(fetched.window_most),
+        "traffic": traffic(&fetched.traffic),
+    })
+}
+
+fn told_of_serving(served: &Served) -> Value {
+    json!({
+        "failure": failed(served.failure.as_ref()),
+        "interests": served.interests,
+        "segments": served.segments,
+        "bytes": served.bytes,
+        "metadata": served.metadata,
+        "unknown": served.unknown,
+        "span_s": served.span.as_secs_f64(),
+        "traffic": traffic(&served.traffic),
+    })
+}
+
+/// Bytes written at once.
+const BUFFER: usize = 256 << 10;

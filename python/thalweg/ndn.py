@@ -1,0 +1,203 @@
+"""Named data over real networks: files fetched from NDN forwarders by any scheme of consumers, and served to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+from . import _native
+from .errors import Interrupted, NdnError
+
+DEFAULT_FACE = "unix:///run/nfd/nfd.sock"
+"""Where forwarders listen who are not told otherwise."""
+
+Discovery = Literal["metadata", "prefix", "none"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a fetch or a producer is."""
+
+    ready: bool
+    """The version is found, or the prefix is registered."""
+    bytes: int
+    """Bytes that are there, in order; of a producer, bytes of content sent."""
+    whole: int
+    """Bytes of the whole; 0 while that is not known."""
+    segments: int
+    """Segments that came; of a producer, Interests that came."""
+    again: int
+    """Segments asked for again."""
+    wall_s: float
+    """Seconds since it began."""
+
+
+def default_face() -> str:
+    """Where this host's forwarder is: as NDN_CLIENT_TRANSPORT says, or `client.conf`, or at the usual place."""
+    said = os.environ.get("NDN_CLIENT_TRANSPORT")
+    if said:
+        return said
+    for folder in (Path.home() / ".ndn", Path("/usr/local/etc/ndn"), Path("/etc/ndn")):
+        try:
+            lines = (folder / "client.conf").read_text(encoding="utf-8").splitlines()
+        except OSError:
+            continue
+        for line in lines:
+            key, _, value = line.partition("=")
+            if key.strip() == "transport" and value.strip():
+                return value.strip()
+    return DEFAULT_FACE
+
+
+def get(
+    name: str,
+    out: str | Path | None,
+    *,
+    face: str | None = None,
+    scheme: str = "cubic",
+    params: Mapping[str, Any] | None = None,
+    discovery: Discovery = "metadata",
+    initial_window: int | None = None,
+    marks: bool = True,
+    lifetime: str | None = None,
+    min_rto: str | None = None,
+    access: str | None = None,
+    patience: str | None = None,
+    sha256: str | None = None,
+    progress: Callable[[Progress], object] | None = None,
+) -> dict[str, Any]:
+    """Fetches the file `name` and writes it to `out`, or to standard output where that is None.
+
+    `out` is there only when it is whole. Quantities are texts with units, such as `lifetime="4 s"`. `access` is the
+    rate at which Data can reach this host, for schemes that want to know it. What came, with its counts, is a dict;
+    raises `NdnError` where it is not whole, `ValueError` for what cannot be meant, and `Interrupted` after Ctrl-C.
+    """
+    wanted = {
+        "name": name,
+        "face": default_face() if face is None else face,
+        "scheme": scheme,
+        "params": dict(params or {}),
+        "discovery": discovery,
+        "initial_window": initial_window,
+        "marks": marks,
+        "lifetime": lifetime,
+        "min_rto": min_rto,
+        "access": access,
+        "patience": patience,
+        "sha256": sha256,
+    }
+    if sha256 is not None and (len(sha256) != 64 or set(sha256.lower()) - set("0123456789abcdef")):
+        raise ValueError("sha256: 64 hexadecimal digits")
+    path = None if out is None else Path(out)
+    part = None if path is None else path.with_name(f".{path.name}.{os.getpid()}.part")
+    words = json.dumps({key: value for key, value in wanted.items() if value is not None})
+    try:
+        told = _watch(
+            lambda control: _native.ndn_get(words, None if part is None else str(part), control), progress
+        )
+        if path is not None and part is not None:
+            part.replace(path)
+        return told
+    finally:
+        if part is not None:
+            part.unlink(missing_ok=True)
+
+
+def put(
+    name: str,
+    file: str | Path | BinaryIO,
+    *,
+    face: str | None = None,
+    version: int | None = None,
+    segment: int | None = None,
+    freshness: str | None = None,
+    cost: int = 0,
+    register: bool = True,
+    stop: threading.Event | None = None,
+    progress: Callable[[Progress], object] | None = None,
+) -> dict[str, Any]:
+    """Serves `file` under `name` until Ctrl-C, or until `stop` is set; what was served, with its counts, is a dict.
+
+    What is no path is read whole, into memory. The version is the time in microseconds where none is given.
+    Raises `NdnError` where it cannot be served.
+    """
+    wanted = {
+        "name": name,
+        "face": default_face() if face is None else face,
+        "version": version,
+        "segment": segment,
+        "freshness": freshness,
+        "cost": cost,
+        "register": register,
+    }
+    words = json.dumps({key: value for key, value in wanted.items() if value is not None})
+    path = str(file) if isinstance(file, str | Path) else None
+    content = None if isinstance(file, str | Path) else file.read()
+    try:
+        return _watch(lambda control: _native.ndn_put(words, path, content, control), progress, stop)
+    except Interrupted as interrupted:
+        return dict(interrupted.result)
+
+
+def _watch(
+    work: Callable[[_native.NdnControl], str],
+    progress: Callable[[Progress], object] | None,
+    stop: threading.Event | None = None,
+) -> dict[str, Any]:
+    """Lets `work` go on in a thread, says how far it is, and stops it on Ctrl-C."""
+    control = _native.NdnControl()
+    done: list[str] = []
+    failed: list[BaseException] = []
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            done.append(work(control))
+        except BaseException as error:  # raised again in the caller's thread
+            failed.append(error)
+        finally:
+            ended.set()
+
+    interrupted = False
+    began, cpu = time.monotonic(), time.process_time()
+    threading.Thread(target=run, name="thalweg-ndn", daemon=True).start()
+    while True:
+        try:
+            if ended.wait(0.1):
+                break
+            if stop is not None and stop.is_set():
+                control.stop()
+            if progress is not None and not interrupted:
+                progress(
+                    Progress(
+                        ready=control.ready,
+                        bytes=control.bytes,
+                        whole=control.whole,
+                        segments=control.segments,
+                        again=control.again,
+                        wall_s=time.monotonic() - began,
+                    )
+                )
+        except KeyboardInterrupt:
+            interrupted = True
+            control.stop()
+        except BaseException:
+            control.stop()
+            ended.wait()
+            raise
+    if failed:
+        raise failed[0]
+    told: dict[str, Any] = json.loads(done[0])
+    told["cpu_s"] = time.process_time() - cpu
+    failure = told.pop("failure")
+    if failure is None and not interrupted:
+        return told
+    if interrupted:
+        raise Interrupted(told)
+    raise NdnError(failure["message"], failure["hint"], told)
