@@ -91,6 +91,7 @@ def get(
         "access": access,
         "patience": patience,
         "sha256": sha256,
+        "now_ns": time.time_ns(),
     }
     if sha256 is not None and (len(sha256) != 64 or set(sha256.lower()) - set("0123456789abcdef")):
         raise ValueError("sha256: 64 hexadecimal digits")
@@ -135,6 +136,7 @@ def put(
         "freshness": freshness,
         "cost": cost,
         "register": register,
+        "now_ns": time.time_ns(),
     }
     words = json.dumps({key: value for key, value in wanted.items() if value is not None})
     path = str(file) if isinstance(file, str | Path) else None

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::SystemTime;
 
 use ::live::ndn::{self, Discovery, Face, Failure, Fetch, Fetched, Place, Serve, Served};
 use contract::{Count, Meter, ParamValue};
@@ -96,7 +95,7 @@ pub fn ndn_get(py: Python<'_>, wanted: &str, path: Option<&str>, control: &NdnCo
     fetch.timeout.least = quantity(&asked, "min_rto")?.unwrap_or(fetch.timeout.least);
     fetch.access = quantity::<Rate>(&asked, "access")?;
     fetch.sha256 = digest(text(&asked, "sha256"));
-    fetch.seed = now_ns();
+    fetch.seed = now_ns(&asked);
     let control = Arc::clone(&control.0);
     let fetched = py.detach(|| -> io::Result<Fetched> {
         let mut out: Box<dyn Write> = match path {
@@ -123,7 +122,7 @@ pub fn ndn_put(
 ) -> PyResult<String> {
     let asked = tree(wanted)?;
     let place = place(text(&asked, "face"))?;
-    let now_ns = now_ns();
+    let now_ns = now_ns(&asked);
     let version = asked["version"].as_u64().unwrap_or(now_ns / 1000);
     let mut serve = Serve::new(name(text(&asked, "name"))?, version, now_ns / 1_000_000);
     serve.segment = asked["segment"].as_u64().map_or(serve.segment, |bytes| bytes as usize);
@@ -193,9 +192,9 @@ fn digest(text: &str) -> Option<wire::ndn::Digest> {
     bytes.try_into().ok()
 }
 
-fn now_ns() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+/// Nanoseconds since 1970, as Python says; it is also where chance begins.
+fn now_ns(asked: &Value) -> u64 {
+    asked["now_ns"].as_u64().unwrap_or_default()
 }
 
 fn failed(failure: Option<&Failure>) -> Value {

@@ -129,8 +129,8 @@ def get(
         except Interrupted as stop:
             code, told = 130, stop.result
     if json:
-        error = None if failure is None else {"message": str(failure), "hint": failure.hint}
-        show_json({"out": out, "whole": code == 0, "scheme": scheme, **told, "error": error})
+        said = None if failure is None else {"message": str(failure), "hint": failure.hint}
+        show_json({"out": out, "whole": code == 0, "scheme": scheme, **told, "error": said})
         return code
     if told.get("segments"):
         _print_fetched(told, out, whole=code == 0)

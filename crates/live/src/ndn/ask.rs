@@ -25,13 +25,10 @@ pub(super) fn ask<C: Carrier>(
     let began = face.carrier().now();
     let mut refused: Option<Reason> = None;
     let mut packet = Vec::new();
-    // a nonce that nobody else draws: the time, mixed
-    let mut nonce = mix(began.as_nanos());
     for _ in 0..patience.tries {
         let until = face.carrier().now() + patience.each;
         packet.clear();
-        make(nonce as u32, &mut packet);
-        nonce = mix(nonce);
+        make((face.draw() >> 32) as u32, &mut packet);
         face.send(&packet, LinkHeader::default())?;
         face.flush()?;
         let (mut found, mut asked_again_at) = (false, until);
@@ -70,7 +67,7 @@ pub(super) fn ask<C: Carrier>(
 }
 
 /// A step of splitmix64: another number for every number.
-pub(super) fn mix(number: u64) -> u64 {
+pub(super) const fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

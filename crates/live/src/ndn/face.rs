@@ -2,6 +2,7 @@
 
 use wire::ndn::{Fragmenter, LinkHeader, LinkPacket, Packet, Reassembly};
 
+use super::ask::mix;
 use super::{Broken, Carrier};
 
 /// Interests and Data to and from one forwarder, over frames that a carrier moves.
@@ -11,6 +12,8 @@ pub struct Face<C> {
     fragmenter: Fragmenter,
     reassembly: Reassembly,
     traffic: Traffic,
+    /// The last number drawn.
+    chance: u64,
 }
 
 /// What went over a face.
@@ -33,10 +36,16 @@ pub struct Traffic {
 }
 
 impl<C: Carrier> Face<C> {
-    /// A face. `first` is the number of the first piece, and should be random.
-    pub fn new(carrier: C, first: u64) -> Self {
-        let fragmenter = Fragmenter::new(carrier.mtu().max(Fragmenter::LEAST), first);
-        Self { carrier, fragmenter, reassembly: Reassembly::new(), traffic: Traffic::default() }
+    /// A face. Numbers of pieces and nonces begin with `chance`, which nobody else should draw: the time, for instance.
+    pub fn new(carrier: C, chance: u64) -> Self {
+        let fragmenter = Fragmenter::new(carrier.mtu().max(Fragmenter::LEAST), mix(chance));
+        Self { carrier, fragmenter, reassembly: Reassembly::new(), traffic: Traffic::default(), chance }
+    }
+
+    /// Another number.
+    pub(super) const fn draw(&mut self) -> u64 {
+        self.chance = mix(self.chance);
+        self.chance
     }
 
     /// What carries its frames.
