@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from thalweg import _native, forward
-from thalweg.cli import ndn_forward
+from thalweg.cli import call, ndn_forward
 from thalweg.cli.out import Refusal
 from thalweg.papers.mircc import live, scenarios
 
@@ -66,7 +66,7 @@ def test_settings_that_are_wrong_say_where(tmp_path: Path, change: dict[str, Any
 def test_the_command_refuses_what_is_no_settings_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ndn_forward.forward(example=True) == 0
+    assert call(["ndn", "forward", "--example"]) == 0
     example = capsys.readouterr().out
     path = tmp_path / "forward.toml"
     path.write_text(example)

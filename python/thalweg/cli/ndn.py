@@ -36,6 +36,12 @@ VERBS = {
 }
 for _place, (_verb, _line) in enumerate(VERBS.items()):
     ndn.command(f"thalweg.cli.ndn:{_verb}", name=_verb, help=_line, sort_key=_place)
+ndn.command(
+    "thalweg.cli.ndn_forward:forward",
+    name="forward",
+    help="Forward between hosts and programs, with any strategy and link part.",
+    sort_key=len(VERBS),
+)
 
 
 def get(
