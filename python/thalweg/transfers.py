@@ -84,15 +84,23 @@ def send(
     packet: int = PACKET_BYTES,
     patience_s: float | None = None,
     family: int = 0,
+    group: str | None = None,
+    receivers: int = 1,
+    interface: str | None = None,
+    bind: str | None = None,
 ) -> Transfer:
     """A transfer of a file, or of standard input where `path` is `None`.
 
-    With a host in `to` it calls, without one it listens.
-    `rate` and `timely` are quantities such as `"20 Mbit/s"` and `"500 ms"`. Raises `TransferError`.
+    With a host in `to` it calls, without one it listens. With a `group`, such as `"239.1.2.3:9000"`, it listens, and sends
+    to all receivers that call, once `receivers` of them are there. `rate` and `timely` are quantities such as
+    `"20 Mbit/s"` and `"500 ms"`. Raises `TransferError`.
     """
     called = name or (Path(path).name if path is not None else "stdin")
     told = {
-        **_place(to, family, None),
+        **_place(to, _family_of(group) or family, bind),
+        "group": group,
+        "receivers": receivers,
+        "interface": interface,
         "path": None if path is None else str(path),
         "name": called,
         "scheme": scheme,
@@ -118,6 +126,7 @@ def receive(
     bind: str | None = None,
     patience_s: float | None = None,
     family: int = 0,
+    interface: str | None = None,
 ) -> Transfer:
     """A transfer into a folder, or to standard output where `into` is `None`.
 
@@ -127,6 +136,7 @@ def receive(
         raise TransferError(f"{into}: no such folder")
     told = {
         **_place(at, family, bind),
+        "interface": interface,
         "folder": None if into is None else str(into),
         "name": name,
         "replace": replace,
@@ -179,6 +189,12 @@ def _place(place: str, family: int, bind: str | None) -> dict[str, Any]:
         return {"listen": [_addresses(bind, port, family)[0]]}
     both: dict[int, list[str]] = {socket.AF_INET: [f"0.0.0.0:{port}"], socket.AF_INET6: [f"[::]:{port}"]}
     return {"listen": both.get(family) or [address for listed in both.values() for address in listed]}
+
+
+def _family_of(group: str | None) -> int:
+    if group is None:
+        return 0
+    return socket.AF_INET6 if group.startswith("[") else socket.AF_INET
 
 
 def _addresses(host: str, port: str, family: int) -> list[str]:

@@ -127,6 +127,33 @@ def test_a_receiver_that_was_killed_goes_on_where_it_was(file: Path, into: Path,
     assert sent["stats"]["sessions"] == 2
 
 
+def test_a_file_goes_to_a_group(file: Path, tmp_path: Path) -> None:
+    at, group = port(), port()
+    folders = [tmp_path / str(number) for number in range(3)]
+    words = (
+        "--group",
+        f"239.255.77.7:{group}",
+        "--receivers",
+        3,
+        "--interface",
+        "127.0.0.1",
+        "--scheme",
+        "mca",
+    )
+    sender = start("send", file, f":{at}", "--bind", "127.0.0.1", *words, "--json")
+    receivers = []
+    for folder in folders:
+        folder.mkdir()
+        more = ("--into", folder, "--interface", "127.0.0.1", "--json")
+        receivers.append(start("recv", f"127.0.0.1:{at}", *more))
+    sent, got = end(sender), [end(receiver) for receiver in receivers]
+    assert [sent["code"], *(said["code"] for said in got)] == [0, 0, 0, 0], sent["said"]
+    assert all((folder / "film.bin").read_bytes() == file.read_bytes() for folder in folders)
+    assert (sent["receivers"], sent["whole_receivers"], len(sent["members"])) == (3, 3, 3)
+    # to all at once, not to each
+    assert sent["stats"]["bytes"] < 2 * 3_000_000
+
+
 def test_a_sender_that_slept_goes_on(file: Path, into: Path) -> None:
     at = port()
     receiver = start("recv", at, "--into", into, "--json")

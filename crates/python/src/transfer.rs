@@ -9,7 +9,10 @@ use std::sync::Arc;
 
 use contract::{ParamList, ParamValue};
 use live::transfer::{Into, Receivers, Source, Tally, Task, keep};
-use live::{Control, End, Limits, Listening, Meet, Outcome, Phase, Scheme, Secret, Settings, Udp};
+use live::{
+    Cargo, Control, End, Group, Interface, Left, Limits, Listening, Meet, Multicast, Outcome, Phase, Scheme,
+    Secret, Settings, Udp, send_to_group,
+};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -51,17 +54,27 @@ impl Transfer {
             packet: scheme.packet,
             transport,
             id: number(&told, "id")?,
-            receivers: Receivers { least: 1 },
+            receivers: Receivers { least: number(&told, "receivers")?.max(1) as usize },
         };
         let (control, tally) = (&self.control, &self.tally);
-        let left = py.detach(|| -> Result<Left, String> {
+        let left = py.detach(|| -> Result<Remains, String> {
             let go_on = || !control.stopped();
             let Some((cargo, about)) = task.load(tally, &go_on).map_err(|error| error.to_string())? else {
-                return Ok(Left::Stopped);
+                return Ok(Remains::Stopped);
             };
-            let Some((settings, mut socket)) = open(&told, &go_on)? else { return Ok(Left::Stopped) };
-            let outcome = live::send(&settings, &scheme, cargo, about, &mut socket, control);
-            Ok(Left::Over(Box::new(outcome)))
+            let Some((settings, mut socket)) = open(&told, &go_on)? else { return Ok(Remains::Stopped) };
+            let Some(group) = text(&told, "group") else {
+                let outcome = live::send(&settings, &scheme, cargo, about, &mut socket, control);
+                return Ok(Remains::Over(Box::new(outcome), Vec::new()));
+            };
+            let Cargo::Paced(payload) = cargo else {
+                return Err(format!("`{}` has a window, and a group needs a scheme that paces", scheme.name));
+            };
+            let address = group.parse::<SocketAddr>().map_err(|error| format!("{group}: {error}"))?;
+            let group = Group { address, most: MOST };
+            let (outcome, left) =
+                send_to_group(&settings, &group, &scheme, payload, about, &mut socket, control);
+            Ok(Remains::Over(Box::new(outcome), left))
         });
         Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
     }
@@ -70,16 +83,17 @@ impl Transfer {
     fn receive(&self, py: Python<'_>, told: &str) -> PyResult<String> {
         let told = parse(told)?;
         let (control, tally) = (&self.control, &self.tally);
-        let left = py.detach(|| -> Result<Left, String> {
+        let left = py.detach(|| -> Result<Remains, String> {
             let go_on = || !control.stopped();
-            let Some((settings, mut socket)) = open(&told, &go_on)? else { return Ok(Left::Stopped) };
+            let Some((settings, mut socket)) = open(&told, &go_on)? else { return Ok(Remains::Stopped) };
             let mut into = Some(destination(&told)?);
             let window = settings.limits.window;
             let mut accept = |offer: &live::Offer| match into.take() {
                 Some(into) => keep(offer, into, window, tally),
                 None => Err("one thing was received already".to_owned()),
             };
-            Ok(Left::Over(Box::new(live::receive(&settings, &mut accept, &mut socket, control))))
+            let outcome = live::receive(&settings, &mut accept, &mut socket, control);
+            Ok(Remains::Over(Box::new(outcome), Vec::new()))
         });
         Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
     }
@@ -101,10 +115,11 @@ impl Transfer {
 }
 
 /// What is left of a transfer.
-enum Left {
+enum Remains {
     /// It was stopped before there was a session.
     Stopped,
-    Over(Box<Outcome>),
+    /// The outcome, and of a group how it ended with each receiver.
+    Over(Box<Outcome>, Vec<Left>),
 }
 
 impl Transfer {
@@ -141,23 +156,20 @@ impl Transfer {
     }
 
     /// What is left, with what was counted.
-    fn said(&self, left: &Left) -> Value {
+    fn said(&self, left: &Remains) -> Value {
         let mut said = self.state();
         let (end, why) = match left {
-            Left::Stopped => ("stopped", None),
-            Left::Over(outcome) => match &outcome.end {
-                End::Complete => ("complete", None),
-                End::Stopped => ("stopped", None),
-                End::Closed(reason) => ("closed", Some(reason.words().to_owned())),
-                End::Refused(reason) => ("refused", Some(reason.words().to_owned())),
-                End::Unanswered => ("unanswered", None),
-                End::Silent => ("silent", None),
-                End::Failed(why) => ("failed", Some(why.clone())),
-            },
+            Remains::Stopped => ("stopped", None),
+            Remains::Over(outcome, _) => ended(&outcome.end),
         };
         said["end"] = json!(end);
         said["why"] = json!(why);
-        if let Left::Over(outcome) = left {
+        if let Remains::Over(outcome, members) = left {
+            let members = members.iter().map(|member| {
+                let (end, why) = ended(&member.end);
+                json!({"address": member.address.to_string(), "end": end, "why": why})
+            });
+            said["members"] = json!(members.collect::<Vec<_>>());
             let stats = &outcome.stats;
             let opened = stats.opened_at != Time::NEVER;
             let meter = &stats.meter;
@@ -193,6 +205,22 @@ impl Transfer {
     }
 }
 
+/// How a session ended, and why where there is a reason.
+fn ended(end: &End) -> (&'static str, Option<String>) {
+    match end {
+        End::Complete => ("complete", None),
+        End::Stopped => ("stopped", None),
+        End::Closed(reason) => ("closed", Some(reason.words().to_owned())),
+        End::Refused(reason) => ("refused", Some(reason.words().to_owned())),
+        End::Unanswered => ("unanswered", None),
+        End::Silent => ("silent", None),
+        End::Failed(why) => ("failed", Some(why.clone())),
+    }
+}
+
+/// Receivers of a group, at most.
+const MOST: usize = 10_000;
+
 /// Opens the socket: calls where there is somebody to call, otherwise listens. `None` when it was stopped.
 fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)>, String> {
     let address = |text: &str| text.parse::<SocketAddr>().map_err(|error| format!("{text}: {error}"));
@@ -207,7 +235,8 @@ fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)
     let settings = |meet| Settings { meet, secret: secret.clone().unwrap_or_default(), limits };
     if let Some(to) = text(told, "call") {
         let to = address(to)?;
-        let socket = Udp::for_calling(to).map_err(|error| format!("{to}: {error}"))?;
+        let mut socket = Udp::for_calling(to).map_err(|error| format!("{to}: {error}"))?;
+        join(told, &mut socket)?;
         return Ok(Some((settings(Meet::Call(to)), socket)));
     }
     let listed = told["listen"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -217,7 +246,21 @@ fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)
         format!("{}: {error}", at.join(", "))
     };
     let socket = Listening::at(&addresses).and_then(|listening| listening.first(go_on)).map_err(said)?;
-    Ok(socket.map(|socket| (settings(Meet::Listen), socket)))
+    let Some(mut socket) = socket else { return Ok(None) };
+    join(told, &mut socket)?;
+    Ok(Some((settings(Meet::Listen), socket)))
+}
+
+/// Chooses the interface for groups, where one was named.
+fn join(told: &Value, socket: &mut Udp) -> Result<(), String> {
+    let Some(named) = text(told, "interface") else { return Ok(()) };
+    let interface = match (named.parse(), named.parse()) {
+        (Ok(address), _) => Interface::Address(address),
+        (_, Ok(index)) => Interface::Index(index),
+        _ => return Err(format!("{named}: the interface's IPv4 address, or its number for IPv6")),
+    };
+    let multicast = Multicast { interface, ..Multicast::default() };
+    socket.set_multicast(&multicast).map_err(|error| format!("{named}: {error}"))
 }
 
 /// Where what is received goes.

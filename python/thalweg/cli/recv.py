@@ -22,6 +22,7 @@ def recv(
     key: Path | None = None,
     bind: str | None = None,
     patience: float | None = None,
+    interface: str | None = None,
     ipv4: Annotated[bool, Parameter(name=["--ipv4", "-4"])] = False,
     ipv6: Annotated[bool, Parameter(name=["--ipv6", "-6"])] = False,
     json: bool = False,
@@ -48,6 +49,8 @@ def recv(
         Listen at this address only.
     patience
         Seconds without a word of the other side before the transfer is given up.
+    interface
+        Join groups by this interface: its IPv4 address, or its number for IPv6.
     ipv4, ipv6
         Only this kind of address.
     json
@@ -67,6 +70,7 @@ def recv(
             key=key,
             bind=bind,
             patience_s=patience,
+            interface=interface,
             family=_family(ipv4=ipv4, ipv6=ipv6),
         )
         return carry(transfer, sending=False, json=json, pipe=into == "-")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ..errors import TransferError
-from .out import Refusal, nearest
+from .out import Refusal, check_least, nearest
 
 WORDS = {"true": True, "false": False}
 
@@ -27,6 +27,10 @@ def send(
     key: Path | None = None,
     packet: int = 1428,
     patience: float | None = None,
+    group: str | None = None,
+    receivers: int = 1,
+    interface: str | None = None,
+    bind: str | None = None,
     ipv4: Annotated[bool, Parameter(name=["--ipv4", "-4"])] = False,
     ipv6: Annotated[bool, Parameter(name=["--ipv6", "-6"])] = False,
     json: bool = False,
@@ -62,6 +66,15 @@ def send(
         Bytes of a packet with all headers.
     patience
         Seconds without a word of the other side before the transfer is given up.
+    group
+        Send to this group of IP multicast, such as 239.1.2.3:9000, by MCA, TFMCC or PGMCC. The sender listens at `:PORT`,
+        and receivers call it.
+    receivers
+        Of a group: begin when so many are there.
+    interface
+        Of a group: the network's own address of this computer (IPv4), or the number of the interface (IPv6).
+    bind
+        Listen at this address only.
     ipv4, ipv6
         Only this kind of address.
     json
@@ -77,6 +90,9 @@ def send(
         raise Refusal(f"`{scheme}` has no modes", "cvihis has")
     if not 200 <= packet <= 9000:
         raise Refusal(f"--packet {packet}: from 200 to 9000 bytes")
+    if group and not to.startswith(":"):
+        raise Refusal(f"{to}: the sender of a group listens", f"`:{to.rpartition(':')[2]}`")
+    check_least("--receivers", receivers)
     path = None if source == "-" else Path(source)
     if path is not None and not path.is_file():
         raise Refusal(f"{source}: {'not a file' if path.exists() else 'no such file'}")
@@ -93,6 +109,10 @@ def send(
             key=key,
             packet=packet,
             patience_s=patience,
+            group=group,
+            receivers=receivers,
+            interface=interface,
+            bind=bind,
             family=_family(ipv4=ipv4, ipv6=ipv6),
         )
         return carry(transfer, sending=True, json=json, modes=known[scheme])
