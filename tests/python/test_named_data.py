@@ -14,6 +14,7 @@ from thalweg import Scenario, papers
 from thalweg.cli import reproduce
 from thalweg.papers._base import Samples, Scale
 from thalweg.papers.named_data import STUDY, drawing, extracts, figures, scenarios
+from thalweg.plots import COLOURS
 from thalweg.report import save_reproduction, write
 from thalweg.report.columns import heading_of, with_intervals
 
@@ -32,13 +33,18 @@ def test_studies_stand_beside_the_papers():
         papers.reproduce("nothing")
 
 
-def test_twelve_schemes_are_compared_a_constant_rate_among_them():
+def test_every_scheme_for_named_data_is_compared():
     from thalweg import catalogue
 
     known = {row["name"] for row in catalogue.schemes() if "ndn" in row["families"]}
     compared = {way.scheme for way in scenarios.WAYS.values() if way.scheme}
-    assert compared <= known
-    assert len(compared) == 11
+    assert compared == known
+    assert len(compared) == 15
+
+
+def test_a_scheme_with_a_controller_has_one():
+    assert scenarios.tree("ndnsieve", Scale())["sdn"] == {"app": "ndnsieve"}
+    assert [way for way in scenarios.WAYS if "sdn" in scenarios.dumbbell(way, Scale())] == ["ndnsieve"]
 
 
 @pytest.mark.parametrize("experiment", TREES)
@@ -162,7 +168,7 @@ def test_people_see_a_mean_with_its_interval_in_one_column():
 
 def test_names_of_points_do_not_cover_each_other():
     figure, wide, _ = drawing.sheet(3)
-    points = [drawing.Point(f"scheme number {i}", 100 + i, 10.0, 0.0, 0.0, i, i) for i in range(8)]
+    points = [drawing.Point(f"scheme number {i}", 100 + i, 10.0, 0.0, 0.0, COLOURS[i], i) for i in range(8)]
     drawing.scatter(wide, points, "x", "y", (50, 100, 200), 20.0)
     drawing.name_points(figure, wide, points)
     boxes = [text.get_window_extent() for text in wide.texts]

@@ -14,7 +14,7 @@ from .._base import Figure, Plate, Quantity, Sample, Samples, Scale, Table
 from .._common import inside, series_table, short, table
 from . import measures, path_measures, scenarios
 
-BACKGROUND, PUSHED = 8, 4
+BACKGROUND, PUSHED = 3, 5
 """Colours of the background mode; the real-time mode, and a stream that changes, have the scheme's."""
 
 COLOUR_OF = {"video": "cvihis", "tcp": "reno"}

@@ -27,7 +27,7 @@ def _choices() -> Mapping[str, str]:
 
 STUDY = Study(
     name="named-data",
-    title="Congestion control for named data: twelve schemes on three networks",
+    title="Congestion control for named data: fifteen schemes on three networks",
     experiments=_experiments,
     plates=_plates,
     choices=_choices,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...plots import COLOURS, FAINT, INK, MARKERS, style
+from ...plots import FAINT, INK, MARKERS, style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Point:
     y: float
     x_half: float
     y_half: float
-    colour: int
+    colour: str
     marker: int
 
 
@@ -53,21 +53,21 @@ def scatter(axes: Axes, points: Sequence[Point], x: str, y: str, ticks: Sequence
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     for point in points:
-        colour = COLOURS[point.colour]
+        colour = point.colour
         axes.errorbar(
             point.x, point.y, point.y_half, point.x_half, fmt="none", ecolor=colour, elinewidth=1.2, alpha=0.7
         )
         axes.plot(point.x, point.y, MARKERS[point.marker], color=colour, markersize=6, alpha=0.9)
 
 
-def key(axes: Axes, entries: Sequence[tuple[str, int, int]]) -> None:
-    """Says what colours and markers mean: (words, colour, marker)."""
+def key(axes: Axes, entries: Sequence[tuple[str, int]]) -> None:
+    """Says what markers mean: (words, marker)."""
     from matplotlib import rc_context
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], linestyle="none", marker=MARKERS[marker], color=COLOURS[colour], label=words)
-        for words, colour, marker in entries
+        Line2D([], [], linestyle="none", marker=MARKERS[marker], color=INK, label=words)
+        for words, marker in entries
     ]
     with rc_context(style()):
         axes.legend(handles=handles, loc="lower right", handletextpad=0.2, borderaxespad=0.8)
@@ -78,7 +78,7 @@ def bars(
     names: Sequence[str],
     stacks: Sequence[tuple[str, Sequence[float], Sequence[float]]],
     title: str,
-    colours: Sequence[int],
+    colours: Sequence[str],
     *,
     top: float | None = None,
     least: float | None = None,
@@ -99,8 +99,8 @@ def bars(
             values,
             0.72,
             left,
-            color=[COLOURS[colour] for colour in colours] if not number else "none",
-            edgecolor=[COLOURS[colour] for colour in colours],
+            color=list(colours) if not number else "none",
+            edgecolor=list(colours),
             hatch=hatch,
             linewidth=0 if not number else 0.6,
             label=what,
@@ -140,7 +140,7 @@ def name_points(figure: Figure, axes: Axes, points: Sequence[Point]) -> None:
             (0, 0),
             textcoords="offset points",
             fontsize=8.5,
-            color=COLOURS[point.colour],
+            color=point.colour,
             ha="left",
             va="center",
         )

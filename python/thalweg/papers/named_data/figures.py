@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...plots import NO_SCHEME
 from .. import _plot
 from .._base import Figure, Plate, Sample, Samples, Scale, Table
 from .._common import jain, quick_note, short, table
@@ -16,12 +17,13 @@ from .scenarios import WAYS
 Value = Callable[[Sample], float]
 
 LOOKS = {
-    scenarios.CONSTANT: (9, 4),
-    scenarios.WINDOW: (0, 0),
-    scenarios.WITH_ROUTERS: (1, 1),
-    scenarios.RATE: (2, 2),
+    scenarios.CONSTANT: 4,
+    scenarios.WINDOW: 0,
+    scenarios.WITH_ROUTERS: 1,
+    scenarios.RATE: 2,
 }
-"""Colour and marker by what moves: nothing, a window, a window with help of forwarders, a rate that forwarders write."""
+"""Marker by what moves: nothing, a window, a window with help of forwarders, a rate that forwarders write. Colours are the
+schemes'."""
 
 VALUES: dict[str, Value] = {
     "throughput_mbps": lambda s: float(s["wire_bps"].sum()) / 1e6,
@@ -70,6 +72,10 @@ def labels() -> dict[str, str]:
     return {variant: way.label for variant, way in WAYS.items()}
 
 
+def _colour(way: scenarios.Way) -> str:
+    return NO_SCHEME if way.scheme is None else _plot.colour_of(way.scheme)
+
+
 def _sheet(
     samples: Samples,
     experiment: str,
@@ -93,7 +99,8 @@ def _sheet(
             row["throughput_mbps"],
             row["delay_ms_ci95"] or 0.0,
             row["throughput_mbps_ci95"] or 0.0,
-            *LOOKS[way.kind],
+            _colour(way),
+            LOOKS[way.kind],
         )
         for way, row in zip(WAYS.values(), listed, strict=True)
     ]
@@ -101,9 +108,9 @@ def _sheet(
         if place is not None:
             draw(place, color=_plot.FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
     drawing.scatter(wide, points, "delay (ms)", "throughput (Mbit/s)", ticks, top)
-    drawing.key(wide, [(kind, *look) for kind, look in LOOKS.items()])
+    drawing.key(wide, list(LOOKS.items()))
     names = [way.label for way in WAYS.values()]
-    colours = [LOOKS[way.kind][0] for way in WAYS.values()]
+    colours = [_colour(way) for way in WAYS.values()]
 
     def column(name: str) -> tuple[list[float], list[float]]:
         return [row[name] for row in listed], [row[f"{name}_ci95"] or 0.0 for row in listed]

@@ -28,7 +28,7 @@ CHOICES: dict[str, str] = {
     "parking lot": "Three links of 20 Mbit/s; two consumers ask over all three, and two over each. The fair share is "
     "5 Mbit/s each, for long and short alike.",
     "tree": "Eight consumers ask for contents of one catalogue of 10 000, by popularity (Zipf, exponent 0.8), of one "
-    "producer at the root. All links have 10 Mbit/s; all 15 nodes keep the last 200 Data, those of consumers too.",
+    "producer at the root. All links have 10 Mbit/s; all 15 nodes keep the last 500 Data, those of consumers too.",
 }
 
 DATA = {"payload": "1174 B", "data": "1250 B"}
@@ -51,6 +51,8 @@ class Way:
     """What moves, in words: nothing, a window or a rate; and whether forwarders have a part."""
     ndn: Tree = field(default_factory=dict)
     """The parts in forwarders."""
+    app: str | None = None
+    """What its controller does, where it has one."""
     share: float = 0.0
     """Of consumers without a scheme: what they ask for, as a share of what is fair."""
     chance: bool = True
@@ -104,6 +106,10 @@ WAYS: dict[str, Way] = {
     "icp": Way("ICP", "icp"),
     "raaqm": Way("RAAQM", "raaqm", WITH_ROUTERS, {"strategy": "raaqm", "link": "raaqm"}),
     "nack": Way("NACK", "nack", WITH_ROUTERS, {"strategy": "nack"}),
+    "pcon": Way("PCON", "pcon", WITH_ROUTERS, {"strategy": "pcon", "link": "pcon"}),
+    "coopcon": Way("CoopCon", "coopcon", WITH_ROUTERS, {"strategy": "coopcon", "link": "coopcon"}),
+    "flecom": Way("FleCom", "flecom", WITH_ROUTERS, {"strategy": "flecom", "link": "flecom"}),
+    "ndnsieve": Way("ndnSieve", "ndnsieve", WITH_ROUTERS, {"link": "ndnsieve"}, app="ndnsieve"),
     "his": Way("HIS", "his", WITH_ROUTERS, {"link": "his"}),
     "hobhis": Way("HoBHIS", "hobhis", RATE, {"link": "hobhis"}),
     "mircc": Way("MIRCC", "mircc", RATE, {"link": "mircc"}),
@@ -143,7 +149,7 @@ def _dumbbell(setting: Setting, title: str, scale: Scale) -> Tree:
         links.append(link(f"right{number}", "r2", f"p{number}", delay="5 ms", **wire))
         producers.append({"prefix": f"/p{number}", "node": f"p{number}", **data})
         flows.append(way.flow(f"c{number}", f"c{number}", f"/p{number}", fair, jitter_ms))
-    return _scenario(title, links, flows, producers, way.forwarders(), scale)
+    return _scenario(title, links, flows, producers, way, scale)
 
 
 # --- parking lot -----------------------------------------------------------------------------------------------------
@@ -181,7 +187,7 @@ def parking_lot(variant: str, scale: Scale) -> Tree:
     for hop in range(1, HOPS + 1):
         for number in range(1, EACH + 1):
             pair(f"short{hop}x{number}", hop, hop + 1)
-    return _scenario(f"named data, parking lot, {variant}", links, flows, producers, way.forwarders(), scale)
+    return _scenario(f"named data, parking lot, {variant}", links, flows, producers, way, scale)
 
 
 # --- tree ------------------------------------------------------------------------------------------------------------
@@ -217,8 +223,9 @@ def tree(variant: str, scale: Scale) -> Tree:
         links,
         flows,
         producers,
-        way.forwarders(store={"policy": "lru", "size": STORE}),
+        way,
         scale,
+        store={"policy": "lru", "size": STORE},
     )
 
 
@@ -286,14 +293,22 @@ def payload_bytes(data: Tree) -> float:
 
 
 def _scenario(
-    title: str, links: list[Tree], flows: list[Tree], producers: list[Tree], ndn: Tree, scale: Scale
+    title: str,
+    links: list[Tree],
+    flows: list[Tree],
+    producers: list[Tree],
+    way: Way,
+    scale: Scale,
+    **forwarders: Any,
 ) -> Tree:
+    controlled = {} if way.app is None else {"sdn": {"app": way.app}}
     return custom(
         title,
         scale.seconds(DURATION_S),
         links,
         flows,
         warmup=scale.text(WARMUP_S),
-        ndn=ndn,
+        ndn=way.forwarders(**forwarders),
         producers=producers,
+        **controlled,
     )
