@@ -18,7 +18,7 @@ use crate::line::Line;
 use crate::machine::SENDER;
 use crate::meeting::{CallerHello, Door, Knock, Place};
 use crate::send::Sending;
-use crate::session::{At, BATCHES, GLANCE, GOODBYE, HEARS_OUT, Mouth, Opened, ROOM, TRAIN, Work};
+use crate::session::{At, BATCHES, GLANCE, GOODBYE, HEARS_OUT, Mouth, Opened, ROOM, THICK, TRAIN, Work};
 use crate::trains::Trains;
 use crate::{Batch, Cargo, Control, End, Limits, Meet, Outcome, Outer, Phase, Scheme, Settings, Stats};
 
@@ -182,7 +182,8 @@ impl<'a, O: Outer> Gathering<'a, O> {
 
     fn drive(&mut self) -> End {
         let mut batch = Batch::new(ROOM);
-        let mut packets = 0;
+        // packets sent, and when, at the turn before this one
+        let (mut packets, mut turned_at) = (0, Time::ZERO);
         loop {
             for _ in 0..BATCHES {
                 if !self.outer.receive(&mut batch) {
@@ -200,9 +201,10 @@ impl<'a, O: Outer> Gathering<'a, O> {
                 return end;
             }
             let until = self.wake(now);
-            let trains = self.stats.packets > packets + 1;
-            packets = self.stats.packets;
-            self.outer.wait(if trains { until.max(now + TRAIN) } else { until });
+            let sent = self.stats.packets - packets;
+            let thick = sent > 1 && now.saturating_since(turned_at) < THICK * sent;
+            (packets, turned_at) = (self.stats.packets, now);
+            self.outer.wait(if thick { until.max(now + TRAIN) } else { until });
         }
     }
 

@@ -289,6 +289,10 @@ impl Work for Receiving<'_> {
     }
 
     fn on_word<O: Outer>(&mut self, word: &Word<'_>, at: &At, mouth: &mut Mouth<'_, O>) -> bool {
+        // what was due before comes first
+        while self.machine.as_mut().is_some_and(|machine| machine.tick(at.now)) {
+            self.post(at.now, mouth);
+        }
         let envelope = Envelope {
             flow: FLOW,
             source: SENDER,

@@ -297,6 +297,8 @@ impl Sending {
         at: &At,
         mouth: &mut Mouth<'_, O>,
     ) -> bool {
+        // what was due before comes first: a machine that is shown the present has missed its deadlines
+        self.turn(at.now, mouth);
         let (Some(machine), Some(opened)) = (&mut self.machine, &self.opened) else { return false };
         let from = receiver(peer);
         if let Word::Message(content) = word {

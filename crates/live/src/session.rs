@@ -14,8 +14,10 @@ use crate::meeting::{Caller, Door, Heard, Knock, Place};
 use crate::trains::Trains;
 use crate::{Batch, Control, End, Limits, Meet, Outcome, Outer, Phase, Progress, Secret, Settings, Stats};
 
-/// A sender that had more than one packet to send at once sends none for so long: at high rates packets leave in trains.
+/// A sender whose packets come thick sends none for so long: they leave in trains.
 pub(crate) const TRAIN: Duration = Duration::from_micros(250);
+/// They come thick where the gaps between them are shorter than this on average.
+pub(crate) const THICK: Duration = Duration::from_micros(50);
 /// The number of the one receiver of a session for two.
 const ONLY: u32 = 1;
 /// Progress is brought up to date, and wishes of other threads are read, so often.
@@ -201,7 +203,8 @@ struct Session<'a, O, W> {
 impl<O: Outer, W: Work> Session<'_, O, W> {
     fn drive(&mut self) -> End {
         let mut batch = Batch::new(ROOM);
-        let mut packets = 0;
+        // packets sent, and when, at the turn before this one
+        let (mut packets, mut turned_at) = (0, Time::ZERO);
         loop {
             for _ in 0..BATCHES {
                 if !self.outer.receive(&mut batch) {
@@ -222,9 +225,10 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
                 return end;
             }
             let until = self.wake(now);
-            let trains = self.stats.packets > packets + 1;
-            packets = self.stats.packets;
-            self.outer.wait(if trains && W::ROLE == Role::Sender { until.max(now + TRAIN) } else { until });
+            let sent = self.stats.packets - packets;
+            let thick = sent > 1 && now.saturating_since(turned_at) < THICK * sent;
+            (packets, turned_at) = (self.stats.packets, now);
+            self.outer.wait(if thick && W::ROLE == Role::Sender { until.max(now + TRAIN) } else { until });
         }
     }
 

@@ -62,9 +62,10 @@ fn a_loop_that_sleeps_too_long_keeps_the_rate() {
     let places = (net.place(a, ms(1)).oversleeping(late), net.place(b, ms(0)));
     let ends = (settings(Meet::Call(b)), settings(Meet::Listen));
     let left = numbers_between(places, &steady("80 Mbit/s"), 20_000, ends, Controls::default());
-    let (first, last, count) = left.had.open(|had| (had.times[0], had.times[19_999], 19_999.0));
+    // MCA's first feedback is behind it
+    let (first, last, count) = left.had.open(|had| (had.times[2000], had.times[19_999], 17_999.0));
     let rate = count * 1028.0 * 8.0 / last.saturating_since(first).as_secs_f64();
-    assert!((rate / 80e6 - 1.0).abs() < 0.01, "{rate}");
+    assert!((rate / 80e6 - 1.0).abs() < 0.002, "{rate}");
     let lateness = &left.sender.stats.lateness;
     assert!(lateness.most > Duration::ZERO && lateness.most <= late + ms(1), "{}", lateness.most);
 }
