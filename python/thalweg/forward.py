@@ -57,28 +57,36 @@ def forward(
 
     control = _native.ForwardControl()
     text = json.dumps(settings)
-    ended: list[str | BaseException] = []
+    done: list[str] = []
+    failed: list[BaseException] = []
+    # Not `Thread.join`: up to Python 3.12 a signal that interrupts it makes the thread look dead.
+    over = threading.Event()
 
     def work() -> None:
         try:
-            ended.append(_native.ndn_forward(text, control))
+            done.append(_native.ndn_forward(text, control))
         except BaseException as error:  # raised where it is waited for
-            ended.append(error)
+            failed.append(error)
+        finally:
+            over.set()
 
-    worker = threading.Thread(target=work, name="forward", daemon=True)
-    worker.start()
-    try:
-        while worker.is_alive():
-            worker.join(EVERY_S)
+    threading.Thread(target=work, name="forward", daemon=True).start()
+    while True:
+        try:
+            if over.wait(EVERY_S):
+                break
             stats = control.stats
             if told is not None and stats is not None and not told(json.loads(stats)):
-                break
-    except KeyboardInterrupt:
-        pass
-    control.stop()
-    worker.join()
-    result = ended[0]
-    if isinstance(result, BaseException):
-        raise result
-    answer: dict[str, Any] = json.loads(result)
+                control.stop()
+                over.wait()
+        except KeyboardInterrupt:
+            # it ends soon, and is waited for, so that nothing stays behind
+            control.stop()
+        except BaseException:
+            control.stop()
+            over.wait()
+            raise
+    if failed:
+        raise failed[0]
+    answer: dict[str, Any] = json.loads(done[0])
     return answer

@@ -29,32 +29,38 @@ class Transfer:
         self._native = _native.Transfer()
         self._result: dict[str, Any] | None = None
         self._failure: Exception | None = None
+        # Not `Thread.join`: up to Python 3.12 a signal that interrupts it makes the thread look dead.
+        self._over = threading.Event()
+        self._over.set()
 
         def work() -> None:
             try:
                 self._result = json.loads(getattr(self._native, verb)(json.dumps(told)))
             except (OSError, ValueError) as error:
                 self._failure = error
+            finally:
+                self._over.set()
 
         self._thread = threading.Thread(target=work, name=f"thalweg {verb}", daemon=True)
 
     def __enter__(self) -> Transfer:
+        self._over.clear()
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        self._thread.join(10)
+        self._over.wait(10)
 
     def states(self) -> Iterator[dict[str, Any]]:
         """How it stands, ten times a second, until it is over."""
-        while self._thread.is_alive():
+        while not self._over.is_set():
             yield json.loads(self._native.told())
-            self._thread.join(EVERY_S)
+            self._over.wait(EVERY_S)
 
     def result(self) -> dict[str, Any]:
         """What is left of it. Waits until it is over. Raises `TransferError` where it could not begin."""
-        self._thread.join()
+        self._over.wait()
         if self._failure is not None:
             message, _, hint = str(self._failure).partition("\n")
             raise TransferError(message, hint or None) from self._failure

@@ -46,7 +46,9 @@ def test_clock_measures_every_interval_with_every_way_to_wait(
         (interval_s, way.name) for interval_s in (1e-5, 1e-3) for way in clocks.WAYS
     ]
     for row in answer["rows"]:
-        assert 0 < row["left"] <= row["wanted"]
+        # how many left in time is the machine's business: on a busy one perhaps none
+        assert row["wanted"] == round(0.02 / row["interval_s"])
+        assert 0 <= row["left"] <= row["wanted"]
         assert row["late_p50_s"] <= row["late_p99_s"] <= row["late_max_s"]
     assert Path(answer["picture"]).read_text().startswith("<svg")
     assert "from 0.01" in refused(capsys, "clock", "--seconds", "0")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,44 @@ def test_a_forwarder_stands_until_it_is_told_to_stop(tmp_path: Path) -> None:
     assert (len(seen), ended["routes"], ended["pending"]) == (2, 1, 0)
     assert [face["name"] for face in ended["faces"]] == ["core"]
     assert not (tmp_path / "ndn.sock").exists()
+
+
+class Slow:
+    """A forwarder that asks its own process to end, is told to stop, and takes its time over it."""
+
+    def __init__(self, asked: signal.Signals) -> None:
+        self.asked = asked
+        self.looked_at = threading.Event()
+        self.stopped = threading.Event()
+
+    @property
+    def stats(self) -> None:
+        self.looked_at.set()
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+    def run(self, _settings: str, _control: Slow) -> str:
+        assert self.looked_at.wait(60)
+        os.kill(os.getpid(), self.asked)
+        assert self.stopped.wait(60)
+        # whoever takes this thread for dead goes on meanwhile
+        threading.Event().wait(0.2)
+        return json.dumps({"routes": 7})
+
+
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_a_forwarder_that_is_asked_to_end_says_how_it_stood(
+    monkeypatch: pytest.MonkeyPatch, asked: signal.Signals
+) -> None:
+    slow = Slow(asked)
+    monkeypatch.setattr(_native, "ForwardControl", lambda: slow)
+    monkeypatch.setattr(_native, "ndn_forward", slow.run)
+    before = signal.signal(asked, signal.default_int_handler)
+    try:
+        assert forward.forward({}) == {"routes": 7}
+    finally:
+        signal.signal(asked, before)
 
 
 @pytest.mark.parametrize(
