@@ -293,6 +293,12 @@ macro_rules! registry {
             fn wake(&self) -> Time {
                 match self { $(Self::$Strategy(law) => law.wake(),)* Self::Custom(law) => law.wake() }
             }
+            fn has_deadlines(&self) -> bool {
+                match self { $(Self::$Strategy(law) => law.has_deadlines(),)* Self::Custom(law) => law.has_deadlines() }
+            }
+            fn operations(&self) -> u64 {
+                match self { $(Self::$Strategy(law) => law.operations(),)* Self::Custom(law) => law.operations() }
+            }
         }
 
         /// Any scheme's part at the links of a forwarder.
@@ -358,6 +364,12 @@ macro_rules! registry {
             #[inline]
             fn wake(&self) -> Time {
                 match self { $(Self::$Link(law) => law.wake(),)* Self::Custom(law) => law.wake() }
+            }
+            fn has_deadlines(&self) -> bool {
+                match self { $(Self::$Link(law) => law.has_deadlines(),)* Self::Custom(law) => law.has_deadlines() }
+            }
+            fn operations(&self) -> u64 {
+                match self { $(Self::$Link(law) => law.operations(),)* Self::Custom(law) => law.operations() }
             }
         }
 

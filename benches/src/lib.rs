@@ -1,12 +1,13 @@
 //! The workloads that speed is measured on: W1 and W2 dumbbells of TCP flows, W3 a chain, W4 a multicast star; the star again
-//! with a stream instead of datagrams (W4s), and with that stream's group known by name (W4n); N1 and N2 dumbbells of named data.
+//! with a stream instead of datagrams (W4s), and with that stream's group known by name (W4n); N1 and N2 dumbbells of named data;
+//! N3 a network of 200 forwarders of named data under a controller.
 
 use contract::{NodeId, ParamValue};
-use sim::{Blueprint, Cast, FlowKind, IcnSpec, NdnSpec, PortSpec, ProducerSpec};
-use stack::{datagram, icn, ndn, stream, tcp};
+use sim::{Blueprint, Cast, FlowKind, IcnSpec, NdnSpec, PortSpec, ProducerSpec, SdnSpec};
+use stack::{datagram, icn, ndn, sdn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
-/// The workload called `name` (`w1` … `w4`, `w4s`, `w4n`, `n1`, `n2`), `seconds` long; `None` for another name.
+/// The workload called `name` (`w1` … `w4`, `w4s`, `w4n`, `n1` … `n3`), `seconds` long; `None` for another name.
 pub fn workload(name: &str, seconds: Option<u64>) -> Option<Blueprint> {
     let run = |usual: u64| Duration::from_secs(seconds.unwrap_or(usual));
     match name {
@@ -18,6 +19,7 @@ pub fn workload(name: &str, seconds: Option<u64>) -> Option<Blueprint> {
         "w4n" => Some(stream_star(64, Cast::Named, run(400))),
         "n1" => Some(named(None, run(100))),
         "n2" => Some(named(Some("bic"), run(100))),
+        "n3" => Some(controlled(run(20))),
         _ => None,
     }
 }
@@ -125,6 +127,57 @@ pub fn named(law: Option<&str>, duration: Duration) -> Blueprint {
         let flow = net.flow(&format!("consumer.{}", from.0), law, FlowKind::Ndn(config), from, &[]);
         flow.start = Time::ZERO + Duration::from_millis(2);
     }
+    net
+}
+
+/// 200 routers in a ring with chords, 100 consumers and 20 producers at nodes of their own, all of them under ndnSieve with its
+/// controller; all links 10 Mbit/s, those of the controller apart.
+pub fn controlled(duration: Duration) -> Blueprint {
+    const ROUTERS: usize = 200;
+    const CHORD: usize = 14;
+    let mut net = Blueprint::new(duration);
+    let routers: Vec<NodeId> = (0..ROUTERS).map(|i| net.node(&format!("r{i}"))).collect();
+    let wire = |delay_ms: u64| PortSpec::new(Rate::from_mbps(10), Duration::from_millis(delay_ms), 500);
+    for (i, &router) in routers.iter().enumerate() {
+        for (step, delay_ms) in [(1, 3), (CHORD, 10)] {
+            let other = (i + step) % ROUTERS;
+            net.link(&format!("r{i}-r{other}"), (router, routers[other]), wire(delay_ms));
+        }
+    }
+    let mut spec = NdnSpec { link: Some("ndnsieve".to_owned()), ..NdnSpec::default() };
+    let payload = Bytes::new(1024);
+    let data = payload + ndn::OVERHEAD;
+    for j in 0..20 {
+        let node = net.node(&format!("p{j}"));
+        net.link(&format!("p{j}"), (routers[10 * j + 5], node), wire(1));
+        let prefix = spec.names.intern(&format!("/{j}"));
+        let config = ndn::ProducerConfig { prefix, payload, data, delay: Duration::ZERO };
+        spec.producers.push(ProducerSpec { node, config });
+    }
+    for k in 0..100 {
+        let node = net.node(&format!("c{k}"));
+        net.link(&format!("c{k}"), (node, routers[2 * k]), wire(1));
+        // each has content of its own, so that nothing is aggregated
+        let prefix = spec.names.intern(&format!("/{}/{k}", 7 * k % 20));
+        let config = ndn::ConsumerConfig::with_law(prefix, payload);
+        let flow = net.flow(&format!("consumer.{k}"), Some("ndnsieve"), FlowKind::Ndn(config), node, &[]);
+        flow.start = Time::ZERO + Duration::from_millis(10 * k as u64);
+    }
+    spec.nodes = (0..net.nodes.len() as u32).map(NodeId).collect();
+    let nodes = spec.nodes.clone();
+    let controller = net.node("controller");
+    for &node in &nodes {
+        net.link(&format!("control{}", node.0), (controller, node), wire(10));
+    }
+    net.ndn = Some(spec);
+    net.sdn = Some(SdnSpec {
+        controller,
+        nodes,
+        out_of_band: true,
+        app: "ndnsieve".to_owned(),
+        app_params: Vec::new(),
+        config: sdn::Config::default(),
+    });
     net
 }
 

@@ -511,10 +511,17 @@ class Record(Part):
         every: str | None = None,
         series: Sequence[str] | None = None,
         events: bool | None = None,
+        distributions: bool | None = None,
         **more: Any,
     ) -> None:
         super().__init__(
-            {"every": every, "series": None if series is None else list(series), "events": events, **more}
+            {
+                "every": every,
+                "series": None if series is None else list(series),
+                "events": events,
+                "distributions": distributions,
+                **more,
+            }
         )
 
 

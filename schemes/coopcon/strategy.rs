@@ -15,6 +15,8 @@ pub struct Resilient {
     quiet: Duration,
     /// By number of the FIB entry: since when there was no mark, or shares have last moved back.
     quiet_since: Vec<Time>,
+    /// Data that was looked at.
+    looks: u64,
 }
 
 impl Resilient {
@@ -23,7 +25,7 @@ impl Resilient {
         let suppress = params.repeats == Repeats::Suppressed;
         let rules = SplitRules { equal: false, probing: params.probing, suppress };
         let quiet = params.interval.scaled(params.quiet);
-        Self { split: Split::new(rules), change: params.change, quiet, quiet_since: Vec::new() }
+        Self { split: Split::new(rules), change: params.change, quiet, quiet_since: Vec::new(), looks: 0 }
     }
 
     #[cfg(test)]
@@ -45,6 +47,8 @@ impl Strategy for Resilient {
         if self.quiet_since.len() <= index {
             self.quiet_since.resize(index + 1, now);
         }
+        // how long it has been quiet, for each Data
+        self.looks += 1;
         let since = &mut self.quiet_since[index];
         if data.packet.ecn == Ecn::Marked {
             *since = now;
@@ -62,5 +66,13 @@ impl Strategy for Resilient {
 
     fn on_expiry(&mut self, pending: Pending, _name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         self.split.on_expiry(pending, fib, cx, self.change);
+    }
+
+    fn has_deadlines(&self) -> bool {
+        false
+    }
+
+    fn operations(&self) -> u64 {
+        self.split.operations() + self.looks
     }
 }

@@ -16,6 +16,7 @@ pub struct Trends {
     lasts: Duration,
     /// By face.
     links: Vec<Link>,
+    operations: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -86,7 +87,7 @@ impl Trends {
     /// The part, with its parameters.
     pub fn new(params: &Params) -> Self {
         let lasts = params.every.scaled(params.lasts);
-        Self { params: params.clone(), lasts, links: Vec::new() }
+        Self { params: params.clone(), lasts, links: Vec::new(), operations: 0 }
     }
 
     fn link(&mut self, face: FaceId) -> &mut Link {
@@ -108,6 +109,8 @@ impl LinkLaw for Trends {
         // our choice: routers shape; the node of a consumer leaves it to the window
         let shapes = cx.face(way.from).link.is_some();
         let now = cx.now();
+        // whether it is time for the next one
+        self.operations += u64::from(shapes);
         let link = self.link(way.to);
         if !shapes || (link.held == 0 && now >= link.until) {
             return Admission::Pass;
@@ -122,6 +125,8 @@ impl LinkLaw for Trends {
 
     fn on_data_in(&mut self, data: &mut Packet, way: &Return, cx: &mut dyn LinkCx) {
         let (now, lasts, shaping) = (cx.now(), self.lasts, self.params.shaping);
+        // the rate of the last second
+        self.operations += 1;
         let link = self.link(way.from);
         link.heard.count(now);
         let cut = if data.ecn == Ecn::Marked { cut_of(data) } else { 0.0 };
@@ -145,13 +150,15 @@ impl LinkLaw for Trends {
         at: &mut Passing<'_>,
     ) {
         self.link(to);
-        let Self { params, links, .. } = self;
+        let Self { params, links, operations, .. } = self;
         let trend = &mut links[to.index()].trend;
-        trend.on_departure(at.now, waited.as_secs_f64(), params);
+        // the wait of each packet and whether it is time to look; then the trend, its comparison, and a cut
+        *operations += 2 + if trend.on_departure(at.now, waited.as_secs_f64(), params) { 3 } else { 0 };
         if trend.cut > 0.0 && matches!(packet.header, Header::Data(_)) {
             let cut = std::mem::take(&mut trend.cut);
             if packet.ecn != Ecn::NotCapable {
                 packet.ecn = Ecn::Marked;
+                *operations += 1;
                 write_cut(packet, cut);
             }
         }
@@ -170,6 +177,10 @@ impl LinkLaw for Trends {
                 link.next = now + link.gap;
             }
         }
+    }
+
+    fn operations(&self) -> u64 {
+        self.operations
     }
 
     fn wake(&self) -> Time {

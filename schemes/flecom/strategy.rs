@@ -45,4 +45,12 @@ impl Strategy for Flexible {
     fn on_expiry(&mut self, pending: Pending, _name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         self.split.on_expiry(pending, fib, cx, self.change);
     }
+
+    fn has_deadlines(&self) -> bool {
+        false
+    }
+
+    fn operations(&self) -> u64 {
+        self.split.operations()
+    }
 }

@@ -19,10 +19,10 @@ pub(super) struct Trend {
 }
 
 impl Trend {
-    /// A packet leaves that waited for `waited`. Looks at the trend, if it is time.
-    pub fn on_departure(&mut self, now: Time, waited: f64, params: &Params) {
+    /// A packet leaves that waited for `waited`. Looks at the trend, if it is time; whether it was.
+    pub fn on_departure(&mut self, now: Time, waited: f64, params: &Params) -> bool {
         if now < self.next {
-            return;
+            return false;
         }
         self.next = now + params.every;
         let target = params.target.as_secs_f64();
@@ -34,6 +34,7 @@ impl Trend {
             let cut = -change(waited, self.value, target, params);
             self.cut = self.cut.max(cut.clamp(0.0, params.most));
         }
+        true
     }
 }
 

@@ -175,6 +175,7 @@ impl App {
     fn calculate(&mut self, prefix: NameId, shunt: &Shunt, cx: &mut AppCx<'_, '_>) {
         let hops: Vec<PortId> = cx.net().hops(shunt.node, prefix).iter().map(|hop| hop.port).collect();
         let Some(present) = self.metric(shunt.node, prefix, shunt.present, cx) else { return };
+        cx.event("metric_present", present);
         let present = cost(present);
         let mut costs: Vec<Hop> = vec![Hop { port: shunt.present, cost: present }];
         for port in hops.into_iter().filter(|port| *port != shunt.present) {
@@ -192,8 +193,10 @@ impl App {
         if costs[0].port != shunt.present {
             self.moved.insert(prefix);
             cx.count(Count::Moves, 1);
+            cx.event("metric_taken", f64::from(costs[0].cost) / f64::from(cost(1.0)));
         }
         self.ordered.insert((shunt.node, prefix), costs[0].port);
+        // an order holds the cheapest four; any others stay behind these as they were
         cx.order(shunt.node, Order::NextHops { prefix, hops: Hops::new(&costs) });
     }
 }
@@ -207,8 +210,14 @@ impl contract::App for App {
     fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
         operation(Count::Filtering, 1, cx);
         // without a status that is new enough nothing tells mild from severe
-        let seen = cx.cache().fresh(port, cx.now(), self.rules.age);
-        let Some(seen) = seen.filter(|seen| self.passes(seen)) else { return };
+        let Some(seen) = cx.cache().fresh(port, cx.now(), self.rules.age) else { return };
+        let mild = self.passes(seen);
+        cx.event(if mild { "signal_mild" } else { "signal_sieved" }, f64::from(port.0));
+        cx.event("signal_load", ratio(seen.status.load));
+        cx.event("signal_occupancy", ratio(seen.status.occupancy));
+        if !mild {
+            return;
+        }
         operation(Count::Switching, 1, cx);
         let all: Vec<NameId> = prefixes(seen).collect();
         let number = self.rules.moved(all.len());

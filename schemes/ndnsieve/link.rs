@@ -13,6 +13,7 @@ pub struct Link {
     queues: Vec<Queue>,
     /// When detection periods begin.
     began: Time,
+    operations: u64,
 }
 
 /// What is known of a queue.
@@ -29,12 +30,13 @@ const NEW: Queue = Queue { severe: false, period: 0, least: u32::MAX };
 
 impl Link {
     pub(crate) fn new(rules: &Rules) -> Self {
-        Self { rules: rules.clone(), queues: Vec::new(), began: Time::ZERO }
+        Self { rules: rules.clone(), queues: Vec::new(), began: Time::ZERO, operations: 0 }
     }
 
     /// Takes in that so many packets wait behind one that leaves now; whether congestion is severe.
     fn look(&mut self, face: FaceId, backlog: u32, filled: f64, now: Time) -> bool {
         let Some(queue) = self.queues.get_mut(face.index()) else { return false };
+        self.operations += 1;
         let Some(span) = self.rules.detection else {
             // L: at each departure                                                                  [SIEVE §4.1]
             queue.severe = self.rules.is_severe(backlog, filled);
@@ -43,6 +45,7 @@ impl Link {
         // differs: a queue that is long for a moment is a burst and no congestion; its least length in a period decides the next
         let period = now.saturating_since(self.began).as_nanos() / span.as_nanos().max(1);
         if period != queue.period {
+            self.operations += 1;
             let known = period == queue.period + 1 && queue.least != u32::MAX;
             queue.severe = known && self.rules.is_severe(queue.least, filled);
             (queue.period, queue.least) = (period, u32::MAX);
@@ -83,6 +86,15 @@ impl LinkLaw for Link {
         // marks go on, and no later queue clears them                                               [SIEVE §4.1]
         if severe && matches!(packet.header, Header::Data(_)) && packet.ecn == Ecn::Capable {
             packet.ecn = Ecn::Marked;
+            self.operations += 1;
         }
+    }
+
+    fn has_deadlines(&self) -> bool {
+        false
+    }
+
+    fn operations(&self) -> u64 {
+        self.operations
     }
 }

@@ -430,3 +430,30 @@ fn calibrated_the_window_starts_data_by_data_drains_and_then_moves_once_a_round(
     ];
     assert_eq!(windows(&calibrated(), &data), [2, 3, 4, 3, 2, 1, 1, 1, 1, 2, 2, 2, 1, 1, 2]);
 }
+
+/// One for each packet that leaves, one for each mark, and in the calibrated profile one at the end of each period of 20 ms.
+#[test]
+fn operations_at_the_links_are_one_for_each_departure_and_each_mark() {
+    let run = |rules: &Rules, departures: u64, backlog: u32| {
+        let mut gate = Gate::new(faces(1, Rate::from_mbps(10), 0));
+        gate.now = Time::ZERO;
+        let mut law = Link::new(rules);
+        law.on_start(&mut gate);
+        for _ in 0..departures {
+            gate.link(FaceId(0)).limit.packets = 500;
+            gate.link(FaceId(0)).backlog.packets = backlog;
+            gate.dequeue(
+                &mut law,
+                &mut data(Name { prefix: NameId(1), segment: 1 }),
+                FaceId(0),
+                Duration::ZERO,
+            );
+            gate.now += Duration::from_millis(1);
+        }
+        law.operations()
+    };
+    assert_eq!(run(&literal(), 100, 450), 100);
+    assert_eq!(run(&literal(), 100, 451), 200, "all are marked");
+    // periods of 20 ms: four ends within 100 ms
+    assert_eq!(run(&calibrated(), 100, 0), 104);
+}

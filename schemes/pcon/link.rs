@@ -26,13 +26,14 @@ pub struct Marking {
     place: Place,
     /// By face.
     queues: Vec<Standing>,
+    operations: u64,
 }
 
 impl Marking {
     /// With CoDel's target and interval, and the gap between marks in intervals.
     pub fn new(target: Duration, interval: Duration, gap: f64, heavy: Option<f64>, place: Place) -> Self {
         let rules = StandingRules { target, interval, gap: interval.scaled(gap) };
-        Self { rules, heavy, place, queues: Vec::new() }
+        Self { rules, heavy, place, queues: Vec::new(), operations: 0 }
     }
 
     fn queue(&mut self, face: FaceId) -> &mut Standing {
@@ -49,10 +50,11 @@ impl Marking {
     }
 
     /// Marks Data, if it understands marks.
-    fn write(&self, data: &mut Packet, level: u32) {
+    fn write(&mut self, data: &mut Packet, level: u32) {
         if level == 0 || data.ecn == Ecn::NotCapable {
             return;
         }
+        self.operations += u64::from(data.ecn != Ecn::Marked);
         data.ecn = Ecn::Marked;
         if self.heavy.is_some() {
             data.label.0[0] = data.label.0[0].max(u64::from(level));
@@ -89,6 +91,8 @@ impl LinkLaw for Marking {
         waited: Duration,
         at: &mut Passing<'_>,
     ) {
+        // the wait of each packet, and its comparison with the target
+        self.operations += 2;
         let (rules, heavy, now): (_, _, Time) = (self.rules, self.heavy, at.now);
         let queue = self.queue(to);
         queue.on_departure(now, waited, &rules, || if is_heavy(heavy, port) { 2 } else { 1 });
@@ -96,6 +100,14 @@ impl LinkLaw for Marking {
             let level = self.queue(to).take_mark(true);
             self.write(packet, u32::from(level));
         }
+    }
+
+    fn has_deadlines(&self) -> bool {
+        false
+    }
+
+    fn operations(&self) -> u64 {
+        self.operations
     }
 }
 

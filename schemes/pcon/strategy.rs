@@ -83,4 +83,12 @@ impl Strategy for Multipath {
         // F(f) ← F(f) − min(0.02, F(f)), not a part of it                                 [SCHNEIDER]
         self.split.on_expiry(pending, fib, cx, self.change);
     }
+
+    fn has_deadlines(&self) -> bool {
+        false
+    }
+
+    fn operations(&self) -> u64 {
+        self.split.operations()
+    }
 }

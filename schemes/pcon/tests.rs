@@ -2,7 +2,7 @@
 
 use contract::{
     Cause, Congestion, CongestionControl, Ecn, FaceId, FibEntry, LinkLaw, NackReason, Name, NameId, Packet,
-    Pending, Setup,
+    Pending, Setup, Strategy as _,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -161,6 +161,20 @@ fn marks_stay_and_who_does_not_understand_them_gets_none() {
     assert_eq!(gate.data_with(&mut law, name(1), NEAR, FAR, deaf).ecn, Ecn::NotCapable);
     assert_eq!(gate.data(&mut law, name(1), NEAR, FAR).label.0, [0; 4], "a mark has no level here");
     assert!(law.watches_departures() && !law.watches());
+}
+
+/// Two for each packet that leaves, the wait and its comparison, and one for each mark.
+#[test]
+fn operations_are_counted_for_each_packet_that_leaves_and_each_mark() {
+    let (mut gate, mut law) = gate();
+    for _ in 0..3 {
+        gate.dequeue(&mut law, &mut data(name(1)), FAR, ms(6));
+        gate.now += ms(101);
+    }
+    assert_eq!(law.operations(), 6);
+    gate.data(&mut law, name(9), NEAR, FAR);
+    gate.data(&mut law, name(8), NEAR, FAR);
+    assert_eq!(law.operations(), 7, "one of the two took the mark");
 }
 
 // ---- forwarders
@@ -453,4 +467,17 @@ fn the_window_can_move_otherwise() {
     bench.ack(&mut law);
     assert!(law.window().0 > 32.0 && law.window().0 < 32.5, "{}", law.window().0);
     assert_eq!(law.threshold(), Bytes::new(32_000));
+}
+
+/// Each Interest looks at the shares of the three next hops, each mark changes three.
+#[test]
+fn operations_of_a_choice_and_of_a_mark_are_one_for_each_next_hop() {
+    let (mut node, mut law) = node(&Params { probing: 0.0, ..Params::default() });
+    let first = node.interest(&mut law, 1, CONSUMER);
+    node.interest(&mut law, 2, CONSUMER);
+    assert_eq!(law.operations(), 6);
+    node.data_with(&mut law, first, FAR, mark);
+    assert_eq!(law.operations(), 9);
+    node.data_with(&mut law, first, FAR, |_| ());
+    assert_eq!(law.operations(), 9, "Data without a mark cost nothing");
 }

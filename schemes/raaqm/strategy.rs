@@ -177,4 +177,8 @@ impl Strategy for Balance {
     fn on_expiry(&mut self, pending: Pending, _name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         self.settle(pending, fib, cx);
     }
+
+    fn has_deadlines(&self) -> bool {
+        false
+    }
 }

@@ -20,6 +20,7 @@ pub struct Split {
     rules: SplitRules,
     /// By number of the FIB entry.
     prefixes: Vec<Prefix>,
+    operations: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -32,7 +33,12 @@ struct Prefix {
 impl Split {
     /// No prefix is known yet.
     pub const fn new(rules: SplitRules) -> Self {
-        Self { rules, prefixes: Vec::new() }
+        Self { rules, prefixes: Vec::new(), operations: 0 }
+    }
+
+    /// Operations so far: a share for each hop that a choice looks at, and each share that is changed.
+    pub const fn operations(&self) -> u64 {
+        self.operations
     }
 
     /// The shares of a prefix, in the order of its hops.
@@ -110,6 +116,7 @@ impl Split {
         if let [only] = fib.hops {
             return may(only.face, cx).then_some((only.face, None));
         }
+        self.operations += fib.hops.len() as u64;
         let Prefix { faces, shares } = self.prefix(fib, cx);
         let (mut count, mut total, mut last) = (0u32, 0.0, None);
         for (face, share) in faces.iter().zip(shares.iter()) {
@@ -154,6 +161,7 @@ impl Split {
         }
         let best = shares[0];
         cx.probe("share", best);
+        self.operations += fib.hops.len() as u64;
     }
 
     /// Gives the cheapest hop the part `part` of what the others have.
@@ -166,6 +174,7 @@ impl Split {
         if best != before {
             cx.probe("share", best);
         }
+        self.operations += fib.hops.len() as u64;
     }
 
     /// An Interest was answered by nobody: the hop that it was sent to first loses `change`, once for each hop that it was sent to.

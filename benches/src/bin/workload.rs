@@ -6,7 +6,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let seconds = arguments.get(1).and_then(|text| text.parse().ok());
     let Some(blueprint) = arguments.first().and_then(|name| benches::workload(name, seconds)) else {
-        eprintln!("usage: workload w1|w2|w3|w4|w4s|w4n|n1|n2 [SECONDS]");
+        eprintln!("usage: workload w1|w2|w3|w4|w4s|w4n|n1|n2|n3 [SECONDS]");
         std::process::exit(2);
     };
     let mut world = World::new(&blueprint).expect("the workloads are valid");

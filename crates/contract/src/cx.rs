@@ -3,8 +3,8 @@
 use units::{Bytes, Duration, Time};
 
 use crate::{
-    Address, Arena, Destination, Ecn, FlowId, Header, Label, Order, Outward, Packet, PacketId, Parting,
-    PeerId, PortId, Random,
+    Address, Arena, Delays, Destination, Ecn, FlowId, Header, Label, Order, Outward, Packet, PacketId,
+    Parting, PeerId, PortId, Random,
 };
 
 /// What a part may ask of the world, and nothing more. A part that has only this cannot be nondeterministic by accident.
@@ -152,6 +152,9 @@ impl<'a> Cx<'a> {
         meter.delay_square_sum_ns2 += u128::from(nanos) * u128::from(nanos);
         meter.delay_min = meter.delay_min.min(delay);
         meter.delay_max = meter.delay_max.max(delay);
+        if let Some(delays) = &mut meter.delays {
+            delays.add(delay);
+        }
     }
 
     /// Says that what the flow carries begins to be played.
@@ -334,6 +337,8 @@ pub struct Meter {
     pub delay_min: Duration,
     /// The greatest of them.
     pub delay_max: Duration,
+    /// How they are distributed, where that is recorded.
+    pub delays: Option<Box<Delays>>,
     /// When the flow's work was done; [`Time::NEVER`] before.
     pub completed_at: Time,
     /// When playing first began; [`Time::NEVER`] before.
@@ -354,6 +359,7 @@ impl Default for Meter {
             delay_square_sum_ns2: 0,
             delay_min: Duration::MAX,
             delay_max: Duration::ZERO,
+            delays: None,
             completed_at: Time::NEVER,
             played_at: Time::NEVER,
         }

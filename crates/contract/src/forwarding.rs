@@ -57,9 +57,20 @@ pub trait Strategy {
     /// The deadline may have passed. It may do anything that `cx` offers, about Interests that are still pending.
     fn on_timer(&mut self, _cx: &mut dyn StrategyCx) {}
 
-    /// When `on_timer` is wanted.
+    /// When `on_timer` is wanted. Asked after each call that may change it.
     fn wake(&self) -> Time {
         Time::NEVER
+    }
+
+    /// Whether `wake` ever answers anything but never; asked once, when the node is made. A strategy without deadlines that says so spares
+    /// a question a packet.
+    fn has_deadlines(&self) -> bool {
+        true
+    }
+
+    /// Operations that it has taken since the node was made, see [`LinkLaw::operations`].
+    fn operations(&self) -> u64 {
+        0
     }
 }
 
@@ -333,9 +344,23 @@ pub trait LinkLaw {
     /// The deadline may have passed. The place to release what is held.
     fn on_timer(&mut self, _cx: &mut dyn LinkCx) {}
 
-    /// When `on_timer` is wanted.
+    /// When `on_timer` is wanted. Asked after each call that may change it.
     fn wake(&self) -> Time {
         Time::NEVER
+    }
+
+    /// Whether `wake` ever answers anything but never; asked once, when the node is made. A part without deadlines that says so spares a
+    /// question a packet.
+    fn has_deadlines(&self) -> bool {
+        true
+    }
+
+    /// Operations that it has taken since the node was made; always 0 where it does not count.
+    ///
+    /// An operation is a quantity that is worked out or compared in order to find congestion or to act on it, a mark that is set, or a share
+    /// that is changed. What every forwarder does (tables, queues, carrying marks on) is none.
+    fn operations(&self) -> u64 {
+        0
     }
 }
 

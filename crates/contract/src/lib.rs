@@ -5,6 +5,7 @@
 mod arena;
 mod control;
 mod cx;
+mod delays;
 mod endpoint;
 mod forwarding;
 mod ids;
@@ -25,6 +26,7 @@ pub use control::{
     Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Delivery, Sent, Setup, WindowLaw,
 };
 pub use cx::{Count, Cx, Meter, Note, Notes, Outputs};
+pub use delays::Delays;
 pub use endpoint::{Endpoint, Input, Request};
 pub use forwarding::{
     Admission, Arrived, Crossing, Departure, FaceView, FibEntry, InRecord, LaneView, LinkCx, LinkLaw,

@@ -649,6 +649,7 @@ mod tests {
             every: Duration::from_millis(50),
             series: vec!["allowed_rate".to_owned()],
             events: false,
+            ..sim::Record::default()
         };
         let mut said = Said::default();
         (said.meter.goodput_bytes, said.meter.counts[Count::Feedback as usize]) = (1234, 3);

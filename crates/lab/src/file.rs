@@ -433,6 +433,8 @@ tables! {
         series: Vec<At<String>>,
         /// Whether events that endpoints report are kept; false when not given.
         events: bool,
+        /// Whether it is kept how the delays of a consumer's segments are distributed, for their percentiles; false when not given.
+        distributions: bool,
     }
 }
 

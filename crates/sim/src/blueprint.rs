@@ -365,6 +365,8 @@ pub struct Record {
     pub series: Vec<String>,
     /// Whether events that endpoints report are kept.
     pub events: bool,
+    /// Whether it is kept how the delays of segments are distributed.
+    pub distributions: bool,
 }
 
 impl Blueprint {

@@ -68,6 +68,9 @@ pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
         Recorder::new(blueprint, &world.flows, world.nodes.all.iter().map(|node| node.address.node));
     world.out.notes.probing = world.recorder.probing();
     world.out.notes.events = blueprint.record.events;
+    if blueprint.record.distributions {
+        world.peers.iter_mut().for_each(|peer| peer.meter.delays = Some(Box::default()));
+    }
     world.start_nodes();
     Ok(world)
 }

@@ -97,10 +97,9 @@ impl Router for AnyNode {
     fn on_arrival(&mut self, packet: &Packet, at: &mut Passing<'_>) {
         match self {
             Self::Router(machine) => machine.on_arrival(packet, at),
-            Self::Resolver(machine) => machine.on_arrival(packet, at),
-            Self::Forwarder(machine) => machine.on_arrival(packet, at),
             Self::Clocked(machine) => machine.on_arrival(packet, at),
-            Self::Switch | Self::Controller(_) => {}
+            // they do not look at what is for others
+            Self::Resolver(_) | Self::Forwarder(_) | Self::Switch | Self::Controller(_) => {}
         }
     }
 

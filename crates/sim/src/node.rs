@@ -24,13 +24,15 @@ use crate::routing::{Edge, Routes};
 use crate::sdn::Beside;
 use crate::trace::NodeRecord;
 use crate::world::{MAX_HOPS, World};
-use crate::{Blueprint, Cast, FlowKind, IcnSpec};
+use crate::{Blueprint, Cast, FlowKind, IcnSpec, RouteSpec};
 
 /// A node's machine, its stream of random numbers, and what is counted about it.
 pub(crate) struct NodeState {
     pub machine: AnyNode,
     /// Where an SDN controller sees to the node.
     pub outpost: Option<Box<Beside>>,
+    /// The machine looks at what is about to join a queue, see [`AnyNode::looks`].
+    looks: bool,
     pub address: Address,
     /// When its pending `Wake` is due, and another one that was asked for before and comes later; any more are stale. A part that
     /// speaks at once, packet by packet, leaves the router's own deadline where it is.
@@ -49,6 +51,7 @@ impl NodeState {
         Self {
             machine,
             outpost: None,
+            looks: false,
             address,
             armed: Time::NEVER,
             later: Time::NEVER,
@@ -117,6 +120,8 @@ pub(crate) struct Nodes {
     pub at: Vec<u32>,
     /// By node: the router through which a host there speaks.
     access: Vec<Option<Address>>,
+    /// Routes that were pinned before a controller ordered any.
+    pub pinned: Vec<RouteSpec>,
 }
 
 pub(crate) const NONE: u32 = u32::MAX;
@@ -230,10 +235,11 @@ impl World {
 
     /// Tells every port what its ends are.
     pub(crate) fn watch_ports(&mut self) {
+        self.nodes.all.iter_mut().for_each(|node| node.looks = node.machine.looks());
         for (port, edge) in self.edges.iter().enumerate() {
             let from = self.nodes.at(edge.from).map(|index| &self.nodes.all[index]);
             let looks = from.map_or([false; 2], |node| {
-                [node.machine.looks() || node.outpost.is_some(), node.machine.looks_at_departures()]
+                [node.looks || node.outpost.is_some(), node.machine.looks_at_departures()]
             });
             self.ports[port].watch(looks, self.nodes.at(edge.to).is_some());
         }
@@ -267,9 +273,7 @@ impl World {
     /// A router loses its memory.
     pub(crate) fn reset_node(&mut self, node: NodeId) {
         let Some(index) = self.nodes.at(node) else { return };
-        if let Some(outpost) = &mut self.nodes.all[index].outpost {
-            outpost.machine.reset();
-        }
+        self.forget_orders(index);
         match self.nodes.all[index].machine.plain() {
             AnyNode::Forwarder(_) => return self.reset_forwarder(index),
             AnyNode::Switch | AnyNode::Controller(_) => return,
@@ -322,15 +326,18 @@ impl World {
     /// Shows a packet that is about to join a queue to the node whose queue it is.
     pub(crate) fn show_enqueue(&mut self, port: PortId, id: PacketId) {
         let Some(index) = self.nodes.at(self.edges[port.index()].from) else { return };
-        let rate_in = self.ports[port.index() ^ 1].rate();
-        let view = self.ports[port.index()].view(port, rate_in, self.now);
         let state = &mut self.nodes.all[index];
-        let mut at = Passing { now: self.now, port, random: &mut state.random };
-        state.machine.on_enqueue(self.out.arena.get_mut(id), &view, &mut at);
         if let Some(outpost) = &mut state.outpost {
+            // it measures, which changes no deadline; marks and stamps are nothing to it
             outpost.machine.on_enqueue(self.out.arena.get(id), port);
         }
-        self.rearm_node(index);
+        if state.looks {
+            let rate_in = self.ports[port.index() ^ 1].rate();
+            let view = self.ports[port.index()].view(port, rate_in, self.now);
+            let mut at = Passing { now: self.now, port, random: &mut state.random };
+            state.machine.on_enqueue(self.out.arena.get_mut(id), &view, &mut at);
+            self.rearm_node(index);
+        }
     }
 
     /// A node's deadline may have passed. `index` counts from the last endpoint.

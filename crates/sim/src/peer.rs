@@ -155,6 +155,7 @@ impl Peer {
         (self.delay_min, self.delay_max) = (Duration::MAX, Duration::ZERO);
         self.meter.rtt_min = Duration::MAX;
         (self.meter.delay_min, self.meter.delay_max) = (Duration::MAX, Duration::ZERO);
+        self.meter.delays = self.meter.delays.take().map(|_| Box::default());
         (self.active_for, self.active_since) = (Duration::ZERO, now);
     }
 

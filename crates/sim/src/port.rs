@@ -4,14 +4,15 @@
 //! when it is accepted. All accepted packets stand in one ring in that order; only the first of them has an agenda entry.
 //! Ports with a queue discipline ([`Discipline`]) decide at each departure, so they have a departure event as well.
 
+mod orders;
+
 use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, Random, Verdict};
-use stack::queue::ClassLimit;
 use units::{Bytes, Carry, Duration, Rate, Time};
 
+use crate::PortSpec;
 use crate::departures::Shown;
 use crate::ring::{Ring, Slot};
 use crate::trace::PortRecord;
-use crate::{Limit, PortSpec};
 
 /// What became of a packet that was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub(crate) struct Port {
     pub to: NodeId,
     /// Arrivals take the longer way: the wire loses packets at random, or it leads to a node with a machine.
     pub watched: bool,
+    /// Of these, the wire loses packets, or what passes is shown to somebody.
+    pub risky: bool,
     /// It is up, has no queue discipline and no router that looks on: an offer goes straight into the ring.
     pub plain: bool,
     pub up: bool,
@@ -109,10 +112,7 @@ impl Port {
         loss_random: Random,
         discipline: Option<Box<Discipline>>,
     ) -> Self {
-        let (limit_packets, limit_bytes) = match spec.queue.limit {
-            Limit::Packets(packets) => (packets, u64::MAX),
-            Limit::Bytes(bytes) => (u32::MAX, bytes.as_u64()),
-        };
+        let (limit_packets, limit_bytes) = orders::limits(spec.queue.limit);
         Self {
             ring: Ring::default(),
             busy_until: Time::ZERO,
@@ -130,6 +130,7 @@ impl Port {
             up: spec.rate != Rate::ZERO,
             plain: discipline.is_none() && spec.rate != Rate::ZERO,
             watched: spec.loss > 0.0,
+            risky: spec.loss > 0.0,
             backlog_max: 0,
             offered_packets: 0,
             sent_packets: 0,
@@ -175,28 +176,6 @@ impl Port {
         self.cold.looked_at || self.cold.departures.is_some()
     }
 
-    /// Changes how much may wait, and from when on the queue marks. What waits already stays.
-    pub(crate) fn set_queue(&mut self, limit_packets: Option<u32>, mark_above: u32) {
-        self.mark_above = mark_above;
-        if let Some(packets) = limit_packets {
-            (self.limit_packets, self.limit_bytes) = (packets, u64::MAX);
-        }
-        let limit = ClassLimit {
-            packets: self.limit_packets,
-            bytes: if self.limit_bytes == u64::MAX { Bytes::UNLIMITED } else { Bytes::new(self.limit_bytes) },
-            mark_above: self.mark_above,
-        };
-        if let Some(discipline) = &mut self.discipline {
-            discipline.queue.set_limit(limit);
-        }
-    }
-
-    /// Sets the most that the port carries, whatever its link could.
-    pub(crate) fn set_cap(&mut self, now: Time, cap: Rate) -> Vec<Offer> {
-        self.cold.cap = cap;
-        self.set_effective_rate(now, self.cold.link_rate.min(cap))
-    }
-
     /// The port as its router sees it.
     pub(crate) fn view(&mut self, port: PortId, rate_in: Rate, now: Time) -> PortView {
         self.advance(now);
@@ -223,7 +202,8 @@ impl Port {
     }
 
     pub(crate) fn rewatch(&mut self) {
-        self.watched = self.cold.loss > 0.0 || self.cold.leads_to_machine || self.cold.tapped;
+        self.risky = self.cold.loss > 0.0 || self.cold.tapped;
+        self.watched = self.risky || self.cold.leads_to_machine;
     }
 
     /// Takes a packet into the plain FIFO of a link that is up. `marked` is set when the packet is to be marked.

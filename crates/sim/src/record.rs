@@ -49,6 +49,7 @@ enum GaugeKind {
     BacklogBytes,
     Utilisation,
     Drops,
+    Marks,
 }
 
 #[derive(Clone)]
@@ -100,6 +101,7 @@ impl Recorder {
                 "backlog" => GaugeKind::Backlog,
                 "backlog_bytes" => GaugeKind::BacklogBytes,
                 "utilisation" => GaugeKind::Utilisation,
+                "queue_marks" => GaugeKind::Marks,
                 _ => GaugeKind::Drops,
             };
             let subjects: Vec<Subject> = match whose {
@@ -188,11 +190,12 @@ impl World {
                     record.sent_bytes as f64 * 8.0
                 }
                 (GaugeKind::Drops, Subject::Port(id)) => port(id).drops.iter().sum::<u64>() as f64,
+                (GaugeKind::Marks, Subject::Port(id)) => port(id).marked_packets as f64,
                 _ => 0.0,
             };
             let change = total - std::mem::replace(&mut gauge.last, total);
             let value = match (gauge.kind, subject) {
-                (GaugeKind::Drops, _) => change,
+                (GaugeKind::Drops | GaugeKind::Marks, _) => change,
                 (GaugeKind::Utilisation, Subject::Port(id)) => {
                     change / self.ports[id.index()].capacity_since_last(now)
                 }

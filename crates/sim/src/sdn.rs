@@ -42,6 +42,7 @@ impl World {
     /// Places outposts beside the machines of nodes, or alone, and the controller after all of them.
     pub(crate) fn place_outposts(&mut self, blueprint: &Blueprint, spec: &SdnSpec) -> Result<(), ParamError> {
         let endpoints = crate::build::endpoints(blueprint);
+        self.nodes.pinned.clone_from(&blueprint.routes);
         for &node in spec.nodes.iter().chain([&spec.controller]) {
             if self.nodes.at[node.index()] == NONE {
                 let machine =
@@ -231,6 +232,37 @@ impl World {
         }
     }
 
+    /// A node that loses its memory loses its orders with it: next hops, routes, queues and caps are again as they were set up.
+    pub(crate) fn forget_orders(&mut self, index: usize) {
+        let state = &mut self.nodes.all[index];
+        let node = state.address.node;
+        let Some(outpost) = &mut state.outpost else { return };
+        let kept: Vec<Order> = outpost.machine.kept().map(|(_, order)| *order).collect();
+        outpost.machine.reset();
+        for order in kept {
+            match order {
+                // the forwarder is made anew, and its next hops with it
+                Order::NextHops { .. } => {}
+                Order::Route { to, .. } => {
+                    self.blueprint.routes.retain(|route| (route.at, route.to) != (node, to));
+                    let old = self.nodes.pinned.iter().filter(|route| (route.at, route.to) == (node, to));
+                    self.blueprint.routes.extend(old.cloned());
+                    self.reroute();
+                }
+                Order::Queue { port, .. } => {
+                    let link = &self.blueprint.links[port.index() / 2];
+                    let spec = if port.0 % 2 == 0 { &link.forward } else { &link.backward };
+                    self.ports[port.index()].reset_queue(spec);
+                }
+                Order::Cap { port, .. } => {
+                    let offers = self.ports[port.index()].set_cap(self.now, Rate::UNLIMITED);
+                    self.schedule_all(port, &offers);
+                    self.show_departures(port);
+                }
+            }
+        }
+    }
+
     fn order_next_hops(&mut self, index: usize, prefix: NameId, hops: &[Hop]) {
         let state = &mut self.nodes.all[index];
         let AnyNode::Forwarder(forwarder) = state.machine.plain_mut() else {
@@ -315,4 +347,64 @@ fn served(blueprint: &Blueprint) -> Vec<NameId> {
         above.find(|at| known[at.index()]).unwrap_or(NameId(prefix))
     };
     (0..ndn.names.count() as u32).map(cover).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::{Control, Ecn, FlowId, Header, Label, Packet};
+    use stack::sdn;
+    use units::Duration;
+
+    use super::*;
+    use crate::PortSpec;
+
+    /// Two routers with two links between them, and the controller of the first.
+    fn world() -> World {
+        let mut net = Blueprint::new(Duration::from_secs(1));
+        let [a, b, controller] = ["a", "b", "controller"].map(|name| net.node(name));
+        let mut port = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(1), 100);
+        port.queue.mark_above = Some(50);
+        net.link("one", (a, b), port.clone());
+        net.link("two", (a, b), port.clone());
+        net.link("control", (controller, a), port);
+        net.sdn = Some(SdnSpec {
+            controller,
+            nodes: vec![a],
+            out_of_band: true,
+            app: "least_loaded".to_owned(),
+            app_params: Vec::new(),
+            config: sdn::Config::default(),
+        });
+        World::new(&net).expect("the blueprint is right")
+    }
+
+    fn order(world: &mut World, number: u64, order: Order) {
+        let index = world.nodes.at(NodeId(0)).expect("it has an outpost");
+        let packet = Packet {
+            flow: FlowId(u32::MAX),
+            size_bytes: 100,
+            source: Address::default(),
+            to: world.nodes.all[index].address.into(),
+            sent_at: Time::ZERO,
+            label: Label([number, 0, 0, 0]),
+            header: Header::Control(Control::Order(order)),
+            ecn: Ecn::NotCapable,
+            hops: 0,
+        };
+        world.run_node(index, RouterInput::Packet(&packet, PortId(5)));
+        world.after_node(index);
+    }
+
+    #[test]
+    fn a_node_that_loses_its_memory_loses_orders_of_queues_and_caps_too() {
+        let mut world = world();
+        let limit = |world: &mut World| world.ports[0].view(PortId(0), Rate::ZERO, Time::ZERO).limit.packets;
+        order(&mut world, 1, Order::Queue { port: PortId(0), limit: 20, mark_above: 5 });
+        order(&mut world, 2, Order::Cap { port: PortId(0), rate: Rate::from_mbps(3) });
+        assert_eq!((limit(&mut world), world.ports[0].rate()), (20, Rate::from_mbps(3)));
+        world.reset_node(NodeId(0));
+        assert_eq!((limit(&mut world), world.ports[0].rate()), (100, Rate::from_mbps(10)));
+        order(&mut world, 1, Order::Queue { port: PortId(0), limit: 30, mark_above: 5 });
+        assert_eq!(limit(&mut world), 30, "it takes any number again");
+    }
 }

@@ -28,6 +28,12 @@ pub const SERIES: &[(&str, &str, &str, &str)] = &[
     ("backlog_bytes", "bytes", "port", "time average over the interval of the bytes waiting"),
     ("utilisation", "1", "port", "bits transmitted over the interval divided by what the rate would carry"),
     ("drops", "packets", "port", "packets dropped in the interval"),
+    (
+        "queue_marks",
+        "packets",
+        "port",
+        "packets that the queue, or the node as they left it, marked in the interval",
+    ),
 ];
 
 /// The record of one run.

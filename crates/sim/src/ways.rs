@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
 
 use contract::{NameId, NodeId, PortId};
 
@@ -28,16 +29,17 @@ pub(crate) struct Ways<'a> {
 
 /// Prefixes that the same nodes serve, and the ways there.
 pub(crate) struct Origin {
-    /// In ascending order.
-    nodes: Vec<NodeId>,
     pub prefixes: Vec<NameId>,
-    ways: Distances,
+    ways: Forest,
 }
 
-/// Distances of all nodes to the nearest of some, and the next node on the way there.
-struct Distances {
+/// The shortest ways of all nodes to the nearest of some, which are the roots of its trees.
+struct Forest {
     cost: Vec<Cost>,
-    next: Vec<Option<NodeId>>,
+    /// Nodes that have a way, each before those whose way passes it.
+    order: Vec<NodeId>,
+    /// By node: where it stands in the order, and where those end whose way passes it.
+    span: Vec<Range<usize>>,
 }
 
 impl<'a> Ways<'a> {
@@ -65,8 +67,7 @@ impl<'a> Ways<'a> {
             nodes.dedup();
             by_nodes.entry(nodes).or_default().push(prefix);
         }
-        let origin =
-            |(nodes, prefixes): (Vec<NodeId>, _)| Origin { ways: self.search(&nodes, None), nodes, prefixes };
+        let origin = |(nodes, prefixes): (Vec<NodeId>, _)| Origin { ways: self.search(&nodes), prefixes };
         by_nodes.into_iter().map(origin).collect()
     }
 
@@ -81,12 +82,10 @@ impl<'a> Ways<'a> {
         let mut ways = Vec::new();
         for &port in &self.out[node.index()] {
             let next = self.edges[port.index()].to;
-            let ways_on = if origin.ways.passes(next, node) {
-                around.get_or_insert_with(|| self.search(&origin.nodes, Some(node)))
-            } else {
-                &origin.ways
+            let cost = match origin.ways.behind(node, next) {
+                Some(place) => around.get_or_insert_with(|| self.around(node, &origin.ways))[place],
+                None => origin.ways.cost[next.index()],
             };
-            let cost = ways_on.cost[next.index()];
             if cost != NO_WAY {
                 ways.push((port, self.add(cost, port)));
             }
@@ -102,43 +101,107 @@ impl<'a> Ways<'a> {
         (cost.0.saturating_add(step), cost.1 + 1)
     }
 
-    /// Distances of all nodes to the nearest of `producers` (Dijkstra), in the network without `without`.
-    fn search(&self, producers: &[NodeId], without: Option<NodeId>) -> Distances {
+    /// The shortest ways of all nodes to the nearest of `producers` (Dijkstra).
+    fn search(&self, producers: &[NodeId]) -> Forest {
         let nodes = self.out.len();
-        let mut found = Distances { cost: vec![NO_WAY; nodes], next: vec![None; nodes] };
+        let (mut cost, mut next) = (vec![NO_WAY; nodes], vec![None; nodes]);
         let mut frontier = BinaryHeap::new();
-        for &producer in producers.iter().filter(|&&producer| Some(producer) != without) {
-            found.cost[producer.index()] = (0, 0);
+        for &producer in producers {
+            cost[producer.index()] = (0, 0);
             frontier.push(Reverse(((0, 0), producer)));
         }
-        while let Some(Reverse((cost, node))) = frontier.pop() {
-            if cost > found.cost[node.index()] {
+        while let Some(Reverse((reached, node))) = frontier.pop() {
+            if reached > cost[node.index()] {
                 continue;
             }
             for &port in &self.into[node.index()] {
                 let from = self.edges[port.index()].from;
-                let through = self.add(cost, port);
-                if Some(from) != without && through < found.cost[from.index()] {
-                    found.cost[from.index()] = through;
-                    found.next[from.index()] = Some(node);
+                let through = self.add(reached, port);
+                if through < cost[from.index()] {
+                    (cost[from.index()], next[from.index()]) = (through, Some(node));
                     frontier.push(Reverse((through, from)));
                 }
             }
         }
-        found
+        Forest::new(cost, &next, producers)
+    }
+
+    /// What it costs without `node`, for those whose shortest way passes it, in the order of the forest. The ways of the others stay what
+    /// they are, so only those behind it are searched, from where they touch the others.
+    fn around(&self, node: NodeId, ways: &Forest) -> Vec<Cost> {
+        let Range { start, end } = ways.span[node.index()];
+        let behind = &ways.order[start + 1..end];
+        let mut cost = vec![NO_WAY; behind.len()];
+        let mut frontier = BinaryHeap::new();
+        for (place, from) in behind.iter().enumerate() {
+            for &port in &self.out[from.index()] {
+                let to = self.edges[port.index()].to;
+                let known = ways.cost[to.index()];
+                if to == node || known == NO_WAY || ways.behind(node, to).is_some() {
+                    continue;
+                }
+                cost[place] = cost[place].min(self.add(known, port));
+            }
+            if cost[place] != NO_WAY {
+                frontier.push(Reverse((cost[place], place)));
+            }
+        }
+        while let Some(Reverse((reached, place))) = frontier.pop() {
+            if reached > cost[place] {
+                continue;
+            }
+            for &port in &self.into[behind[place].index()] {
+                let Some(from) = ways.behind(node, self.edges[port.index()].from) else { continue };
+                let through = self.add(reached, port);
+                if through < cost[from] {
+                    cost[from] = through;
+                    frontier.push(Reverse((through, from)));
+                }
+            }
+        }
+        cost
     }
 }
 
-impl Distances {
-    /// Whether the way from `from` passes `node`.
-    fn passes(&self, from: NodeId, node: NodeId) -> bool {
-        std::iter::successors(Some(from), |at| self.next[at.index()]).any(|at| at == node)
+impl Forest {
+    fn new(cost: Vec<Cost>, next: &[Option<NodeId>], roots: &[NodeId]) -> Self {
+        let nodes = cost.len();
+        let mut above: Vec<Vec<NodeId>> = vec![Vec::new(); nodes];
+        for (node, next) in (0u32..).zip(next) {
+            if let Some(next) = next {
+                above[next.index()].push(NodeId(node));
+            }
+        }
+        let mut order = Vec::with_capacity(nodes);
+        let mut span = vec![0..0; nodes];
+        // true where a node is met again, with all behind it done
+        let mut open: Vec<(NodeId, bool)> = roots.iter().map(|&root| (root, false)).collect();
+        while let Some((node, done)) = open.pop() {
+            if done {
+                span[node.index()].end = order.len();
+                continue;
+            }
+            span[node.index()].start = order.len();
+            order.push(node);
+            open.push((node, true));
+            open.extend(above[node.index()].iter().map(|&from| (from, false)));
+        }
+        Self { cost, order, span }
+    }
+
+    /// Where `from` stands among those whose way passes `node`; `None` where its way does not.
+    fn behind(&self, node: NodeId, from: NodeId) -> Option<usize> {
+        let passing = &self.span[node.index()];
+        let place = self.span[from.index()].start;
+        let reached = self.cost[from.index()] != NO_WAY;
+        (reached && passing.start < place && place < passing.end).then(|| place - passing.start - 1)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use contract::Names;
+    use proptest::prelude::*;
     use stack::ndn::ProducerConfig;
     use units::{Bytes, Duration};
 
@@ -215,5 +278,49 @@ mod tests {
         let [both, one] = &ways.origins(&spec)[..] else { panic!("two sets of producers") };
         assert_eq!((from(&ways, 1, both), from(&ways, 2, both)), (vec![(1, (1, 1))], vec![(4, (5, 1))]));
         assert_eq!(from(&ways, 1, one), []);
+    }
+
+    /// What it costs to reach a producer from each node, by trying again and again, without one of them.
+    fn plain(edges: &[Edge], nodes: u32, producers: &[u32], without: u32) -> Vec<Cost> {
+        let mut cost = vec![NO_WAY; nodes as usize];
+        producers.iter().filter(|&&node| node != without).for_each(|&node| cost[node as usize] = (0, 0));
+        for _ in 0..nodes {
+            for edge in edges.iter().filter(|edge| edge.from.0 != without && edge.to.0 != without) {
+                let on = cost[edge.to.index()];
+                if on != NO_WAY {
+                    let through = (on.0 + edge.delay_ns, on.1 + 1);
+                    cost[edge.from.index()] = cost[edge.from.index()].min(through);
+                }
+            }
+        }
+        cost
+    }
+
+    proptest! {
+        #[test]
+        fn ways_are_those_of_a_search_without_the_node(
+            links in prop::collection::vec((0u32..8, 0u32..8, 1u64..5), 1..20),
+            producers in prop::collection::btree_set(0u32..8, 1..4),
+        ) {
+            let links: Vec<_> = links.into_iter().filter(|(a, b, _)| a != b).collect();
+            let edges = edges(&links);
+            let producers: Vec<u32> = producers.into_iter().collect();
+            let served: Vec<(u32, u32)> = producers.iter().map(|&node| (node, 1)).collect();
+            let spec = spec(8, &served);
+            let ways = Ways::new(&spec, &edges, Metric::Delay, 8);
+            let [origin] = &ways.origins(&spec)[..] else { panic!("one prefix") };
+            for node in 0..8 {
+                let cost = plain(&edges, 8, &producers, node);
+                let expected: Vec<(u32, Cost)> = (0u32..)
+                    .zip(&edges)
+                    .filter(|(_, edge)| edge.from.0 == node && cost[edge.to.index()] != NO_WAY)
+                    .map(|(port, edge)| {
+                        let on = cost[edge.to.index()];
+                        (port, (on.0 + edge.delay_ns, on.1 + 1))
+                    })
+                    .collect();
+                prop_assert_eq!(from(&ways, node, origin), expected);
+            }
+        }
     }
 }

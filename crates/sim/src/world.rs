@@ -209,6 +209,15 @@ impl World {
     /// it goes on as any other.
     #[cold]
     fn meets(&mut self, by: PortId, node: NodeId, id: PacketId) -> bool {
+        if self.ports[by.index()].risky && self.is_lost(by, id) {
+            return true;
+        }
+        self.show_arrival(node, by, id)
+    }
+
+    /// Whether the wire lost the packet; what it has not lost is shown to who looks on.
+    #[cold]
+    fn is_lost(&mut self, by: PortId, id: PacketId) -> bool {
         if self.ports[by.index()].loses() {
             self.ports[by.index()].count_drop(DropReason::RandomLoss);
             self.drop(id, DropReason::RandomLoss);
@@ -217,7 +226,7 @@ impl World {
         if self.ports[by.index()].cold.tapped {
             self.show_passing(by, id);
         }
-        self.show_arrival(node, by, id)
+        false
     }
 
     fn on_wake(&mut self, what: What) {

@@ -10,8 +10,12 @@ use units::{Duration, Rate, Time};
 fn dumbbell(schemes: &[&str], seconds: u64, warmup: u64, packets: u32) -> Trace {
     let mut net = Blueprint::new(Duration::from_secs(seconds));
     net.warmup = Duration::from_secs(warmup);
-    net.record =
-        Record { every: Duration::from_millis(10), series: vec!["in_flight".to_owned()], events: true };
+    net.record = Record {
+        every: Duration::from_millis(10),
+        series: vec!["in_flight".to_owned()],
+        events: true,
+        ..Record::default()
+    };
     let (left, right) = (net.node("left"), net.node("right"));
     let edge = PortSpec::new(Rate::from_mbps(1000), Duration::from_millis(1), 10_000);
     let bottleneck = PortSpec::new(Rate::from_mbps(20), Duration::from_millis(19), packets);

@@ -212,8 +212,11 @@ fn series_add_up_to_the_counters_and_the_warm_up_is_left_out_of_summaries() {
     let mut net =
         wire(Duration::from_secs(20), port, source(1000, Pattern::Poisson { rate: Rate::from_kbps(900) }));
     let names = ["rate", "throughput", "goodput", "backlog", "utilisation", "drops"];
-    net.record =
-        Record { every: Duration::from_secs(1), series: names.map(str::to_owned).into(), events: false };
+    net.record = Record {
+        every: Duration::from_secs(1),
+        series: names.map(str::to_owned).into(),
+        ..Record::default()
+    };
     let whole = run(&net);
     let of = |trace: &Trace, name: &str, subject: Subject| {
         let series =

@@ -164,6 +164,16 @@ fn a_dead_controller_leaves_its_last_orders_in_force() {
 }
 
 #[test]
+fn a_router_that_loses_its_memory_forgets_the_route_that_was_ordered() {
+    let mut net = controlled(20, &CONTROL);
+    net.warmup = Duration::from_secs(6);
+    net.events = vec![(seconds(3), Change::Controller(false)), (seconds(5), Change::Reset(NodeId(0)))];
+    let total: u64 = arrived(&run(&net)).iter().sum();
+    // both flows share the short way again, which carries 10 Mbit/s
+    assert!(total <= 14 * 10_000_000 / 8, "{total}");
+}
+
+#[test]
 fn a_controller_that_dies_before_it_ordered_anything_leaves_traffic_flowing() {
     let mut net = controlled(20, &CONTROL);
     net.events = vec![(Time::ZERO, Change::Controller(false))];

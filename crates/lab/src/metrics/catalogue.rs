@@ -66,6 +66,11 @@ pub const METRICS: &[Metric] = metrics! {
         "delay_std_s" ["s"] at "consumer": "standard deviation of these delays, over all segments";
         "delay_min_s" ["s"] at "consumer": "least of them";
         "delay_max_s" ["s"] at "consumer": "greatest of them";
+        "delay_p5_s" ["s"] at "consumer": "5th percentile of them, to a thousandth; recorded with record.distributions";
+        "delay_p25_s" ["s"] at "consumer": "first quartile";
+        "delay_p50_s" ["s"] at "consumer": "median";
+        "delay_p75_s" ["s"] at "consumer": "third quartile";
+        "delay_p95_s" ["s"] at "consumer": "95th percentile";
         "owd_s" ["s"] at "receiver": "mean one-way delay over all packets that arrived, propagation included; for Data from the producer or store that answered";
         "owd_min_s" ["s"] at "receiver": "least one-way delay";
         "owd_max_s" ["s"] at "receiver": "greatest one-way delay";
@@ -149,6 +154,7 @@ pub const METRICS: &[Metric] = metrics! {
         "filter_operations" ["operations"] at "sdn": "of these, those of the app that sort signals";
         "search_operations" ["operations"] at "sdn": "of these, those of the app that look for the node to act at";
         "switch_operations" ["operations"] at "sdn": "of these, those of the app that work out what to order";
+        "part_operations" ["operations"] at "forwarder": "operations of the scheme's parts in the forwarder: quantities worked out or compared to find congestion or to act on it, marks set, shares changed; 0 where a scheme does not count them";
         "pending" ["packets"] at "forwarder": "Interests pending at the end of the run";
         "pending_peak" ["packets"] at "forwarder": "most Interests that were ever pending at once, warm-up included";
         "stored" ["packets"] at "forwarder": "Data packets in its content store at the end of the run";

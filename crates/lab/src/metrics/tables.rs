@@ -254,6 +254,12 @@ impl<'a> FlowRow<'a> {
         [Some(mean_ns / 1e9), Some(variance_ns2.sqrt() / 1e9), least, most]
     }
 
+    /// A percentile of these delays, where their distribution was recorded.
+    fn percentile(&self, percent: u64) -> Option<f64> {
+        let delays = self.record.meter.delays.as_ref()?;
+        delays.percentile(percent).map(Duration::as_secs_f64)
+    }
+
     /// Frames that its source dropped, where it has any.
     fn dropped(&self) -> Option<u64> {
         let has_frames = matches!(&self.spec.kind, FlowKind::Stream(config) if config.video.is_some());
@@ -316,6 +322,11 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .number("delay_std_s", |row| row.delay()[1])
         .number("delay_min_s", |row| row.delay()[2])
         .number("delay_max_s", |row| row.delay()[3])
+        .number("delay_p5_s", |row| row.percentile(5))
+        .number("delay_p25_s", |row| row.percentile(25))
+        .number("delay_p50_s", |row| row.percentile(50))
+        .number("delay_p75_s", |row| row.percentile(75))
+        .number("delay_p95_s", |row| row.percentile(95))
         .number("owd_s", |row| row.owd()[0])
         .number("owd_min_s", |row| row.owd()[1])
         .number("owd_max_s", |row| row.owd()[2])
@@ -442,6 +453,7 @@ pub(super) fn nodes(plan: &Plan, trace: &Trace) -> Table {
         .count("filter_operations", count(Count::Filtering))
         .count("search_operations", count(Count::Searching))
         .count("switch_operations", count(Count::Switching))
+        .count_of_some("part_operations", of(|counters| counters.operations))
         .count_of_some("pending", of(|counters| counters.pending))
         .count_of_some("pending_peak", of(|counters| counters.pending_peak))
         .count_of_some("stored", of(|counters| counters.stored))

@@ -504,6 +504,7 @@ fn a_run_that_pauses_shows_its_tables_and_ends_as_one_that_does_not() {
         every: Duration::from_millis(100),
         series: vec!["rate".to_owned(), "backlog".to_owned(), "window".to_owned()],
         events: true,
+        ..sim::Record::default()
     };
     let straight = crate::run(&plan, &sim::Control::default());
     let control = sim::Control::default();

@@ -287,5 +287,5 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
                 .hint(format!("at most {MOST_POINTS}: take a longer interval or fewer series"));
         }
     }
-    Record { every, series, events: written.events.or(false) }
+    Record { every, series, events: written.events.or(false), distributions: written.distributions.or(false) }
 }

@@ -140,6 +140,9 @@ pub(super) fn tree(plan: &Plan) -> Table {
     }
     put(&mut record, "series", blueprint.record.series.clone());
     put(&mut record, "events", blueprint.record.events);
+    if blueprint.record.distributions {
+        put(&mut record, "distributions", true);
+    }
     put(&mut root, "record", record);
 
     if blueprint.emulation != Emulation::default() {

@@ -10,6 +10,8 @@ pub struct Counters {
     pub pending_peak: u64,
     /// Data packets in the content store now.
     pub stored: u64,
+    /// Operations of its parts, as far as they count them: see [`contract::LinkLaw::operations`].
+    pub operations: u64,
 }
 
 /// A thing that a forwarder counts. Packets from and to endpoints on its node count like those of links.
@@ -117,6 +119,7 @@ impl Counters {
     pub fn since(&self, base: &Self) -> Self {
         let mut since = self.clone();
         since.counts.iter_mut().zip(base.counts).for_each(|(count, base)| *count -= base);
+        since.operations -= base.operations;
         since
     }
 

@@ -6,16 +6,27 @@ use super::table::Table;
 
 /// Next hops by prefix. A look-up costs a probe for each component of the name; how many names there are under a prefix does not
 /// matter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Fib {
     /// From prefixes to rows. Rows stay, so that a prefix keeps its number.
     rows_of: Table,
     rows: Vec<Row>,
     /// The next hops of all rows.
     hops: Vec<NextHop>,
-    /// What was found last: packets of one prefix come after each other.
-    latest: Option<(NameId, u32)>,
+    /// What was found last, at places given by the prefix: packets of few prefixes come after each other.
+    latest: [Found; LATEST],
 }
+
+/// The row of the longest prefix.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    prefix: NameId,
+    row: u32,
+}
+
+const LATEST: usize = 16;
+/// No name has this prefix: numbers are below 2²⁴.
+const NOTHING: Found = Found { prefix: NameId(u32::MAX), row: 0 };
 
 #[derive(Clone, Copy, Debug)]
 struct Row {
@@ -30,6 +41,12 @@ impl Row {
     }
 }
 
+impl Default for Fib {
+    fn default() -> Self {
+        Self { rows_of: Table::new(), rows: Vec::new(), hops: Vec::new(), latest: [NOTHING; LATEST] }
+    }
+}
+
 impl Fib {
     /// A table without entries.
     pub fn new() -> Self {
@@ -40,7 +57,7 @@ impl Fib {
     /// in the order in which they are given.
     pub fn set(&mut self, entries: &[(NameId, Vec<NextHop>)]) {
         self.hops.clear();
-        self.latest = None;
+        self.latest = [NOTHING; LATEST];
         self.rows.iter_mut().for_each(|row| (row.begin, row.end) = (0, 0));
         for (prefix, hops) in entries {
             let next = self.rows.len() as u32;
@@ -72,14 +89,11 @@ impl Fib {
     /// The entry of the longest prefix of `prefix` that has next hops.
     #[inline]
     pub fn find(&mut self, prefix: NameId, names: &Names) -> Option<FibEntry<'_>> {
-        let index = match self.latest {
-            Some((latest, index)) if latest == prefix => index,
-            _ => {
-                let index = self.search(prefix, names)?;
-                self.latest = Some((prefix, index));
-                index
-            }
-        };
+        let latest = prefix.index() % LATEST;
+        if self.latest[latest].prefix != prefix {
+            self.latest[latest] = Found { prefix, row: self.search(prefix, names)? };
+        }
+        let index = self.latest[latest].row;
         let row = self.rows[index as usize];
         let hops = &self.hops[row.begin as usize..row.end as usize];
         Some(FibEntry { prefix: row.prefix, index, hops })

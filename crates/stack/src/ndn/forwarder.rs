@@ -30,6 +30,10 @@ pub const SERIES: &[SeriesInfo] = &[("pit", "interests", "node", "pending Intere
 pub struct Forwarder<S, L> {
     strategy: S,
     law: Option<L>,
+    /// Whether its parts have deadlines at all.
+    timed: bool,
+    /// The earliest of these. Kept, since it is asked for after every packet.
+    wake: Time,
     fib: Fib,
     core: Core,
 }
@@ -58,7 +62,23 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
             strategy_random,
             law_random,
         };
-        Self { strategy, law, fib: Fib::new(), core }
+        let mut fresh = Self { strategy, law, timed: false, wake: Time::NEVER, fib: Fib::new(), core };
+        fresh.watch_deadlines();
+        fresh
+    }
+
+    fn watch_deadlines(&mut self) {
+        self.timed = self.strategy.has_deadlines() || self.law.as_ref().is_some_and(L::has_deadlines);
+        self.wake = Time::NEVER;
+        self.ask_parts();
+    }
+
+    /// Asks its parts for their deadlines, after they have been called.
+    #[inline]
+    fn ask_parts(&mut self) {
+        if self.timed {
+            self.wake = self.law.as_ref().map_or(Time::NEVER, L::wake).min(self.strategy.wake());
+        }
     }
 
     /// Replaces all routes.
@@ -125,11 +145,14 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
     /// Puts another part at the links. Call before the first packet.
     pub fn set_law(&mut self, law: Option<L>) {
         self.law = law;
+        self.watch_deadlines();
     }
 
     /// What it counted.
     pub fn counters(&self) -> Counters {
+        let parts = self.strategy.operations() + self.law.as_ref().map_or(0, L::operations);
         Counters {
+            operations: self.core.counters.operations + parts,
             pending: self.core.pit.len() as u64,
             pending_peak: self.core.pit.peak() as u64,
             stored: self.core.store.len() as u64,
@@ -155,7 +178,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         from: FaceId,
         cx: &mut NodeCx<'_, '_>,
     ) -> Option<DropReason> {
-        let Self { strategy, law, fib, core } = self;
+        let Self { strategy, law, fib, core, .. } = self;
         let Interest { name, nonce, lifetime_ms } = interest;
         core.counters.add(Tally::InterestsIn);
         if let Some(law) = law.as_mut().filter(|_| core.faces.is_link(from)) {
@@ -278,7 +301,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
 
     #[inline]
     fn on_data(&mut self, packet: &Packet, data: Data, from: FaceId, cx: &mut NodeCx<'_, '_>) {
-        let Self { strategy, law, fib, core } = self;
+        let Self { strategy, law, fib, core, .. } = self;
         core.counters.add(Tally::DataIn);
         let Some(pending) = core.pit.find(data.name) else { return core.counters.add(Tally::Unsolicited) };
         let now = cx.now();
@@ -342,7 +365,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         packet: Option<&Packet>,
         cx: &mut NodeCx<'_, '_>,
     ) {
-        let Self { strategy, law, fib, core } = self;
+        let Self { strategy, law, fib, core, .. } = self;
         let Some(name) = core.pit.entry(pending).map(|entry| entry.name) else { return };
         match fib.find(name.prefix, &core.names) {
             Some(entry) => {
@@ -360,7 +383,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
     fn on_timer(&mut self, cx: &mut NodeCx<'_, '_>) {
         let now = cx.now();
         while let Some(pending) = self.core.pit.due(now) {
-            let Self { strategy, law, fib, core } = self;
+            let Self { strategy, law, fib, core, .. } = self;
             let name = core.pit.entry(pending).map(|entry| entry.name).expect("what is due is there");
             core.counters.add(Tally::Expired);
             if let Some(entry) = fib.find(name.prefix, &core.names) {
@@ -415,7 +438,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
 impl<S: Strategy, L: LinkLaw> Router for Forwarder<S, L> {
     #[inline]
     fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
-        match input {
+        let fate = match input {
             RouterInput::Packet(packet, port) => match self.core.faces.of_port(port) {
                 Some(face) => self.on_packet(packet, face, cx),
                 None => Some(DropReason::NotListening),
@@ -432,24 +455,27 @@ impl<S: Strategy, L: LinkLaw> Router for Forwarder<S, L> {
                 self.on_start(cx);
                 None
             }
-        }
+        };
+        self.ask_parts();
+        fate
     }
 
     fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
         if let (Some(law), Some(face)) = (self.law.as_mut(), self.core.faces.of_port(port.port)) {
             law.on_enqueue(packet, face, port, at);
+            self.ask_parts();
         }
     }
 
     fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut Passing<'_>) {
         if let (Some(law), Some(face)) = (self.law.as_mut(), self.core.faces.of_port(port.port)) {
             law.on_dequeue(packet, face, port, waited, at);
+            self.ask_parts();
         }
     }
 
     #[inline]
     fn wake(&self) -> Time {
-        let parts = self.law.as_ref().map_or(Time::NEVER, L::wake).min(self.strategy.wake());
-        self.core.pit.wake().min(parts)
+        self.core.pit.wake().min(self.wake)
     }
 }

@@ -2,18 +2,35 @@
 
 use contract::Name;
 
-use super::table::Table;
-
 /// The latest nonces, each with its name: at least half as many as there is room for. The name and nonce are one number of 64 bits
-/// here; two different pairs meet in one with a probability of 2⁻⁶⁴ each.
+/// here; two different pairs meet in one with a probability of 2⁻⁶² each.
 ///
-/// They stand in two halves. When the younger is full, the older is emptied and takes its place: nothing is taken out one by one.
+/// They stand in two halves. When the younger is full, the older is emptied and takes its place: nothing is taken out one by one. A line
+/// of the processor's cache has cells of both, and those of four segments that follow one another: of the lists of hundreds of routers few
+/// lines are near, so that what matters is how many are touched.
 #[derive(Clone, Debug, Default)]
 pub struct DeadNonces {
-    young: Table,
-    old: Table,
+    /// A power of two of them, or none.
+    lines: Box<[Line]>,
+    /// 64 less the binary logarithm of their number.
+    shift: u32,
+    /// Which half of each line is the younger.
+    young: usize,
+    /// How many the younger half holds.
+    len: usize,
     half: usize,
 }
+
+/// Cells of both halves. One of zero is empty.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Line([[u64; CELLS]; 2]);
+
+/// Cells of a half in a line.
+const CELLS: usize = 4;
+/// The list grows when more than five of eight cells of a half are taken: from there on searches get long.
+const FULL: usize = 5;
+const OF: usize = 8;
 
 impl DeadNonces {
     /// A list with room for `size`; with room for none it knows none.
@@ -27,27 +44,94 @@ impl DeadNonces {
         if self.half == 0 {
             return;
         }
-        if self.young.len() == self.half {
-            std::mem::swap(&mut self.young, &mut self.old);
-            self.young.clear();
+        if self.len == self.half {
+            self.young ^= 1;
+            self.len = 0;
+            let young = self.young;
+            self.lines.iter_mut().for_each(|line| line.0[young] = [0; CELLS]);
         }
-        self.young.get_or_insert_with(mix(name, nonce), || 0);
+        if (self.len + 1) * OF > self.lines.len() * CELLS * FULL {
+            self.grow();
+        }
+        self.len += usize::from(self.put(mix(name, nonce), self.young));
     }
 
     /// Whether it is among them.
     #[inline]
     pub fn has(&self, name: Name, nonce: u32) -> bool {
         let key = mix(name, nonce);
-        self.young.get(key).is_some() || self.old.get(key).is_some()
+        !self.lines.is_empty() && (self.holds(key, 0) || self.holds(key, 1))
+    }
+
+    #[inline]
+    fn holds(&self, key: u64, half: usize) -> bool {
+        let mut at = self.home(key);
+        loop {
+            for step in 0..CELLS {
+                let cell = self.lines[at].0[half][(own(key) + step) % CELLS];
+                if cell == key {
+                    return true;
+                }
+                if cell == 0 {
+                    return false;
+                }
+            }
+            at = (at + 1) & (self.lines.len() - 1);
+        }
+    }
+
+    /// Writes a key into the first cell that is empty. False where it was there.
+    #[inline]
+    fn put(&mut self, key: u64, half: usize) -> bool {
+        let mut at = self.home(key);
+        loop {
+            for step in 0..CELLS {
+                let cell = &mut self.lines[at].0[half][(own(key) + step) % CELLS];
+                if *cell == key {
+                    return false;
+                }
+                if *cell == 0 {
+                    *cell = key;
+                    return true;
+                }
+            }
+            at = (at + 1) & (self.lines.len() - 1);
+        }
+    }
+
+    /// The line of a key, if there is a cell left.
+    #[inline]
+    fn home(&self, key: u64) -> usize {
+        (key >> self.shift) as usize
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let lines = (self.lines.len() * 2).max(2);
+        let old = std::mem::replace(&mut self.lines, vec![Line::default(); lines].into_boxed_slice());
+        self.shift = 64 - lines.trailing_zeros();
+        for line in &old {
+            for (half, cells) in line.0.iter().enumerate() {
+                cells.iter().filter(|&&cell| cell != 0).for_each(|&cell| {
+                    self.put(cell, half);
+                });
+            }
+        }
     }
 }
 
-/// A bijection of the name's key, then of the sum with the nonce.
+/// Above, where four neighbouring names stand; then which of them, and the nonce. Never zero, which stands for an empty cell.
 #[inline]
 const fn mix(name: Name, nonce: u32) -> u64 {
-    let x = name.key().wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 31)).wrapping_add((nonce as u64) << 32 | nonce as u64);
-    x.wrapping_mul(0x94d0_49bb_1331_11eb)
+    let place = (name.key() / 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) & !0x3_ffff_ffff;
+    let key = place | (name.key() % 4) << 32 | nonce as u64;
+    if key == 0 { 1 } else { key }
+}
+
+/// The cell of a line that a key takes if it is empty.
+#[inline]
+const fn own(key: u64) -> usize {
+    (key >> 32) as usize % CELLS
 }
 
 #[cfg(test)]

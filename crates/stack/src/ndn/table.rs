@@ -1,33 +1,58 @@
 //! The one hash table of the forwarder: from a key of 64 bits to the number of a slot elsewhere.
 //!
-//! Open addressing with linear probing and a multiplicative hash; a removal shifts back what follows, so that nothing is left behind
-//! and look-ups never grow slower with time. The same on every machine; iteration is not offered. It grows by doubling and does not
-//! shrink.
+//! Lines of four cells by a multiplicative hash; who finds his cell taken takes another, if need be of the next line that has one, and
+//! is counted where he would be looked for, so that a search knows where it ends and a removal shifts nothing. Four consecutive keys, as segments have that are asked
+//! for one after the other, share a line, which is one of the processor's cache: where there are hundreds of tables few lines are near.
+//! The same on every machine; iteration is not offered. It grows by doubling and does not shrink.
 
-/// From keys to numbers below `u32::MAX`.
+/// From keys to numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     /// A power of two of them, or none.
-    cells: Box<[Cell]>,
+    lines: Box<[Line]>,
     /// 64 less the binary logarithm of their number.
     shift: u32,
     len: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Cell {
-    key: u64,
-    value: u32,
+#[repr(align(64))]
+struct Line {
+    keys: [u64; CELLS],
+    values: [u32; CELLS],
+    /// Which cells are taken, a bit each.
+    taken: u32,
+    /// Keys that passed the line, since it was full when they came, and keys in it that are not in their own cell. Where there are neither,
+    /// who is not in his own cell is not there.
+    elsewhere: u32,
 }
 
-/// The value of an empty cell.
-const EMPTY: u32 = u32::MAX;
-const FREE: Cell = Cell { key: 0, value: EMPTY };
-/// 2⁶⁴ divided by the golden ratio: consecutive keys are spread as evenly as any numbers can be.
+const CELLS: usize = 4;
+const FREE: Line = Line { keys: [0; CELLS], values: [0; CELLS], taken: 0, elsewhere: 0 };
+/// 2⁶⁴ divided by the golden ratio: consecutive numbers are spread as evenly as any can be.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-/// The table grows when more than five of eight cells are taken: from there on probes get long.
+/// The table grows when more than five of eight cells are taken: from there on many lines are full.
 const FULL: usize = 5;
 const OF: usize = 8;
+
+impl Line {
+    #[inline]
+    fn holds(&self, cell: usize, key: u64) -> bool {
+        self.keys[cell] == key && self.taken >> cell & 1 == 1
+    }
+
+    #[inline]
+    fn take(&mut self, cell: usize, key: u64, value: u32) {
+        (self.keys[cell], self.values[cell]) = (key, value);
+        self.taken |= 1 << cell;
+    }
+}
+
+/// The cell of its line where a key stands if it was free.
+#[inline]
+const fn own(key: u64) -> usize {
+    key as usize % CELLS
+}
 
 impl Table {
     /// A table with nothing in it.
@@ -46,29 +71,25 @@ impl Table {
     }
 
     /// The number of `key`.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, key: u64) -> Option<u32> {
-        if self.cells.is_empty() {
+        if self.lines.is_empty() {
             return None;
         }
-        let at = self.probe(key);
-        Some(self.cells[at].value).filter(|&value| value != EMPTY)
+        self.find(key).map(|(line, cell)| self.lines[line].values[cell])
     }
 
     /// The number of `key`; if it has none, the one that `make` gives, and true.
     #[inline]
     pub fn get_or_insert_with(&mut self, key: u64, make: impl FnOnce() -> u32) -> (u32, bool) {
-        if (self.len + 1) * OF > self.cells.len() * FULL {
+        if (self.len + 1) * OF > self.lines.len() * CELLS * FULL {
             self.grow();
         }
-        let at = self.probe(key);
-        let cell = &mut self.cells[at];
-        if cell.value != EMPTY {
-            return (cell.value, false);
+        if let Some((line, cell)) = self.find(key) {
+            return (self.lines[line].values[cell], false);
         }
         let value = make();
-        debug_assert!(value != EMPTY, "numbers are below u32::MAX");
-        *cell = Cell { key, value };
+        self.put(key, value);
         self.len += 1;
         (value, true)
     }
@@ -76,77 +97,123 @@ impl Table {
     /// Gives `key` the number `value`.
     pub fn insert(&mut self, key: u64, value: u32) {
         let (old, new) = self.get_or_insert_with(key, || value);
-        if !new && old != value {
-            let at = self.probe(key);
-            self.cells[at].value = value;
+        if !new
+            && old != value
+            && let Some((line, cell)) = self.find(key)
+        {
+            self.lines[line].values[cell] = value;
         }
     }
 
     /// Takes `key` out. Its number, if it had one.
     #[inline]
     pub fn remove(&mut self, key: u64) -> Option<u32> {
-        if self.cells.is_empty() {
+        if self.lines.is_empty() {
             return None;
         }
-        let mut hole = self.probe(key);
-        let value = self.cells[hole].value;
-        if value == EMPTY {
-            return None;
+        let (line, cell) = self.find(key)?;
+        let home = self.home(key);
+        if (line, cell) != (home, own(key)) {
+            self.forget_detour(home, line, cell != own(key));
         }
         self.len -= 1;
-        let mask = self.cells.len() - 1;
-        let mut at = hole;
-        loop {
-            at = (at + 1) & mask;
-            let cell = self.cells[at];
-            if cell.value == EMPTY {
-                break;
-            }
-            // a key may move back to the hole if its own place does not lie after it
-            let home = self.home(cell.key);
-            if at.wrapping_sub(home) & mask >= at.wrapping_sub(hole) & mask {
-                self.cells[hole] = cell;
-                hole = at;
-            }
+        let line = &mut self.lines[line];
+        line.taken &= !(1 << cell);
+        Some(line.values[cell])
+    }
+
+    /// A key that stood elsewhere is to go.
+    #[cold]
+    fn forget_detour(&mut self, home: usize, line: usize, aside: bool) {
+        let mut at = home;
+        while at != line {
+            self.lines[at].elsewhere -= 1;
+            at = self.after(at);
         }
-        self.cells[hole] = FREE;
-        Some(value)
+        self.lines[line].elsewhere -= u32::from(aside);
     }
 
     /// Takes everything out.
     pub fn clear(&mut self) {
-        self.cells.fill(FREE);
+        self.lines.fill(FREE);
         self.len = 0;
     }
 
-    /// Where a key would stand if nobody were in its way.
+    /// The line where a key would stand if there were room.
     #[inline]
     fn home(&self, key: u64) -> usize {
-        (key.wrapping_mul(SPREAD) >> self.shift) as usize
+        ((key / CELLS as u64).wrapping_mul(SPREAD) >> self.shift) as usize
     }
 
-    /// The cell of a key, or the empty one that ends the search. There is an empty one: the table is never full.
     #[inline]
-    fn probe(&self, key: u64) -> usize {
-        let mask = self.cells.len() - 1;
-        let mut at = self.home(key);
+    fn after(&self, line: usize) -> usize {
+        (line + 1) & (self.lines.len() - 1)
+    }
+
+    /// Where a key stands: line and cell. There are lines.
+    #[inline(always)]
+    fn find(&self, key: u64) -> Option<(usize, usize)> {
+        let home = self.home(key);
+        let line = &self.lines[home];
+        if line.holds(own(key), key) {
+            return Some((home, own(key)));
+        }
+        if line.elsewhere == 0 { None } else { self.find_elsewhere(home, key) }
+    }
+
+    #[cold]
+    fn find_elsewhere(&self, home: usize, key: u64) -> Option<(usize, usize)> {
+        let mut at = home;
         loop {
-            let cell = &self.cells[at & mask];
-            if cell.key == key || cell.value == EMPTY {
-                return at & mask;
+            let line = &self.lines[at];
+            if let Some(cell) = (0..CELLS).find(|&cell| line.holds(cell, key)) {
+                return Some((at, cell));
             }
-            at += 1;
+            at = self.after(at);
+            // in a small table all lines can have keys that are out of place
+            if line.elsewhere == 0 || at == home {
+                return None;
+            }
+        }
+    }
+
+    /// Writes a key that is not there. There is room: the table is never full.
+    #[inline]
+    fn put(&mut self, key: u64, value: u32) {
+        let home = self.home(key);
+        let line = &mut self.lines[home];
+        if line.taken >> own(key) & 1 == 0 {
+            return line.take(own(key), key, value);
+        }
+        self.put_elsewhere(home, key, value);
+    }
+
+    #[cold]
+    fn put_elsewhere(&mut self, home: usize, key: u64, value: u32) {
+        let mut at = home;
+        loop {
+            let line = &mut self.lines[at];
+            if line.taken >> own(key) & 1 == 0 {
+                return line.take(own(key), key, value);
+            }
+            line.elsewhere += 1;
+            let free = (!line.taken).trailing_zeros() as usize;
+            if free < CELLS {
+                return line.take(free, key, value);
+            }
+            at = self.after(at);
         }
     }
 
     #[cold]
     fn grow(&mut self) {
-        let cells = (self.cells.len() * 2).max(8);
-        let old = std::mem::replace(&mut self.cells, vec![FREE; cells].into_boxed_slice());
-        self.shift = 64 - cells.trailing_zeros();
-        for cell in old.iter().filter(|cell| cell.value != EMPTY) {
-            let at = self.probe(cell.key);
-            self.cells[at] = *cell;
+        let lines = (self.lines.len() * 2).max(2);
+        let old = std::mem::replace(&mut self.lines, vec![FREE; lines].into_boxed_slice());
+        self.shift = 64 - lines.trailing_zeros();
+        for line in &old {
+            for cell in (0..CELLS).filter(|cell| line.taken >> cell & 1 == 1) {
+                self.put(line.keys[cell], line.values[cell]);
+            }
         }
     }
 }
@@ -168,7 +235,7 @@ mod tests {
         Clear,
     }
 
-    /// Few keys, so that they meet; some that share their home cell in a small table, and zero, which an empty cell holds too.
+    /// Few keys, so that they meet; some that share their line in a small table, and zero, which an empty cell holds too.
     fn key() -> impl Strategy<Value = u64> {
         prop_oneof![0u64..40, (0u64..20).prop_map(|i| i << 40), any::<u64>()]
     }
@@ -222,6 +289,6 @@ mod tests {
                 assert_eq!(table.remove(segment - 50), Some(((segment - 50) % 1000) as u32));
             }
         }
-        assert_eq!((table.len(), table.cells.len()), (50, 128));
+        assert_eq!((table.len(), table.lines.len() * CELLS), (50, 128));
     }
 }

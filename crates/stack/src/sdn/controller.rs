@@ -37,13 +37,50 @@ pub struct Controller<A> {
 /// What is under way to an outpost.
 struct Post {
     station: Station,
-    /// From an instant of its clock to the same of the controller's, in nanoseconds; `None` until it has answered a greeting.
-    shift_ns: Option<i64>,
+    /// How its clock stands; `None` until it has answered a greeting.
+    standing: Option<Standing>,
     /// How many it has said since it was last asked.
     heard: u32,
     greeting: Again,
     /// Orders without an acknowledgement, in the order of their numbers.
     open: Vec<Open>,
+}
+
+/// How the clock of an outpost stands to the controller's, in nanoseconds.
+///
+/// The answer to a greeting says it once, and with it how long a word takes on its way. Clocks that drift apart are followed from what comes
+/// anyway: a word that takes longer than another has waited somewhere, so that the least of several is still the same way, and what it differs
+/// from the way by is the clock.
+#[derive(Clone, Copy)]
+struct Standing {
+    /// From an instant of its clock to the same of the controller's.
+    shift_ns: i64,
+    /// How long a word took on its way from there when it was greeted.
+    way_ns: i64,
+    /// From its sending by its clock to its arrival by the controller's, the least since `since`.
+    least_ns: i64,
+    since: Time,
+}
+
+impl Standing {
+    /// Periods whose words are compared. Our choice: short beside a drift that matters, long enough for one word that did not wait.
+    const PERIODS: u64 = 4;
+
+    /// No clock drifts by more than one part in so many. Our choice: twice the worst quartz; what differs by more is a way that got longer.
+    const STEADY: u64 = 5000;
+
+    /// Takes in a word that was sent at `sent` and arrives `now`; when it was sent by the controller's clock, as far as is known.
+    fn hear(&mut self, sent: Time, now: Time, config: &Config) -> Time {
+        let at = shifted(sent, self.shift_ns);
+        self.least_ns = self.least_ns.min(now.as_nanos().wrapping_sub(sent.as_nanos()) as i64);
+        let span = now.saturating_since(self.since);
+        if span >= config.period * Self::PERIODS {
+            let most = (span.as_nanos() / Self::STEADY) as i64;
+            self.shift_ns += (self.least_ns - self.way_ns - self.shift_ns).clamp(-most, most);
+            (self.least_ns, self.since) = (i64::MAX, now);
+        }
+        at
+    }
 }
 
 struct Open {
@@ -84,7 +121,7 @@ impl<A: App> Controller<A> {
         let never = Again { at: Time::NEVER, wait: config.retry };
         let post = |station: &Station| Post {
             station: *station,
-            shift_ns: None,
+            standing: None,
             heard: 0,
             greeting: never,
             open: Vec::new(),
@@ -142,8 +179,15 @@ impl<A: App> Controller<A> {
         let (now, number) = (cx.now(), packet.label.0[0]);
         let Header::Control(word) = packet.header else { return cx.count(Count::Ignored, 1) };
         // who has not answered yet has a clock that nobody knows
-        let shift = self.post(packet.source.node).and_then(|post| post.shift_ns);
-        let at = shift.map(|shift| shifted(packet.sent_at, shift));
+        let reports = matches!(word, Control::Status(_));
+        let config = &self.config;
+        let from = packet.source.node;
+        let post = self.posts.binary_search_by_key(&from, |post| post.station.at.node);
+        let standing = post.ok().and_then(|index| self.posts[index].standing.as_mut());
+        let at = standing.map(|standing| match reports {
+            true => standing.hear(packet.sent_at, now, config),
+            false => shifted(packet.sent_at, standing.shift_ns),
+        });
         let timely = |at: &Time| now.saturating_since(*at) <= self.config.stale;
         let at = match word {
             Control::Status(_) | Control::Shares { .. } | Control::Signal { .. } => match at.filter(timely) {
@@ -178,8 +222,11 @@ impl<A: App> Controller<A> {
                     post.greeting.at = Time::NEVER;
                     // it spoke half a round trip ago, as far as both ways are alike
                     let asked = Time::from_nanos(number);
-                    let spoke = asked + now.saturating_since(asked) / 2;
-                    post.shift_ns = Some(spoke.as_nanos().wrapping_sub(packet.sent_at.as_nanos()) as i64);
+                    let way = now.saturating_since(asked) / 2;
+                    let took_ns = now.as_nanos().wrapping_sub(packet.sent_at.as_nanos()) as i64;
+                    let way_ns = way.as_nanos() as i64;
+                    let shift_ns = took_ns - way_ns;
+                    post.standing = Some(Standing { shift_ns, way_ns, least_ns: i64::MAX, since: now });
                 }
             }
             Control::Order(_) | Control::Hello => cx.count(Count::Ignored, 1),

@@ -382,3 +382,38 @@ fn ages_are_told_across_clocks_that_are_off() {
     tell(&mut bench, &mut controller, status(2), 0, at(3_605_000));
     assert_eq!(controller.cache().seen(PortId(4)).map(|seen| seen.at), Some(at(5000)));
 }
+
+#[test]
+fn a_clock_that_drifts_is_followed_and_a_way_that_gets_longer_is_not_taken_for_one() {
+    let mut bench = Bench::new();
+    let mut controller = controller();
+    start(&mut bench, &mut controller);
+    // asked at 0, answered at 200 ms: 100 ms each way, and the clocks show the same
+    bench.now = at(200);
+    tell(&mut bench, &mut controller, Control::Welcome { kept: 0 }, 0, at(100));
+    let status = || {
+        let (port, rate) = (PortId(4), Rate::from_mbps(10));
+        Control::Status(Status { port, rate, load: 0, occupancy: 0, backlog: 0, shares: 0 })
+    };
+    let mut say = |sent: Time, now: Time| {
+        bench.now = now;
+        tell(&mut bench, &mut controller, status(), 0, sent);
+        controller.cache().seen(PortId(4)).map_or(0, |seen| seen.at.as_nanos().abs_diff(now.as_nanos()))
+    };
+    // the outpost's clock gains 100 µs a second; every other word waits for 50 ms on its way
+    for period in 2..240u64 {
+        let spoke = at(500 * period);
+        let shown = spoke + Duration::from_micros(50 * period);
+        let waits = Duration::from_millis(50 * (period % 2));
+        let age = say(shown, spoke + Duration::from_millis(100) + waits);
+        // what four periods of drift make, at most, beside the two that pass before it is heard of
+        let off = age.abs_diff((Duration::from_millis(100) + waits).as_nanos());
+        assert!(off <= 400_000, "{period}: {off} ns");
+    }
+    // from here on the way takes 400 ms more: ages say so, but for 0.2 ms a second
+    for period in 240..260u64 {
+        let spoke = at(500 * period);
+        let age = say(spoke + Duration::from_micros(50 * period), spoke + Duration::from_millis(500));
+        assert!((490_000_000..=501_000_000).contains(&age), "{period}: {age} ns");
+    }
+}

@@ -10,9 +10,17 @@ use super::Entry;
 use super::records::NONE;
 
 /// Lists of entries by lifetime.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Deadlines {
     classes: Vec<Class>,
+    /// When the first entry of all expires: asked for after every packet.
+    earliest: Time,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self { classes: Vec::new(), earliest: Time::NEVER }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +45,7 @@ impl Deadlines {
             self.classes.len() - 1
         });
         let expires = entries[slot as usize].expires;
+        self.earliest = self.earliest.min(expires);
         let list = &mut self.classes[class];
         let mut before = list.last;
         while let Some(entry) = entries.get(before as usize).filter(|entry| entry.expires > expires) {
@@ -63,10 +72,28 @@ impl Deadlines {
             Some(entry) => entry.after = after,
             None => list.first = after,
         }
-        match entries.get_mut(after as usize) {
-            Some(entry) => entry.before = before,
-            None => list.last = before,
+        let next = match entries.get_mut(after as usize) {
+            Some(entry) => {
+                entry.before = before;
+                entry.expires
+            }
+            None => {
+                list.last = before;
+                Time::NEVER
+            }
+        };
+        if before == NONE {
+            self.earliest = match self.classes.len() {
+                1 => next,
+                _ => self.first(entries).map_or(Time::NEVER, |(expires, _)| expires),
+            };
         }
+    }
+
+    /// When the first entry expires; never where there is none.
+    #[inline]
+    pub(super) const fn earliest(&self) -> Time {
+        self.earliest
     }
 
     /// The first to expire, and when.

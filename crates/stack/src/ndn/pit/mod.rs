@@ -151,8 +151,8 @@ impl Pit {
 
     /// When the next entry expires; never where there is none.
     #[inline]
-    pub fn wake(&self) -> Time {
-        self.deadlines.first(&self.entries).map_or(Time::NEVER, |(expires, _)| expires)
+    pub const fn wake(&self) -> Time {
+        self.deadlines.earliest()
     }
 
     /// Writes the in-record of a face: an Interest from there arrived. True when the face did not wait before.

@@ -1,7 +1,7 @@
-//! The cheapest face. What is asked again goes to the next cheapest that was not tried, and to the one tried longest ago when all
-//! were.
+//! The cheapest face. What is asked again goes to the cheapest from which nothing is awaited, and to the one tried longest ago when
+//! there is none.
 
-use contract::{Arrived, Departure, FibEntry, NackReason, Strategy, StrategyCx};
+use contract::{Arrived, Departure, FibEntry, Header, NackReason, Strategy, StrategyCx};
 use units::Duration;
 
 use super::give_up;
@@ -41,6 +41,10 @@ impl Strategy for BestRoute {
             None => give_up(interest, NackReason::NoRoute, cx),
         }
     }
+
+    fn has_deadlines(&self) -> bool {
+        false
+    }
 }
 
 impl BestRoute {
@@ -51,8 +55,16 @@ impl BestRoute {
         if last.is_some_and(|last| !self.0.is_over(pending, last, cx)) {
             return;
         }
+        // whoever let a lifetime pass counts as if never asked: the cheapest comes first again     [NFD: expired out-records]
+        // differs: by the lifetime of the Interest that comes, since out-records keep none
+        let lifetime = match interest.packet.header {
+            Header::Interest(header) => header.lifetime(),
+            _ => Duration::MAX,
+        };
         let others = || fib.hops.iter().map(|hop| hop.face).filter(|face| *face != interest.from);
-        let untried = others().find(|face| cx.sent_to(pending, *face).is_none());
+        let awaited =
+            |face| cx.sent_to(pending, face).is_some_and(|record| record.sent_at + lifetime > cx.now());
+        let untried = others().find(|face| !awaited(*face));
         let oldest = || {
             let tried = others().filter_map(|face| Some((cx.sent_to(pending, face)?.sent_at, face)));
             tried.min().map(|(_, face)| face)

@@ -98,6 +98,12 @@ macro_rules! strategies {
             fn wake(&self) -> Time {
                 match self { $(Self::$variant(law) => law.wake(),)* Self::Other(law) => law.wake() }
             }
+            fn has_deadlines(&self) -> bool {
+                match self { $(Self::$variant(law) => law.has_deadlines(),)* Self::Other(law) => law.has_deadlines() }
+            }
+            fn operations(&self) -> u64 {
+                match self { $(Self::$variant(law) => law.operations(),)* Self::Other(law) => law.operations() }
+            }
         }
     };
 }

@@ -50,4 +50,8 @@ impl Strategy for Multicast {
             give_up(interest, reason, cx);
         }
     }
+
+    fn has_deadlines(&self) -> bool {
+        false
+    }
 }

@@ -244,6 +244,17 @@ fn best_route_sends_again_by_other_faces_after_intervals_that_double() {
     assert_eq!(sent, expected.map(|(ms, face)| (ms, Did::Send(face))));
 }
 
+/// [NFD]: an out-record that has expired is as none, so that the cheapest is asked first again.
+#[test]
+fn best_route_begins_with_the_cheapest_again_after_a_lifetime() {
+    let (mut strategy, mut fake) = (made("best_route", &[]), Fake::new());
+    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1)]);
+    fake.now = at(1999);
+    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(2)], "face 1 may still answer");
+    fake.now = at(2100);
+    assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1)], "after 2 s it will not");
+}
+
 #[test]
 fn best_route_passes_on_what_its_own_link_refuses_and_what_all_have_refused() {
     let (mut strategy, mut fake) = (made("best_route", &[]), Fake::new());

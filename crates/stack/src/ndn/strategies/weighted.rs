@@ -107,4 +107,8 @@ impl Strategy for Weighted {
             None => give_up(interest, NackReason::NoRoute, cx),
         }
     }
+
+    fn has_deadlines(&self) -> bool {
+        false
+    }
 }

@@ -1,0 +1,89 @@
+//! How delays are distributed, in memory that does not grow with their number.
+
+use units::Duration;
+
+/// Delays by size: counted in bins that are at most a thousandth of their delay wide.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delays {
+    /// By bin: those of one nanosecond, then for each power of two as many.
+    counts: Vec<u32>,
+    count: u64,
+}
+
+/// Bins for each power of two, as a power of two.
+const FINE: u32 = 10;
+const BINS: u64 = 1 << FINE;
+
+impl Delays {
+    /// Counts a delay.
+    pub fn add(&mut self, delay: Duration) {
+        let bin = bin(delay.as_nanos());
+        if self.counts.len() <= bin {
+            self.counts.resize(bin + 1, 0);
+        }
+        self.counts[bin] = self.counts[bin].saturating_add(1);
+        self.count += 1;
+    }
+
+    /// How many it holds.
+    pub const fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether it holds none.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The least delay that at least `percent` of 100 are not above, to a thousandth; `None` where there are none.
+    pub fn percentile(&self, percent: u64) -> Option<Duration> {
+        let wanted = (self.count * percent.min(100)).div_ceil(100).max(1);
+        let mut seen = 0;
+        let place = self.counts.iter().position(|count| {
+            seen += u64::from(*count);
+            seen >= wanted
+        });
+        place.map(|bin| Duration::from_nanos(middle(bin as u64)))
+    }
+}
+
+fn bin(nanos: u64) -> usize {
+    let power = (64 - nanos.leading_zeros()).saturating_sub(FINE + 1);
+    ((u64::from(power) << FINE) + (nanos >> power)) as usize
+}
+
+/// The middle of a bin.
+const fn middle(bin: u64) -> u64 {
+    if bin < 2 * BINS {
+        return bin;
+    }
+    let power = (bin >> FINE) - 1;
+    let low = (bin - (power << FINE)) << power;
+    low + (1 << power) / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_delays_are_exact_and_large_ones_to_a_thousandth() {
+        for nanos in (0..5000).chain([65_000_000, 65_123_456, 4_000_000_000, u64::MAX / 3]) {
+            let found = middle(bin(nanos) as u64);
+            assert!(found.abs_diff(nanos) <= nanos / 1000, "{nanos} {found}");
+            assert!(nanos >= 2 * BINS || found == nanos, "{nanos} {found}");
+        }
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_sorted_list() {
+        let mut delays = Delays::default();
+        assert_eq!((delays.percentile(50), delays.is_empty()), (None, true));
+        for nanos in (1..=200u64).rev() {
+            delays.add(Duration::from_nanos(nanos));
+        }
+        let found = [0, 5, 25, 50, 75, 95, 100].map(|percent| delays.percentile(percent));
+        assert_eq!(found, [1, 10, 50, 100, 150, 190, 200].map(|nanos| Some(Duration::from_nanos(nanos))));
+        assert_eq!(delays.len(), 200);
+    }
+}
