@@ -222,3 +222,40 @@ def test_figure_9_comes_out(figure_9):
 def test_the_output_is_json(figure_9):
     text = json.loads(json.dumps(figure_9.as_dict(), allow_nan=False))
     assert text["paper"] == "ndnsieve"
+
+
+def test_signals_are_read_with_their_queues_and_the_metrics_of_orders():
+    """A real run: two seconds of scenario 2, in which the prefix is moved once."""
+    from thalweg import Scenario
+    from thalweg.papers.ndnsieve import signals
+
+    tree = scenarios.scene_tree("two ways")("calibrated", Scale())
+    tree["duration"] = "3 s"
+    found = signals.read(Scenario.from_tree(tree).plan(1).run(), "two ways", "calibrated")
+    assert found["mild_over"] <= 0 < found["sieved_over"]
+    assert found["orders_without"] == found["worse"] == 0
+    assert 0 <= found["metric_least"] <= found["metric_most"] < 27.2
+    assert found["load_least"] > 0.85
+    assert signals.read(None, "two ways", "pcon") == {}
+
+
+def test_a_port_has_the_name_of_its_series():
+    from thalweg.papers.ndnsieve import signals
+
+    # links in order: c1, 260, 261, p1, p2; then those of the controller
+    assert [signals._port("two ways", n) for n in (2, 3, 5)] == [
+        "link.260",
+        "link.260.backward",
+        "link.261.backward",
+    ]
+    assert signals._port("two ways", 10) is None
+
+
+def test_a_queue_is_calm_when_it_has_been_short_for_a_while():
+    from thalweg.papers.ndnsieve import others
+
+    times = np.arange(1, 101) * scenarios.EVERY_S
+    queue = np.where((times < 0.5) | ((times > 0.6) & (times < 0.7)), 300.0, 10.0)
+    # short from 0.5 to 0.6 s, which is not 0.2 s, then from 0.7 s on
+    assert others._calm(times, queue) == pytest.approx(0.7, abs=0.021)
+    assert others._calm(times, np.full(100, 300.0)) == pytest.approx(2.0)

@@ -27,6 +27,7 @@ __all__ = [
     "shade",
     "steps",
     "svg",
+    "whole_ticks",
 ]
 
 
@@ -101,6 +102,14 @@ def logarithmic(axes: Axes, *which: str) -> None:
         axes.set_xscale("log")
     if "y" in which:
         axes.set_yscale("log")
+
+
+def whole_ticks(axes: Axes, ticks: Sequence[float]) -> None:
+    """Numbers as they are read, not powers, at a logarithmic axis of values."""
+    low, high = axes.get_ylim()
+    axes.set_yticks([tick for tick in ticks if low <= tick <= high])
+    axes.set_yticks([], minor=True)
+    axes.set_yticklabels([f"{tick:g}" for tick in axes.get_yticks()])
 
 
 def legend(figure: Figure, axes: Axes) -> None:

@@ -15,9 +15,10 @@ def _experiments() -> Mapping[str, Experiment]:
 
 
 def _measures() -> Mapping[str, Measure]:
-    from . import measures, path_measures, rule_measures
+    from . import measures, others, path_measures, rule_measures, signals
 
-    return {**rule_measures.MEASURES, **measures.MEASURES, **path_measures.MEASURES}
+    tables = (rule_measures, measures, path_measures, signals, others)
+    return {name: measure for table in tables for name, measure in table.MEASURES.items()}
 
 
 def _plates() -> Sequence[Plate]:

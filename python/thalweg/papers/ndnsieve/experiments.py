@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._base import Experiment
-from . import extracts, scenarios
+from . import extracts, others, scenarios
 
 SEEDS = 10
 
@@ -22,7 +22,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 _TITLES[scene],
                 tuple(scenarios.WAYS),
                 scenarios.scene_tree(scene),
-                extracts.network,
+                extracts.scene(scene),
                 seeds=SEEDS,
                 quick_seeds=3,
                 weight=0.3,
@@ -48,6 +48,26 @@ EXPERIMENTS: dict[str, Experiment] = {
             seeds=SEEDS,
             quick_seeds=3,
             weight=0.3,
+        ),
+        Experiment(
+            "step",
+            "A bottleneck that gets slower, under other schemes",
+            others.CASES,
+            others.step,
+            others.overload,
+            seeds=5,
+            quick_seeds=2,
+            weight=0.2,
+        ),
+        Experiment(
+            "paths",
+            "Ways that differ, under other schemes",
+            tuple(others.PATHS),
+            others.paths,
+            others.ways,
+            seeds=5,
+            quick_seeds=2,
+            weight=0.2,
         ),
         Experiment(
             "rates",

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import _read
 from .._base import Sample, Scale
+from . import signals
 from .scenarios import DATA_BITS, DURATION_S, EVERY_S, MBPS, PERIOD_S
 
 BIN_S = 0.1
 PERCENTILES = (5, 25, 50, 75, 95)
+"""Of a consumer's delays, as boxes show them."""
 FACES = ("260", "261")
 """Links of R1 towards producers, by the numbers that the paper gives their interfaces."""
+
+
+def scene(name: str) -> Callable[[Any, str, Scale], Sample]:
+    """What is kept of a run of a scenario of the paper: the network, and the controller's signals."""
+
+    def extract(result: Any, variant: str, scale: Scale) -> Sample:
+        return {**network(result, variant, scale), **signals.read(result, name, variant)}
+
+    return extract
 
 
 def network(result: Any, _variant: str, _scale: Scale) -> Sample:
@@ -26,7 +38,8 @@ def network(result: Any, _variant: str, _scale: Scale) -> Sample:
         "faces": _bins(result, "utilisation", [f"link.{face}.backward" for face in FACES]) * MBPS * 1e6,
         "delay_ms": np.array([1e3 * row["delay_s"] for row in flows]),
         "std_ms": np.array([1e3 * row["delay_std_s"] for row in flows]),
-        "boxes_ms": _boxes(result, names),
+        "boxes_ms": _boxes(flows),
+        "delay_bins_ms": _delays(result, names),
         "first_s": np.array([row["started_s"] for row in flows]),
         "marks": np.array([float(row["marks"] or 0) for row in flows]),
         "lost": _lost(result),
@@ -52,9 +65,16 @@ def _bins(result: Any, series: str, subjects: list[str], bin_s: float = BIN_S) -
     return np.stack([row.reshape(-1, size).mean(axis=1) for row in rows])
 
 
-def _boxes(result: Any, names: list[str]) -> Any:
-    """Percentiles of each consumer's recorded delays, in ms: a row for each consumer."""
-    return np.stack([1e3 * np.nanpercentile(_grid(result, "delay", name), PERCENTILES) for name in names])
+def _boxes(flows: list[dict[str, Any]]) -> Any:
+    """Percentiles of each consumer's delays, in ms: a row for each consumer."""
+    return np.array([[1e3 * row[f"delay_p{percent}_s"] for percent in PERCENTILES] for row in flows])
+
+
+def _delays(result: Any, names: list[str]) -> Any:
+    """Mean delay of all consumers in bins of 1 s, in ms."""
+    rows = np.stack([_grid(result, "delay", name).reshape(-1, round(1 / EVERY_S)) for name in names])
+    with np.errstate(invalid="ignore"):
+        return 1e3 * np.nanmean(rows, axis=(0, 2))
 
 
 def _lost(result: Any) -> float:

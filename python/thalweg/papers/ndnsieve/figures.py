@@ -46,6 +46,8 @@ LEAST_MS = 30.0
 LOOKS = {"calibrated": "ndnsieve", "literal": "ndnsieve +"}
 """Colours of the two profiles; the others have their schemes'."""
 
+TICKS_MS = (30, 50, 100, 200, 500, 1000, 2000)
+
 NUMBERS = {scene: number for number, scene in enumerate(scenarios.SCENES, 1)}
 Draw = Callable[[Samples, Scale], Figure]
 Tabulate = Callable[[Samples, Scale], Table]
@@ -177,6 +179,7 @@ def _bars(
     _plot.finish(panel, "", y, x="", margin=0.02)
     if logarithmic:
         panel.set_ylim(bottom=LEAST_MS)
+        _plot.whole_ticks(panel, TICKS_MS)
     return figure
 
 
@@ -209,9 +212,10 @@ def boxes(scene: str, name: str, claim: str) -> Draw:
             panel.tick_params(axis="x", labelrotation=90)
             _plot.finish(panel, f"C{i + 1}", "Delay (ms)" if i == 0 else "", x="", margin=0.02)
             panel.set_ylim(bottom=LEAST_MS)
+            _plot.whole_ticks(panel, TICKS_MS)
         words = (
-            "Boxes from the first to the third quartile, whiskers to the 5th and 95th percentile, of the delay of the "
-            "latest segment looked at every 20 ms; means over seeds; the axis is logarithmic."
+            "Boxes from the first to the third quartile, whiskers to the 5th and 95th percentile, of the delays of all "
+            "segments; means over seeds; the axis is logarithmic."
         )
         return Figure(
             title,

@@ -23,8 +23,12 @@ CHOICES: dict[str, str] = {
     "chance": "Interests leave up to 0.1 ms later by chance, a ninth of the time of a Data packet. Without it seeds of "
     "the same deterministic scheme would not differ (table `chance` has runs without it).",
     "delay": "From the first Interest for a segment to its Data. Means and deviations are of all segments.",
-    "boxes": "Quartiles and the 5th and 95th percentile are of the delay of the latest segment, looked at every 20 ms: "
-    "runs keep no distribution over segments, and moments without arrivals count again what came last.",
+    "boxes": "Quartiles and the 5th and 95th percentile are of all segments, to a thousandth of their delay.",
+    "operations": "Of a node, as equation (6) counts: β, ε and their comparison for each port and period, and each "
+    "signal. The calibrated profile's look at a queue every 20 ms is not among them; it is counted with what "
+    "the other schemes do for each packet, in the study `scaling`.",
+    "other work": "ICP, RAAQM, HIS, HoBHIS and NACK are as their READMEs have them. ECP, CCTCP and CHoPCoP are not among "
+    "the schemes.",
     "relations": "One scheme is below another where the ranges over all seeds do not overlap; otherwise they are not "
     "told apart, and the relation counts as missed.",
     "loss": "Data that queues dropped because they were full, of 1100 bytes each.",
@@ -33,7 +37,8 @@ CHOICES: dict[str, str] = {
 DATA = {"payload": "1024 B", "data": "1100 B"}
 DATA_BITS = 8800.0
 MBPS = 10.0
-BUFFER = "500 packets"
+QUEUE_PACKETS = 500
+BUFFER = f"{QUEUE_PACKETS} packets"
 DURATION_S = 20.0
 PERIOD_S = 0.5
 EVERY_S = 0.02
@@ -84,6 +89,8 @@ READINGS: dict[str, Way] = {
 }
 """PCON otherwise: other windows, and one of its two reactions switched off."""
 
+SERIES = ("throughput", "delay", "utilisation", "window", "backlog", "queue_marks")
+
 SCENES = ("dumbbell", "two ways", "three flows")
 """Scenarios 1 to 3."""
 
@@ -112,17 +119,18 @@ def wires(scene: str, mbps: float = MBPS) -> list[Tree]:
 def network(scene: str, way: Way, title: str, *, mbps: float = MBPS) -> Tree:
     """A scenario of the paper with a scheme in it."""
     producers = {i: ["p1", "p2"] if scene == "two ways" else f"p{i}" for i in range(1, CONSUMERS[scene] + 1)}
-    return _with(way, title, DURATION_S, wires(scene, mbps), producers, STARTS_S[scene])
+    return with_links(way, title, DURATION_S, wires(scene, mbps), producers, STARTS_S[scene])
 
 
-def _with(
+def with_links(
     way: Way,
     title: str,
     duration_s: float,
     links: list[Tree],
     producers: dict[int, Any],
-    starts_s: tuple[int, ...],
+    starts_s: tuple[float, ...],
 ) -> Tree:
+    """Consumers C1 … at the nodes c1 …, each with the producers of its prefix, over these links."""
     flows = [
         {
             "name": f"C{i}",
@@ -130,7 +138,7 @@ def _with(
             "scheme": way.scheme,
             "from": f"c{i}",
             "prefix": f"/{i}",
-            "start": f"{starts_s[i - 1]} s",
+            "start": f"{starts_s[i - 1]:g} s",
             "consumer": {"jitter": JITTER},
             **({"params": way.params} if way.params else {}),
         }
@@ -143,9 +151,10 @@ def _with(
         flows,
         ndn=way.ndn,
         producers=[{"prefix": f"/{i}", "node": node, **DATA} for i, node in producers.items()],
-        record=recording(
-            f"{EVERY_S * 1e3:g} ms", "throughput", "delay", "utilisation", "window", events=True
-        ),
+        record={
+            **recording(f"{EVERY_S * 1e3:g} ms", *SERIES, events=bool(way.app)),
+            "distributions": True,
+        },
         **({"sdn": {**way.app, "period": f"{PERIOD_S:g} s"}} if way.app else {}),
     )
 
@@ -210,7 +219,7 @@ def side_by_side(variant: str, _scale: Scale) -> Tree:
         producers |= {i: f"p{i}" for i in (2 * k + 1, 2 * k + 2)}
     links += [_wire(f"join{k}", f"b{k - 1}", f"a{k}") for k in range(1, count)]
     title = f"ndnSieve counters, {variant} routers"
-    tree = _with(WAYS["calibrated"], title, SIZES_S, links, producers, (0,) * len(producers))
+    tree = with_links(WAYS["calibrated"], title, SIZES_S, links, producers, (0,) * len(producers))
     tree.pop("record")
     return tree
 

@@ -1,0 +1,254 @@
+"""What the paper says of other schemes (§2, Table 1), as far as they are here: scenarios, what is kept, measures.
+
+Two consumers at one bottleneck of 10 Mbit/s, which falls to 3 Mbit/s after 10 s; and scenario 2 with a way that is
+three times as long.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _read
+from .._base import Measure, Measured, Quantity, Sample, Samples, Scale, Tree
+from .._common import recording
+from .measures import each
+from .scenarios import (
+    DATA_BITS,
+    DURATION_S,
+    EVERY_S,
+    STARTS_S,
+    Way,
+    network,
+    wires,
+    with_links,
+)
+
+STEP_S = 10.0
+SLOW_MBPS = 3.0
+
+STEPS: dict[str, Way] = {
+    "AIMD": Way("AIMD, consumers alone", {}, "aimd"),
+    "CUBIC": Way("CUBIC, consumers alone", {}, "cubic"),
+    "HIS": Way("HIS, hop by hop", {"link": "his"}, "his"),
+    "HoBHIS": Way("HoBHIS, hop by hop", {"link": "hobhis"}, "hobhis"),
+    "NACK": Way("NACK, hop by hop", {"strategy": "nack"}, "nack"),
+    "PCON": Way("PCON, both", {"strategy": "pcon", "link": "pcon"}, "pcon"),
+    "calibrated": Way(
+        "ndnSieve, calibrated, both",
+        {"link": "ndnsieve"},
+        "ndnsieve",
+        app={"app": "ndnsieve"},
+    ),
+}
+"""Who reacts where."""
+
+BLIND = "HIS, constant"
+"""Consumers that go on asking at 10 Mbit/s, whatever routers say."""
+
+ROUNDS = {"strategy": "weighted"}
+"""One next hop after the other, by chance and with equal weights."""
+
+PATHS: dict[str, Way] = {
+    "ICP, two ways": Way("ICP", ROUNDS, "icp"),
+    "ICP, one way": Way("ICP", {}, "icp"),
+    "RAAQM, two ways": Way("RAAQM", {"strategy": "raaqm", "link": "raaqm"}, "raaqm"),
+    "RAAQM, one way": Way("RAAQM", {"link": "raaqm"}, "raaqm"),
+}
+
+CASES = (*STEPS, BLIND)
+
+
+def step(variant: str, _scale: Scale) -> Tree:
+    """The dumbbell, whose middle link falls to 3 Mbit/s."""
+    way = STEPS["HIS"] if variant == BLIND else STEPS[variant]
+    tree = network("dumbbell", way, f"ndnSieve paper, a link that gets slower: {variant}")
+    tree["events"] = [{"at": f"{STEP_S:g} s", "link": "core", "rate": f"{SLOW_MBPS:g} Mbit/s"}]
+    tree["record"] = recording(f"{EVERY_S * 1e3:g} ms", "throughput", "backlog", "utilisation")
+    if variant == BLIND:
+        for flow in tree["flows"]:
+            flow.pop("scheme")
+            flow["source"] = {"kind": "constant", "interests": 5e6 / DATA_BITS}
+    return tree
+
+
+def paths(variant: str, _scale: Scale) -> Tree:
+    """Scenario 2, its second way three times as long."""
+    links = wires("two ways")
+    for one in links:
+        if one["name"] in ("261", "p2"):
+            one["delay"] = "30 ms"
+    title = f"ndnSieve paper, ways that differ: {variant}"
+    return with_links(PATHS[variant], title, DURATION_S, links, {1: ["p1", "p2"]}, STARTS_S["two ways"])
+
+
+# --- what is kept ----------------------------------------------------------------------------------------------------
+
+
+def overload(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """What was lost, refused and asked for, the longest delay, the queue after the step, and bytes of refusals."""
+    flows, nodes, links = (getattr(result, name).to_dicts() for name in ("flows", "nodes", "links"))
+    own = [row for row in links if not row["link"].startswith("control")]
+    times, backlog = _read.one(result, "backlog", "link.core.backward")
+    after = times > STEP_S + 1e-9
+    nacks = sum(row["nacks_out"] or 0 for row in nodes)
+    interest_bytes = 50.0
+    return {
+        "lost": float(sum(row["drops_queue_full"] for row in own if row["direction"] == "backward")),
+        "turned_away": float(sum((row["refused"] or 0) + (row["policed"] or 0) for row in nodes)),
+        "asked": float(sum(row["sent_packets"] for row in flows)),
+        "longest_ms": 1e3 * max(row["delay_max_s"] or 0.0 for row in flows),
+        "calm_s": _calm(times[after] - STEP_S, backlog[after]),
+        "worst_queue": float(backlog[after].max()),
+        "nack_share": nacks * interest_bytes / sum(row["sent_bytes"] for row in own),
+    }
+
+
+def _calm(times: Any, backlog: Any, packets: float = 100.0, span_s: float = 0.2) -> float:
+    """Seconds until the queue has been below 100 packets for 0.2 s; all of them where it never is."""
+    size = round(span_s / EVERY_S)
+    low = np.convolve(backlog < packets, np.ones(size), "valid") >= size
+    return float(times[np.argmax(low)]) if low.any() else float(times[-1])
+
+
+def ways(result: Any, _variant: str, _scale: Scale) -> Sample:
+    """What a consumer had, and how much it asked for again."""
+    (flow,) = result.flows.to_dicts()
+    return {
+        "mbps": flow["throughput_bps"] / 1e6,
+        "again": 100 * flow["retransmits"] / flow["sent_packets"],
+    }
+
+
+# --- measures --------------------------------------------------------------------------------------------------------
+
+
+def _of(samples: Samples, name: str, key: str, unit: str = "") -> Quantity:
+    return each(samples, "step", name, lambda s: s[key], unit)
+
+
+def icp(samples: Samples) -> Measured:
+    """What a second way brings ICP and RAAQM, and what ICP asks for again in vain."""
+    mbps = {name: each(samples, "paths", name, lambda s: s["mbps"], "Mbit/s") for name in PATHS}
+
+    def gain(scheme: str) -> Quantity:
+        two, one = (mbps[f"{scheme}, {n} way{'s' if n == 'two' else ''}"] for n in ("two", "one"))
+        return Quantity(tuple(a / b for a, b in zip(two.values, one.values, strict=True)))
+
+    raaqm = gain("RAAQM")
+    found = gain("ICP")
+    return {
+        "icp_gain": found,
+        "raaqm_gain": raaqm,
+        "raaqm_over_icp": Quantity(
+            tuple(
+                a / b
+                for a, b in zip(mbps["RAAQM, two ways"].values, mbps["ICP, two ways"].values, strict=True)
+            )
+        ),
+        "icp_again": each(samples, "paths", "ICP, two ways", lambda s: s["again"], "%"),
+        "icp_again_one": each(samples, "paths", "ICP, one way", lambda s: s["again"], "%"),
+    }
+
+
+def alone(samples: Samples) -> Measured:
+    """Lost Data and longest delays: the least of consumers alone, less the most of the others."""
+    both = ("PCON", "calibrated")
+    hops = ("HIS", "HoBHIS", "NACK")
+
+    def worst(key: str, unit: str) -> Measured:
+        mine = [_of(samples, name, key, unit) for name in ("AIMD", "CUBIC")]
+        return {
+            f"{key}_alone": min(mine, key=lambda q: q.mean),
+            f"{key}_hop_by_hop": max((_of(samples, name, key, unit) for name in hops), key=lambda q: q.mean),
+            f"{key}_both": max((_of(samples, name, key, unit) for name in both), key=lambda q: q.mean),
+        }
+
+    lost, longest = worst("lost", "packets"), worst("longest_ms", "ms")
+    return {
+        **lost,
+        **longest,
+        "more_lost": Quantity(
+            (lost["lost_alone"].mean - max(lost["lost_hop_by_hop"].mean, lost["lost_both"].mean),)
+        ),
+        "longer": Quantity(
+            (
+                longest["longest_ms_alone"].mean
+                - max(longest["longest_ms_hop_by_hop"].mean, longest["longest_ms_both"].mean),
+            )
+        ),
+    }
+
+
+def hop_by_hop(samples: Samples) -> Measured:
+    """How soon the queue is calm again, and what routers turn away of consumers that do not listen."""
+    calm = {name: _of(samples, name, "calm_s", "s") for name in ("AIMD", "HIS", "HoBHIS", "NACK")}
+    slowest = max((calm[name] for name in ("HIS", "HoBHIS", "NACK")), key=lambda q: q.mean)
+    return {
+        "calm_alone": calm["AIMD"],
+        "calm_hop_by_hop": slowest,
+        "sooner": Quantity((calm["AIMD"].mean - slowest.mean,), "s"),
+        "turned_away": Quantity(
+            tuple(
+                100 * a / b
+                for a, b in zip(
+                    _of(samples, BLIND, "turned_away").values,
+                    _of(samples, BLIND, "asked").values,
+                    strict=True,
+                )
+            ),
+            "%",
+        ),
+    }
+
+
+def nacks(samples: Samples) -> Measured:
+    """Bytes of refusals of all bytes."""
+    share = _of(samples, "NACK", "nack_share")
+    return {"nack_percent": Quantity(tuple(100 * value for value in share.values), "%")}
+
+
+def one_path(samples: Samples) -> Measured:
+    """Scenario 3 of PCON over PCON whose forwarders keep their shares."""
+
+    def total(sample: Sample) -> float:
+        return float(sample["throughput"].sum(axis=0)[50:].mean()) / 1e6
+
+    alone_ = each(samples, "readings", "three flows: no shift", total, "Mbit/s")
+    free = each(samples, "three flows", "pcon", total, "Mbit/s")
+    return {
+        "one_path": alone_,
+        "all_paths": free,
+        "gain": Quantity(tuple(a / b for a, b in zip(free.values, alone_.values, strict=True))),
+    }
+
+
+def disorder(samples: Samples) -> Measured:
+    """In scenario 3 under PCON: how delay goes with the share of 261, and what it is without a share."""
+    rows = samples["three flows", "pcon"]
+
+    def correlation(sample: Sample) -> float:
+        faces = sample["faces"].reshape(2, -1, 10).mean(axis=2)[:, 3:]
+        share = faces[1] / np.maximum(faces.sum(axis=0), 1.0)
+        delays = sample["delay_bins_ms"][3:]
+        return float(np.corrcoef(share, delays)[0, 1])
+
+    kept = each(samples, "readings", "three flows: no shift", lambda s: float(s["delay_ms"].mean()), "ms")
+    moved = each(samples, "three flows", "pcon", lambda s: float(s["delay_ms"].mean()), "ms")
+    return {
+        "correlation": Quantity(tuple(correlation(sample) for sample in rows)),
+        "delay_without": kept,
+        "delay_with": moved,
+    }
+
+
+MEASURES: dict[str, Measure] = {
+    "icp_two_ways": Measure(("paths",), icp),
+    "consumers_alone": Measure(("step",), alone),
+    "hop_by_hop": Measure(("step",), hop_by_hop),
+    "nack_load": Measure(("step",), nacks),
+    "one_path": Measure(("three flows", "readings"), one_path),
+    "disorder": Measure(("three flows", "readings"), disorder),
+}
+"""Measures by name."""

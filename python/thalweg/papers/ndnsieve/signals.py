@@ -1,0 +1,189 @@
+"""What the controller heard and did, signal by signal, beside the queues and marks of the ports that it was about."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .. import _read
+from .._base import Measure, Measured, Sample, Samples
+from .measures import each
+from .scenarios import EVERY_S, PERIOD_S, QUEUE_PACKETS, SCENES, wires
+
+LEVELS = {"calibrated": 3, "literal": 450}
+"""Packets in a queue up to which congestion is not severe, by profile."""
+
+
+def read(result: Any, scene: str, way: str) -> Sample:
+    """Of each signal the queue and whether it passed, of each order the metrics, and what was marked."""
+    if way not in LEVELS:
+        return {}
+    signals = _rows(result, ("signal_mild", "signal_sieved"))
+    passed = np.array([event == "signal_mild" for _, event, _ in signals], dtype=bool)
+    times = np.array([time for time, _, _ in signals])
+    ports = [_port(scene, int(value)) for _, _, value in signals]
+    loads = np.array([value for _, _, value in _rows(result, ("signal_load",))])
+    held = np.array([value for _, _, value in _rows(result, ("signal_occupancy",))]) * QUEUE_PACKETS
+    present = _rows(result, ("metric_present",))
+    metrics = np.array([value for _, _, value in _rows(result, ("metric_present", "metric_taken"))])
+    ordered = [_latest(signals, time) for time, _, _ in present]
+    return {
+        "signal_error": _error(result, times, ports, held),
+        "load_least": float(loads.min()) if len(loads) else float("nan"),
+        "mild_over": float(held[passed].max() if passed.any() else 0.0) - LEVELS[way],
+        "sieved_over": float(held[~passed].min() if (~passed).any() else QUEUE_PACKETS) - LEVELS[way],
+        "orders_without": float(sum(index is None for index in ordered)),
+        "metric_least": float(metrics.min()) if len(metrics) else float("nan"),
+        "metric_most": float(metrics.max()) if len(metrics) else float("nan"),
+        "worse": float(_worse(result)),
+        "both": float(
+            sum(
+                _marked(result, ports[index], times[index]) > 0
+                for index in ordered
+                if index is not None and ports[index] is not None
+            )
+        ),
+        **_marks(result, LEVELS[way]),
+    }
+
+
+def _rows(result: Any, names: tuple[str, ...]) -> list[tuple[float, str, float]]:
+    """Time, name and number of some events, in the order in which they happened."""
+    import polars
+
+    part = result.events.filter(polars.col("event").is_in(list(names)))
+    return list(zip(part["time_s"].to_list(), part["event"].to_list(), part["value"].to_list(), strict=True))
+
+
+def _port(scene: str, number: int) -> str | None:
+    """A port by the name that its series have; none for those of control links."""
+    links = wires(scene)
+    if number // 2 >= len(links):
+        return None
+    return f"link.{links[number // 2]['name']}" + (".backward" if number % 2 else "")
+
+
+def _latest(signals: list[tuple[float, str, float]], time: float) -> int | None:
+    """The signal that an order followed: one of the same instant that passed."""
+    found = [
+        index
+        for index, (at, name, _) in enumerate(signals)
+        if name == "signal_mild" and abs(at - time) < 1e-9
+    ]
+    return found[-1] if found else None
+
+
+def _error(result: Any, times: Any, ports: list[str | None], held: Any) -> float:
+    """Packets by which what was reported differs from the mean queue of the same 20 ms, in the mean."""
+    errors = []
+    for time, port, packets in zip(times, ports, held, strict=True):
+        if port is None:
+            continue
+        grid, backlog = _read.one(result, "backlog", port)
+        # the status left at the end of the period, and what was recorded ends there
+        end = PERIOD_S * np.floor(time / PERIOD_S)
+        errors.append(abs(packets - backlog[np.argmin(np.abs(grid - end))]))
+    return float(np.mean(errors)) if errors else 0.0
+
+
+def _marked(result: Any, port: str | None, time: float) -> float:
+    """Packets that a port marked in the period that a signal at `time` was about."""
+    if port is None:
+        return 0.0
+    grid, marks = _read.one(result, "queue_marks", port)
+    end = PERIOD_S * np.floor(time / PERIOD_S)
+    inside = (grid > end - PERIOD_S + EVERY_S / 2) & (grid < end + EVERY_S / 2)
+    return float(marks[inside].sum())
+
+
+def _worse(result: Any) -> int:
+    """Moves to a way whose metric was above that of the way that was left."""
+    rows = _rows(result, ("metric_present", "metric_taken"))
+    pairs = pairwise(rows)
+    return sum(
+        taken > present + 1e-3
+        for (_, first, present), (_, second, taken) in pairs
+        if (first, second) == ("metric_present", "metric_taken")
+    )
+
+
+def _marks(result: Any, level: int) -> Sample:
+    """Marks of queues that never passed a level, and all."""
+    rows = [row for row in result.links.to_dicts() if not row["link"].startswith("control")]
+    below = sum(row["marked_packets"] for row in rows if row["queue_max_packets"] <= level)
+    return {"marks_below": float(below), "marks_all": float(sum(row["marked_packets"] for row in rows))}
+
+
+# --- measures --------------------------------------------------------------------------------------------------------
+
+
+def _by_scene(samples: Samples, way: str, key: str, unit: str = "") -> Measured:
+    return {
+        f"{key}_{i}": each(samples, scene, way, lambda s: s[key], unit) for i, scene in enumerate(SCENES, 1)
+    }
+
+
+def occupancy(samples: Samples) -> Measured:
+    """How far reported queues are from recorded ones."""
+    return _by_scene(samples, "calibrated", "signal_error", "packets")
+
+
+def metrics(samples: Samples) -> Measured:
+    """The least and greatest metric of any order, where there are orders: scenarios 2 and 3."""
+    found: Measured = {}
+    for i, scene in ((2, "two ways"), (3, "three flows")):
+        for key in ("metric_least", "metric_most"):
+            found[f"{key}_{i}"] = each(samples, scene, "calibrated", lambda s, key=key: s[key])  # type: ignore[misc]
+    return found
+
+
+def choices(samples: Samples) -> Measured:
+    """Moves to a dearer way."""
+    found = _by_scene(samples, "calibrated", "worse", "moves")
+    return {**found, **{f"{k}L": q for k, q in _by_scene(samples, "literal", "worse", "moves").items()}}
+
+
+def sieve(way: str) -> Measure:
+    """By how much queues of signals that passed, and of those that did not, exceed the level; orders without a signal."""
+
+    def function(samples: Samples) -> Measured:
+        return {
+            **_by_scene(samples, way, "mild_over", "packets"),
+            **_by_scene(samples, way, "sieved_over", "packets"),
+            **_by_scene(samples, way, "orders_without", "orders"),
+        }
+
+    return Measure(SCENES, function)
+
+
+def marks(way: str) -> Measure:
+    """Marks of queues that were never severe, and all marks."""
+
+    def function(samples: Samples) -> Measured:
+        return {
+            **_by_scene(samples, way, "marks_below", "packets"),
+            **_by_scene(samples, way, "marks_all", "packets"),
+        }
+
+    return Measure(SCENES, function)
+
+
+def both(way: str) -> Measure:
+    """Periods in which a port was marked by and an order was given for."""
+    return Measure(SCENES, lambda samples: _by_scene(samples, way, "both", "periods"))
+
+
+MEASURES: dict[str, Measure] = {
+    "occupancy": Measure(SCENES, occupancy),
+    "metrics": Measure(SCENES, metrics),
+    "choices": Measure(SCENES, choices),
+    "sieve": sieve("calibrated"),
+    "sieve_literal": sieve("literal"),
+    "severe_marks": marks("calibrated"),
+    "severe_marks_literal": marks("literal"),
+    "both_reactions": both("calibrated"),
+    "both_reactions_literal": both("literal"),
+}
+"""Measures by name."""
