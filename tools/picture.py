@@ -144,6 +144,50 @@ def background_and_real_time():
     print(f"{page.relative_to(ROOT)} written")
 
 
+SAID = {
+    "table-controller": ("throughput_mbps", "swings_mbps", "moves", "delay_ms", "orders", "said_again"),
+    "table-death": ("before_mbps", "dead_mbps", "after_mbps", "swings_mbps", "moves", "recovery_s"),
+    "table-sizes": (
+        "throughput_mbps",
+        "jain",
+        "delay_ms",
+        "lost_percent",
+        "packets_per_router",
+        "by_period",
+        "by_packet",
+        "controller",
+        "messages",
+        "moves",
+    ),
+}
+"""Tables of ndnSieve beyond its paper, and their columns on its page."""
+
+
+def scaling():
+    kept = ROOT / "out" / "scaling" / "measurements"
+    done = papers.reproduce("scaling", jobs=os.cpu_count() or 1, out=kept)
+    for name, figure in done.figures.items():
+        wide, high = size_of(figure.svg)
+        drawn = part(figure.svg, 20, 12, 860, 860 * high / wide)
+        framed(f"scaling-{name}.svg", 900, round(860 * high / wide) + 24, [drawn])
+    page = ROOT / "docs" / "named-data-control.md"
+    text = page.read_text(encoding="utf-8")
+    for name, columns in SAID.items():
+        rows = [
+            {key: row[key] for key in row if key.removesuffix("_ci95") in ("case", *columns)}
+            for row in done.tables[name].rows()
+        ]
+        text = filled(text, name, markdown(rows))
+    page.write_text(text, encoding="utf-8")
+    print(f"{page.relative_to(ROOT)} written")
+
+
+def size_of(svg):
+    """Width and height of a drawing, by its view box."""
+    _, _, wide, high = re.search(r'viewBox="([^"]+)"', svg)[1].split()
+    return float(wide), float(high)
+
+
 def filled(text, name, lines):
     """A page with lines between the marks of that name."""
     block = re.compile(rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)", re.DOTALL)
@@ -165,6 +209,7 @@ def main():
     first_run()
     named_data()
     background_and_real_time()
+    scaling()
     coarse_clocks()
     feedback_scaling()
     return 0

@@ -21,6 +21,7 @@ from .mca import PAPER as MCA
 from .mircc import PAPER as MIRCC
 from .named_data import STUDY as NAMED_DATA
 from .ndnsieve import PAPER as NDNSIEVE
+from .scaling import STUDY as SCALING
 from .srmcc import PAPER as SRMCC
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ __all__ = ["PAPERS", "STUDIES", "Figure", "Paper", "Reproduction", "Study", "Tab
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CVIHIS, MCA, MIRCC, NDNSIEVE, SRMCC)}
 """Every paper that can be reproduced, by name."""
 
-STUDIES: dict[str, Study] = {study.name: study for study in (AGREEMENT, BACKGROUND, NAMED_DATA, REAL_TIME)}
+STUDIES: dict[str, Study] = {
+    study.name: study for study in (AGREEMENT, BACKGROUND, NAMED_DATA, REAL_TIME, SCALING)
+}
 """Comparisons of our own, by name."""
 
 
