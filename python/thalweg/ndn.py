@@ -70,13 +70,15 @@ def get(
     access: str | None = None,
     patience: str | None = None,
     sha256: str | None = None,
+    pcap: str | Path | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> dict[str, Any]:
     """Fetches the file `name` and writes it to `out`, or to standard output where that is None.
 
     `out` is there only when it is whole. Quantities are texts with units, such as `lifetime="4 s"`. `access` is the
-    rate at which Data can reach this host, for schemes that want to know it. What came, with its counts, is a dict;
-    raises `NdnError` where it is not whole, `ValueError` for what cannot be meant, and `Interrupted` after Ctrl-C.
+    rate at which Data can reach this host, for schemes that want to know it. The frames are written to the capture
+    file `pcap`. What came, with its counts, is a dict; raises `NdnError` where it is not whole, `ValueError` for what
+    cannot be meant, and `Interrupted` after Ctrl-C.
     """
     wanted = {
         "name": name,
@@ -91,6 +93,7 @@ def get(
         "access": access,
         "patience": patience,
         "sha256": sha256,
+        "pcap": None if pcap is None else str(pcap),
         "now_ns": time.time_ns(),
     }
     if sha256 is not None and (len(sha256) != 64 or set(sha256.lower()) - set("0123456789abcdef")):
@@ -120,13 +123,14 @@ def put(
     freshness: str | None = None,
     cost: int = 0,
     register: bool = True,
+    pcap: str | Path | None = None,
     stop: threading.Event | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> dict[str, Any]:
     """Serves `file` under `name` until Ctrl-C, or until `stop` is set; what was served, with its counts, is a dict.
 
-    What is no path is read whole, into memory. The version is the time in microseconds where none is given.
-    Raises `NdnError` where it cannot be served.
+    What is no path is read whole, into memory. The version is the time in microseconds where none is given. The frames
+    are written to the capture file `pcap`. Raises `NdnError` where it cannot be served.
     """
     wanted = {
         "name": name,
@@ -136,6 +140,7 @@ def put(
         "freshness": freshness,
         "cost": cost,
         "register": register,
+        "pcap": None if pcap is None else str(pcap),
         "now_ns": time.time_ns(),
     }
     words = json.dumps({key: value for key, value in wanted.items() if value is not None})

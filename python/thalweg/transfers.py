@@ -94,12 +94,13 @@ def send(
     receivers: int = 1,
     interface: str | None = None,
     bind: str | None = None,
+    pcap: str | Path | None = None,
 ) -> Transfer:
     """A transfer of a file, or of standard input where `path` is `None`.
 
     With a host in `to` it calls, without one it listens. With a `group`, such as `"239.1.2.3:9000"`, it listens, and sends
     to all receivers that call, once `receivers` of them are there. `rate` and `timely` are quantities such as
-    `"20 Mbit/s"` and `"500 ms"`. Raises `TransferError`.
+    `"20 Mbit/s"` and `"500 ms"`. What is sent and received is written to the capture file `pcap`. Raises `TransferError`.
     """
     called = name or (Path(path).name if path is not None else "stdin")
     told = {
@@ -118,6 +119,7 @@ def send(
         "id": secrets.randbits(63),
         "key": _key(key),
         "patience_s": patience_s,
+        "pcap": None if pcap is None else str(pcap),
     }
     return Transfer("send", told)
 
@@ -133,10 +135,12 @@ def receive(
     patience_s: float | None = None,
     family: int = 0,
     interface: str | None = None,
+    pcap: str | Path | None = None,
 ) -> Transfer:
     """A transfer into a folder, or to standard output where `into` is `None`.
 
-    Without a host in `at` it listens, with one it calls. Raises `TransferError`.
+    Without a host in `at` it listens, with one it calls. What is sent and received is written to the capture file `pcap`.
+    Raises `TransferError`.
     """
     if into is not None and not Path(into).is_dir():
         raise TransferError(f"{into}: no such folder")
@@ -148,6 +152,7 @@ def receive(
         "replace": replace,
         "key": _key(key),
         "patience_s": patience_s,
+        "pcap": None if pcap is None else str(pcap),
     }
     return Transfer("receive", told)
 

@@ -76,14 +76,21 @@ def test_a_file_is_served_and_fetched(tmp_path: Path, capsys: pytest.CaptureFixt
 
     def serve() -> None:
         served.update(
-            ndn.put("/test/f", file, face=pipe.face, stop=stop, progress=lambda at: at.ready and ready.set())
+            ndn.put(
+                "/test/f",
+                file,
+                face=pipe.face,
+                pcap=tmp_path / "put.pcapng",
+                stop=stop,
+                progress=lambda at: at.ready and ready.set(),
+            )
         )
 
     producer = threading.Thread(target=serve)
     producer.start()
     assert ready.wait(20)
     words = ["ndn", "get", "/test/f", "-o", str(copy), "--face", pipe.face, "--scheme", "aimd", "--json"]
-    assert call(words) == 0
+    assert call([*words, "--pcap", str(tmp_path / "get.pcapng")]) == 0
     told = json.loads(capsys.readouterr().out)
     stop.set()
     producer.join(20)
@@ -98,6 +105,24 @@ def test_a_file_is_served_and_fetched(tmp_path: Path, capsys: pytest.CaptureFixt
     assert served["segments"] >= 64
     assert served["metadata"] == 1
     assert list(tmp_path.glob(".copy*")) == [], "no part is left"
+    traffic = told["traffic"]
+    assert told["captured"] == traffic["frames_sent"] + traffic["frames_received"]
+    tool = shutil.which("tshark")
+    if tool is None:
+        pytest.skip("there is no tshark to read the captures with")
+    lua = Path(tw.__file__).parent / "wireshark" / "ndn.lua"
+
+    def column(path: str, rule: str, field: str) -> list[str]:
+        words = [tool, "-X", f"lua_script:{lua}", "-r", str(tmp_path / path)]
+        words += ["-o", "udp.check_checksum:TRUE", "-Y", rule, "-T", "fields", "-e", field]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+
+    came = 'ndn.packet == "Data" && frame.interface_name == "received"'
+    names = column("get.pcapng", came, "ndn.name")
+    assert {f"{told['name']}/seg={n}" for n in range(64)} <= set(names)
+    assert set(names) <= set(column("put.pcapng", came.replace("received", "sent"), "ndn.name"))
+    for path in ("get.pcapng", "put.pcapng"):
+        assert column(path, "_ws.malformed || udp.checksum.status == 0", "frame.number") == []
 
 
 def test_mistakes_are_said_in_plain_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -275,3 +277,72 @@ def test_mistakes_are_refused_in_words(words: tuple[str, ...], said: str, tmp_pa
     out, err = process.communicate(timeout=LONGEST_S)
     assert process.returncode == 2
     assert said in (out + err).decode()
+
+
+def packets(path: Path) -> list[tuple[int, bytes]]:
+    """Interface and bytes of each packet in a capture, whose blocks have to be whole."""
+    page, at, found = path.read_bytes(), 0, []
+    while at < len(page):
+        kind, length = struct.unpack_from("<II", page, at)
+        assert struct.unpack_from("<I", page, at + length - 4) == (length,)
+        if kind == 6:
+            interface, _, _, kept = struct.unpack_from("<IIII", page, at + 8)
+            found.append((interface, page[at + 28 : at + 28 + kept]))
+        at += length
+    return found
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
+def test_captures_of_both_ends_hold_the_same_datagrams(
+    file: Path, into: Path, tmp_path: Path, host: str
+) -> None:
+    four = host == "127.0.0.1"
+    try:
+        at = port() if four else port(socket.AF_INET6, "::1")
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    here, there = tmp_path / "here.pcapng", tmp_path / "there.pcapng"
+    receiver = start("recv", at, "--into", into, "--pcap", there, "--json")
+    sent = end(start("send", file, f"{host}:{at}", "--rate", "50 Mbit/s", "--pcap", here, "--json"))
+    got = end(receiver)
+    assert (sent["code"], got["code"]) == (0, 0)
+    ours, theirs = packets(here), packets(there)
+    assert (len(ours), len(theirs)) == (sent["captured"], got["captured"])
+    assert len([1 for interface, _ in ours if interface == 0]) == sent["stats"]["sent_datagrams"]
+    came = [packet for interface, packet in theirs if interface == 1]
+    assert len(came) >= 3_000_000 // 1428
+    # with headers and all: the receiver listens at every address and yet knows which one was called
+    assert set(came) <= {packet for interface, packet in ours if interface == 0}
+    tool = shutil.which("tshark")
+    if tool is None:
+        pytest.skip("there is no tshark to read the captures with")
+    checked = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"]
+    wrong = "_ws.malformed || ip.checksum.status == 0 || udp.checksum.status == 0 || frame.time_delta < 0"
+    for path, rule, many in (
+        (here, wrong, 0),
+        (there, wrong, 0),
+        (there, f'udp.dstport == {at} && frame.interface_name == "received"', len(came)),
+        (here, "ip" if four else "ipv6", len(ours)),
+    ):
+        command = [tool, "-r", str(path), *checked, "-Y", rule]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert len(done.stdout.splitlines()) == many, rule
+
+
+def test_a_capture_is_whole_after_ctrl_c_and_one_that_cannot_be_is_refused(
+    file: Path, into: Path, tmp_path: Path
+) -> None:
+    at = port()
+    path = tmp_path / "here.pcapng"
+    receiver = start("recv", at, "--into", into, "--json")
+    sender = start("send", file, f"127.0.0.1:{at}", "--rate", "5 Mbit/s", "--pcap", path, "--json")
+    until(lambda: blocks(into) >= 1)
+    sender.send_signal(signal.SIGINT)
+    sent = end(sender)
+    assert (sent["code"], end(receiver)["code"]) == (130, 1)
+    assert len(packets(path)) == sent["captured"] > 100
+    refused = start("recv", at, "--into", into, "--pcap", tmp_path / "nowhere" / "x")
+    _, err = refused.communicate(timeout=LONGEST_S)
+    assert refused.returncode == 2
+    # however the lines are broken
+    assert "nowhere/x:Nosuchfile" in "".join(err.decode().split())

@@ -23,6 +23,7 @@ mod replay;
 mod send;
 mod session;
 mod settings;
+mod tapped;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -39,5 +40,6 @@ pub use outer::{Batch, Fate, Outer, Train};
 pub use receive::receive;
 pub use send::{send, transport_of};
 pub use settings::{Accept, Cargo, Limits, Meet, Scheme, Secret, Settings, Store};
+pub use tapped::{Captured, Recorder, Tapped};
 pub use udp::{Interface, Multicast, Udp, wake_exactly};
 pub use wire::stream::Offer;

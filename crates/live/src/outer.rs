@@ -31,6 +31,11 @@ pub trait Outer {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// Where what is sent to `peer` comes from, and where what it sends arrives; `None` where nobody knows. For captures.
+    fn end_towards(&self, _peer: SocketAddr) -> Option<SocketAddr> {
+        None
+    }
+
     /// Fills `bytes` with chance that nobody can foresee.
     fn surprise(&mut self, bytes: &mut [u8]);
 }
@@ -73,6 +78,8 @@ pub enum Fate {
 pub struct Batch {
     /// Room for them; [`Batch::push`] and those who fill it themselves say where each stands.
     pub room: Box<[u8]>,
+    /// The group that all of them were sent to, if they came by one.
+    pub group: Option<SocketAddr>,
     found: Vec<Found>,
 }
 
@@ -87,11 +94,12 @@ struct Found {
 impl Batch {
     /// A batch with so many bytes of room.
     pub fn new(room: usize) -> Self {
-        Self { room: vec![0; room].into_boxed_slice(), found: Vec::new() }
+        Self { room: vec![0; room].into_boxed_slice(), group: None, found: Vec::new() }
     }
 
     /// Forgets all datagrams.
     pub fn clear(&mut self) {
+        self.group = None;
         self.found.clear();
     }
 

@@ -29,7 +29,7 @@ pub struct Udp {
     state: UdpSocketState,
     multicast: Multicast,
     /// What is sent to a group comes here.
-    group: Option<(UdpSocket, UdpSocketState)>,
+    group: Option<(UdpSocket, UdpSocketState, SocketAddr)>,
     /// The group has its turn first.
     group_first: bool,
     began: Instant,
@@ -198,7 +198,7 @@ impl Outer for Udp {
     fn wait(&mut self, until: Time) {
         let span = until.saturating_since(self.now());
         if span > Duration::ZERO {
-            let group = self.group.as_ref().map(|(socket, _)| socket.as_fd());
+            let group = self.group.as_ref().map(|(socket, ..)| socket.as_fd());
             let fds = [self.socket.as_fd()].into_iter().chain(group);
             await_readable(fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect(), span);
         }
@@ -206,12 +206,17 @@ impl Outer for Udp {
 
     fn receive(&mut self, batch: &mut Batch) -> bool {
         batch.clear();
-        let Some((socket, state)) = &self.group else { return take(&self.socket, &self.state, batch) };
+        let Some((socket, state, group)) = &self.group else {
+            return take(&self.socket, &self.state, batch);
+        };
         // each has its turn, whatever comes to the other
         self.group_first = !self.group_first;
-        let mut turns = [(&self.socket, &self.state), (socket, state)];
+        let mut turns = [(&self.socket, &self.state, None), (socket, state, Some(*group))];
         turns.rotate_left(usize::from(self.group_first));
-        turns.iter().any(|(socket, state)| take(socket, state, batch))
+        turns.iter().any(|(socket, state, group)| {
+            batch.group = *group;
+            take(socket, state, batch)
+        })
     }
 
     fn send(&mut self, train: &Train<'_>) -> Fate {
@@ -246,8 +251,22 @@ impl Outer for Udp {
         let socket: UdpSocket = socket.into();
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), BUFFER);
-        self.group = Some((socket, state));
+        self.group = Some((socket, state, group));
         Ok(())
+    }
+
+    fn end_towards(&self, peer: SocketAddr) -> Option<SocketAddr> {
+        let here = self.socket.local_addr().ok()?;
+        if !here.ip().is_unspecified() {
+            return Some(here);
+        }
+        if let (true, Interface::Address(ip)) = (peer.ip().is_multicast(), self.multicast.interface) {
+            return Some(SocketAddr::from((ip, here.port())));
+        }
+        // the address that routes choose: a socket that is connected has it, and sends nothing by that
+        let asked = UdpSocket::bind(SocketAddr::new(here.ip(), 0)).ok()?;
+        asked.connect(peer).ok()?;
+        Some(SocketAddr::new(asked.local_addr().ok()?.ip(), here.port()))
     }
 
     fn surprise(&mut self, bytes: &mut [u8]) {

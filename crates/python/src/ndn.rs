@@ -5,7 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ::live::ndn::{self, Discovery, Face, Failure, Fetch, Fetched, Place, Serve, Served};
+use ::live::ndn::{self, Carrier, Discovery, Face, Failure, Fetch, Fetched, Place, Serve, Served};
+use ::live::{Captured, Recorder, Tapped};
 use contract::{Count, Meter, ParamValue};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -97,18 +98,26 @@ pub fn ndn_get(py: Python<'_>, wanted: &str, path: Option<&str>, control: &NdnCo
     fetch.sha256 = digest(text(&asked, "sha256"));
     fetch.seed = now_ns(&asked);
     let control = Arc::clone(&control.0);
+    let (capture, mut captured) = (capture(&asked)?, None);
     let fetched = py.detach(|| -> io::Result<Fetched> {
         let mut out: Box<dyn Write> = match path {
             Some(path) => Box::new(BufWriter::with_capacity(BUFFER, File::create(path)?)),
             None => Box::new(BufWriter::with_capacity(BUFFER, io::stdout())),
         };
         Ok(match ndn::connect(&place) {
-            Ok(socket) => ndn::fetch(&mut Face::new(socket, fetch.seed), &fetch, &mut *out, &control),
+            Ok(socket) => {
+                let mut face = Face::new(tap(socket, capture)?, fetch.seed);
+                let fetched = ndn::fetch(&mut face, &fetch, &mut *out, &control);
+                captured = face.carrier().finish();
+                fetched
+            }
             Err(failure) => Fetched { failure: Some(failure), ..Fetched::default() },
         })
     });
     let fetched = fetched.map_err(|error| PyOSError::new_err(format!("{}: {error}", path.unwrap_or("-"))))?;
-    Ok(told_of_fetch(&fetched).to_string())
+    let mut told = told_of_fetch(&fetched);
+    say(&mut told, captured.as_ref());
+    Ok(told.to_string())
 }
 
 /// Serves a file until it is told to stop; `wanted` is JSON. The file is at `path`, or `content` where there is none. What was served, as JSON.
@@ -136,19 +145,26 @@ pub fn ndn_put(
     serve.cost = asked["cost"].as_u64().unwrap_or(0);
     serve.freshness = quantity(&asked, "freshness")?.unwrap_or(serve.freshness);
     let control = Arc::clone(&control.0);
+    let (capture, mut captured) = (capture(&asked)?, None);
     let served = py.detach(|| -> io::Result<Served> {
         let mut content: Box<dyn ndn::Content> = match path {
             Some(path) => Box::new(ndn::OnDisk::open(File::open(path)?)?),
             None => Box::new(content.unwrap_or_default()),
         };
         Ok(match ndn::connect(&place) {
-            Ok(socket) => ndn::serve(&mut Face::new(socket, now_ns), &serve, &mut *content, &control),
+            Ok(socket) => {
+                let mut face = Face::new(tap(socket, capture)?, now_ns);
+                let served = ndn::serve(&mut face, &serve, &mut *content, &control);
+                captured = face.carrier().finish();
+                served
+            }
             Err(failure) => Served { failure: Some(failure), ..Served::default() },
         })
     });
     let served = served.map_err(|error| PyOSError::new_err(format!("{}: {error}", path.unwrap_or("-"))))?;
     let mut told = told_of_serving(&served);
     told["version"] = json!(version);
+    say(&mut told, captured.as_ref());
     Ok(told.to_string())
 }
 
@@ -195,6 +211,25 @@ fn digest(text: &str) -> Option<wire::ndn::Digest> {
 /// Nanoseconds since 1970, as Python says; it is also where chance begins.
 fn now_ns(asked: &Value) -> u64 {
     asked["now_ns"].as_u64().unwrap_or_default()
+}
+
+/// The file for a capture, where one is wanted.
+fn capture(asked: &Value) -> PyResult<Option<File>> {
+    let Some(path) = asked["pcap"].as_str() else { return Ok(None) };
+    File::create(path).map(Some).map_err(|error| PyOSError::new_err(format!("{path}: {error}")))
+}
+
+/// The socket, with a capture in this file.
+fn tap(mut socket: ndn::Socket, file: Option<File>) -> io::Result<Tapped<ndn::Socket>> {
+    let began_ns = Recorder::zero_of(socket.now());
+    Ok(Tapped::new(socket, file.map(|file| Recorder::new(file, began_ns)).transpose()?))
+}
+
+/// Adds what became of a capture.
+fn say(told: &mut Value, captured: Option<&Captured>) {
+    let Some(captured) = captured else { return };
+    told["captured"] = json!(captured.packets);
+    told["capture_failure"] = json!(captured.failure.as_ref().map(ToString::to_string));
 }
 
 fn failed(failure: Option<&Failure>) -> Value {

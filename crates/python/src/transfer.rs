@@ -10,8 +10,8 @@ use std::sync::Arc;
 use contract::{ParamList, ParamValue};
 use live::transfer::{Into, Receivers, Source, Tally, Task, keep};
 use live::{
-    Cargo, Control, End, Group, Interface, Left, Limits, Listening, Meet, Multicast, Outcome, Phase, Scheme,
-    Secret, Settings, Udp, send_to_group,
+    Captured, Cargo, Control, End, Group, Interface, Left, Limits, Listening, Meet, Multicast, Outcome,
+    Outer, Phase, Recorder, Scheme, Secret, Settings, Tapped, Udp, send_to_group,
 };
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -62,10 +62,12 @@ impl Transfer {
             let Some((cargo, about)) = task.load(tally, &go_on).map_err(|error| error.to_string())? else {
                 return Ok(Remains::Stopped);
             };
-            let Some((settings, mut socket)) = open(&told, &go_on)? else { return Ok(Remains::Stopped) };
+            let file = capture(&told)?;
+            let Some((settings, socket)) = open(&told, &go_on)? else { return Ok(Remains::Stopped) };
+            let mut socket = tap(socket, file)?;
             let Some(group) = text(&told, "group") else {
                 let outcome = live::send(&settings, &scheme, cargo, about, &mut socket, control);
-                return Ok(Remains::Over(Box::new(outcome), Vec::new()));
+                return Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()));
             };
             let Cargo::Paced(payload) = cargo else {
                 return Err(format!("`{}` has a window, and a group needs a scheme that paces", scheme.name));
@@ -74,7 +76,7 @@ impl Transfer {
             let group = Group { address, most: MOST };
             let (outcome, left) =
                 send_to_group(&settings, &group, &scheme, payload, about, &mut socket, control);
-            Ok(Remains::Over(Box::new(outcome), left))
+            Ok(Remains::Over(Box::new(outcome), left, socket.finish()))
         });
         Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
     }
@@ -85,7 +87,9 @@ impl Transfer {
         let (control, tally) = (&self.control, &self.tally);
         let left = py.detach(|| -> Result<Remains, String> {
             let go_on = || !control.stopped();
-            let Some((settings, mut socket)) = open(&told, &go_on)? else { return Ok(Remains::Stopped) };
+            let file = capture(&told)?;
+            let Some((settings, socket)) = open(&told, &go_on)? else { return Ok(Remains::Stopped) };
+            let mut socket = tap(socket, file)?;
             let mut into = Some(destination(&told)?);
             let window = settings.limits.window;
             let mut accept = |offer: &live::Offer| match into.take() {
@@ -93,7 +97,7 @@ impl Transfer {
                 None => Err("one thing was received already".to_owned()),
             };
             let outcome = live::receive(&settings, &mut accept, &mut socket, control);
-            Ok(Remains::Over(Box::new(outcome), Vec::new()))
+            Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()))
         });
         Ok(self.said(&left.map_err(PyOSError::new_err)?).to_string())
     }
@@ -118,8 +122,8 @@ impl Transfer {
 enum Remains {
     /// It was stopped before there was a session.
     Stopped,
-    /// The outcome, and of a group how it ended with each receiver.
-    Over(Box<Outcome>, Vec<Left>),
+    /// The outcome, of a group how it ended with each receiver, and the capture where one was wanted.
+    Over(Box<Outcome>, Vec<Left>, Option<Captured>),
 }
 
 impl Transfer {
@@ -160,11 +164,18 @@ impl Transfer {
         let mut said = self.state();
         let (end, why) = match left {
             Remains::Stopped => ("stopped", None),
-            Remains::Over(outcome, _) => ended(&outcome.end),
+            Remains::Over(outcome, ..) => ended(&outcome.end),
         };
         said["end"] = json!(end);
         said["why"] = json!(why);
-        if let Remains::Over(outcome, members) = left {
+        if let Remains::Over(outcome, members, captured) = left {
+            said["captured"] = json!(captured.as_ref().map(|captured| captured.packets));
+            if let (Some(failure), Some(notes)) = (
+                captured.as_ref().and_then(|captured| captured.failure.as_ref()),
+                said["notes"].as_array_mut(),
+            ) {
+                notes.push(json!(format!("the capture is not complete: {failure}")));
+            }
             let members = members.iter().map(|member| {
                 let (end, why) = ended(&member.end);
                 json!({"address": member.address.to_string(), "end": end, "why": why})
@@ -249,6 +260,20 @@ fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)
     let Some(mut socket) = socket else { return Ok(None) };
     join(told, &mut socket)?;
     Ok(Some((settings(Meet::Listen), socket)))
+}
+
+/// The file for a capture, where one is wanted.
+fn capture(told: &Value) -> Result<Option<File>, String> {
+    let Some(path) = text(told, "pcap") else { return Ok(None) };
+    File::create(path).map(Some).map_err(|error| format!("{path}: {error}"))
+}
+
+/// The socket, with a capture in this file.
+fn tap(mut socket: Udp, file: Option<File>) -> Result<Tapped<Udp>, String> {
+    let began_ns = Recorder::zero_of(socket.now());
+    let recorder = file.map(|file| Recorder::new(file, began_ns)).transpose();
+    let recorder = recorder.map_err(|error| format!("the capture: {error}"))?;
+    Ok(Tapped::new(socket, recorder))
 }
 
 /// Chooses the interface for groups, where one was named.

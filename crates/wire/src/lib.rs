@@ -9,6 +9,7 @@ mod named;
 pub mod ndn;
 mod pcapng;
 pub mod stream;
+mod udp;
 
 pub use frame::frame;
 pub use ip::{
@@ -16,3 +17,4 @@ pub use ip::{
     node_of, port_of,
 };
 pub use pcapng::Capture;
+pub use udp::between;

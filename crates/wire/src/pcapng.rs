@@ -110,6 +110,11 @@ impl<W: Write> Capture<W> {
         self.packets
     }
 
+    /// Hands over what waits in buffers, so that others can read it while the file grows.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Ends the file.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;

@@ -60,6 +60,7 @@ def get(
     access: str | None = None,
     patience: str | None = None,
     sha256: str | None = None,
+    pcap: Path | None = None,
     json: bool = False,
 ) -> int:
     """Fetch a file in segments from an NDN forwarder. The file is there only when it is whole; otherwise this ends with 1.
@@ -93,6 +94,8 @@ def get(
         Given up when nothing has come for so long; "15 s" when not given.
     sha256
         What the SHA-256 of the file has to be.
+    pcap
+        Write what is sent and received to this file, for Wireshark with the dissector in thalweg/wireshark.
     json
         Print one JSON object.
     """
@@ -124,6 +127,7 @@ def get(
                 access=access,
                 patience=patience,
                 sha256=sha256,
+                pcap=pcap,
                 progress=lambda at: meter.show(at.bytes, at.whole, _words(at)),
             )
         except ValueError as error:
@@ -138,6 +142,7 @@ def get(
         said = None if failure is None else {"message": str(failure), "hint": failure.hint}
         show_json({"out": out, "whole": code == 0, "scheme": scheme, **told, "error": said})
         return code
+    _note(told)
     if told.get("segments"):
         _print_fetched(told, out, whole=code == 0)
     if failure is not None:
@@ -156,6 +161,7 @@ def put(
     freshness: str | None = None,
     cost: int = 0,
     no_register: bool = False,
+    pcap: Path | None = None,
     json: bool = False,
 ) -> int:
     """Serve a file in segments, signed with their digests, until Ctrl-C; its prefix is registered with the forwarder.
@@ -178,6 +184,8 @@ def put(
         Cost of the route that is registered.
     no_register
         Do not register the prefix: somebody else makes the route.
+    pcap
+        Write what is sent and received to this file, for Wireshark with the dissector in thalweg/wireshark.
     json
         Print one JSON object at the end.
     """
@@ -205,6 +213,7 @@ def put(
             freshness=freshness,
             cost=cost,
             register=not no_register,
+            pcap=pcap,
             stop=stop,
             progress=show,
         )
@@ -224,7 +233,15 @@ def put(
             f"{told['interests']:,} Interests; {told['segments']:,} segments with {_size(told['bytes'])} sent, "
             f"{told['metadata']:,} times metadata; {told['unknown']:,} Interests were for what there is not"
         )
+        _note(told)
     return 0
+
+
+def _note(told: dict[str, Any]) -> None:
+    if told.get("capture_failure"):
+        console(error=True).print(
+            f"note: the capture is not complete: {told['capture_failure']}", style="yellow"
+        )
 
 
 def _params(changes: tuple[str, ...]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ def recv(
     interface: str | None = None,
     ipv4: Annotated[bool, Parameter(name=["--ipv4", "-4"])] = False,
     ipv6: Annotated[bool, Parameter(name=["--ipv6", "-6"])] = False,
+    pcap: Path | None = None,
     json: bool = False,
 ) -> int:
     """Receive one file or stream of `thalweg send`.
@@ -53,6 +54,8 @@ def recv(
         Join groups by this interface: its IPv4 address, or its number for IPv6.
     ipv4, ipv6
         Only this kind of address.
+    pcap
+        Write what is sent and received to this file, with headers that Wireshark reads.
     json
         Print one JSON object. Not together with `--into -`.
     """
@@ -72,6 +75,7 @@ def recv(
             patience_s=patience,
             interface=interface,
             family=_family(ipv4=ipv4, ipv6=ipv6),
+            pcap=pcap,
         )
         return carry(transfer, sending=False, json=json, pipe=into == "-")
     except TransferError as error:

@@ -33,6 +33,7 @@ def send(
     bind: str | None = None,
     ipv4: Annotated[bool, Parameter(name=["--ipv4", "-4"])] = False,
     ipv6: Annotated[bool, Parameter(name=["--ipv6", "-6"])] = False,
+    pcap: Path | None = None,
     json: bool = False,
 ) -> int:
     """Send a file, or standard input (`-`), to `thalweg recv`.
@@ -77,6 +78,8 @@ def send(
         Listen at this address only.
     ipv4, ipv6
         Only this kind of address.
+    pcap
+        Write what is sent and received to this file, with headers that Wireshark reads.
     json
         Print one JSON object.
     """
@@ -114,6 +117,7 @@ def send(
             interface=interface,
             bind=bind,
             family=_family(ipv4=ipv4, ipv6=ipv6),
+            pcap=pcap,
         )
         return carry(transfer, sending=True, json=json, modes=known[scheme])
     except TransferError as error:

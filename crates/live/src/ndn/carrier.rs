@@ -1,6 +1,7 @@
 //! What carries frames to a forwarder and back.
 
 use std::io;
+use std::net::SocketAddr;
 
 use units::Time;
 
@@ -30,6 +31,11 @@ pub trait Carrier {
 
     /// Whether the other end is on this host, as far as the forwarder is concerned.
     fn is_local(&self) -> bool;
+
+    /// Addresses of this end and of the other; `None` where there are none, as of a stream. For captures.
+    fn ends(&self) -> Option<(SocketAddr, SocketAddr)> {
+        None
+    }
 }
 
 /// Nothing is carried any more.

@@ -208,6 +208,13 @@ impl Carrier for Socket {
     fn is_local(&self) -> bool {
         self.local
     }
+
+    fn ends(&self) -> Option<(SocketAddr, SocketAddr)> {
+        match &self.wire {
+            Wire::Udp(socket) => Some((socket.local_addr().ok()?, socket.peer_addr().ok()?)),
+            Wire::Unix(_) => None,
+        }
+    }
 }
 
 /// Has the system keep as much as it lets: its default is a few packets.

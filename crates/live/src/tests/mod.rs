@@ -1,6 +1,7 @@
 //! Sessions over a network that does what a test says.
 
 mod attacks;
+mod captures;
 mod flows;
 mod groups;
 mod meetings;
@@ -14,7 +15,7 @@ use units::{Duration, Time};
 
 use crate::content::{ByteSink, ByteSource, LONGEST_WORD, Payload, Sink, Standing};
 use crate::testing::{Net, Place};
-use crate::{Cargo, Control, Meet, Outcome, Scheme, Secret, Settings, Store, receive, send};
+use crate::{Cargo, Control, Meet, Outcome, Outer, Scheme, Secret, Settings, Store, receive, send};
 
 /// What ends in threads and a test share.
 #[derive(Default)]
@@ -253,8 +254,8 @@ struct Controls {
     receiver: Arc<Control>,
 }
 
-fn numbers_between(
-    (here, there): (Place, Place),
+fn numbers_between<O: Outer + Send + 'static>(
+    (here, there): (O, O),
     scheme: &Scheme,
     wanted: u64,
     (sends, receives): (Settings, Settings),

@@ -1,0 +1,256 @@
+//! Captures of live ends: what they send and receive, in a file that other programs read.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::{Deref, DerefMut};
+use std::time::SystemTime;
+
+use contract::Ecn;
+use units::{Duration, Time};
+use wire::Capture;
+
+use crate::ndn::{Broken, Carrier};
+use crate::{Batch, Fate, Outer, Train};
+
+/// Numbers of the interfaces in the file.
+const SENT: u32 = 0;
+const RECEIVED: u32 = 1;
+/// What headers say of the routers that a packet may pass: sockets do not tell.
+const HOPS: u8 = 64;
+/// What waits is written out so often, so that a program that is killed leaves what it saw until shortly before.
+const EVERY: Duration = Duration::from_secs(1);
+/// Peers that are remembered: whatever comes, memory is bounded.
+const PEERS: usize = 64;
+/// Ends of a stream, which has no addresses: our own, and the forwarder's, with the port at which a dissector looks for named data.
+const OURS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 56_363);
+const FORWARDER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 6363);
+
+/// What captures are written to; they are buffered here, and need not be there.
+type Out = io::BufWriter<Box<dyn Write + Send>>;
+/// Bytes of that buffer.
+const BUFFER: usize = 256 << 10;
+
+/// Writes the capture of one end.
+pub struct Recorder {
+    file: Capture<Out>,
+    failure: Option<io::Error>,
+    packet: Vec<u8>,
+    flushed: Time,
+    /// Peers, and our own end towards each.
+    known: Vec<(SocketAddr, SocketAddr)>,
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("packets", &self.file.packets()).finish_non_exhaustive()
+    }
+}
+
+/// What became of a capture.
+#[derive(Debug)]
+pub struct Captured {
+    /// Packets in it.
+    pub packets: u64,
+    /// Why it is not complete, if it is not.
+    pub failure: Option<io::Error>,
+}
+
+impl Recorder {
+    /// Begins a capture. `began_ns` are nanoseconds since 1970 when the end's clock stood at zero; see [`Recorder::zero_of`].
+    ///
+    /// # Errors
+    ///
+    /// What `out` says.
+    pub fn new(out: impl Write + Send + 'static, began_ns: u64) -> io::Result<Self> {
+        let out = Out::with_capacity(BUFFER, Box::new(out));
+        let file = Capture::new(out, ["sent", "received"], began_ns)?;
+        Ok(Self { file, failure: None, packet: Vec::new(), flushed: Time::ZERO, known: Vec::new() })
+    }
+
+    /// Nanoseconds since 1970 at which a clock that stands at `now` stood at zero.
+    pub fn zero_of(now: Time) -> u64 {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX).saturating_sub(now.as_nanos())
+    }
+
+    fn write(&mut self, at: Time, way: u32, ends: (SocketAddr, SocketAddr), ecn: Ecn, bytes: &[u8]) {
+        // behind the first failure the file has a gap: nothing more is written to it
+        if self.failure.is_none() {
+            wire::between(ends.0, ends.1, ecn, HOPS, bytes, &mut self.packet);
+            self.failure = self.file.real(at, way, &self.packet).err();
+        }
+    }
+
+    fn flush(&mut self, now: Time) {
+        if now.saturating_since(self.flushed) >= EVERY && self.failure.is_none() {
+            self.flushed = now;
+            self.failure = self.file.flush().err();
+        }
+    }
+
+    /// Our own end towards `peer`. Asking takes calls of the system, so answers are kept.
+    fn end_towards(&mut self, peer: SocketAddr, outer: &impl Outer) -> SocketAddr {
+        if let Some((_, end)) = self.known.iter().find(|(known, _)| *known == peer) {
+            return *end;
+        }
+        let nobody_knows = || match peer {
+            SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+            SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+        };
+        let end = outer.end_towards(peer).unwrap_or_else(nobody_knows);
+        if self.known.len() == PEERS {
+            self.known.clear();
+        }
+        self.known.push((peer, end));
+        end
+    }
+
+    /// Ends the file.
+    fn finish(self) -> Captured {
+        let packets = self.file.packets();
+        let failure = self.failure.or(self.file.finish().err());
+        Captured { packets, failure }
+    }
+}
+
+/// Something that moves datagrams or frames, and a capture of what it moves, where one is wanted.
+///
+/// What was sent is what the system took. Of a stream ([`Carrier::ends`]) a frame is a datagram to or from port 6363 of the loopback
+/// address.
+#[derive(Debug)]
+pub struct Tapped<T> {
+    inner: T,
+    recorder: Option<Box<Recorder>>,
+}
+
+impl<T> Tapped<T> {
+    /// With a capture or without.
+    pub fn new(inner: T, recorder: Option<Recorder>) -> Self {
+        Self { inner, recorder: recorder.map(Box::new) }
+    }
+
+    /// Ends the capture, and what became of it; `None` where there is none. What is moved from now on is not recorded.
+    pub fn finish(&mut self) -> Option<Captured> {
+        self.recorder.take().map(|recorder| recorder.finish())
+    }
+}
+
+impl<T> Deref for Tapped<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.inner
+    }
+}
+
+impl<T> DerefMut for Tapped<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.inner
+    }
+}
+
+impl<O: Outer> Outer for Tapped<O> {
+    fn now(&mut self) -> Time {
+        self.inner.now()
+    }
+
+    fn wait(&mut self, until: Time) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush(self.inner.now());
+        }
+        self.inner.wait(until);
+    }
+
+    fn receive(&mut self, batch: &mut Batch) -> bool {
+        let some = self.inner.receive(batch);
+        if let (true, Some(recorder)) = (some, &mut self.recorder) {
+            let now = self.inner.now();
+            for (from, ecn, bytes) in batch.iter() {
+                let to = batch.group.unwrap_or_else(|| recorder.end_towards(from, &self.inner));
+                recorder.write(now, RECEIVED, (from, to), ecn, bytes);
+            }
+        }
+        some
+    }
+
+    fn send(&mut self, train: &Train<'_>) -> Fate {
+        let Some(recorder) = &mut self.recorder else { return self.inner.send(train) };
+        // before: the answer may be there before the system says that it took them
+        let now = self.inner.now();
+        let fate = self.inner.send(train);
+        if fate == Fate::Taken {
+            let here = recorder.end_towards(train.to, &self.inner);
+            for bytes in train.bytes.chunks(train.each.max(1)) {
+                recorder.write(now, SENT, (here, train.to), train.ecn, bytes);
+            }
+        }
+        fate
+    }
+
+    fn join(&mut self, group: SocketAddr) -> io::Result<()> {
+        self.inner.join(group)
+    }
+
+    fn end_towards(&self, peer: SocketAddr) -> Option<SocketAddr> {
+        self.inner.end_towards(peer)
+    }
+
+    fn surprise(&mut self, bytes: &mut [u8]) {
+        self.inner.surprise(bytes);
+    }
+}
+
+impl<C: Carrier> Carrier for Tapped<C> {
+    fn now(&mut self) -> Time {
+        self.inner.now()
+    }
+
+    fn wait(&mut self, until: Time) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush(self.inner.now());
+        }
+        self.inner.wait(until);
+    }
+
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, Broken> {
+        let Some(recorder) = &mut self.recorder else { return self.inner.receive(take) };
+        let now = self.inner.now();
+        let (here, there) = self.inner.ends().unwrap_or((OURS, FORWARDER));
+        self.inner.receive(&mut |frame| {
+            recorder.write(now, RECEIVED, (there, here), Ecn::NotCapable, frame);
+            take(frame);
+        })
+    }
+
+    fn send(&mut self, frame: &[u8]) -> Result<bool, Broken> {
+        let Some(recorder) = &mut self.recorder else { return self.inner.send(frame) };
+        let now = self.inner.now();
+        let taken = self.inner.send(frame)?;
+        if taken {
+            let ends = self.inner.ends().unwrap_or((OURS, FORWARDER));
+            recorder.write(now, SENT, ends, Ecn::NotCapable, frame);
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> Result<(), Broken> {
+        self.inner.flush()
+    }
+
+    fn is_full(&self) -> bool {
+        self.inner.is_full()
+    }
+
+    fn mtu(&self) -> usize {
+        self.inner.mtu()
+    }
+
+    fn is_local(&self) -> bool {
+        self.inner.is_local()
+    }
+
+    fn ends(&self) -> Option<(SocketAddr, SocketAddr)> {
+        self.inner.ends()
+    }
+}

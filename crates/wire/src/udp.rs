@@ -1,0 +1,104 @@
+//! UDP datagrams between any two addresses, as packets of IPv4 [RFC791] or IPv6 [RFC8200].
+
+use std::net::{IpAddr, SocketAddr};
+
+use contract::Ecn;
+
+use crate::ip::{UDP, checksum, datagram};
+
+/// Length of an IPv6 header without extensions.
+const SIX: usize = 40;
+
+/// Writes an IP packet with a UDP datagram [RFC768] in place of what `out` holds, all checksums right: one of IPv4 where both addresses
+/// are of IPv4, otherwise one of IPv6. `hops` is its time to live. Payloads that a packet cannot hold are cut off.
+pub fn between(from: SocketAddr, to: SocketAddr, ecn: Ecn, hops: u8, payload: &[u8], out: &mut Vec<u8>) {
+    if let (IpAddr::V4(source), IpAddr::V4(destination)) = (from.ip(), to.ip()) {
+        return datagram((source, from.port()), (destination, to.port()), ecn, hops, payload, out);
+    }
+    let six = |address: SocketAddr| match address.ip() {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
+        IpAddr::V6(ip) => ip.octets(),
+    };
+    let payload = &payload[..payload.len().min(usize::from(u16::MAX) - 8)];
+    let length = (8 + payload.len()) as u16;
+    // the two bits of congestion are the last of the traffic class, which begins in the middle of the first byte
+    let bits: u8 = match ecn {
+        Ecn::NotCapable => 0,
+        Ecn::Capable => 2,
+        Ecn::Marked => 3,
+    };
+    out.clear();
+    out.extend_from_slice(&[0x60, bits << 4, 0, 0]);
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(&[UDP, hops]);
+    out.extend_from_slice(&six(from));
+    out.extend_from_slice(&six(to));
+    for word in [from.port(), to.port(), length, 0] {
+        out.extend_from_slice(&word.to_be_bytes());
+    }
+    out.extend_from_slice(payload);
+    // both addresses, the length and the protocol, each of these in 32 bits [RFC8200 §8.1]
+    let mut pseudo = [0u8; SIX];
+    pseudo[..32].copy_from_slice(&out[8..SIX]);
+    pseudo[34..36].copy_from_slice(&length.to_be_bytes());
+    pseudo[39] = UDP;
+    let sum = match checksum(&[&pseudo, &out[SIX..]]) {
+        // over IPv6 a datagram has to have a sum
+        0 => u16::MAX,
+        sum => sum,
+    };
+    out[SIX + 6..SIX + 8].copy_from_slice(&sum.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ipv4;
+
+    fn place(text: &str) -> SocketAddr {
+        text.parse().expect("an address")
+    }
+
+    #[test]
+    fn of_ipv4_it_is_a_packet_of_ipv4() {
+        let mut bytes = vec![9; 4];
+        between(place("192.0.2.1:7"), place("192.0.2.2:9"), Ecn::Marked, 3, b"word", &mut bytes);
+        let read = Ipv4::read(&bytes).expect("it is IPv4");
+        assert_eq!((read.ports, read.ecn, read.payload), (Some((7, 9)), Ecn::Marked, 4));
+        assert_eq!((bytes[8], &bytes[28..]), (3, &b"word"[..]));
+    }
+
+    #[test]
+    fn of_ipv6_its_header_and_sum_are_right() {
+        for payload in [&b"words"[..], b"", b"four"] {
+            let mut bytes = Vec::new();
+            between(
+                place("[2001:db8::1]:7"),
+                place("[2001:db8::2]:9"),
+                Ecn::Capable,
+                64,
+                payload,
+                &mut bytes,
+            );
+            assert_eq!(bytes.len(), 48 + payload.len());
+            // version 6, ECT(0) in the class
+            assert_eq!(bytes[..4], [0x60, 0x20, 0, 0]);
+            assert_eq!(bytes[4..8], [0, 8 + payload.len() as u8, 17, 64]);
+            assert_eq!(bytes[8..12], [0x20, 0x01, 0x0d, 0xb8]);
+            assert_eq!((bytes[23], bytes[39]), (1, 2));
+            assert_eq!(bytes[40..46], [0, 7, 0, 9, 0, 8 + payload.len() as u8]);
+            assert_eq!(&bytes[48..], payload);
+            // the sum over the addresses, protocol, length and datagram, its own included, is zero
+            let last = [0, UDP, 0, 8 + payload.len() as u8];
+            assert_eq!(checksum(&[&bytes[8..40], &last, &bytes[40..]]), 0);
+        }
+    }
+
+    #[test]
+    fn what_a_packet_cannot_hold_is_cut_off() {
+        let mut bytes = Vec::new();
+        between(place("[::1]:7"), place("127.0.0.1:9"), Ecn::NotCapable, 64, &vec![1; 70_000], &mut bytes);
+        assert_eq!(bytes.len(), 40 + 65_535);
+        assert_eq!(bytes[34..40], [0xff, 0xff, 127, 0, 0, 1], "an address of IPv4 among those of IPv6");
+    }
+}
