@@ -165,6 +165,43 @@ fn the_rate_follows_the_receiver_that_has_least() {
     assert!(held.sender.stats.meter.count(contract::Count::Heard) > 20);
 }
 
+/// TFMCC and PGMCC: a tenth of what goes to the last of five is lost. The laws do not send again, so it has what it wants because more comes.
+/// PGMCC takes that receiver for its acker, and slows down.
+#[test]
+fn other_laws_for_groups_serve_a_receiver_that_loses() {
+    let lossy = |loses: bool| {
+        let mut count = 0u32;
+        move |passing: Passing| {
+            if passing.bytes[2] != 16 || passing.to != member(4) {
+                return vec![passing];
+            }
+            count += 1;
+            if loses && count.is_multiple_of(10) { Vec::new() } else { vec![passing] }
+        }
+    };
+    for name in ["tfmcc", "pgmcc"] {
+        let scheme = Scheme { packet: 1028, ..Scheme::new(name) };
+        let [free, held] =
+            [false, true].map(|loses| gather(5, &scheme, 4000, Limits::default(), lossy(loses), &[], 5));
+        for all in [&free, &held] {
+            assert_eq!((&all.sender.end, all.receivers.len()), (&End::Complete, 5), "{name}");
+            for (had, outcome) in all.had.iter().zip(&all.receivers) {
+                assert_eq!(outcome.end, End::Complete, "{name}");
+                had.open(|had| assert_eq!((had.right >= 4000, had.wrong, had.ended), (true, 0, 1), "{name}"));
+            }
+            all.told.open(|told| {
+                assert_eq!((told.joins, told.leaves), (5, 5), "{name}");
+                assert_eq!(
+                    told.filled, all.sender.stats.packets,
+                    "{name}: each packet was sent once for all"
+                );
+            });
+        }
+        let [free, held] = [&free, &held].map(|all| all.sender.stats.span().as_secs_f64());
+        assert!(name != "pgmcc" || held > 2.0 * free, "{name}: {held} s and {free} s");
+    }
+}
+
 #[test]
 fn a_receiver_that_dies_is_given_up_and_the_others_go_on() {
     let limits = Limits { patience: Duration::from_secs(5), ..Limits::default() };
