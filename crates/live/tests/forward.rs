@@ -31,7 +31,7 @@ fn a_file_goes_through_two_forwarders() {
     let open = |what: &str| {
         let udp = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let listen = Listen { udp, unix: Some(socket_path(what)), programs: 4 };
-        Sockets::open(&listen, began).expect("sockets can be opened")
+        Sockets::open_since(&listen, began).expect("sockets can be opened")
     };
     let (near, far) = (open("near"), open("far"));
     let node = |other: &Sockets, routes| {

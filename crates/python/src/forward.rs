@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
-use std::time::Instant;
 
 use ::live::forward::{
     App, Control, Error, Host, Limits, LinkSettings, Listen, Node, RouteSettings, Settings, Sockets, Stats,
@@ -51,7 +50,7 @@ pub fn ndn_forward(py: Python<'_>, settings: &str, control: &ForwardControl) -> 
     let ended = py.detach(|| -> Result<Value, Error> {
         let programs = settings.limits.programs;
         let mut node = Node::new(settings)?;
-        let mut sockets = Sockets::open(&Listen { programs, ..listen }, Instant::now())?;
+        let mut sockets = Sockets::open(&Listen { programs, ..listen })?;
         let late = drive(&mut node, &mut sockets, &control, Time::NEVER);
         let mut said = told(&node.stats());
         said["late_p50_s"] = json!(late.quantile(0.5).as_secs_f64());

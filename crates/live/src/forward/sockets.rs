@@ -62,8 +62,13 @@ const CHUNK: usize = 65_536;
 const SYSTEM_BUFFER: usize = 4 << 20;
 
 impl Sockets {
-    /// Opens them. `began` is when the forwarder's clock began.
-    pub fn open(listen: &Listen, began: Instant) -> Result<Self, Error> {
+    /// Opens them; the forwarder's clock begins now.
+    pub fn open(listen: &Listen) -> Result<Self, Error> {
+        Self::open_since(listen, Instant::now())
+    }
+
+    /// Opens them for a forwarder whose clock, perhaps with others', began at `began`.
+    pub fn open_since(listen: &Listen, began: Instant) -> Result<Self, Error> {
         let failed = |place: String| move |error| Error::Socket { place, error };
         let udp = listen.udp.map(|address| {
             let socket = UdpSocket::bind(address)?;

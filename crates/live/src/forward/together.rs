@@ -52,7 +52,8 @@ pub fn together(
 ) -> Result<Vec<Done>, Error> {
     let began = Instant::now();
     let listen = Listen { udp: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))), ..Listen::default() };
-    let opened: Result<Vec<Sockets>, Error> = hosts.iter().map(|_| Sockets::open(&listen, began)).collect();
+    let opened: Result<Vec<Sockets>, Error> =
+        hosts.iter().map(|_| Sockets::open_since(&listen, began)).collect();
     let mut opened = opened?;
     let addresses: Vec<Option<SocketAddr>> = opened.iter().map(Sockets::udp_address).collect();
     opened.iter_mut().for_each(|sockets| sockets.spin(SPIN));
