@@ -26,7 +26,17 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 # n1 and n2 are meant to be 100 s long; that takes about a tenth of a second
-SECONDS = {"w1": 100, "w2": 20, "w3": 100, "w4": 400, "w4s": 400, "w4n": 400, "n1": 1000, "n2": 1000, "n3": 20}
+SECONDS = {
+    "w1": 100,
+    "w2": 20,
+    "w3": 100,
+    "w4": 400,
+    "w4s": 400,
+    "w4n": 400,
+    "n1": 1000,
+    "n2": 1000,
+    "n3": 20,
+}
 COUNTED_SECONDS = {"w1": 5, "w2": 1, "w3": 5, "w4": 20, "w4s": 20, "w4n": 20, "n1": 20, "n2": 20, "n3": 1}
 TITLES = {
     "w1": "10 TCP flows, dumbbell",

@@ -12,10 +12,12 @@ from ndn.security import DigestSha256Signer, HmacSha256Signer
 
 
 def put(name, packet):
+    """Prints a line: the name of a vector and its bytes."""
     print(name, bytes(packet).hex())
 
 
 def linked(fragment, **fields):
+    """A link packet around a fragment, with the fields given."""
     packet = LpPacket()
     packet.lp_packet = LpPacketValue()
     packet.lp_packet.fragment = fragment
@@ -25,6 +27,7 @@ def linked(fragment, **fields):
 
 
 def main():
+    """Prints all vectors."""
     named = [Component.from_str("test"), Component.from_version(7), Component.from_segment(300)]
     plain = make_interest("/a/b", InterestParam(nonce=0x01020304))
     put("interest", plain)
@@ -44,8 +47,8 @@ def main():
     )
     put("interest.parameters", make_interest("/a", InterestParam(nonce=1), app_param=b"hello"))
     module = "ndn.security.signer.sha256_digest_signer"
-    clock = mock.patch(f"{module}.timestamp", lambda: 1_600_000_000_000)
-    nonce = mock.patch(f"{module}.gen_nonce_64", lambda: 0x0102030405060708)
+    clock = mock.patch(f"{module}.timestamp", return_value=1_600_000_000_000)
+    nonce = mock.patch(f"{module}.gen_nonce_64", return_value=0x0102030405060708)
     with clock, nonce:
         signer = DigestSha256Signer(for_interest=True)
         put("interest.signed", make_interest("/a", InterestParam(nonce=2), app_param=b"hello", signer=signer))
