@@ -137,13 +137,16 @@ def receive(
     interface: str | None = None,
     pcap: str | Path | None = None,
 ) -> Transfer:
-    """A transfer into a folder, or to standard output where `into` is `None`.
+    """A transfer into a folder, made where there is none, or to standard output where `into` is `None`.
 
     Without a host in `at` it listens, with one it calls. What is sent and received is written to the capture file `pcap`.
     Raises `TransferError`.
     """
-    if into is not None and not Path(into).is_dir():
-        raise TransferError(f"{into}: no such folder")
+    if into is not None:
+        try:
+            Path(into).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise TransferError(f"{into}: {error.strerror}") from error
     told = {
         **_place(at, family, bind),
         "interface": interface,

@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from thalweg import transfers
+
 LONGEST_S = 60
 """No wait of these tests is longer."""
 
@@ -91,6 +93,13 @@ def test_a_file_arrives_whole(file: Path, into: Path, scheme: str) -> None:
     assert got["path"] == str(into / "film.bin")
     assert sent["stats"]["packets"] * 1428 >= 3_000_000
     assert (sent["receivers"], sent["whole_receivers"]) == (1, 1)
+
+
+def test_a_folder_that_is_not_there_is_made_and_a_file_is_none(file: Path, tmp_path: Path) -> None:
+    with transfers.receive(str(port()), into=tmp_path / "a" / "b", bind="127.0.0.1"):
+        assert (tmp_path / "a" / "b").is_dir()
+    with pytest.raises(transfers.TransferError, match="film.bin"):
+        transfers.receive(str(port()), into=file, bind="127.0.0.1")
 
 
 def test_a_file_arrives_over_ipv6(file: Path, into: Path) -> None:

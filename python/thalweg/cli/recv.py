@@ -39,7 +39,7 @@ def recv(
     at
         `PORT` to listen, or `HOST:PORT`.
     into
-        A folder; `-` is standard output.
+        A folder, made where there is none; `-` is standard output.
     name
         What to call the file, instead of what the sender proposes.
     overwrite
