@@ -382,6 +382,9 @@ impl Meter {
         self.delay_square_sum_ns2 += more.delay_square_sum_ns2;
         self.delay_min = self.delay_min.min(more.delay_min);
         self.delay_max = self.delay_max.max(more.delay_max);
+        if let Some(more) = &more.delays {
+            self.delays.get_or_insert_default().add_all(more);
+        }
         self.completed_at = self.completed_at.min(more.completed_at);
         self.played_at = self.played_at.min(more.played_at);
     }

@@ -25,6 +25,18 @@ impl Delays {
         self.count += 1;
     }
 
+    /// Counts all that another one holds.
+    pub fn add_all(&mut self, more: &Self) {
+        if self.counts.len() < more.counts.len() {
+            self.counts.resize(more.counts.len(), 0);
+        }
+        self.counts
+            .iter_mut()
+            .zip(&more.counts)
+            .for_each(|(count, more)| *count = count.saturating_add(*more));
+        self.count += more.count;
+    }
+
     /// How many it holds.
     pub const fn len(&self) -> u64 {
         self.count
@@ -85,5 +97,17 @@ mod tests {
         let found = [0, 5, 25, 50, 75, 95, 100].map(|percent| delays.percentile(percent));
         assert_eq!(found, [1, 10, 50, 100, 150, 190, 200].map(|nanos| Some(Duration::from_nanos(nanos))));
         assert_eq!(delays.len(), 200);
+    }
+
+    #[test]
+    fn two_together_are_as_one_that_counted_all() {
+        let counted = |range: std::ops::Range<u64>| {
+            let mut delays = Delays::default();
+            range.for_each(|millis| delays.add(Duration::from_millis(millis)));
+            delays
+        };
+        let mut both = counted(0..50);
+        both.add_all(&counted(50..200));
+        assert_eq!(both, counted(0..200));
     }
 }

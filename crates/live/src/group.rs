@@ -18,9 +18,10 @@ use crate::line::Line;
 use crate::machine::SENDER;
 use crate::meeting::{CallerHello, Door, Knock, Place};
 use crate::send::Sending;
-use crate::session::{At, BATCHES, GLANCE, GOODBYE, HEARS_OUT, Mouth, Opened, ROOM, THICK, TRAIN, Work};
+use crate::session::{At, GLANCE, GOODBYE, HEARS_OUT, Mouth, Opened, Work};
 use crate::trains::Trains;
-use crate::{Batch, Cargo, Control, End, Limits, Meet, Outcome, Outer, Phase, Scheme, Settings, Stats};
+use crate::turns::{Turns, drive};
+use crate::{Cargo, Control, End, Limits, Meet, Outcome, Outer, Phase, Scheme, Settings, Stats};
 
 /// Where a sender's data go, and who may have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub fn send_to_group(
     };
     let settings = Settings { meet: Meet::Listen, ..settings.clone() };
     let mut gathering = Gathering::new(&settings, group, work, outer, control);
-    let end = gathering.drive();
+    let end = drive(&mut gathering);
     gathering.finish(end)
 }
 
@@ -114,6 +115,36 @@ struct Gathering<'a, O> {
     asked: u32,
     /// It is to end so, at this instant at the latest.
     closing: Option<(End, Time)>,
+}
+
+impl<O: Outer> Turns for Gathering<'_, O> {
+    type Outer = O;
+    const SENDS: bool = true;
+
+    fn outer(&mut self) -> &mut O {
+        self.outer
+    }
+
+    fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
+        self.take(bytes, from, ecn, now);
+        None
+    }
+
+    fn turn(&mut self, now: Time) -> Option<End> {
+        self.turn(now)
+    }
+
+    fn flush(&mut self) {
+        self.trains.flush(self.outer);
+    }
+
+    fn wake(&self, now: Time) -> Time {
+        self.wake(now)
+    }
+
+    fn packets(&self) -> u64 {
+        self.stats.packets
+    }
 }
 
 impl<'a, O: Outer> Gathering<'a, O> {
@@ -178,34 +209,6 @@ impl<'a, O: Outer> Gathering<'a, O> {
         self.stats.ended_at = now;
         self.stats.overruns = self.trains.overruns;
         (Outcome { end, stats: self.stats }, self.left)
-    }
-
-    fn drive(&mut self) -> End {
-        let mut batch = Batch::new(ROOM);
-        // packets sent, and when, at the turn before this one
-        let (mut packets, mut turned_at) = (0, Time::ZERO);
-        loop {
-            for _ in 0..BATCHES {
-                if !self.outer.receive(&mut batch) {
-                    break;
-                }
-                let now = self.outer.now();
-                for (from, ecn, bytes) in batch.iter() {
-                    self.take(bytes, from, ecn, now);
-                }
-            }
-            let now = self.outer.now();
-            let end = self.turn(now);
-            self.trains.flush(self.outer);
-            if let Some(end) = end {
-                return end;
-            }
-            let until = self.wake(now);
-            let sent = self.stats.packets - packets;
-            let thick = sent > 1 && now.saturating_since(turned_at) < THICK * sent;
-            (packets, turned_at) = (self.stats.packets, now);
-            self.outer.wait(if thick { until.max(now + TRAIN) } else { until });
-        }
     }
 
     // ---- what comes

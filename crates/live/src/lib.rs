@@ -30,6 +30,7 @@ mod testing;
 mod tests;
 mod trains;
 pub mod transfer;
+mod turns;
 mod udp;
 
 pub use control::{Control, Phase, Progress};

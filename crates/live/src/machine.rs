@@ -77,22 +77,3 @@ impl<E: Endpoint> Machine<E> {
         }));
     }
 }
-
-/// Adds what a machine reported to what its forerunners did.
-pub(crate) fn absorb(sum: &mut Meter, more: &Meter) {
-    sum.counts.iter_mut().zip(&more.counts).for_each(|(sum, more)| *sum += more);
-    sum.goodput_bytes += more.goodput_bytes;
-    sum.rtt_count += more.rtt_count;
-    sum.rtt_sum_ns += more.rtt_sum_ns;
-    sum.rtt_min = sum.rtt_min.min(more.rtt_min);
-    if more.rtt_count > 0 {
-        sum.rtt_last = more.rtt_last;
-    }
-    sum.delay_count += more.delay_count;
-    sum.delay_sum_ns += more.delay_sum_ns;
-    sum.delay_square_sum_ns2 += more.delay_square_sum_ns2;
-    sum.delay_min = sum.delay_min.min(more.delay_min);
-    sum.delay_max = sum.delay_max.max(more.delay_max);
-    sum.completed_at = sum.completed_at.min(more.completed_at);
-    sum.played_at = sum.played_at.min(more.played_at);
-}

@@ -9,7 +9,7 @@ use units::Time;
 use wire::stream::{Data, Envelope, Offer, Order, Reason, Role, Segment, Transport, Word};
 
 use crate::content::{LONGEST_WORD, Standing};
-use crate::machine::{FLOW, Machine, SENDER, absorb, receiver};
+use crate::machine::{FLOW, Machine, SENDER, receiver};
 use crate::send::{entry, size_is_right, stream_config, stream_setup, tcp_config, transport};
 use crate::session::{At, Mouth, Opened, Work, run};
 use crate::{Accept, Control, Limits, Outcome, Outer, Progress, Settings, Stats, Store};
@@ -249,7 +249,7 @@ impl<'a> Receiving<'a> {
 
     fn retire(&mut self, stats: &mut Stats) {
         if let Some(machine) = self.machine.take() {
-            absorb(&mut stats.meter, machine.meter());
+            stats.meter.add(machine.meter());
         }
     }
 }

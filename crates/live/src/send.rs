@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Rate, Time};
 use wire::stream::{DATA, Envelope, FEEDBACK, Offer, Order, Reason, Role, SEGMENT, Transport, Word};
 
 use crate::content::Standing;
-use crate::machine::{FLOW, Machine, SENDER, absorb, receiver};
+use crate::machine::{FLOW, Machine, SENDER, receiver};
 use crate::session::{At, Mouth, Opened, Work, run};
 use crate::{Cargo, Control, End, Limits, Outcome, Outer, Progress, Scheme, Settings, Stats};
 
@@ -471,7 +471,7 @@ impl Sending {
     /// The receiver has gone: its machine stops, and what it reported is kept.
     fn retire(&mut self, stats: &mut Stats) {
         let (Some(machine), Some(opened)) = (self.machine.take(), self.opened) else { return };
-        absorb(&mut stats.meter, machine.meter());
+        stats.meter.add(machine.meter());
         // a group's receivers leave one by one
         if opened.peer != SENDER.peer.0 {
             self.leave(opened.peer);

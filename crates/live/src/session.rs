@@ -12,20 +12,13 @@ use crate::ear::Ear;
 use crate::line::Line;
 use crate::meeting::{Caller, Door, Heard, Knock, Place};
 use crate::trains::Trains;
-use crate::{Batch, Control, End, Limits, Meet, Outcome, Outer, Phase, Progress, Secret, Settings, Stats};
+use crate::turns::{Turns, drive};
+use crate::{Control, End, Limits, Meet, Outcome, Outer, Phase, Progress, Secret, Settings, Stats};
 
-/// A sender whose packets come thick sends none for so long: they leave in trains.
-pub(crate) const TRAIN: Duration = Duration::from_micros(250);
-/// They come thick where the gaps between them are shorter than this on average.
-pub(crate) const THICK: Duration = Duration::from_micros(50);
 /// The number of the one receiver of a session for two.
 const ONLY: u32 = 1;
 /// Progress is brought up to date, and wishes of other threads are read, so often.
 pub(crate) const GLANCE: Duration = Duration::from_millis(20);
-/// Batches taken in before anything else is looked at.
-pub(crate) const BATCHES: usize = 4;
-/// Room for a batch: what one call of the system can bring.
-pub(crate) const ROOM: usize = 1 << 19;
 /// How long an end tries to be heard when it says goodbye.
 pub(crate) const GOODBYE: Duration = Duration::from_secs(1);
 /// How long an end that was told goodbye answers when that is said again.
@@ -165,7 +158,7 @@ pub(crate) fn run<O: Outer, W: Work>(
         asked: 0,
         mode: None,
     };
-    let end = session.drive();
+    let end = drive(&mut session);
     let now = session.outer.now();
     session.work.close(&mut session.stats, now);
     session.work.show(&control.progress);
@@ -200,38 +193,36 @@ struct Session<'a, O, W> {
     mode: Option<String>,
 }
 
-impl<O: Outer, W: Work> Session<'_, O, W> {
-    fn drive(&mut self) -> End {
-        let mut batch = Batch::new(ROOM);
-        // packets sent, and when, at the turn before this one
-        let (mut packets, mut turned_at) = (0, Time::ZERO);
-        loop {
-            for _ in 0..BATCHES {
-                if !self.outer.receive(&mut batch) {
-                    break;
-                }
-                let now = self.outer.now();
-                for (from, ecn, bytes) in batch.iter() {
-                    if let Some(end) = self.take(bytes, from, ecn, now) {
-                        self.trains.flush(self.outer);
-                        return end;
-                    }
-                }
-            }
-            let now = self.outer.now();
-            let end = self.turn(now);
-            self.trains.flush(self.outer);
-            if let Some(end) = end {
-                return end;
-            }
-            let until = self.wake(now);
-            let sent = self.stats.packets - packets;
-            let thick = sent > 1 && now.saturating_since(turned_at) < THICK * sent;
-            (packets, turned_at) = (self.stats.packets, now);
-            self.outer.wait(if thick && W::ROLE == Role::Sender { until.max(now + TRAIN) } else { until });
-        }
+impl<O: Outer, W: Work> Turns for Session<'_, O, W> {
+    type Outer = O;
+    const SENDS: bool = matches!(W::ROLE, Role::Sender);
+
+    fn outer(&mut self) -> &mut O {
+        self.outer
     }
 
+    fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
+        self.take(bytes, from, ecn, now)
+    }
+
+    fn turn(&mut self, now: Time) -> Option<End> {
+        self.turn(now)
+    }
+
+    fn flush(&mut self) {
+        self.trains.flush(self.outer);
+    }
+
+    fn wake(&self, now: Time) -> Time {
+        self.wake(now)
+    }
+
+    fn packets(&self) -> u64 {
+        self.stats.packets
+    }
+}
+
+impl<O: Outer, W: Work> Session<'_, O, W> {
     // ---- what comes
 
     fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
