@@ -46,6 +46,7 @@ KEPT = {
     "libc": {"emulate"},
     "nix": {"emulate", "live", "benches"},
     "blake3": {"live"},
+    "x25519": {"live"},
     "raptorq": {"live"},
     "quinn": {"live"},
     "socket2": {"live"},

@@ -34,7 +34,7 @@ impl Ear {
         outer
             .join(group.address)
             .map_err(|why| (Reason::Offer, format!("the group {} cannot be joined: {why}", group.address)))?;
-        let key = Key::group(secret, &group.nonce);
+        let key = Key::group(secret, &group.secret);
         Ok(Some(Self { group, key, seen: Replay::new(), heard_at: now }))
     }
 

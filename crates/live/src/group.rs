@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use contract::Ecn;
 use units::Time;
-use wire::stream::{Datagram, NONCE, Order, Reason, Role, Word};
+use wire::stream::{Datagram, KEY, Order, Reason, Role, Word};
 
 use crate::content::{Payload, Standing};
 use crate::keys::Key;
@@ -157,13 +157,13 @@ impl<'a, O: Outer> Gathering<'a, O> {
     ) -> Self {
         let now = outer.now();
         let door = Door::new(&settings.secret, group.most, outer);
-        let (mut nonce, mut drawn) = ([0; NONCE], [0; 12]);
-        outer.surprise(&mut nonce);
+        let (mut secret, mut drawn) = ([0; KEY], [0; 12]);
+        outer.surprise(&mut secret);
         outer.surprise(&mut drawn);
         let [a, b, c, d, seed @ ..] = drawn;
         let session = u32::from_be_bytes([a, b, c, d]);
-        let told = wire::stream::Group { address: group.address, session, nonce };
-        let key = Key::group(&settings.secret, &nonce);
+        let told = wire::stream::Group { address: group.address, session, secret };
+        let key = Key::group(&settings.secret, &secret);
         let line = Line::new(group.address, session, key.clone(), key, now);
         let mut stats = Stats::default();
         let opened = Opened {

@@ -1,10 +1,11 @@
-//! Keys, tags and cookies. All are BLAKE3: derivation, keyed hash.
+//! Keys, tags and cookies: keys are agreed upon by X25519 and derived by BLAKE3, whose keyed hash makes tags and cookies.
 
 use std::net::{IpAddr, SocketAddr};
 
 use constant_time_eq::constant_time_eq_16;
 use units::{Duration, Time};
-use wire::stream::{COOKIE, Datagram, NONCE, TAG};
+use wire::stream::{COOKIE, Datagram, KEY, TAG};
+use x25519_dalek::{PublicKey, StaticSecret};
 
 use crate::Secret;
 
@@ -18,28 +19,22 @@ impl Key {
         Self::derive("thalweg 1 opening", secret, &[])
     }
 
-    /// For answers to the hello with this nonce, so that an answer to another is none to it.
-    pub(crate) fn answer(secret: &Secret, caller: &[u8; NONCE]) -> Self {
+    /// For answers to the hello with this public key, so that an answer to another is none to it.
+    pub(crate) fn answer(secret: &Secret, caller: &[u8; KEY]) -> Self {
         Self::derive("thalweg 1 answer", secret, &[caller])
     }
 
-    /// For what the caller sends in a session, and for what the called end sends.
-    pub(crate) fn session(secret: &Secret, caller: &[u8; NONCE], called: &[u8; NONCE]) -> (Self, Self) {
-        let derive = |context| Self::derive(context, secret, &[caller, called]);
-        (derive("thalweg 1 session caller"), derive("thalweg 1 session called"))
+    /// For what is sent to a group with this secret.
+    pub(crate) fn group(secret: &Secret, group: &[u8; KEY]) -> Self {
+        Self::derive("thalweg 1 group", secret, &[group])
     }
 
-    /// For what is sent to a group.
-    pub(crate) fn group(secret: &Secret, nonce: &[u8; NONCE]) -> Self {
-        Self::derive("thalweg 1 group", secret, &[nonce])
-    }
-
-    fn derive(context: &str, secret: &Secret, nonces: &[&[u8; NONCE]]) -> Self {
+    fn derive(context: &str, secret: &Secret, parts: &[&[u8; KEY]]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(context);
         hasher.update(&(secret.bytes().len() as u64).to_be_bytes());
         hasher.update(secret.bytes());
-        nonces.iter().for_each(|nonce| {
-            hasher.update(*nonce);
+        parts.iter().for_each(|part| {
+            hasher.update(*part);
         });
         Self(*hasher.finalize().as_bytes())
     }
@@ -62,6 +57,61 @@ impl Key {
     }
 }
 
+/// What an end draws for one session. From the public halves, which pass by in the open, nobody computes what the two ends agree upon.
+pub(crate) struct Half {
+    own: StaticSecret,
+    /// What the other end is told.
+    pub(crate) public: [u8; KEY],
+}
+
+impl Half {
+    pub(crate) fn new(random: [u8; KEY]) -> Self {
+        let own = StaticSecret::from(random);
+        let public = PublicKey::from(&own).to_bytes();
+        Self { own, public }
+    }
+
+    fn with(&self, other: &[u8; KEY]) -> [u8; KEY] {
+        self.own.diffie_hellman(&PublicKey::from(*other)).to_bytes()
+    }
+}
+
+/// What the ends of a session agree upon ([RFC7748 §6.1]); whoever was given a secret must know it, too.
+pub(crate) struct Agreed {
+    /// For what the caller sends.
+    pub(crate) caller: Key,
+    /// For what the called end sends.
+    pub(crate) called: Key,
+    mask: Key,
+}
+
+impl Agreed {
+    /// As the caller finds it.
+    pub(crate) fn by_caller(secret: &Secret, own: &Half, called: &[u8; KEY]) -> Self {
+        Self::new(secret, own, called, &own.public, called)
+    }
+
+    /// As the called end finds it.
+    pub(crate) fn by_called(secret: &Secret, own: &Half, caller: &[u8; KEY]) -> Self {
+        Self::new(secret, own, caller, caller, &own.public)
+    }
+
+    fn new(secret: &Secret, own: &Half, other: &[u8; KEY], caller: &[u8; KEY], called: &[u8; KEY]) -> Self {
+        let shared = own.with(other);
+        let derive = |context| Key::derive(context, secret, &[&shared, caller, called]);
+        Self {
+            caller: derive("thalweg 1 session caller"),
+            called: derive("thalweg 1 session called"),
+            mask: derive("thalweg 1 session mask"),
+        }
+    }
+
+    /// Hides a group's secret, or uncovers it. A session is told one such secret, so the mask is used once.
+    pub(crate) fn mask(&self, secret: &mut [u8; KEY]) {
+        secret.iter_mut().zip(self.mask.0).for_each(|(byte, mask)| *byte ^= mask);
+    }
+}
+
 /// Bakes cookies and knows them again, without keeping any. A cookie proves that its bearer gets what is sent to its address.
 pub(crate) struct Jar(Key);
 
@@ -74,9 +124,9 @@ impl Jar {
         Self(Key(random))
     }
 
-    /// The cookie for a caller with this nonce at this address.
-    pub(crate) fn bake(&self, address: SocketAddr, nonce: &[u8; NONCE], now: Time) -> [u8; COOKIE] {
-        let mut text = Vec::with_capacity(8 + 17 + 2 + NONCE);
+    /// The cookie for a caller with this public key at this address.
+    pub(crate) fn bake(&self, address: SocketAddr, caller: &[u8; KEY], now: Time) -> [u8; COOKIE] {
+        let mut text = Vec::with_capacity(8 + 17 + 2 + KEY);
         text.extend_from_slice(&now.as_nanos().to_be_bytes());
         match address.ip() {
             IpAddr::V4(ip) => {
@@ -89,7 +139,7 @@ impl Jar {
             }
         }
         text.extend_from_slice(&address.port().to_be_bytes());
-        text.extend_from_slice(nonce);
+        text.extend_from_slice(caller);
         let mut cookie = [0; COOKIE];
         cookie[..8].copy_from_slice(&text[..8]);
         cookie[8..].copy_from_slice(&self.0.tag(&text));
@@ -101,14 +151,14 @@ impl Jar {
         &self,
         cookie: &[u8; COOKIE],
         address: SocketAddr,
-        nonce: &[u8; NONCE],
+        caller: &[u8; KEY],
         now: Time,
     ) -> bool {
         let Some(baked) = cookie.first_chunk().map(|nanos| Time::from_nanos(u64::from_be_bytes(*nanos)))
         else {
             return false;
         };
-        let again = self.bake(address, nonce, baked);
+        let again = self.bake(address, caller, baked);
         let (Some(tag), Some(known)) = (again.last_chunk::<TAG>(), cookie.last_chunk::<TAG>()) else {
             return false;
         };
@@ -120,22 +170,69 @@ impl Jar {
 mod tests {
     use super::*;
 
+    /// What both ends find when each has drawn its half.
+    fn agreed(secret: &Secret, caller: u8, called: u8) -> [Agreed; 2] {
+        let (caller, called) = (Half::new([caller; KEY]), Half::new([called; KEY]));
+        [
+            Agreed::by_caller(secret, &caller, &called.public),
+            Agreed::by_called(secret, &called, &caller.public),
+        ]
+    }
+
     #[test]
     fn a_tag_is_right_under_its_key_only_and_for_its_bytes_only() {
         let (secret, other) = (Secret::new("a"), Secret::new("b"));
-        let (caller, called) = Key::session(&secret, &[1; NONCE], &[2; NONCE]);
+        let [ours, theirs] = agreed(&secret, 1, 2);
         let mut bytes = vec![0; 40];
-        caller.seal(&mut bytes, 0);
-        assert_eq!(caller.open(&bytes), Some(&[0; 40][..]));
-        assert_eq!(called.open(&bytes), None, "what one end sends is not sent by the other");
-        assert_eq!(Key::session(&other, &[1; NONCE], &[2; NONCE]).0.open(&bytes), None);
-        assert_eq!(Key::session(&secret, &[3; NONCE], &[2; NONCE]).0.open(&bytes), None);
+        ours.caller.seal(&mut bytes, 0);
+        assert_eq!(theirs.caller.open(&bytes), Some(&[0; 40][..]));
+        assert_eq!(theirs.called.open(&bytes), None, "what one end sends is not sent by the other");
+        assert_eq!(agreed(&other, 1, 2)[1].caller.open(&bytes), None);
+        assert_eq!(agreed(&secret, 3, 2)[1].caller.open(&bytes), None);
         for place in 0..bytes.len() {
             bytes[place] ^= 1;
-            assert_eq!(caller.open(&bytes), None, "byte {place} was changed");
+            assert_eq!(theirs.caller.open(&bytes), None, "byte {place} was changed");
             bytes[place] ^= 1;
         }
-        assert_eq!(caller.open(&bytes[..TAG]), None, "it is too short");
+        assert_eq!(theirs.caller.open(&bytes[..TAG]), None, "it is too short");
+    }
+
+    #[test]
+    fn both_halves_make_what_rfc_7748_says() {
+        // [RFC7748 §5.2], the first pair
+        let bytes = |text: &str| -> [u8; KEY] {
+            std::array::from_fn(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap())
+        };
+        let own = Half::new(bytes("a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4"));
+        let other = bytes("e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c");
+        let shared = bytes("c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552");
+        assert_eq!(own.with(&other), shared);
+    }
+
+    #[test]
+    fn whoever_sees_both_public_halves_finds_another_key() {
+        let [ours, theirs] = agreed(&Secret::none(), 1, 2);
+        let mut bytes = vec![0; 40];
+        ours.caller.seal(&mut bytes, 0);
+        // all that passes by: the two public halves; the stranger has a half of its own
+        let (caller, called) = (Half::new([1; KEY]).public, Half::new([2; KEY]).public);
+        for public in [&caller, &called] {
+            let stranger = Agreed::new(&Secret::none(), &Half::new([3; KEY]), public, &caller, &called);
+            assert_eq!(stranger.caller.open(&bytes), None);
+        }
+        assert!(theirs.caller.open(&bytes).is_some());
+    }
+
+    #[test]
+    fn a_groups_secret_is_read_by_the_other_end_only() {
+        let [ours, theirs] = agreed(&Secret::none(), 1, 2);
+        let mut travels = [9; KEY];
+        theirs.mask(&mut travels);
+        let mut strange = travels;
+        agreed(&Secret::none(), 3, 2)[0].mask(&mut strange);
+        ours.mask(&mut travels);
+        assert_eq!(travels, [9; KEY]);
+        assert_ne!(strange, [9; KEY]);
     }
 
     #[test]
@@ -153,13 +250,13 @@ mod tests {
         let at = |secs: u64| Time::ZERO + Duration::from_secs(secs);
         let (here, there): (SocketAddr, SocketAddr) =
             ([127, 0, 0, 1, 99, 1].into_address(), [127, 0, 0, 2, 99, 1].into_address());
-        let cookie = jar.bake(here, &[1; NONCE], at(100));
-        assert!(jar.knows(&cookie, here, &[1; NONCE], at(105)));
-        assert!(!jar.knows(&cookie, there, &[1; NONCE], at(105)));
-        assert!(!jar.knows(&cookie, here, &[2; NONCE], at(105)));
-        assert!(!jar.knows(&cookie, here, &[1; NONCE], at(111)));
-        assert!(!jar.knows(&cookie, here, &[1; NONCE], at(99)), "from the future");
-        assert!(!other.knows(&cookie, here, &[1; NONCE], at(105)));
+        let cookie = jar.bake(here, &[1; KEY], at(100));
+        assert!(jar.knows(&cookie, here, &[1; KEY], at(105)));
+        assert!(!jar.knows(&cookie, there, &[1; KEY], at(105)));
+        assert!(!jar.knows(&cookie, here, &[2; KEY], at(105)));
+        assert!(!jar.knows(&cookie, here, &[1; KEY], at(111)));
+        assert!(!jar.knows(&cookie, here, &[1; KEY], at(99)), "from the future");
+        assert!(!other.knows(&cookie, here, &[1; KEY], at(105)));
     }
 
     trait IntoAddress {

@@ -8,16 +8,16 @@ use std::net::SocketAddr;
 
 use contract::Ecn;
 use units::{Duration, Time};
-use wire::stream::{COOKIE, Datagram, Group, Hello, NONCE, Offer, Reason, Role, Welcome, Word};
+use wire::stream::{COOKIE, Datagram, Group, Hello, KEY, Offer, Reason, Role, Welcome, Word};
 
-use crate::keys::{Jar, Key};
+use crate::keys::{Agreed, Half, Jar, Key};
 use crate::line::Line;
 use crate::{Outer, Secret, Stats, Train};
 
 /// A hello that is not answered is said again after this, then half as long again, up to the second.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
-/// Nonces of callers that are remembered, so that a hello that was recorded opens nothing while its cookie is fresh.
-const NONCES: usize = 64;
+/// Public keys of callers that are remembered, so that a hello that was recorded opens nothing while its cookie is fresh.
+const USED: usize = 64;
 
 /// Sends one datagram by itself.
 fn post(to: SocketAddr, bytes: &[u8], outer: &mut impl Outer, stats: &mut Stats) {
@@ -49,7 +49,7 @@ pub(crate) struct Caller {
     me: u64,
     /// Number of this call.
     call: u32,
-    nonce: [u8; NONCE],
+    half: Half,
     cookie: Option<[u8; COOKIE]>,
     say_at: Time,
     wait: Duration,
@@ -79,7 +79,7 @@ impl Caller {
             offer,
             me,
             call: 0,
-            nonce: [0; NONCE],
+            half: Half::new(draw(outer)),
             cookie: None,
             say_at: Time::NEVER,
             wait: AGAIN.0,
@@ -88,10 +88,10 @@ impl Caller {
         caller
     }
 
-    /// Calls, with a nonce that was not used before.
+    /// Calls, with a key that was not used before.
     pub(crate) fn again(&mut self, now: Time, outer: &mut impl Outer) {
         self.call = u32::from_be_bytes(draw(outer));
-        self.nonce = draw(outer);
+        self.half = Half::new(draw(outer));
         self.cookie = None;
         (self.say_at, self.wait) = (now, AGAIN.0);
     }
@@ -112,7 +112,7 @@ impl Caller {
         }
         let hello = Hello {
             role: self.role,
-            nonce: self.nonce,
+            public: self.half.public,
             caller: self.me,
             cookie: self.cookie,
             offer: self.offer.clone(),
@@ -136,7 +136,7 @@ impl Caller {
             stats.refused.strangers += 1;
             return Heard::Nothing;
         }
-        let Some(body) = Key::answer(&self.secret, &self.nonce).open(bytes) else {
+        let Some(body) = Key::answer(&self.secret, &self.half.public).open(bytes) else {
             stats.refused.forged += 1;
             return Heard::Nothing;
         };
@@ -156,9 +156,12 @@ impl Caller {
             Ok(Word::Refusal(reason)) => Heard::Refused(reason),
             // whoever sends must be told what for; whoever receives, what comes
             Ok(Word::Welcome(welcome)) if (self.role == Role::Receiver) == welcome.offer.is_some() => {
-                let Welcome { session, nonce, peer, offer, group } = *welcome;
-                let (seal, open) = Key::session(&self.secret, &self.nonce, &nonce);
-                let line = Box::new(Line::new(self.to, session, seal, open, now));
+                let Welcome { session, public, peer, offer, mut group } = *welcome;
+                let agreed = Agreed::by_caller(&self.secret, &self.half, &public);
+                if let Some(group) = &mut group {
+                    agreed.mask(&mut group.secret);
+                }
+                let line = Box::new(Line::new(self.to, session, agreed.caller, agreed.called, now));
                 Heard::Welcome { line, peer, offer, group }
             }
             Ok(_) => {
@@ -180,15 +183,15 @@ pub(crate) struct Door {
     jar: Jar,
     /// So many are inside at one time, at most.
     most: usize,
-    /// Who was let in last, by their nonces, and the welcomes that they got.
+    /// Who was let in last, by their public keys, and the welcomes that they got.
     inside: VecDeque<Inside>,
-    /// Nonces of those who were let in.
-    used: VecDeque<[u8; NONCE]>,
+    /// Public keys of those who were let in.
+    used: VecDeque<[u8; KEY]>,
 }
 
 struct Inside {
     caller: u64,
-    nonce: [u8; NONCE],
+    public: [u8; KEY],
     welcome: Vec<u8>,
 }
 
@@ -205,7 +208,7 @@ pub(crate) struct Place {
 pub(crate) enum Knock {
     /// Nothing more: it was answered, or is not to be.
     Nothing,
-    /// A session. The caller's address is proved, and its nonce is new.
+    /// A session. The caller's address is proved, and its key is new.
     Hello(Box<CallerHello>),
 }
 
@@ -262,22 +265,22 @@ impl Door {
             return Knock::Nothing;
         };
         stats.received.add(bytes.len());
-        let proved = hello.cookie.is_some_and(|cookie| self.jar.knows(&cookie, from, &hello.nonce, now));
+        let proved = hello.cookie.is_some_and(|cookie| self.jar.knows(&cookie, from, &hello.public, now));
         if !proved {
-            let cookie = self.jar.bake(from, &hello.nonce, now);
-            let answer = self.answer(call, &hello.nonce, Word::Challenge { cookie });
+            let cookie = self.jar.bake(from, &hello.public, now);
+            let answer = self.answer(call, &hello.public, Word::Challenge { cookie });
             // the format sees to it that a hello is longer; it must never be otherwise
             if answer.len() <= bytes.len() {
                 post(from, &answer, outer, stats);
             }
             return Knock::Nothing;
         }
-        if let Some(inside) = self.inside.iter().find(|inside| inside.nonce == hello.nonce) {
+        if let Some(inside) = self.inside.iter().find(|inside| inside.public == hello.public) {
             // the welcome was lost
             post(from, &inside.welcome, outer, stats);
             return Knock::Nothing;
         }
-        if self.used.contains(&hello.nonce) {
+        if self.used.contains(&hello.public) {
             stats.refused.repeated += 1;
             return Knock::Nothing;
         }
@@ -298,7 +301,7 @@ impl Door {
         outer: &mut impl Outer,
         stats: &mut Stats,
     ) {
-        post(to, &self.answer(hello.call, &hello.nonce, Word::Refusal(reason)), outer, stats);
+        post(to, &self.answer(hello.call, &hello.public, Word::Refusal(reason)), outer, stats);
     }
 
     /// Makes a session for a caller: this end of it, and the welcome to send.
@@ -311,16 +314,19 @@ impl Door {
         offer: Option<Offer>,
         outer: &mut impl Outer,
     ) -> (Line, Vec<u8>) {
-        let Place { peer, group } = place;
-        let (session, nonce) = (u32::from_be_bytes(draw(outer)), draw(outer));
-        let (open, seal) = Key::session(&self.secret, &hello.nonce, &nonce);
-        let welcome = Word::Welcome(Box::new(Welcome { session, nonce, peer, offer, group }));
-        let welcome = self.answer(hello.call, &hello.nonce, welcome);
-        if self.used.len() >= NONCES.max(2 * self.most) {
+        let Place { peer, mut group } = place;
+        let (session, half) = (u32::from_be_bytes(draw(outer)), Half::new(draw(outer)));
+        let agreed = Agreed::by_called(&self.secret, &half, &hello.public);
+        if let Some(group) = &mut group {
+            agreed.mask(&mut group.secret);
+        }
+        let welcome = Word::Welcome(Box::new(Welcome { session, public: half.public, peer, offer, group }));
+        let welcome = self.answer(hello.call, &hello.public, welcome);
+        if self.used.len() >= USED.max(2 * self.most) {
             self.used.pop_front();
         }
-        self.used.push_back(hello.nonce);
-        (Line::new(from, session, seal, open, now), welcome)
+        self.used.push_back(hello.public);
+        (Line::new(from, session, agreed.called, agreed.caller, now), welcome)
     }
 
     /// Sends the welcome, and remembers it: it may be lost.
@@ -337,10 +343,10 @@ impl Door {
         if self.inside.len() >= self.most {
             self.inside.pop_front();
         }
-        self.inside.push_back(Inside { caller: hello.caller, nonce: hello.nonce, welcome });
+        self.inside.push_back(Inside { caller: hello.caller, public: hello.public, welcome });
     }
 
-    fn answer(&self, call: u32, nonce: &[u8; NONCE], word: Word<'_>) -> Vec<u8> {
-        sealed(call, word, &Key::answer(&self.secret, nonce))
+    fn answer(&self, call: u32, caller: &[u8; KEY], word: Word<'_>) -> Vec<u8> {
+        sealed(call, word, &Key::answer(&self.secret, caller))
     }
 }

@@ -31,8 +31,8 @@ pub enum Meet {
 
 /// What only the two ends know, and all keys are made from.
 ///
-/// Without one, whoever sees the first datagrams of a session knows its keys: then tags protect against strangers elsewhere and against
-/// damage, and not against somebody on the way.
+/// Without one, tags protect against damage and against whoever only listens, and not against somebody on the way who replaces the first
+/// datagrams of a session and poses as the other end.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secret(Vec<u8>);
 

@@ -8,7 +8,7 @@ use live::content::{ByteSink, LONGEST_WORD, Standing};
 use live::{Batch, Control, End, Fate, Limits, Meet, Outer, Secret, Settings, Store, Train};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use units::{Duration, Time};
-use wire::stream::{Datagram, HELLO, Hello, NONCE, Offer, Role, Transport, Word};
+use wire::stream::{Datagram, HELLO, Hello, KEY, Offer, Role, Transport, Word};
 
 #[global_allocator]
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -36,8 +36,8 @@ impl Storm {
     /// A datagram such as a stranger makes.
     fn make(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut nonce = [0; NONCE];
-        nonce.iter_mut().for_each(|byte| *byte = self.random.bits() as u8);
+        let mut public = [0; KEY];
+        public.iter_mut().for_each(|byte| *byte = self.random.bits() as u8);
         match self.random.below(3) {
             0 => {
                 bytes.resize(self.random.below(1500) as usize, 0);
@@ -63,7 +63,7 @@ impl Storm {
                 };
                 let hello = Hello {
                     role: Role::Sender,
-                    nonce,
+                    public,
                     caller: self.random.bits(),
                     cookie: self.random.chance(0.5).then_some([1; 24]),
                     offer: Some(offer),

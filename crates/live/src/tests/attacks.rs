@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contract::{Ecn, Label, Random};
-use wire::stream::{Datagram, HELLO, Hello, NONCE, Role, TAG, Word};
+use wire::stream::{Datagram, HELLO, Hello, KEY, Role, TAG, Word};
 
 use super::*;
 use crate::keys::Key;
@@ -126,14 +126,14 @@ fn nobody_is_sent_more_than_was_sent_from_its_address() {
     let mut random = Random::new(3, "attack", "");
     let start = net.now();
     for n in 0..400u64 {
-        let mut nonce = [0; NONCE];
-        nonce.iter_mut().for_each(|byte| *byte = random.bits() as u8);
+        let mut public = [0; KEY];
+        public.iter_mut().for_each(|byte| *byte = random.bits() as u8);
         // cookies that are made up
         let mut cookie = [n as u8; 24];
         cookie[..8].copy_from_slice(&start.as_nanos().to_be_bytes());
         let hello = Hello {
             role: Role::Receiver,
-            nonce,
+            public,
             caller: n,
             cookie: n.is_multiple_of(2).then_some(cookie),
             offer: None,
@@ -229,7 +229,7 @@ fn who_has_the_secret_is_believed() {
         receive(&Settings { limits, ..settings(Meet::Listen) }, &mut accept, &mut here, &Control::new())
     });
     let calling = thread::spawn(move || {
-        let hello = Hello { role: Role::Sender, nonce: [1; NONCE], caller: 1, cookie: None, offer: None };
+        let hello = Hello { role: Role::Sender, public: [1; KEY], caller: 1, cookie: None, offer: None };
         let mut bytes = Vec::new();
         Datagram { session: 77, number: 0, word: Word::Hello(Box::new(hello)) }.write(&mut bytes);
         Key::opening(&Secret::new("of the tests")).seal(&mut bytes, 0);

@@ -42,8 +42,8 @@ pub const ACKNOWLEDGES: usize = 8 + 8 + 4;
 pub const BLOCK: usize = 8;
 /// Bytes of a hello, at least: it is padded to so many, so that no answer before the caller's address is proved is longer.
 pub const HELLO: usize = 160;
-/// Bytes of the number that each end draws at random when it opens a session.
-pub const NONCE: usize = 32;
+/// Bytes of the public key that each end draws when it opens a session (X25519, [RFC7748 §6.1]), and of a group's secret.
+pub const KEY: usize = 32;
 /// Bytes of a cookie.
 pub const COOKIE: usize = 24;
 /// Bytes of what a sender says about its data for its application, at most.
@@ -171,8 +171,8 @@ pub enum Role {
 pub struct Hello {
     /// What the caller is.
     pub role: Role,
-    /// Drawn at random by the caller for this session.
-    pub nonce: [u8; NONCE],
+    /// The caller's public key, drawn for this session.
+    pub public: [u8; KEY],
     /// Who calls: drawn at random once, so that a caller that calls again is known.
     pub caller: u64,
     /// From the challenge; none the first time.
@@ -186,8 +186,8 @@ pub struct Hello {
 pub struct Welcome {
     /// The number that all datagrams of the session carry from now on.
     pub session: u32,
-    /// Drawn at random by whoever was called, for this session.
-    pub nonce: [u8; NONCE],
+    /// The public key of whoever was called, drawn for this session.
+    pub public: [u8; KEY],
     /// The caller's number among those that this sender serves: how the scheme knows it.
     pub peer: u32,
     /// What will be sent, where the caller takes.
@@ -203,8 +203,8 @@ pub struct Group {
     pub address: std::net::SocketAddr,
     /// The number of the session that datagrams to the group carry.
     pub session: u32,
-    /// Drawn at random for the group.
-    pub nonce: [u8; NONCE],
+    /// What the group's key is made from; masked while it travels, so that only the caller can read it.
+    pub secret: [u8; KEY],
 }
 
 /// What must arrive.

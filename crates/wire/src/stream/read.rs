@@ -154,7 +154,7 @@ impl<'a> Datagram<'a> {
 fn read_hello(flags: u8, from: &mut Reader<'_>) -> Result<Hello, Malformed> {
     Ok(Hello {
         role: if flags & RECEIVES != 0 { Role::Receiver } else { Role::Sender },
-        nonce: from.array()?,
+        public: from.array()?,
         caller: from.u64()?,
         cookie: if flags & COOKIE_FLAG != 0 { Some(from.array()?) } else { None },
         offer: if flags & OFFER_FLAG != 0 { Some(Offer::read(from)?) } else { None },
@@ -162,7 +162,7 @@ fn read_hello(flags: u8, from: &mut Reader<'_>) -> Result<Hello, Malformed> {
 }
 
 fn read_welcome(flags: u8, from: &mut Reader<'_>) -> Result<Welcome, Malformed> {
-    let (session, nonce, peer) = (from.u32()?, from.array()?, from.u32()?);
+    let (session, public, peer) = (from.u32()?, from.array()?, from.u32()?);
     let group = if flags & GROUP_FLAG != 0 {
         let ip = match from.byte()? {
             4 => IpAddr::V4(Ipv4Addr::from(from.array::<4>()?)),
@@ -170,12 +170,12 @@ fn read_welcome(flags: u8, from: &mut Reader<'_>) -> Result<Welcome, Malformed> 
             _ => return Err(Malformed::Value),
         };
         let address = SocketAddr::new(ip, from.u16()?);
-        Some(Group { address, session: from.u32()?, nonce: from.array()? })
+        Some(Group { address, session: from.u32()?, secret: from.array()? })
     } else {
         None
     };
     let offer = if flags & OFFER_FLAG != 0 { Some(Offer::read(from)?) } else { None };
-    Ok(Welcome { session, nonce, peer, offer, group })
+    Ok(Welcome { session, public, peer, offer, group })
 }
 
 fn read_order(from: &mut Reader<'_>) -> Result<Order, Malformed> {

@@ -60,7 +60,7 @@ fn a_hello_is_as_long_as_any_answer_before_the_address_is_proved() {
     let hello = |cookie| {
         let word = Word::Hello(Box::new(Hello {
             role: Role::Receiver,
-            nonce: [1; NONCE],
+            public: [1; KEY],
             caller: 7,
             cookie,
             offer: None,
@@ -258,23 +258,23 @@ fn signal() -> impl Strategy<Value = Signal> {
 
 /// A datagram of any kind, with content of its own.
 fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
-    let hello = (any::<bool>(), any::<[u8; NONCE]>(), any::<u64>(), any::<Option<[u8; COOKIE]>>(), offer());
-    let group = (any::<std::net::IpAddr>(), any::<u16>(), any::<u32>(), any::<[u8; NONCE]>()).prop_map(
-        |(ip, port, session, nonce)| Group { address: std::net::SocketAddr::new(ip, port), session, nonce },
+    let hello = (any::<bool>(), any::<[u8; KEY]>(), any::<u64>(), any::<Option<[u8; COOKIE]>>(), offer());
+    let group = (any::<std::net::IpAddr>(), any::<u16>(), any::<u32>(), any::<[u8; KEY]>()).prop_map(
+        |(ip, port, session, secret)| Group { address: std::net::SocketAddr::new(ip, port), session, secret },
     );
     let piece = (any::<u32>(), 1..u32::MAX).prop_map(|(frame, frame_bytes)| Piece { frame, frame_bytes });
     let content = proptest::collection::vec(any::<u8>(), 0..1500).prop_map(|bytes| &*bytes.leak());
     let label = any::<[u64; 4]>().prop_map(Label);
     let word = prop_oneof![
-        (hello, any::<bool>()).prop_map(|((sends, nonce, caller, cookie, offer), offers)| {
+        (hello, any::<bool>()).prop_map(|((sends, public, caller, cookie, offer), offers)| {
             let role = if sends { Role::Sender } else { Role::Receiver };
             let offer = offers.then_some(offer);
-            Word::Hello(Box::new(Hello { role, nonce, caller, cookie, offer }))
+            Word::Hello(Box::new(Hello { role, public, caller, cookie, offer }))
         }),
         any::<[u8; COOKIE]>().prop_map(|cookie| Word::Challenge { cookie }),
-        (any::<(u32, [u8; NONCE], u32)>(), proptest::option::of(offer()), proptest::option::of(group))
-            .prop_map(|((session, nonce, peer), offer, group)| {
-                Word::Welcome(Box::new(Welcome { session, nonce, peer, offer, group }))
+        (any::<(u32, [u8; KEY], u32)>(), proptest::option::of(offer()), proptest::option::of(group))
+            .prop_map(|((session, public, peer), offer, group)| {
+                Word::Welcome(Box::new(Welcome { session, public, peer, offer, group }))
             }),
         reason().prop_map(Word::Refusal),
         (any::<u32>(), order()).prop_map(|(serial, order)| Word::Order { serial, order }),

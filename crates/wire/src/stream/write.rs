@@ -147,7 +147,7 @@ fn time(at: Time, out: &mut Vec<u8>) {
 }
 
 fn write_hello(hello: &Hello, out: &mut Vec<u8>) {
-    out.extend_from_slice(&hello.nonce);
+    out.extend_from_slice(&hello.public);
     out.extend_from_slice(&hello.caller.to_be_bytes());
     if let Some(cookie) = &hello.cookie {
         out.extend_from_slice(cookie);
@@ -159,9 +159,9 @@ fn write_hello(hello: &Hello, out: &mut Vec<u8>) {
 
 fn write_welcome(welcome: &Welcome, out: &mut Vec<u8>) {
     out.extend_from_slice(&welcome.session.to_be_bytes());
-    out.extend_from_slice(&welcome.nonce);
+    out.extend_from_slice(&welcome.public);
     out.extend_from_slice(&welcome.peer.to_be_bytes());
-    if let Some(Group { address, session, nonce }) = &welcome.group {
+    if let Some(Group { address, session, secret }) = &welcome.group {
         match address.ip() {
             IpAddr::V4(ip) => {
                 out.push(4);
@@ -174,7 +174,7 @@ fn write_welcome(welcome: &Welcome, out: &mut Vec<u8>) {
         }
         out.extend_from_slice(&address.port().to_be_bytes());
         out.extend_from_slice(&session.to_be_bytes());
-        out.extend_from_slice(nonce);
+        out.extend_from_slice(secret);
     }
     if let Some(offer) = &welcome.offer {
         offer.write(out);
