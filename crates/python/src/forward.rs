@@ -5,8 +5,8 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
 use ::live::forward::{
-    App, Control, Error, Host, Limits, LinkSettings, Listen, Node, RouteSettings, Settings, Sockets, Stats,
-    Wire, drive, together,
+    App, Control, Error, Host, Limits, LinkSettings, Listen, MarkSettings, Node, RouteSettings, Settings,
+    Sockets, Stats, Wire, drive, together,
 };
 use contract::{NameId, ParamList, ParamValue, Setup};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -49,8 +49,9 @@ pub fn ndn_forward(py: Python<'_>, settings: &str, control: &ForwardControl) -> 
     let control = Arc::clone(&control.0);
     let ended = py.detach(|| -> Result<Value, Error> {
         let programs = settings.limits.programs;
+        let held = settings.program_marks.map(|marks| marks.above.as_u64() as usize);
         let mut node = Node::new(settings)?;
-        let mut sockets = Sockets::open(&Listen { programs, ..listen })?;
+        let mut sockets = Sockets::open(&Listen { programs, held, ..listen })?;
         let late = drive(&mut node, &mut sockets, &control, Time::NEVER);
         let mut said = told(&node.stats());
         said["late_p50_s"] = json!(late.quantile(0.5).as_secs_f64());
@@ -114,7 +115,10 @@ fn told(stats: &Stats) -> Value {
                 "frames_received_bytes": counts.bytes_in,
                 "frames_sent": counts.frames_out,
                 "frames_sent_bytes": counts.bytes_out,
+                "interests_pending": port.pending,
+                "interests_refused": counts.refused,
                 "packets_dropped": counts.dropped,
+                "packets_marked": counts.marked,
                 "frames_dropped_here": counts.overruns,
                 "frames_malformed": counts.malformed,
             })
@@ -132,7 +136,10 @@ fn told(stats: &Stats) -> Value {
         "from_strangers": strays.strangers,
         "unsolicited": strays.unsolicited,
         "stale_refusals": strays.stale_nacks,
+        "queued_bytes": stats.queued,
         "refused_for_room": strays.full,
+        "refused_for_share": strays.crowded,
+        "names_too_long": strays.long_names,
         "out_of_scope": strays.out_of_scope,
         "commands": strays.commands,
         "commands_refused": strays.refused_commands,
@@ -149,7 +156,7 @@ fn listen(mut table: Table) -> PyResult<Listen> {
     if udp.is_none() && unix.is_none() {
         return Err(PyValueError::new_err("`listen`: a forwarder listens at `udp`, at `unix`, or at both"));
     }
-    Ok(Listen { udp, unix, programs: 0 })
+    Ok(Listen { udp, unix, ..Listen::default() })
 }
 
 /// The settings in `tree`, but for where it listens.
@@ -195,12 +202,23 @@ fn settings_of(mut tree: Table) -> PyResult<Settings> {
         table.done()?;
         settings.routes.push(RouteSettings { prefix, link, cost });
     }
-    settings.limits = limits(tree.table("limits")?)?;
+    settings.program_marks = program_marks(tree.table("programs")?)?;
+    settings.limits = limits(tree.table("limits")?, settings.store)?;
     tree.done()?;
     Ok(settings)
 }
 
-fn limits(mut table: Table) -> PyResult<Limits> {
+/// Marks on what waits for programs: there, unless they are not wanted.
+fn program_marks(mut table: Table) -> PyResult<Option<MarkSettings>> {
+    let wanted = table.flag("marks", true)?;
+    let base = MarkSettings::default();
+    let above = table.quantity("mark_above", base.above)?;
+    let marks = MarkSettings { above, interval: table.quantity("mark_interval", base.interval)? };
+    table.done()?;
+    Ok(wanted.then_some(marks))
+}
+
+fn limits(mut table: Table, store: Store) -> PyResult<Limits> {
     let base = Limits::default();
     let mut count = |name: &str, most: u64, default: usize| -> PyResult<usize> {
         let value = table.whole(name, default as u64)?;
@@ -209,10 +227,16 @@ fn limits(mut table: Table) -> PyResult<Limits> {
         }
         Ok(value as usize)
     };
+    let pending = count("pending", 1 << 24, base.pending)?;
+    let bytes = count("bytes", 1 << 40, base.bytes)?;
     let limits = Limits {
-        pending: count("pending", 1 << 24, base.pending)?,
-        names: count("names", 1 << 26, base.names)?,
-        bytes: count("bytes", 1 << 40, base.bytes)?,
+        pending,
+        pending_face: count("pending_face", 1 << 24, Limits::face_of(pending))?,
+        pending_strangers: count("pending_strangers", 1 << 24, Limits::strangers_of(pending))?,
+        names: count("names", 1 << 26, base.names.max(Limits::least_names(pending, store)))?,
+        bytes,
+        store_bytes: count("store_bytes", 1 << 40, Limits::store_of(bytes))?,
+        queue_bytes: count("queue_bytes", 1 << 40, base.queue_bytes)?,
         links: count("links", 4096, base.links)?,
         programs: count("programs", 4096, base.programs)?,
         routes: count("routes", 1 << 20, base.routes)?,
@@ -238,12 +262,28 @@ fn link(mut table: Table) -> PyResult<LinkSettings> {
         buffer: u32::try_from(table.whole("buffer", u64::from(base.buffer))?).unwrap_or(u32::MAX),
         delay: table.quantity("delay", base.delay)?,
         mtu: table.whole("mtu", base.mtu as u64)? as usize,
+        marks: None,
     };
     if !(256..=9000).contains(&link.mtu) {
         return Err(table.wrong("mtu", "from 256 to 9000 bytes"));
     }
+    let marks = MarkSettings::default();
+    let interval = table.quantity("mark_interval", marks.interval)?;
+    let marks = match table.text("mark_above")? {
+        None => None,
+        Some(_) if link.rate == Rate::UNLIMITED => {
+            return Err(table.wrong("mark_above", "without a rate nothing waits"));
+        }
+        Some(text) => {
+            let above = Bytes::from_text(&text);
+            let above = above.map_err(|error| {
+                table.wrong("mark_above", &format!("{}; write {}", error.message, error.hint))
+            })?;
+            Some(MarkSettings { above, interval })
+        }
+    };
     table.done()?;
-    Ok(link)
+    Ok(LinkSettings { marks, ..link })
 }
 
 fn wire(mut table: Table) -> PyResult<Wire> {
@@ -373,6 +413,14 @@ impl Table {
             Some(value) => {
                 value.as_u64().ok_or_else(|| self.wrong(key, &format!("{value} is no whole number")))
             }
+        }
+    }
+
+    fn flag(&mut self, key: &str, default: bool) -> PyResult<bool> {
+        match self.take(key) {
+            None => Ok(default),
+            Some(Value::Bool(value)) => Ok(value),
+            Some(other) => Err(self.wrong(key, &format!("{other} is neither true nor false"))),
         }
     }
 

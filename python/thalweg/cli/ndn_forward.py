@@ -81,6 +81,14 @@ def _print(stats: dict[str, Any], *, error: bool = False) -> None:
         f"pending {stats['pending']:,} (at most {stats['pending_peak']:,}), stored {stats['stored']:,}, "
         f"names {stats['names']:,} in {stats['bytes'] / 1e6:.1f} MB, routes {stats['routes']:,}"
     )
+    refused = stats["refused_for_room"] + stats["refused_for_share"]
+    if refused or stats["names_too_long"]:
+        screen.print(
+            f"note: {refused:,} Interests refused for lack of room, {stats['refused_for_share']:,} of them because "
+            f"their face or strangers together had their share; "
+            f"{stats['names_too_long']:,} packets with names that are too long",
+            style="yellow",
+        )
     if error:
         for face in stats["faces"]:
             screen.print(
@@ -95,7 +103,10 @@ def _print(stats: dict[str, Any], *, error: bool = False) -> None:
             ("frames_received_bytes", "bytes in"),
             ("frames_sent", "frames out"),
             ("frames_sent_bytes", "bytes out"),
+            ("interests_pending", "pending"),
+            ("interests_refused", "refused: no room"),
             ("packets_dropped", "dropped: queue full"),
+            ("packets_marked", "marked"),
             ("frames_dropped_here", "not taken"),
             ("frames_malformed", "malformed"),
         ],

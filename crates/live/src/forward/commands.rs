@@ -39,7 +39,7 @@ fn is_status(name: NameView<'_>) -> bool {
 }
 
 impl Node {
-    /// An Interest for the forwarder itself. Only programs on this host may command; anybody's commands for the next forwarder are refused.
+    /// An Interest for the forwarder itself. Only programs on this host may command; neighbours' commands are refused, strangers' ignored.
     pub(super) fn take_command(
         &mut self,
         face: FaceId,
@@ -48,6 +48,10 @@ impl Node {
         now: Time,
         frames: &mut dyn Frames,
     ) {
+        // an answer is longer than the question, and a stranger's address may be somebody else's
+        if self.is_stranger(face) {
+            return self.count_command(false);
+        }
         let mut content = Vec::new();
         if is_status(interest.name) {
             if !self.is_local(face) {
@@ -133,8 +137,11 @@ impl Node {
         line("stored", stats.machine.stored);
         line("names", stats.names.0 as u64);
         line("bytes", stats.names.1 as u64);
+        line("queued", stats.queued as u64);
         line("strangers", stats.strays.strangers);
         line("full", stats.strays.full);
+        line("crowded", stats.strays.crowded);
+        line("long_names", stats.strays.long_names);
         for (prefix, next, maker) in self.routes.list() {
             let from = if maker == Maker::Settings { "" } else { " of a program" };
             text.push_str(&format!(
@@ -146,8 +153,15 @@ impl Node {
         for port in &stats.ports {
             let counts = &port.counts;
             text.push_str(&format!(
-                "face {} in {} out {} dropped {} malformed {}\n",
-                port.name, counts.frames_in, counts.frames_out, counts.dropped, counts.malformed
+                "face {} in {} out {} pending {} refused {} dropped {} marked {} malformed {}\n",
+                port.name,
+                counts.frames_in,
+                counts.frames_out,
+                port.pending,
+                counts.refused,
+                counts.dropped,
+                counts.marked,
+                counts.malformed
             ));
         }
         text

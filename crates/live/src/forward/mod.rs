@@ -10,6 +10,7 @@
 mod app;
 mod commands;
 mod drive;
+mod marks;
 mod names;
 mod node;
 mod ports;
@@ -21,6 +22,7 @@ mod sockets;
 mod tests;
 #[cfg(unix)]
 mod together;
+mod waits;
 
 use std::net::SocketAddr;
 
@@ -28,7 +30,7 @@ pub use app::{App, Sample};
 pub use drive::{Arrival, Control, Inbox, Surroundings, drive};
 pub use node::{Node, PortStats, Stats, Strays};
 pub use ports::Counts;
-pub use settings::{Error, Limits, LinkSettings, MTU, RouteSettings, Settings};
+pub use settings::{Error, Limits, LinkSettings, MTU, MarkSettings, RouteSettings, Settings};
 #[cfg(unix)]
 pub use sockets::{Listen, Sockets};
 #[cfg(unix)]
@@ -49,4 +51,9 @@ pub enum Place {
 pub trait Frames {
     /// Sends a frame; false when the system did not take it.
     fn send(&mut self, to: Place, frame: &[u8]) -> bool;
+
+    /// Bytes that were sent there and that the other end has not taken; 0 where nobody can tell.
+    fn waiting(&mut self, _to: Place) -> u64 {
+        0
+    }
 }

@@ -4,12 +4,14 @@
 //! with names, so only prefixes of routes are prefixes to the machine (`routes.rs`); the rest of a name is a number that is given to
 //! somebody else when nothing is pending under the name and nothing is kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use contract::{FaceId, Name, NameId};
 use units::Time;
 use wire::ndn::Token;
+
+use super::waits::Waits;
 
 /// How an Interest asks: the same name asked for in another way is another request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,9 +68,18 @@ struct Asked {
     way: Way,
     /// The latest Interest, as it is sent on but for its nonce.
     interest: Option<Arc<[u8]>>,
-    /// What downstreams want back with the answer.
-    tokens: Vec<(FaceId, Token)>,
+    /// Who waits for the answer.
+    downstreams: Vec<Downstream>,
+    /// When all of them have given up, at the earliest; never while nobody waits.
+    until: Time,
     content: Option<Kept>,
+}
+
+/// Who waits, and what it wants back with the answer.
+#[derive(Clone, Copy, Debug)]
+struct Downstream {
+    face: FaceId,
+    token: Token,
 }
 
 /// Data in the content store.
@@ -85,6 +96,8 @@ pub(super) struct Room {
     pub(super) names: usize,
     /// Most bytes of names, Interests and Data.
     pub(super) bytes: usize,
+    /// Of these, Data.
+    pub(super) contents: usize,
 }
 
 /// All names that are pending, kept, or were so not long ago.
@@ -96,7 +109,12 @@ pub(super) struct Table {
     /// Where the search for a name that nobody needs goes on.
     hand: usize,
     bytes: usize,
+    /// Of these, Data.
+    contents: usize,
     room: Room,
+    /// Requests for which somebody waits, by when they are to be looked at.
+    deadlines: BTreeSet<(Time, u32, u8)>,
+    waits: Waits,
     /// Names that end in the digest of a whole Data packet.
     digests: usize,
 }
@@ -106,18 +124,34 @@ pub(super) struct Table {
 const LOOKS: usize = 64;
 /// Reckoned for each name beside its bytes.
 const OVERHEAD: usize = 128;
+/// Reckoned for who waits, here and in the machine.
+pub(super) const DOWNSTREAM: usize = 128;
 
 impl Table {
-    pub(super) fn new(room: Room) -> Self {
+    /// No names yet.
+    pub(super) fn new(room: Room, waits: Waits) -> Self {
         Self {
             slots: BTreeMap::new(),
             entries: Vec::new(),
             free: Vec::new(),
             hand: 0,
             bytes: 0,
+            contents: 0,
             room,
+            deadlines: BTreeSet::new(),
+            waits,
             digests: 0,
         }
+    }
+
+    /// Who waits for how much.
+    pub(super) const fn waits(&self) -> &Waits {
+        &self.waits
+    }
+
+    /// Whether kept Data take more than they may.
+    pub(super) const fn keeps_too_much(&self) -> bool {
+        self.contents > self.room.contents
     }
 
     /// How many names there are.
@@ -187,6 +221,11 @@ impl Table {
     fn forget(&mut self, slot: u32) {
         let Some(entry) = self.entries[slot as usize].take() else { return };
         let held: usize = entry.asked.iter().map(Asked::bytes).sum();
+        for asked in &entry.asked {
+            self.contents -= asked.kept_bytes();
+            self.deadlines.remove(&(asked.until, slot, asked.way.number() as u8));
+            asked.downstreams.iter().for_each(|one| self.waits.end(one.face));
+        }
         self.bytes -= entry.name.len() + OVERHEAD + held;
         self.digests -= usize::from(ends_in_digest(&entry.name));
         self.slots.remove(&entry.name);
@@ -216,7 +255,9 @@ impl Table {
         if entry.prefix != prefix {
             entry.prefix = prefix;
             for asked in &mut entry.asked {
-                self.bytes -= asked.content.take().map_or(0, |kept| kept.packet.len());
+                let less = asked.content.take().map_or(0, |kept| kept.packet.len());
+                self.bytes -= less;
+                self.contents -= less;
             }
         }
     }
@@ -229,22 +270,69 @@ impl Table {
         let entry = self.entries.get_mut(request.slot as usize)?.as_mut()?;
         let at = entry.asked.iter().position(|asked| asked.way == request.way);
         let at = at.unwrap_or_else(|| {
-            entry.asked.push(Asked { way: request.way, ..Asked::default() });
+            entry.asked.push(Asked { way: request.way, until: Time::NEVER, ..Asked::default() });
             entry.asked.len() - 1
         });
         Some(&mut entry.asked[at])
     }
 
-    /// Takes the latest Interest of a request, with the token of its downstream.
-    pub(super) fn ask(&mut self, request: Request, interest: Arc<[u8]>, from: FaceId, token: Token) {
+    /// Whether a face waits for the answer.
+    pub(super) fn is_waiting(&self, request: Request, face: FaceId) -> bool {
+        self.asked(request).is_some_and(|asked| asked.downstreams.iter().any(|one| one.face == face))
+    }
+
+    /// Takes the latest Interest of a request, with the token of its downstream, which waits until then.
+    pub(super) fn ask(
+        &mut self,
+        request: Request,
+        interest: Arc<[u8]>,
+        from: FaceId,
+        token: Token,
+        until: Time,
+    ) {
         let more = interest.len();
         let Some(asked) = self.asked_mut(request) else { return };
-        asked.tokens.retain(|(face, _)| *face != from);
-        if !token.is_empty() {
-            asked.tokens.push((from, token));
-        }
+        let known = asked.downstreams.iter().any(|one| one.face == from);
+        asked.downstreams.retain(|one| one.face != from);
+        asked.downstreams.push(Downstream { face: from, token });
         let less = asked.interest.replace(interest).map_or(0, |old| old.len());
+        let later = asked.until == Time::NEVER || asked.until < until;
         self.bytes = self.bytes + more - less;
+        if !known {
+            self.bytes += DOWNSTREAM;
+            self.waits.begin(from);
+        }
+        if later {
+            self.watch(request, until);
+        }
+    }
+
+    /// A request is to be looked at then, or never.
+    pub(super) fn watch(&mut self, request: Request, until: Time) {
+        let Some(asked) = self.asked_mut(request) else { return };
+        let old = std::mem::replace(&mut asked.until, until);
+        let way = request.way.number() as u8;
+        self.deadlines.remove(&(old, request.slot, way));
+        if until < Time::NEVER {
+            self.deadlines.insert((until, request.slot, way));
+        }
+    }
+
+    /// A request that is to be looked at by `now`.
+    pub(super) fn due(&self, now: Time) -> Option<Request> {
+        let (until, slot, way) = *self.deadlines.first()?;
+        (until <= now).then(|| Request { slot, way: Way::ALL[usize::from(way)] })
+    }
+
+    /// A face does not wait: the machine did not take its Interest.
+    pub(super) fn not_taken(&mut self, request: Request, face: FaceId) {
+        let Some(asked) = self.asked_mut(request) else { return };
+        let before = asked.downstreams.len();
+        asked.downstreams.retain(|one| one.face != face);
+        if asked.downstreams.len() < before {
+            self.bytes -= DOWNSTREAM;
+            self.waits.end(face);
+        }
     }
 
     /// The latest Interest of a request.
@@ -254,16 +342,21 @@ impl Table {
 
     /// The token that a downstream wants back.
     pub(super) fn token(&self, request: Request, face: FaceId) -> Token {
-        let tokens = self.asked(request).map(|asked| &asked.tokens[..]).unwrap_or_default();
-        tokens.iter().find(|(other, _)| *other == face).map_or(Token::default(), |(_, token)| *token)
+        let downstreams = self.asked(request).map(|asked| &asked.downstreams[..]).unwrap_or_default();
+        downstreams.iter().find(|one| one.face == face).map_or(Token::default(), |one| one.token)
     }
 
     /// Nobody waits for it any longer.
     pub(super) fn answered(&mut self, request: Request) {
+        if self.asked(request).is_none() {
+            return;
+        }
+        self.watch(request, Time::NEVER);
         let Some(asked) = self.asked_mut(request) else { return };
-        asked.tokens.clear();
+        let downstreams = std::mem::take(&mut asked.downstreams);
         let less = asked.interest.take().map_or(0, |old| old.len());
-        self.bytes -= less;
+        self.bytes -= less + downstreams.len() * DOWNSTREAM;
+        downstreams.iter().for_each(|one| self.waits.end(one.face));
     }
 
     /// Keeps Data that answers a request, or none.
@@ -272,6 +365,7 @@ impl Table {
         let Some(asked) = self.asked_mut(request) else { return };
         let less = std::mem::replace(&mut asked.content, content).map_or(0, |old| old.packet.len());
         self.bytes = self.bytes + more - less;
+        self.contents = self.contents + more - less;
     }
 
     /// Data that is kept.
@@ -282,8 +376,12 @@ impl Table {
 
 impl Asked {
     fn bytes(&self) -> usize {
-        self.interest.as_ref().map_or(0, |interest| interest.len())
-            + self.content.as_ref().map_or(0, |kept| kept.packet.len())
+        let interest = self.interest.as_ref().map_or(0, |interest| interest.len());
+        interest + self.kept_bytes() + self.downstreams.len() * DOWNSTREAM
+    }
+
+    fn kept_bytes(&self) -> usize {
+        self.content.as_ref().map_or(0, |kept| kept.packet.len())
     }
 }
 
@@ -300,7 +398,16 @@ mod tests {
     use super::*;
 
     fn table(names: usize) -> Table {
-        Table::new(Room { names, bytes: 100_000 })
+        Table::new(Room { names, bytes: 100_000, contents: 100_000 }, waits())
+    }
+
+    /// Four faces, of which the last two are strangers'.
+    fn waits() -> Waits {
+        Waits::new([false, false, true, true])
+    }
+
+    fn at(seconds: u64) -> Time {
+        Time::ZERO + units::Duration::from_secs(seconds)
     }
 
     fn request(slot: u32) -> Request {
@@ -336,18 +443,20 @@ mod tests {
 
     #[test]
     fn bytes_are_counted_and_bounded() {
-        let mut table = Table::new(Room { names: 100, bytes: 3000 });
+        let mut table = Table::new(Room { names: 100, bytes: 3000, contents: 700 }, waits());
         let slot = table.open(b"a", 1000, |_| true).expect("there is room");
         let empty = table.bytes();
-        table.ask(request(slot), vec![0; 1000].into(), FaceId(1), Token::default());
-        assert_eq!(table.bytes(), empty + 1000);
-        table.ask(request(slot), vec![0; 600].into(), FaceId(1), Token::default());
+        table.ask(request(slot), vec![0; 1000].into(), FaceId(1), Token::default(), at(4));
+        assert_eq!(table.bytes(), empty + 1000 + DOWNSTREAM);
+        table.ask(request(slot), vec![0; 600].into(), FaceId(1), Token::default(), at(4));
         table.keep(request(slot), Some(Kept { packet: vec![0; 800].into(), fresh_until: Time::ZERO }));
-        assert_eq!(table.bytes(), empty + 1400);
+        assert_eq!(table.bytes(), empty + 1400 + DOWNSTREAM);
+        assert!(table.keeps_too_much(), "there is room for 700 bytes of Data");
         assert_eq!(table.open(b"b", 2000, |_| true), None);
         table.answered(request(slot));
         table.keep(request(slot), None);
         assert_eq!(table.bytes(), empty);
+        assert!(!table.keeps_too_much());
         assert!(table.open(b"b", 2000, |_| false).is_some());
     }
 
@@ -357,23 +466,63 @@ mod tests {
         let slot = table.open(b"a", 0, |_| true).expect("there is room");
         let token = |byte| Token::new(&[byte]).expect("it is short");
         for (face, byte) in [(1, 11), (2, 22), (1, 33)] {
-            table.ask(request(slot), vec![0; 10].into(), FaceId(face), token(byte));
+            table.ask(request(slot), vec![0; 10].into(), FaceId(face), token(byte), at(4));
         }
         assert_eq!(table.token(request(slot), FaceId(1)), token(33));
         assert_eq!(table.token(request(slot), FaceId(2)), token(22));
         assert!(table.token(request(slot), FaceId(3)).is_empty());
-        table.ask(request(slot), vec![0; 10].into(), FaceId(2), Token::default());
+        table.ask(request(slot), vec![0; 10].into(), FaceId(2), Token::default(), at(4));
         assert!(table.token(request(slot), FaceId(2)).is_empty());
     }
 
     #[test]
+    fn faces_are_counted_until_nobody_waits_any_longer() {
+        let mut table = table(8);
+        let waits = |table: &Table| [0, 1, 2, 3].map(|face| table.waits().of(FaceId(face)));
+        let slots: Vec<u32> = (0..3u8).filter_map(|name| table.open(&[name], 0, |_| true)).collect();
+        for (slot, face) in [(0, 0), (0, 2), (0, 2), (1, 2), (2, 3)] {
+            table.ask(request(slots[slot]), vec![0; 10].into(), FaceId(face), Token::default(), at(4));
+        }
+        assert_eq!((waits(&table), table.waits().of_strangers()), ([1, 0, 2, 1], 3));
+        assert!(table.is_waiting(request(slots[0]), FaceId(2)));
+        table.not_taken(request(slots[0]), FaceId(0));
+        table.not_taken(request(slots[0]), FaceId(1));
+        assert_eq!(waits(&table), [0, 0, 2, 1]);
+        table.answered(request(slots[0]));
+        table.answered(request(slots[0]));
+        assert_eq!((waits(&table), table.waits().of_strangers()), ([0, 0, 1, 1], 2));
+        table.forget(slots[1]);
+        table.forget(slots[2]);
+        assert_eq!((waits(&table), table.waits().of_strangers(), table.due(at(9))), ([0; 4], 0, None));
+    }
+
+    #[test]
+    fn what_is_pending_is_looked_at_when_the_last_who_waits_gives_up() {
+        let mut table = table(8);
+        let slots: Vec<u32> = (0..2u8).filter_map(|name| table.open(&[name], 0, |_| true)).collect();
+        let ask = |table: &mut Table, slot: usize, face, until| {
+            table.ask(request(slots[slot]), vec![0; 10].into(), FaceId(face), Token::default(), at(until));
+        };
+        ask(&mut table, 0, 0, 4);
+        ask(&mut table, 0, 1, 2);
+        ask(&mut table, 1, 1, 3);
+        assert_eq!(table.due(at(2)), None);
+        assert_eq!(table.due(at(9)), Some(request(slots[1])));
+        table.watch(request(slots[1]), at(5));
+        assert_eq!(table.due(at(9)), Some(request(slots[0])));
+        table.answered(request(slots[0]));
+        table.answered(request(slots[1]));
+        assert_eq!(table.due(at(9)), None);
+    }
+
+    #[test]
     fn a_stranger_who_asks_for_ever_new_names_fills_nothing() {
-        let mut table = Table::new(Room { names: 1000, bytes: 1 << 20 });
+        let mut table = Table::new(Room { names: 1000, bytes: 1 << 20, contents: 0 }, waits());
         for n in 0..50_000u32 {
             // what was asked for last is pending
             let needed = |name: Name| (name.segment / 4).abs_diff(u64::from(n % 1000)) < 100;
             if let Some(slot) = table.open(&n.to_be_bytes(), 60, needed) {
-                table.ask(request(slot), vec![0; 60].into(), FaceId(0), Token::default());
+                table.ask(request(slot), vec![0; 60].into(), FaceId(0), Token::default(), at(4));
             }
             assert!(table.len() <= 1000 && table.bytes() <= 1 << 20);
         }

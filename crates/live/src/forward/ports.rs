@@ -7,6 +7,7 @@ use contract::{Around, Backlog, Ecn, NackReason, NodeId, Packet, PortId, PortVie
 use units::{Bytes, Carry, Duration, Rate, Time};
 use wire::ndn::{Fragmenter, LinkHeader, Reason, Reassembly, Token};
 
+use super::marks::Marker;
 use super::settings::LinkSettings;
 use super::{Frames, Place};
 
@@ -38,8 +39,21 @@ pub(super) struct Port {
     carry: Carry,
     /// Frames that are under way, where the link has a delay.
     under_way: VecDeque<(Time, Vec<u8>)>,
+    /// What those that wait or are under way take.
+    held: usize,
+    /// Packets that can come in pieces at once.
+    in_pieces: usize,
+    marker: Option<Marker>,
     pub(super) counts: Counts,
 }
+
+/// Packets that can be in pieces at once, by who sends them: links that are known, strangers, programs. Our choice: from strangers as much as
+/// a loss or two leaves; the stream to a program takes whole packets.
+pub(super) const IN_PIECES: usize = Reassembly::PACKETS;
+pub(super) const IN_PIECES_STRANGER: usize = 8;
+pub(super) const IN_PIECES_PROGRAM: usize = 4;
+/// Reckoned for each packet that waits, or frame that is under way, beside its bytes.
+const OVERHEAD: usize = size_of::<Waiting>();
 
 /// What went over a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +68,10 @@ pub struct Counts {
     pub bytes_out: u64,
     /// Packets dropped because the queue was full.
     pub dropped: u64,
+    /// Packets that were marked because of what waited.
+    pub marked: u64,
+    /// Interests from there that were refused because a limit was reached.
+    pub refused: u64,
     /// Frames that the system did not take.
     pub overruns: u64,
     /// What came and was no packet.
@@ -71,13 +89,13 @@ pub(super) struct Waiting {
 }
 
 impl Port {
-    pub(super) fn new(settings: &LinkSettings, peer: Option<Place>, first: u64) -> Self {
+    pub(super) fn new(settings: &LinkSettings, peer: Option<Place>, in_pieces: usize, first: u64) -> Self {
         Self {
             fixed: peer.is_some(),
             peer,
             free_from: Time::ZERO,
             heard: Time::ZERO,
-            reassembly: Reassembly::new(),
+            reassembly: Reassembly::for_packets(in_pieces),
             fragmenter: Fragmenter::new(settings.mtu.max(Fragmenter::LEAST), first),
             rate: settings.rate,
             rate_in: settings.rate_in,
@@ -88,6 +106,9 @@ impl Port {
             free_at: Time::ZERO,
             carry: Carry::default(),
             under_way: VecDeque::new(),
+            held: 0,
+            in_pieces,
+            marker: settings.marks.map(Marker::new),
             counts: Counts::default(),
         }
     }
@@ -98,8 +119,13 @@ impl Port {
         self.free_from = free_from;
         self.queue.clear();
         self.under_way.clear();
-        self.queued = 0;
-        self.reassembly = Reassembly::new();
+        (self.queued, self.held) = (0, 0);
+        self.reassembly = Reassembly::for_packets(self.in_pieces);
+    }
+
+    /// Bytes that wait or are under way.
+    pub(super) const fn held(&self) -> usize {
+        self.held
     }
 
     /// Whether another packet has room.
@@ -108,6 +134,7 @@ impl Port {
     }
 
     pub(super) fn push(&mut self, waiting: Waiting) {
+        self.held += waiting.body.len() + OVERHEAD;
         self.queued += u64::from(waiting.packet.size_bytes);
         self.queue.push_back(waiting);
     }
@@ -118,6 +145,7 @@ impl Port {
             return None;
         }
         let waiting = self.queue.pop_front()?;
+        self.held -= waiting.body.len() + OVERHEAD;
         self.queued -= u64::from(waiting.packet.size_bytes);
         Some((self.free_at.max(waiting.since), waiting))
     }
@@ -125,20 +153,26 @@ impl Port {
     /// Transmits from `start` on. Without a delay the frames leave at once; with one, when their last bit would arrive.
     pub(super) fn transmit(&mut self, waiting: &Waiting, start: Time, frames: &mut dyn Frames) {
         let Some(peer) = self.peer else { return };
+        let marked = match &mut self.marker {
+            Some(marker) => marker.on_packet(self.queued + frames.waiting(peer), start),
+            None => false,
+        };
+        self.counts.marked += u64::from(marked);
         let header = LinkHeader {
             token: waiting.token,
             nack: waiting.nack.map(Reason::from),
-            mark: u64::from(waiting.packet.ecn == Ecn::Marked),
+            mark: u64::from(marked || waiting.packet.ecn == Ecn::Marked),
             label: waiting.packet.label,
             ..LinkHeader::default()
         };
         let beside = beside(peer);
-        let (counts, under_way, delayed) =
-            (&mut self.counts, &mut self.under_way, self.delay > Duration::ZERO);
+        let (counts, under_way, held) = (&mut self.counts, &mut self.under_way, &mut self.held);
+        let delayed = self.delay > Duration::ZERO;
         let (mut size, first) = (0, under_way.len());
         self.fragmenter.cut(&waiting.body, header, |frame| {
             size += frame.len() + beside;
             if delayed {
+                *held += frame.len() + OVERHEAD;
                 under_way.push_back((Time::ZERO, frame.to_vec()));
             } else {
                 send(counts, peer, frame, frames);
@@ -155,6 +189,7 @@ impl Port {
         let Some(peer) = self.peer else { return };
         while self.under_way.front().is_some_and(|(due, _)| *due <= now) {
             let Some((_, frame)) = self.under_way.pop_front() else { return };
+            self.held -= frame.len() + OVERHEAD;
             send(&mut self.counts, peer, &frame, frames);
         }
     }

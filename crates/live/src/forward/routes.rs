@@ -36,6 +36,8 @@ pub(super) struct Routes {
     free: Vec<(Time, NameId)>,
     /// Grows with every change.
     state: u64,
+    /// When the next route expires: asked for with every packet, found with every change.
+    expires: Time,
     /// How long something can be pending.
     quiet: Duration,
     /// Most routes.
@@ -48,7 +50,7 @@ impl Routes {
         let mut names = Names::new();
         let ids: Vec<NameId> = (0..most).map(|number| names.intern(&format!("/{number}"))).collect();
         let free = ids.into_iter().rev().map(|id| (Time::ZERO, id)).collect();
-        (Self { all: BTreeMap::new(), free, state: 1, quiet, most }, names)
+        (Self { all: BTreeMap::new(), free, state: 1, expires: Time::NEVER, quiet, most }, names)
     }
 
     /// Grows with every change; never 0.
@@ -94,8 +96,14 @@ impl Routes {
             let (_, id) = self.free.swap_remove(free);
             self.all.insert(prefix.bytes().into(), Route { id, hops: vec![hop] });
         }
-        self.state += 1;
+        self.changed();
         true
+    }
+
+    fn changed(&mut self) {
+        self.state += 1;
+        let expires = self.all.values().flat_map(|route| &route.hops).map(|hop| hop.expires);
+        self.expires = expires.min().unwrap_or(Time::NEVER);
     }
 
     /// Removes the route of a face. Whether there was one.
@@ -115,9 +123,8 @@ impl Routes {
     }
 
     /// When the next route expires.
-    pub(super) fn wake(&self) -> Time {
-        let expires = self.all.values().flat_map(|route| &route.hops).map(|hop| hop.expires);
-        expires.min().unwrap_or(Time::NEVER)
+    pub(super) const fn wake(&self) -> Time {
+        self.expires
     }
 
     fn retain(&mut self, now: Time, stays: impl Fn(&[u8], &Hop) -> bool) -> bool {
@@ -132,7 +139,9 @@ impl Routes {
             }
             !route.hops.is_empty()
         });
-        self.state += u64::from(changed);
+        if changed {
+            self.changed();
+        }
         changed
     }
 

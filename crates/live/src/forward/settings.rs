@@ -27,6 +27,8 @@ pub struct Settings {
     pub links: Vec<LinkSettings>,
     /// What holds for links to strangers; `None` where nobody but the known is listened to.
     pub strangers: Option<LinkSettings>,
+    /// Marks on what waits for programs on this host.
+    pub program_marks: Option<MarkSettings>,
     /// Routes that stay.
     pub routes: Vec<RouteSettings>,
     /// What the forwarder's random streams begin with.
@@ -52,6 +54,8 @@ pub struct LinkSettings {
     pub delay: Duration,
     /// Longest frame, in bytes, without headers of UDP and IP.
     pub mtu: usize,
+    /// Marks by the bytes that wait, beside those of a link part; `None` for none.
+    pub marks: Option<MarkSettings>,
 }
 
 impl Default for LinkSettings {
@@ -64,7 +68,24 @@ impl Default for LinkSettings {
             buffer: 1000,
             delay: Duration::ZERO,
             mtu: MTU,
+            marks: None,
         }
+    }
+}
+
+/// When packets to a face are marked because of what waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkSettings {
+    /// So much may wait for as long as it likes.
+    pub above: Bytes,
+    /// More may wait so long without a mark.
+    pub interval: Duration,
+}
+
+impl Default for MarkSettings {
+    /// Those of NFD [NFD: congestion marking].
+    fn default() -> Self {
+        Self { above: Bytes::new(65_536), interval: Duration::from_millis(100) }
     }
 }
 
@@ -89,10 +110,18 @@ pub struct RouteSettings {
 pub struct Limits {
     /// Pending Interests.
     pub pending: usize,
+    /// Of these, those for which one face waits.
+    pub pending_face: usize,
+    /// Of these, those for which strangers wait, all together.
+    pub pending_strangers: usize,
     /// Names that are remembered; at least twice as many as can be pending or kept.
     pub names: usize,
     /// Bytes of names, pending Interests and kept Data.
     pub bytes: usize,
+    /// Of these, bytes of kept Data.
+    pub store_bytes: usize,
+    /// Bytes that wait in queues, or are under way where links have a delay. A stranger's link holds at most its part of half of them.
+    pub queue_bytes: usize,
     /// Links, those to strangers included.
     pub links: usize,
     /// Programs on this host at once, and those that ended a while ago.
@@ -105,12 +134,18 @@ pub struct Limits {
     pub idle: Duration,
 }
 
+/// All are our choice: the specifications leave bounds to the forwarder.
 impl Default for Limits {
     fn default() -> Self {
+        let (pending, bytes) = (16_384, 256 << 20);
         Self {
-            pending: 16_384,
+            pending,
+            pending_face: Self::face_of(pending),
+            pending_strangers: Self::strangers_of(pending),
             names: 65_536,
-            bytes: 256 << 20,
+            bytes,
+            store_bytes: Self::store_of(bytes),
+            queue_bytes: 64 << 20,
             links: 64,
             programs: 256,
             routes: 1024,
@@ -118,6 +153,35 @@ impl Default for Limits {
             idle: Duration::from_secs(60),
         }
     }
+}
+
+impl Limits {
+    /// What one face may have pending where nothing is said: a quarter of all, so that it takes four that flood to fill the table. With
+    /// the default for all it is 1 Gbit/s of Data of 4 kB for 130 ms.
+    pub const fn face_of(pending: usize) -> usize {
+        at_least_one(pending / 4)
+    }
+
+    /// What strangers may have pending together where nothing is said: half of all. Their addresses may be made up, so that a bound on
+    /// each of them alone is none; the other half is for links that are known and for programs.
+    pub const fn strangers_of(pending: usize) -> usize {
+        at_least_one(pending / 2)
+    }
+
+    /// What kept Data may take where nothing is said: half of all bytes, so that there is always room for Interests.
+    pub const fn store_of(bytes: usize) -> usize {
+        bytes / 2
+    }
+
+    /// Names for which there has to be room: Interests and kept Data hold one each, and as many are looked through until one is found that
+    /// nobody needs.
+    pub const fn least_names(pending: usize, store: Store) -> usize {
+        2 * (pending + store.size as usize)
+    }
+}
+
+const fn at_least_one(number: usize) -> usize {
+    if number == 0 { 1 } else { number }
 }
 
 impl Default for Settings {
@@ -131,6 +195,7 @@ impl Default for Settings {
             store: Store::default(),
             links: Vec::new(),
             strangers: None,
+            program_marks: Some(MarkSettings::default()),
             routes: Vec::new(),
             seed: 0,
             limits: Limits::default(),
@@ -156,6 +221,13 @@ pub enum Error {
     },
     /// There are more links or routes than the limits allow.
     TooMany(&'static str),
+    /// There is no room for the names of all that may be pending or kept.
+    TooFewNames {
+        /// How many there may be.
+        names: usize,
+        /// How many there have to be.
+        least: usize,
+    },
     /// A route leads over a link that is not there.
     NoSuchLink(usize),
     /// A socket cannot be had.
@@ -177,6 +249,10 @@ impl fmt::Display for Error {
                 write!(f, "`{scheme}` reckons with rates of links, and `{link}` has none")
             }
             Self::TooMany(what) => write!(f, "there are more {what} than the limits allow"),
+            Self::TooFewNames { names, least } => write!(
+                f,
+                "`limits.names`: {names} are too few; at least {least}, twice what may be pending and kept"
+            ),
             Self::NoSuchLink(link) => write!(f, "a route leads over link {link}, which is not there"),
             Self::Socket { place, error } => write!(f, "{place}: {error}"),
         }

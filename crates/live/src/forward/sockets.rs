@@ -25,6 +25,9 @@ pub struct Listen {
     pub unix: Option<PathBuf>,
     /// Programs at once.
     pub programs: usize,
+    /// What the system is to hold for a program that does not read, in bytes of the system's memory: what is more waits here. `None` for as
+    /// much as it likes.
+    pub held: Option<usize>,
 }
 
 /// The real clock and sockets.
@@ -34,6 +37,7 @@ pub struct Sockets {
     unix: Option<(UnixListener, PathBuf)>,
     programs: BTreeMap<u64, Program>,
     most_programs: usize,
+    held: Option<usize>,
     next: u64,
     buffer: Box<[u8]>,
     /// The loop does not sleep when something is due within this.
@@ -48,6 +52,8 @@ struct Program {
     /// What the system has not taken yet, behind what it has taken.
     going: Vec<u8>,
     taken: usize,
+    /// What the system holds when it takes no more.
+    system: usize,
     gone: bool,
 }
 
@@ -91,6 +97,7 @@ impl Sockets {
             unix: unix.transpose()?,
             programs: BTreeMap::new(),
             most_programs: listen.programs,
+            held: listen.held,
             next: 0,
             buffer: vec![0; CHUNK].into_boxed_slice(),
             spin: Duration::ZERO,
@@ -114,7 +121,9 @@ impl Sockets {
                 continue;
             }
             self.next += 1;
-            let program = Program { stream, coming: Vec::new(), going: Vec::new(), taken: 0, gone: false };
+            let system = hold(&stream, self.held);
+            let program =
+                Program { stream, coming: Vec::new(), going: Vec::new(), taken: 0, system, gone: false };
             self.programs.insert(self.next, program);
         }
     }
@@ -227,6 +236,17 @@ impl Frames for Sockets {
             Place::App(_) => false,
         }
     }
+
+    /// Of a program: what waits here, and then what the system holds as well. What it holds before it is full nobody tells without calls for
+    /// each packet; it was told to hold no more than may wait for as long as it likes.
+    fn waiting(&mut self, to: Place) -> u64 {
+        let Place::Program(number) = to else { return 0 };
+        let program = self.programs.get(&number);
+        program.map_or(0, |program| match program.waiting() {
+            0 => 0,
+            waiting => (waiting + program.system) as u64,
+        })
+    }
 }
 
 impl Surroundings for Sockets {
@@ -265,6 +285,15 @@ impl Drop for Sockets {
             let _ = std::fs::remove_file(path);
         }
     }
+}
+
+/// Tells the system how much to hold for a stream, and how much it holds when it is full.
+fn hold(stream: &UnixStream, most: Option<usize>) -> usize {
+    if let Some(most) = most {
+        // it takes twice what it is told, for its own needs; where it has bounds, those hold
+        let _ = nix::sys::socket::setsockopt(stream, nix::sys::socket::sockopt::SndBuf, &(most / 2));
+    }
+    nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::SndBuf).unwrap_or(0)
 }
 
 /// Listens at a path. What a forwarder that was killed left there is removed; a living one is not.

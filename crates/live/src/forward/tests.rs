@@ -15,14 +15,18 @@ use wire::ndn::{
 use super::app::App;
 use super::*;
 
-/// What left, in order.
+/// What left, in order, and what waits for others to take it.
 #[derive(Default)]
-struct Left(Vec<(Place, Vec<u8>)>);
+struct Left(Vec<(Place, Vec<u8>)>, u64);
 
 impl Frames for Left {
     fn send(&mut self, to: Place, frame: &[u8]) -> bool {
         self.0.push((to, frame.to_vec()));
         true
+    }
+
+    fn waiting(&mut self, _to: Place) -> u64 {
+        self.1
     }
 }
 
@@ -97,6 +101,10 @@ impl Bench {
 
     fn count(&self, what: Tally) -> u64 {
         self.node.stats().machine.count(what)
+    }
+
+    fn strays(&self) -> Strays {
+        self.node.stats().strays
     }
 }
 
@@ -440,6 +448,9 @@ fn pcon_marks_data_when_a_queue_stands() {
     // the first after 100 ms, then 110 ms over the square root of their number apart
     assert!((10..=25).contains(&marked), "{marked} marks");
 }
+
+mod bounds;
+mod marking;
 
 // ---- networks of nodes
 

@@ -80,8 +80,10 @@ pub enum Refusal {
 ///
 /// Bounded whatever comes: so many packets at once, the oldest makes room; each of at most [`LONGEST`] bytes in [`Reassembly::PIECES`]
 /// pieces; and what is not whole after [`Reassembly::PATIENCE`] is given up.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Reassembly {
+    /// Packets that can be in pieces at once.
+    most: usize,
     /// Packets of which pieces are there; those without any are free.
     partial: Vec<Partial>,
     /// The packet that was last put together, where its pieces came out of order.
@@ -107,17 +109,28 @@ struct Partial {
 
 const _: () = assert!(LONGEST <= u16::MAX as usize && Reassembly::PIECES <= u8::MAX as usize + 1);
 
+impl Default for Reassembly {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Reassembly {
-    /// Packets that can be in pieces at once. Our choice: four windows of a busy link's burst; ndnd has 16.
+    /// Packets that can be in pieces at once where nothing is said. Our choice: four windows of a busy link's burst; ndnd has 16.
     pub const PACKETS: usize = 64;
     /// Most pieces of a packet. Our choice: [`LONGEST`] over links of [`Fragmenter::LEAST`], and some more.
     pub const PIECES: usize = 128;
     /// How long a packet may be in pieces [NFD: LpReassembler].
     pub const PATIENCE: Duration = Duration::from_millis(500);
 
-    /// Nothing is in pieces yet.
+    /// Nothing is in pieces yet, and [`Reassembly::PACKETS`] can be.
     pub fn new() -> Self {
-        Self::default()
+        Self::for_packets(Self::PACKETS)
+    }
+
+    /// Nothing is in pieces yet, and at most `most` packets can be at once; at least one.
+    pub fn for_packets(most: usize) -> Self {
+        Self { most: most.max(1), partial: Vec::new(), ordered: Vec::new(), lost: 0 }
     }
 
     /// Packets of which some pieces never came, so far.
@@ -186,7 +199,7 @@ impl Reassembly {
         }
         let at = match free {
             Some(at) => at,
-            None if self.partial.len() < Self::PACKETS => {
+            None if self.partial.len() < self.most => {
                 self.partial.push(Partial::default());
                 self.partial.len() - 1
             }
@@ -337,6 +350,17 @@ mod tests {
         }
         assert_eq!(reassembly.partial.len(), Reassembly::PACKETS);
         assert_eq!(reassembly.lost(), 1000 - Reassembly::PACKETS as u64);
+        let mut small = Reassembly::for_packets(2);
+        let first = |base| LinkPacket {
+            sequence: Some(base),
+            count: 2,
+            fragment: &[1; 1000],
+            ..LinkPacket::default()
+        };
+        for base in [10, 20, 30] {
+            assert_eq!(small.take(&first(base), Time::ZERO), Ok(None));
+        }
+        assert_eq!((small.partial.len(), small.lost()), (2, 1));
         // too long for any packet
         let mut refused = 0;
         for index in 0..20 {

@@ -15,10 +15,11 @@ use units::{Bytes, Time};
 
 use super::app::App;
 use super::names::{Request, Room, Table};
-use super::ports::Port;
+use super::ports::{IN_PIECES, IN_PIECES_PROGRAM, IN_PIECES_STRANGER, Port};
 use super::routes::{Maker, Routes};
 use super::settings::{MTU_LOCAL, Settings};
-use super::{Counts, Error, Frames, LinkSettings, Place};
+use super::waits::Waits;
+use super::{Counts, Error, Frames, Limits, LinkSettings, Place};
 
 /// The machine, with any strategy and any link part of the catalogue.
 type Machine = ndn::Forwarder<ndn::strategies::Any<AnyStrategy>, AnyLink>;
@@ -38,6 +39,8 @@ pub struct Node {
     pub(super) routes: Routes,
     /// What the content store took in, the first first: the machine does not tell what it gives up.
     kept: VecDeque<Request>,
+    /// Bytes that wait in queues or are under way, of all ports.
+    held: usize,
     /// The Data that the machine has in its hands.
     at_hand: Option<Arc<[u8]>>,
     apps: Vec<App>,
@@ -53,7 +56,7 @@ pub struct Node {
 /// What came and went no further than the driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strays {
-    /// Frames from places that are not listened to.
+    /// Frames from places that are not listened to, or whose first frame is none.
     pub strangers: u64,
     /// Data that nobody had asked for.
     pub unsolicited: u64,
@@ -61,6 +64,10 @@ pub struct Strays {
     pub stale_nacks: u64,
     /// Interests refused because a limit was reached.
     pub full: u64,
+    /// Interests refused because their face, or strangers together, waited for as much as they may.
+    pub crowded: u64,
+    /// Packets with names of too many components.
+    pub long_names: u64,
     /// Interests that had no hop left, or that stay on another host.
     pub out_of_scope: u64,
     /// Commands that were carried out.
@@ -78,6 +85,8 @@ pub struct Stats {
     pub strays: Strays,
     /// Names that are remembered, and the bytes of all that is kept under them.
     pub names: (usize, usize),
+    /// Bytes that wait in queues or are under way.
+    pub queued: usize,
     /// Prefixes with routes.
     pub routes: usize,
     /// What went over each place that is taken.
@@ -91,6 +100,8 @@ pub struct PortStats {
     pub name: String,
     /// What was counted.
     pub counts: Counts,
+    /// Requests that it waits for.
+    pub pending: usize,
 }
 
 const ME: Address = Address { node: NodeId(0), peer: PeerId(u32::MAX) };
@@ -104,6 +115,10 @@ impl Node {
         }
         if settings.routes.len() > limits.routes {
             return Err(Error::TooMany("routes"));
+        }
+        let least = Limits::least_names(limits.pending, settings.store);
+        if limits.names < least {
+            return Err(Error::TooFewNames { names: limits.names, least });
         }
         if let Some(scheme) = &settings.link {
             let all = settings.links.iter().chain(&settings.strangers);
@@ -123,10 +138,11 @@ impl Node {
             if let Some(place) = place {
                 places.insert(place, slot as u32);
             }
-            ports.push(Port::new(known.unwrap_or(&stranger), place, random.bits()));
+            let in_pieces = if place.is_some() { IN_PIECES } else { IN_PIECES_STRANGER };
+            ports.push(Port::new(known.unwrap_or(&stranger), place, in_pieces, random.bits()));
         }
-        let local = LinkSettings { mtu: MTU_LOCAL, ..LinkSettings::default() };
-        ports.extend((0..limits.programs).map(|_| Port::new(&local, None, random.bits())));
+        let local = LinkSettings { mtu: MTU_LOCAL, marks: settings.program_marks, ..LinkSettings::default() };
+        ports.extend((0..limits.programs).map(|_| Port::new(&local, None, IN_PIECES_PROGRAM, random.bits())));
         let (mut routes, names) = Routes::new(limits.routes, limits.lifetime);
         for route in &settings.routes {
             let link = settings.links.get(route.link).ok_or(Error::NoSuchLink(route.link))?;
@@ -147,7 +163,9 @@ impl Node {
             link_part(&settings)?,
             ["strategy", "link"].map(|purpose| Random::new(settings.seed, "forwarder", purpose)),
         );
-        let room = Room { names: limits.names, bytes: limits.bytes };
+        let room = Room { names: limits.names, bytes: limits.bytes, contents: limits.store_bytes };
+        let strangers = ports.iter().take(limits.links).map(|port| port.peer.is_none());
+        let waits = Waits::new(strangers.chain((0..limits.programs).map(|_| false)));
         let mut node = Self {
             links: limits.links,
             settings,
@@ -157,9 +175,10 @@ impl Node {
             out: Outputs::default(),
             ports,
             places,
-            table: Table::new(room),
+            table: Table::new(room, waits),
             routes,
             kept: VecDeque::new(),
+            held: 0,
             at_hand: None,
             apps: Vec::new(),
             for_apps: Vec::new(),
@@ -204,15 +223,15 @@ impl Node {
             (_, Some(Place::App(number))) => Some(format!("app {number}")),
             (_, None) => None,
         };
-        let ports = self
-            .ports
-            .iter()
-            .enumerate()
-            .filter_map(|(slot, port)| Some(PortStats { name: name(slot, port)?, counts: port.counts }));
+        let ports = self.ports.iter().enumerate().filter_map(|(slot, port)| {
+            let pending = self.table.waits().of(FaceId(slot as u32));
+            Some(PortStats { name: name(slot, port)?, counts: port.counts, pending })
+        });
         Stats {
             machine: self.machine.counters(),
             strays: self.strays,
             names: (self.table.len(), self.table.bytes()),
+            queued: self.held,
             routes: self.routes.len(),
             ports: ports.collect(),
         }
@@ -251,7 +270,23 @@ impl Node {
             }
         }
         self.drop_idle(now);
+        self.forget_expired(now);
         self.settle(now, frames);
+    }
+
+    /// Nobody waits any longer for what the machine has given up.
+    fn forget_expired(&mut self, now: Time) {
+        while let Some(request) = self.table.due(now) {
+            let pit = self.machine.pit();
+            let pending = self.table.name(request).and_then(|name| pit.find(name));
+            match pending.and_then(|pending| pit.entry(pending)).map(|entry| entry.expires) {
+                None => self.table.answered(request),
+                // somebody who came later waits longer
+                Some(later) if later > now => self.table.watch(request, later),
+                // the machine gives it up with the next call
+                Some(_) => return,
+            }
+        }
     }
 
     /// A frame came. What is due is done first.
@@ -290,14 +325,12 @@ impl Node {
 
     // ---- places
 
-    /// The face of a place, made if there is none and it is listened to.
-    fn face_of(&mut self, place: Place, now: Time) -> Option<FaceId> {
-        match self.places.get(&place) {
-            Some(slot) => Some(FaceId(*slot)),
-            None => self.take_place(place, now),
-        }
+    /// The face of a place, if there is one.
+    fn known_face(&self, place: Place) -> Option<FaceId> {
+        self.places.get(&place).map(|slot| FaceId(*slot))
     }
 
+    /// Makes a face for a place that is listened to, where there is room.
     fn take_place(&mut self, place: Place, now: Time) -> Option<FaceId> {
         let slots = match place {
             Place::Udp(_) if self.settings.strangers.is_some() => 0..self.links,
@@ -321,6 +354,7 @@ impl Node {
         if let Some(place) = port.peer {
             self.places.remove(&place);
         }
+        self.held -= port.held();
         port.close(now + self.settings.limits.lifetime);
         if self.routes.close(FaceId(slot), now) {
             self.machine.set_routes(&self.routes.table());
@@ -344,6 +378,11 @@ impl Node {
     /// Whether a face leads to this host.
     pub(super) fn is_local(&self, face: FaceId) -> bool {
         face.index() >= self.links
+    }
+
+    /// Whether a face leads to somebody who is in no settings.
+    pub(super) fn is_stranger(&self, face: FaceId) -> bool {
+        self.table.waits().is_stranger(face)
     }
 
     /// The routes have changed.

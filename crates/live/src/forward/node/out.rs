@@ -82,17 +82,32 @@ impl Node {
             let view = self.ports[slot].view(port, now);
             self.machine.on_enqueue(&mut packet, &view, &mut Passing { now, port, random: &mut self.random });
         }
-        if !self.ports[slot].has_room() {
-            self.ports[slot].counts.dropped += 1;
+        self.enqueue(slot, Waiting { packet, body, token, nack, since: now }, frames);
+    }
+
+    /// A packet joins the queue of a port if there is room for it, and perhaps leaves at once.
+    fn enqueue(&mut self, slot: usize, waiting: Waiting, frames: &mut dyn Frames) {
+        let limits = &self.settings.limits;
+        let stranger = self.table.waits().is_stranger(FaceId(slot as u32));
+        // what strangers do not read must not take the room of others
+        let share = if stranger { limits.queue_bytes / 2 / limits.links } else { limits.queue_bytes };
+        let port = &mut self.ports[slot];
+        // where nothing waits, it leaves at once: a queue elsewhere that is full is nothing to it
+        let full = port.held() > 0 && (self.held >= limits.queue_bytes || port.held() >= share);
+        if full || !port.has_room() {
+            port.counts.dropped += 1;
             return;
         }
-        self.ports[slot].push(Waiting { packet, body, token, nack, since: now });
-        self.serve(slot, now, frames);
+        let (since, before) = (waiting.since, port.held());
+        port.push(waiting);
+        self.held += port.held() - before;
+        self.serve(slot, since, frames);
     }
 
     /// Transmits what has its turn at a port.
     pub(super) fn serve(&mut self, slot: usize, now: Time, frames: &mut dyn Frames) {
         let looks = slot < self.links && self.machine.watches_departures();
+        let before = self.ports[slot].held();
         let mut for_app = AppFrames { inner: frames, kept: &mut self.for_apps };
         while let Some((start, mut waiting)) = self.ports[slot].next(now) {
             if looks {
@@ -105,6 +120,7 @@ impl Node {
             self.ports[slot].transmit(&waiting, start, &mut for_app);
         }
         self.ports[slot].arrive(now, &mut for_app);
+        self.held = self.held - before + self.ports[slot].held();
     }
 
     /// Refuses an Interest of which the machine knows nothing.
@@ -133,10 +149,8 @@ impl Node {
         let nothing = DataHeader { name: contract::Name::default(), payload_bytes: 0 };
         let link = LinkHeader::default();
         let packet = self.packet(face, body.len() as u32, &link, Header::Data(nothing), now);
-        if self.ports[face.index()].has_room() {
-            self.ports[face.index()].push(Waiting { packet, body: body.into(), token, nack, since: now });
-            self.serve(face.index(), now, frames);
-        }
+        let waiting = Waiting { packet, body: body.into(), token, nack, since: now };
+        self.enqueue(face.index(), waiting, frames);
     }
 }
 
@@ -154,6 +168,13 @@ impl Frames for AppFrames<'_> {
                 true
             }
             _ => self.inner.send(to, frame),
+        }
+    }
+
+    fn waiting(&mut self, to: Place) -> u64 {
+        match to {
+            Place::App(_) => 0,
+            _ => self.inner.waiting(to),
         }
     }
 }

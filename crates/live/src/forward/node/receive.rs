@@ -11,13 +11,20 @@ use units::{Duration, Time};
 use wire::ndn::{Component, Data, Interest, LinkHeader, LinkPacket, Packet as Wire, Reason, kind};
 
 use super::{ME, Node, neighbour};
-use crate::forward::names::{Kept, Request, Way};
+use crate::forward::names::{DOWNSTREAM, Kept, Request, Way};
 use crate::forward::ports::beside;
 use crate::forward::{Frames, Place, commands};
 
 impl Node {
     pub(super) fn take_frame(&mut self, from: Place, frame: &[u8], now: Time, frames: &mut dyn Frames) {
-        let Some(face) = self.face_of(from, now) else {
+        let piece = LinkPacket::read(frame);
+        // whoever does not speak the protocol takes nobody's place
+        let speaks = |piece: &LinkPacket<'_>| piece.count > 1 || Wire::read(piece.fragment).is_ok();
+        let face = match self.known_face(from) {
+            None if piece.as_ref().is_ok_and(speaks) => self.take_place(from, now),
+            known => known,
+        };
+        let Some(face) = face else {
             self.strays.strangers += 1;
             return;
         };
@@ -25,7 +32,7 @@ impl Node {
         port.heard = now;
         port.counts.frames_in += 1;
         port.counts.bytes_in += frame.len() as u64;
-        let Ok(piece) = LinkPacket::read(frame) else {
+        let Ok(piece) = piece else {
             port.counts.malformed += 1;
             return;
         };
@@ -40,7 +47,16 @@ impl Node {
             }
         };
         let size = (whole.len() + beside(from)) as u32;
-        match Wire::read(&whole) {
+        let packet = Wire::read(&whole);
+        let (Ok(Wire::Interest(Interest { name, .. })) | Ok(Wire::Data(Data { name, .. }))) = &packet else {
+            self.ports[face.index()].counts.malformed += 1;
+            return;
+        };
+        if name.components().nth(MOST_COMPONENTS).is_some() {
+            self.strays.long_names += 1;
+            return;
+        }
+        match packet {
             Ok(Wire::Interest(interest)) if header.nack.is_some() => {
                 self.take_nack(face, &interest, &header, size, now, frames);
             }
@@ -48,7 +64,7 @@ impl Node {
                 self.take_interest(face, &interest, (&whole, &header, size), now, frames);
             }
             Ok(Wire::Data(data)) => self.take_data(face, &data, &header, size, now, frames),
-            Err(_) => self.ports[face.index()].counts.malformed += 1,
+            Err(_) => {}
         }
     }
 
@@ -72,14 +88,19 @@ impl Node {
         let way = Way { can_be_prefix: interest.can_be_prefix, must_be_fresh: interest.must_be_fresh };
         let machine = &self.machine;
         let needed = |name| machine.pit().find(name).is_some() || machine.holds(name);
-        let slot = self.table.open(interest.name.bytes(), bytes.len() + 8, needed);
+        let known = self.table.find(interest.name.bytes()).map(|slot| Request { slot, way });
+        if self.is_crowded(face) && !known.is_some_and(|request| self.table.is_waiting(request, face)) {
+            self.strays.crowded += 1;
+            return self.refuse(face, bytes, header, now, frames);
+        }
+        let slot = self.table.open(interest.name.bytes(), bytes.len() + 8 + DOWNSTREAM, needed);
         let slot = slot.filter(|slot| {
             let room = self.machine.pit().len() < self.settings.limits.pending;
             room || self.pending(Request { slot: *slot, way })
         });
         let Some(slot) = slot else {
             self.strays.full += 1;
-            return self.say_no(face, bytes, header.token, NackReason::Congestion, now, frames);
+            return self.refuse(face, bytes, header, now, frames);
         };
         let request = Request { slot, way };
         if self.table.routed_by(slot) != self.routes.state() {
@@ -90,18 +111,45 @@ impl Node {
             }
         }
         let Some(name) = self.table.name(request) else { return };
-        self.table.ask(request, onward(interest, bytes, nonce), face, header.token);
+        let lifetime = self.settings.limits.lifetime.as_nanos() / 1_000_000;
+        let lifetime_ms = interest.lifetime_ms_or_default().min(lifetime) as u32;
+        let until = now + Duration::from_millis(u64::from(lifetime_ms));
+        self.table.ask(request, onward(interest, bytes, nonce), face, header.token, until);
         if way.must_be_fresh && self.table.kept(request).is_some_and(|kept| kept.fresh_until <= now) {
             self.machine.forget(name);
         }
-        let lifetime = self.settings.limits.lifetime.as_nanos() / 1_000_000;
-        let lifetime_ms = interest.lifetime_ms_or_default().min(lifetime) as u32;
         let header_in = Header::Interest(InterestHeader { name, nonce, lifetime_ms });
         let packet = self.packet(face, size, header, header_in, now);
         self.hand_in(face, &packet, now, frames);
-        if !self.pending(request) {
-            self.table.answered(request);
+        let pit = self.machine.pit();
+        match pit.find(name) {
+            None => self.table.answered(request),
+            // refused, while others wait for it
+            Some(pending) if pit.ins(pending).all(|record| record.face != face.0) => {
+                self.table.not_taken(request, face);
+            }
+            Some(_) => {}
         }
+    }
+
+    /// Whether a face waits for as much as it may, alone or with other strangers.
+    fn is_crowded(&self, face: FaceId) -> bool {
+        let (limits, waits) = (&self.settings.limits, self.table.waits());
+        waits.of(face) >= limits.pending_face
+            || waits.is_stranger(face) && waits.of_strangers() >= limits.pending_strangers
+    }
+
+    /// There is no room for an Interest.
+    fn refuse(
+        &mut self,
+        face: FaceId,
+        bytes: &[u8],
+        header: &LinkHeader,
+        now: Time,
+        frames: &mut dyn Frames,
+    ) {
+        self.ports[face.index()].counts.refused += 1;
+        self.say_no(face, bytes, header.token, NackReason::Congestion, now, frames);
     }
 
     fn take_data(
@@ -140,6 +188,7 @@ impl Node {
                 }
                 self.table.keep(request, Some(kept));
                 self.forget_contents();
+                self.make_room();
             }
             if !self.pending(request) {
                 self.table.answered(request);
@@ -162,6 +211,17 @@ impl Node {
             if name.is_some_and(|name| self.machine.holds(name)) {
                 self.kept.push_back(request);
             } else {
+                self.table.keep(request, None);
+            }
+        }
+    }
+
+    /// Gives up contents, the first first, while they take more bytes than they may.
+    fn make_room(&mut self) {
+        while self.table.keeps_too_much() {
+            let Some(request) = self.kept.pop_front() else { return };
+            if let Some(name) = self.table.name(request).filter(|_| self.table.kept(request).is_some()) {
+                self.machine.forget(name);
                 self.table.keep(request, None);
             }
         }
@@ -266,3 +326,5 @@ fn onward(interest: &Interest<'_>, bytes: &[u8], nonce: u32) -> Arc<[u8]> {
 
 /// Contents beyond those that the store holds.
 const SPARE_CONTENTS: usize = 64;
+/// Components of the longest name: each prefix of a name is looked up. Our choice: twice the depth of NFD's tables.
+const MOST_COMPONENTS: usize = 64;
