@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ._work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,36 +58,14 @@ def forward(
 
     control = _native.ForwardControl()
     text = json.dumps(settings)
-    done: list[str] = []
-    failed: list[BaseException] = []
-    # Not `Thread.join`: up to Python 3.12 a signal that interrupts it makes the thread look dead.
-    over = threading.Event()
 
-    def work() -> None:
-        try:
-            done.append(_native.ndn_forward(text, control))
-        except BaseException as error:  # raised where it is waited for
-            failed.append(error)
-        finally:
-            over.set()
+    def look() -> None:
+        stats = control.stats
+        if told is not None and stats is not None and not told(json.loads(stats)):
+            control.stop()
 
-    threading.Thread(target=work, name="forward", daemon=True).start()
-    while True:
-        try:
-            if over.wait(EVERY_S):
-                break
-            stats = control.stats
-            if told is not None and stats is not None and not told(json.loads(stats)):
-                control.stop()
-                over.wait()
-        except KeyboardInterrupt:
-            # it ends soon, and is waited for, so that nothing stays behind
-            control.stop()
-        except BaseException:
-            control.stop()
-            over.wait()
-            raise
-    if failed:
-        raise failed[0]
-    answer: dict[str, Any] = json.loads(done[0])
+    # after Ctrl-C too it says how it stood
+    work = Work(lambda: _native.ndn_forward(text, control), control.stop, name="thalweg-forward")
+    work.watch(look, every_s=EVERY_S)
+    answer: dict[str, Any] = json.loads(work.result())
     return answer

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from . import _native
+from ._work import Work
 from .errors import Interrupted, NdnError
 
 DEFAULT_FACE = "unix:///run/nfd/nfd.sock"
@@ -153,58 +154,36 @@ def put(
 
 
 def _watch(
-    work: Callable[[_native.NdnControl], str],
+    call: Callable[[_native.NdnControl], str],
     progress: Callable[[Progress], object] | None,
     stop: threading.Event | None = None,
 ) -> dict[str, Any]:
-    """Lets `work` go on in a thread, says how far it is, and stops it on Ctrl-C."""
+    """Lets `call` go on in a thread, says how far it is, and stops it on Ctrl-C."""
     control = _native.NdnControl()
-    done: list[str] = []
-    failed: list[BaseException] = []
-    ended = threading.Event()
-
-    def run() -> None:
-        try:
-            done.append(work(control))
-        except BaseException as error:  # raised again in the caller's thread
-            failed.append(error)
-        finally:
-            ended.set()
-
-    interrupted = False
     began, cpu = time.monotonic(), time.process_time()
-    threading.Thread(target=run, name="thalweg-ndn", daemon=True).start()
-    while True:
-        try:
-            if ended.wait(0.1):
-                break
-            if stop is not None and stop.is_set():
-                control.stop()
-            if progress is not None and not interrupted:
-                progress(
-                    Progress(
-                        ready=control.ready,
-                        bytes=control.bytes,
-                        whole=control.whole,
-                        segments=control.segments,
-                        again=control.again,
-                        wall_s=time.monotonic() - began,
-                    )
+
+    def look() -> None:
+        if stop is not None and stop.is_set():
+            control.stop()
+        if progress is not None:
+            progress(
+                Progress(
+                    ready=control.ready,
+                    bytes=control.bytes,
+                    whole=control.whole,
+                    segments=control.segments,
+                    again=control.again,
+                    wall_s=time.monotonic() - began,
                 )
-        except KeyboardInterrupt:
-            interrupted = True
-            control.stop()
-        except BaseException:
-            control.stop()
-            ended.wait()
-            raise
-    if failed:
-        raise failed[0]
-    told: dict[str, Any] = json.loads(done[0])
+            )
+
+    work = Work(lambda: call(control), control.stop, name="thalweg-ndn")
+    interrupted = work.watch(look)
+    told: dict[str, Any] = json.loads(work.result())
     told["cpu_s"] = time.process_time() - cpu
     failure = told.pop("failure")
-    if failure is None and not interrupted:
-        return told
     if interrupted:
         raise Interrupted(told)
-    raise NdnError(failure["message"], failure["hint"], told)
+    if failure is not None:
+        raise NdnError(failure["message"], failure["hint"], told)
+    return told

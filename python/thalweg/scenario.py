@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import math
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _native
+from ._work import Work
 from .errors import Interrupted
 from .parts import Keys, Part, plain
 
@@ -318,43 +318,26 @@ class Plan:
     ) -> Result:
         """Lets `run` go on in a thread, says how far it is, and stops it on Ctrl-C."""
         control = _native.Control()
-        done: list[Result] = []
-        failed: list[BaseException] = []
-        # a thread's own word on its end is wrong once Ctrl-C has come into `join` (Python 3.11)
-        ended = threading.Event()
-
-        def work() -> None:
-            try:
-                done.append(run(control))
-            except BaseException as error:  # a panic of the core is raised again in the caller's thread
-                failed.append(error)
-            finally:
-                ended.set()
-
-        interrupted = False
         began = kept = time.monotonic()
-        threading.Thread(target=work, name="thalweg-run", daemon=True).start()
-        while True:
-            try:
-                if ended.wait(0.1):
-                    break
-                if time.monotonic() - kept >= keep_s:
-                    kept = time.monotonic()
-                    control.keep()
-                if progress is not None and not interrupted:
-                    progress(self._progress(control, began))
-            except KeyboardInterrupt:
-                interrupted = True
-                control.stop()
-            except BaseException:
-                control.stop()
-                ended.wait()
-                raise
-        if failed:
-            raise failed[0]
-        result = done[0]
-        if folder is not None:
-            result.save(folder)
+
+        def call() -> Result:
+            result = run(control)
+            # here, so that another Ctrl-C does not come in between
+            if folder is not None:
+                result.save(folder)
+            return result
+
+        def look() -> None:
+            nonlocal kept
+            if time.monotonic() - kept >= keep_s:
+                kept = time.monotonic()
+                control.keep()
+            if progress is not None:
+                progress(self._progress(control, began))
+
+        work = Work(call, control.stop, name="thalweg-run")
+        interrupted = work.watch(look)
+        result = work.result()
         if interrupted:
             raise Interrupted(result)
         if progress is not None:

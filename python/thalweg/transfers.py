@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import secrets
 import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from . import _native
+from ._work import EVERY_S, Work
 from .errors import TransferError
-
-EVERY_S = 0.1
-"""Seconds between looks at a transfer."""
 
 PACKET_BYTES = 1428
 """A data packet with all headers: it crosses every Ethernet."""
@@ -27,45 +24,33 @@ class Transfer:
 
     def __init__(self, verb: str, told: dict[str, Any]) -> None:
         self._native = _native.Transfer()
-        self._result: dict[str, Any] | None = None
-        self._failure: Exception | None = None
-        # Not `Thread.join`: up to Python 3.12 a signal that interrupts it makes the thread look dead.
-        self._over = threading.Event()
-        self._over.set()
-
-        def work() -> None:
-            try:
-                self._result = json.loads(getattr(self._native, verb)(json.dumps(told)))
-            except (OSError, ValueError) as error:
-                self._failure = error
-            finally:
-                self._over.set()
-
-        self._thread = threading.Thread(target=work, name=f"thalweg {verb}", daemon=True)
+        words = json.dumps(told)
+        self._work = Work(
+            lambda: getattr(self._native, verb)(words), self._native.stop, name=f"thalweg-{verb}"
+        )
 
     def __enter__(self) -> Transfer:
-        self._over.clear()
-        self._thread.start()
+        self._work.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        self._over.wait(10)
+        self._work.wait(10)
 
     def states(self) -> Iterator[dict[str, Any]]:
         """How it stands, ten times a second, until it is over."""
-        while not self._over.is_set():
+        while not self._work.over:
             yield json.loads(self._native.told())
-            self._over.wait(EVERY_S)
+            self._work.wait(EVERY_S)
 
     def result(self) -> dict[str, Any]:
         """What is left of it. Waits until it is over. Raises `TransferError` where it could not begin."""
-        self._over.wait()
-        if self._failure is not None:
-            message, _, hint = str(self._failure).partition("\n")
-            raise TransferError(message, hint or None) from self._failure
-        assert self._result is not None
-        return self._result
+        try:
+            told: dict[str, Any] = json.loads(self._work.result())
+        except (OSError, ValueError) as failure:
+            message, _, hint = str(failure).partition("\n")
+            raise TransferError(message, hint or None) from failure
+        return told
 
     def stop(self) -> None:
         """Asks it to say goodbye and end; what was received is kept."""

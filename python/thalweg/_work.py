@@ -1,0 +1,103 @@
+"""Work of the core in a thread of its own, with the interpreter lock released: waited for, watched, stopped by Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+EVERY_S = 0.1
+"""Seconds between looks at what goes on."""
+
+Given = TypeVar("Given")
+
+
+class Work(Generic[Given]):
+    """`call` in a thread; `stop` asks it, from any other, to end soon."""
+
+    def __init__(self, call: Callable[[], Given], stop: Callable[[], object], *, name: str) -> None:
+        self.stop = stop
+        self.interrupted = False
+        """Ctrl-C came while it was watched."""
+        self._call = call
+        self._given: list[Given] = []
+        self._failure: BaseException | None = None
+        # Not `Thread.join`: up to Python 3.12 a signal that interrupts it makes the thread look dead.
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._carry_out, name=name, daemon=True)
+
+    def _carry_out(self) -> None:
+        try:
+            self._given.append(self._call())
+        except BaseException as failure:  # a panic of the core too: raised again where it is waited for
+            self._failure = failure
+        finally:
+            self._over.set()
+
+    def start(self) -> None:
+        """Begins; once."""
+        self._thread.start()
+
+    @property
+    def over(self) -> bool:
+        """It has given what it had to give, or has failed."""
+        return self._over.is_set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether it is over, after so long at most."""
+        return self._over.wait(seconds)
+
+    def result(self) -> Given:
+        """What it gave; waits for it. Raises what it raised, and `RuntimeError` where it was not begun."""
+        if self._thread.ident is None:
+            raise RuntimeError("it was not begun")
+        self.wait()
+        if self._failure is not None:
+            raise self._failure
+        return self._given[0]
+
+    def watch(self, look: Callable[[], object] | None = None, *, every_s: float = EVERY_S) -> bool:
+        """Begins, and calls `look` every so often until it is over; whether Ctrl-C came, on which it is stopped.
+
+        It is waited for whatever happens, so that nothing stays behind: what `look` raises is raised when it is over.
+        """
+        with _noted(self._interrupt):
+            self.start()
+            while not self.wait(every_s):
+                try:
+                    if look is not None and not self.interrupted:
+                        look()
+                except KeyboardInterrupt:
+                    self._interrupt()
+                except BaseException:
+                    self.stop()
+                    self.wait()
+                    raise
+        return self.interrupted
+
+    def _interrupt(self) -> None:
+        # no lock here: a second signal may come in the middle of it
+        self.interrupted = True
+        self.stop()
+
+
+@contextmanager
+def _noted(note: Callable[[], None]) -> Iterator[None]:
+    """Signals that would raise `KeyboardInterrupt` wherever the program happens to be call `note` instead."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    raising = [
+        number
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if signal.getsignal(number) is signal.default_int_handler
+    ]
+    for number in raising:
+        signal.signal(number, lambda *_: note())
+    try:
+        yield
+    finally:
+        for number in raising:
+            signal.signal(number, signal.default_int_handler)
