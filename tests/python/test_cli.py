@@ -73,7 +73,7 @@ def test_help_answers_at_once() -> None:
     spent = []
     for _ in range(3):
         before = os.times()
-        subprocess.run([sys.executable, "-m", "thalweg.cli", "--help"], capture_output=True, check=True)
+        subprocess.run([sys.executable, "-m", "thalweg", "--help"], capture_output=True, check=True)
         after = os.times()
         spent.append(
             after.children_user + after.children_system - before.children_user - before.children_system
@@ -363,7 +363,7 @@ def test_ctrl_c_keeps_what_there_is(small: Path) -> None:
     words = [
         sys.executable,
         "-m",
-        "thalweg.cli",
+        "thalweg",
         "run",
         str(small),
         "--out",

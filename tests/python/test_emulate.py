@@ -96,7 +96,7 @@ def test_a_run_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path, number:
     command = [
         sys.executable,
         "-m",
-        "thalweg.cli",
+        "thalweg",
         "emulate",
         str(path),
         "--out",
@@ -128,7 +128,7 @@ def test_a_run_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path, number:
 def test_without_the_right_it_says_so(tmp_path: Path) -> None:
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("only root can give rights away, by the program `setpriv`")
-    command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-m", "thalweg.cli"]
+    command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-m", "thalweg"]
     done = subprocess.run(
         [*command, "emulate", str(written(tmp_path)), "--out", str(tmp_path / "out")],
         capture_output=True,

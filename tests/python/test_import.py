@@ -35,6 +35,21 @@ def test_running_a_scenario_loads_nothing_heavy_either():
     assert not HEAVY & set(loaded)
 
 
+def test_knowing_the_papers_loads_nothing_heavy_either():
+    loaded = fresh(
+        "import sys; from thalweg import papers; print(*papers.PAPERS, *papers.STUDIES, '|', *sys.modules)"
+    )
+    assert {"mca", "cvihis", "agreement"} <= set(loaded[: loaded.index("|")])
+    assert not HEAVY & set(loaded)
+
+
+def test_the_package_is_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "thalweg", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == f"thalweg {tw.__version__}"
+
+
 def test_every_public_name_is_there():
     for name in tw.__all__:
         assert getattr(tw, name) is not None

@@ -36,7 +36,7 @@ def port(family: int = socket.AF_INET, host: str = "127.0.0.1") -> int:
 
 def start(*words: Any, **more: Any) -> subprocess.Popen[bytes]:
     """The command, under way."""
-    command = [sys.executable, "-m", "thalweg.cli", *map(str, words)]
+    command = [sys.executable, "-m", "thalweg", *map(str, words)]
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, **{**pipes, **more})
 

@@ -1,5 +1,0 @@
-"""`python -m thalweg.cli`."""
-
-from . import main
-
-main()
