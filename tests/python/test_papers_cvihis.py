@@ -13,24 +13,12 @@ from thalweg.papers._base import Samples, Scale
 from thalweg.papers.cvihis import PAPER, measures, rule_measures, scenarios
 
 
-def test_the_claims_are_all_there_and_can_be_measured():
+def test_the_claims_are_all_there():
     rows = _claims.read(PAPER.claims_file)
     assert sorted(row.id for row in rows) == [f"S002-{number:02d}" for number in range(1, 53)]
-    known, runs = PAPER.measures(), PAPER.experiments()
-    for row in rows:
-        if row.testable:
-            assert set(known[row.measure].experiments) <= set(runs), row.id
     assert [row.id for row in rows if not row.testable] == ["S002-43", "S002-48"]
     fitted = {row.id for row in rows if row.fitted}
     assert fitted == {f"S002-{number}" for number in (11, 12, 14, 15, 16, 17, 24, 25)}
-
-
-def test_every_experiment_and_measure_is_used():
-    rows = [row for row in _claims.read(PAPER.claims_file) if row.testable]
-    assert set(PAPER.measures()) == {row.measure for row in rows}
-    used = {name for row in rows for name in PAPER.measures()[row.measure].experiments}
-    drawn = {name for plate in PAPER.plates() for name in plate.experiments}
-    assert used | drawn == set(PAPER.experiments())
 
 
 # --- scenarios -------------------------------------------------------------------------------------------------------
@@ -68,14 +56,6 @@ def test_the_third_stream_comes_in_at_the_second_router():
     assert [ends[f"in-v{i}"][1] for i in (1, 2, 3)] == ["r1", "r1", "r2"]
     assert all(ends[f"out-v{i}"][0] == "r3" for i in (1, 2, 3))
     assert len(scenarios.two_queues("4", Scale())["flows"]) == 2
-
-
-def test_every_scenario_of_the_paper_is_accepted():
-    from thalweg import Scenario
-
-    for experiment in PAPER.experiments().values():
-        for variant in experiment.variants[:: max(1, len(experiment.variants) // 6)]:
-            Scenario.from_tree(experiment.tree(variant, Scale())).plan(1)
 
 
 # --- measures --------------------------------------------------------------------------------------------------------

@@ -13,22 +13,10 @@ from thalweg.papers._base import Samples, Scale
 from thalweg.papers.mircc import PAPER, measures, rule_measures, scenarios
 
 
-def test_the_claims_are_all_there_and_can_be_measured():
+def test_the_claims_are_all_there():
     rows = _claims.read(PAPER.claims_file)
     assert [row.id for row in rows if row.id != "S1-31b"] == [f"S1-{number:02d}" for number in range(1, 48)]
-    known, runs = PAPER.measures(), PAPER.experiments()
-    for row in rows:
-        if row.testable:
-            assert set(known[row.measure].experiments) <= set(runs), row.id
     assert [row.id for row in rows if not row.testable] == [f"S1-{n:02d}" for n in (5, 15, 46, 47)]
-
-
-def test_every_experiment_and_measure_is_used():
-    rows = [row for row in _claims.read(PAPER.claims_file) if row.testable]
-    assert set(PAPER.measures()) == {row.measure for row in rows}
-    used = {name for row in rows for name in PAPER.measures()[row.measure].experiments}
-    drawn = {name for plate in PAPER.plates() for name in plate.experiments}
-    assert used | drawn == set(PAPER.experiments())
 
 
 # --- scenarios -------------------------------------------------------------------------------------------------------
@@ -236,14 +224,6 @@ def test_the_error_of_a_rounded_clock_is_that_of_the_thirds():
 
 
 # --- in the running network ------------------------------------------------------------------------------------------
-
-
-def test_every_scenario_of_the_paper_is_accepted():
-    from thalweg import Scenario
-
-    for experiment in PAPER.experiments().values():
-        for variant in experiment.variants[:: max(1, len(experiment.variants) // 4)]:
-            Scenario.from_tree(experiment.tree(variant, Scale())).plan(1)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,27 @@ Tree = dict[str, Any]
 
 Sample = dict[str, Any]
 """What is kept of one run: numbers, and arrays of numbers."""
+
+
+def held(package: str, name: str, *modules: str) -> Callable[[], dict[str, Any]]:
+    """Gives the mappings of this name that modules of a package hold, as one; imports them when it is asked.
+
+    What a paper is made of needs NumPy and more, and most commands have no use for it.
+    """
+
+    def collect() -> dict[str, Any]:
+        return {
+            key: value
+            for module in modules
+            for key, value in getattr(import_module(f"{package}.{module}"), name).items()
+        }
+
+    return collect
+
+
+def called(package: str, name: str, module: str) -> Callable[[], Any]:
+    """Gives what a function of a module of a package gives; imports the module when it is asked."""
+    return lambda: getattr(import_module(f"{package}.{module}"), name)()
 
 
 @dataclass(frozen=True)

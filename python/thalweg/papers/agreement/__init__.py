@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from .._base import Emulated, Study, called, held
 
-from .._base import Emulated, Experiment, Plate, Study
-
-
-def _experiments() -> Mapping[str, Experiment]:
-    from .scenarios import EXPERIMENTS
-
-    return EXPERIMENTS
-
-
-def _plates() -> Sequence[Plate]:
-    return ()
-
-
-def _choices() -> Mapping[str, str]:
-    from .scenarios import CHOICES
-
-    return CHOICES
+EXPERIMENTS = held(__name__, "EXPERIMENTS", "scenarios")
+CHOICES = held(__name__, "CHOICES", "scenarios")
 
 
 def _emulated() -> Emulated:
-    from . import figures, scenarios
+    from . import scenarios
 
     return Emulated(
-        experiments=_experiments,
+        experiments=EXPERIMENTS,
         cases=lambda: scenarios.CASES,
-        plates=figures.plates,
-        choices=_choices,
+        plates=called(__name__, "plates", "figures"),
+        choices=CHOICES,
         runs=3,
     )
 
@@ -38,9 +23,9 @@ def _emulated() -> Emulated:
 STUDY = Study(
     name="agreement",
     title="Simulation and emulation of the same scenarios",
-    experiments=_experiments,
-    plates=_plates,
-    choices=_choices,
+    experiments=EXPERIMENTS,
+    plates=tuple,
+    choices=CHOICES,
     emulated=_emulated,
     only_emulated=True,
 )

@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .._base import Emulated, Experiment, Measure, Paper, Plate
-
-
-def _experiments() -> Mapping[str, Experiment]:
-    from .experiments import EXPERIMENTS
-
-    return EXPERIMENTS
-
-
-def _measures() -> Mapping[str, Measure]:
-    from . import measures, path_measures, rule_measures
-
-    return {**measures.MEASURES, **path_measures.MEASURES, **rule_measures.MEASURES}
-
-
-def _plates() -> Sequence[Plate]:
-    from .figures import plates
-
-    return plates()
-
-
-def _choices() -> Mapping[str, str]:
-    from .scenarios import CHOICES
-
-    return CHOICES
+from .._base import Emulated, Paper, called, held
 
 
 def _emulated() -> Emulated:
-    from . import real_figures, real_measures, real_scenarios
+    from . import real_scenarios
 
     return Emulated(
-        experiments=lambda: real_scenarios.EXPERIMENTS,
+        experiments=held(__name__, "EXPERIMENTS", "real_scenarios"),
         cases=lambda: real_scenarios.CASES,
-        plates=real_figures.plates,
-        choices=lambda: real_scenarios.CHOICES,
+        plates=called(__name__, "plates", "real_figures"),
+        choices=held(__name__, "CHOICES", "real_scenarios"),
         claims_file=Path(__file__).with_name("emulated.toml"),
-        measures=lambda: real_measures.MEASURES,
+        measures=held(__name__, "MEASURES", "real_measures"),
     )
 
 
@@ -49,10 +24,10 @@ PAPER = Paper(
     name="cvihis",
     title="Congestion Control Supported Dual-mode Video Transfer",
     claims_file=Path(__file__).with_name("claims.toml"),
-    experiments=_experiments,
-    measures=_measures,
-    plates=_plates,
-    choices=_choices,
+    experiments=held(__name__, "EXPERIMENTS", "experiments"),
+    measures=held(__name__, "MEASURES", "measures", "path_measures", "rule_measures"),
+    plates=called(__name__, "plates", "figures"),
+    choices=held(__name__, "CHOICES", "scenarios"),
     # to yield takes two minutes, however quick the reader is
     quick_factor=1.0,
     emulated=_emulated,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Plate, Quantity, Samples, Scale, Table, take
+from .._base import Figure, Plate, Quantity, Sample, Samples, Scale, Table, take
 from .._common import plain, series_table, short, table
 from . import measures, path_measures, scenarios
 from .extracts import BIN_S, FACES, PERCENTILES
@@ -51,11 +51,32 @@ TICKS_MS = (30, 50, 100, 200, 500, 1000, 2000)
 NUMBERS = {scene: number for number, scene in enumerate(scenarios.SCENES, 1)}
 Draw = Callable[[Samples, Scale], Figure]
 Tabulate = Callable[[Samples, Scale], Table]
+Values = dict[str, Callable[[Sample], float]]
 
 
 def _published(way: str) -> str:
     """The paper's name of a scheme."""
     return "ndnsieve" if way in ("calibrated", "literal") else way
+
+
+def _drawn(drawing: Any, name: str, title: str, words: str, claim: str, tables: dict[str, Table]) -> Figure:
+    """A figure beside what the paper says of its own."""
+    return Figure(title, f"{words} The paper: {claim}", _plot.svg(drawing, name, title), tables)
+
+
+def _row(way: str, consumer: int, values: dict[str, Any]) -> dict[str, Any]:
+    """What is known of one consumer of a scheme."""
+    return {"scheme": WAYS[way].label, "consumer": f"C{consumer + 1}", **values}
+
+
+def _by_consumer(scene: str, values: Callable[[str, int], dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each consumer of each scheme."""
+    return [_row(way, i, values(way, i)) for way in WAYS for i in range(CONSUMERS[scene])]
+
+
+def _means(samples: Samples, experiment: str, variant: str, values: Values) -> dict[str, Any]:
+    """Means over seeds."""
+    return {key: short(samples.each(experiment, variant, value).mean) for key, value in values.items()}
 
 
 # --- curves ----------------------------------------------------------------------------------------------------------
@@ -92,7 +113,7 @@ def throughput(scene: str, name: str, claim: str) -> Draw:
                 },
             )
         words = f"Data on the wire over {BIN_S:g} s in the first run; in titles the mean over 20 s with its 95 % interval."
-        return Figure(title, f"{words} The paper: {claim}", _plot.svg(figure, name, title), tables)
+        return _drawn(figure, name, title, words, claim, tables)
 
     return draw
 
@@ -122,7 +143,7 @@ def interfaces(scene: str, name: str, claim: str) -> Draw:
                 {f"face_{face}_mbps": sample["faces"][i] / 1e6 for i, face in enumerate(FACES)},
             )
         words = "Data that came to R1 from R2 (260) and R3 (261), in the first run; in titles the share over 20 s in all."
-        return Figure(title, f"{words} The paper: {claim}", _plot.svg(figure, name, title), tables)
+        return _drawn(figure, name, title, words, claim, tables)
 
     return draw
 
@@ -135,26 +156,14 @@ def delays(scene: str, name: str, claim: str) -> Draw:
     title = f"Scenario {NUMBERS[scene]}: average delay"
 
     def draw(samples: Samples, _scale: Scale) -> Figure:
-        rows = []
-        for way, scheme in WAYS.items():
-            for i in range(CONSUMERS[scene]):
-                found = samples.each(scene, way, measures.delay(i), "ms")
-                rows.append(
-                    {
-                        "scheme": scheme.label,
-                        "consumer": f"C{i + 1}",
-                        "delay_ms": short(found.mean),
-                        "ci95_ms": short(found.ci95),
-                    }
-                )
+        def values(way: str, consumer: int) -> dict[str, Any]:
+            found = samples.each(scene, way, measures.delay(consumer), "ms")
+            return {"delay_ms": short(found.mean), "ci95_ms": short(found.ci95)}
+
+        rows = _by_consumer(scene, values)
         figure = _bars(scene, rows, "delay_ms", "ci95_ms", "Delay (ms)", logarithmic=True)
         words = "Means over segments and seeds, with 95 % intervals; the axis is logarithmic."
-        return Figure(
-            title,
-            f"{words} The paper: {claim}",
-            _plot.svg(figure, name, title),
-            {"delays": table(title, rows)},
-        )
+        return _drawn(figure, name, title, words, claim, {"delays": table(title, rows)})
 
     return draw
 
@@ -196,16 +205,11 @@ def boxes(scene: str, name: str, claim: str) -> Draw:
             for way, scheme in WAYS.items():
                 found = np.mean([sample["boxes_ms"][i] for sample in samples[scene, way]], axis=0)
                 drawn.append(_box(scheme.label.replace(", ", ",\n"), found))
-                rows.append(
-                    {
-                        "scheme": scheme.label,
-                        "consumer": f"C{i + 1}",
-                        **{
-                            f"p{percentile}_ms": short(float(value))
-                            for percentile, value in zip(PERCENTILES, found, strict=True)
-                        },
-                    }
-                )
+                values = {
+                    f"p{percentile}_ms": short(float(value))
+                    for percentile, value in zip(PERCENTILES, found, strict=True)
+                }
+                rows.append(_row(way, i, values))
             panel = axes[0][i]
             _plot.logarithmic(panel, "y")
             panel.bxp(drawn, showfliers=False, medianprops={"color": _plot.COLOURS[0]}, widths=0.6)
@@ -217,12 +221,7 @@ def boxes(scene: str, name: str, claim: str) -> Draw:
             "Boxes from the first to the third quartile, whiskers to the 5th and 95th percentile, of the delays of all "
             "segments; means over seeds; the axis is logarithmic."
         )
-        return Figure(
-            title,
-            f"{words} The paper: {claim}",
-            _plot.svg(figure, name, title),
-            {"boxes": table(title, rows)},
-        )
+        return _drawn(figure, name, title, words, claim, {"boxes": table(title, rows)})
 
     return draw
 
@@ -259,12 +258,7 @@ def losses(scene: str, name: str, claim: str) -> Draw:
         top = 1.1 * max(mean + half for mean, half in zip(*heights["loss"], strict=True))
         _plot.finish(panel, "", "Loss (Mbit/s)", x="", margin=0.02, legend=False, top=max(top, 0.1))
         words = "Data that queues dropped because they were full, means over seeds."
-        return Figure(
-            title,
-            f"{words} The paper: {claim}",
-            _plot.svg(figure, name, title),
-            {"losses": table(title, rows)},
-        )
+        return _drawn(figure, name, title, words, claim, {"losses": table(title, rows)})
 
     return draw
 
@@ -276,18 +270,12 @@ def deviations(scene: str, name: str) -> Tabulate:
     """Standard deviations of delay beside the published ones."""
 
     def tabulate(samples: Samples, _scale: Scale) -> Table:
-        rows = []
-        for way, scheme in WAYS.items():
-            for i in range(CONSUMERS[scene]):
-                found = samples.each(scene, way, measures.deviation(i), "ms")
-                rows.append(
-                    {
-                        "scheme": scheme.label,
-                        "consumer": f"C{i + 1}",
-                        "published_ms": PRINTED[name][_published(way)][i],
-                        **_spread(found, "deviation_ms"),
-                    }
-                )
+        def values(way: str, consumer: int) -> dict[str, Any]:
+            found = samples.each(scene, way, measures.deviation(consumer), "ms")
+            published = PRINTED[name][_published(way)][consumer]
+            return {"published_ms": published, **_spread(found, "deviation_ms")}
+
+        rows = _by_consumer(scene, values)
         return table(f"Scenario {NUMBERS[scene]}: standard deviation of delay", rows)
 
     return tabulate
@@ -306,7 +294,7 @@ def _spread(found: Quantity, name: str) -> dict[str, Any]:
 
 def fairness(scene: str, name: str) -> Tabulate:
     """Average Jain indices by every reading of `average`, beside the published ones."""
-    readings = {
+    readings: Values = {
         "bins_1_s": measures.jain_in_bins(1.0),
         "bins_0_1_s": measures.jain_in_bins(0.1),
         "bins_1_s_from_2_s": measures.jain_in_bins(1.0, 2.0),
@@ -321,10 +309,7 @@ def fairness(scene: str, name: str) -> Tabulate:
             {
                 "scheme": scheme.label,
                 "published": PRINTED_JAIN[name].get(_published(way)),
-                **{
-                    reading: short(samples.each(scene, way, value).mean)
-                    for reading, value in readings.items()
-                },
+                **_means(samples, scene, way, readings),
             }
             for way, scheme in WAYS.items()
         ]
@@ -333,75 +318,77 @@ def fairness(scene: str, name: str) -> Tabulate:
     return tabulate
 
 
+def _delay(sample: Sample) -> float:
+    return float(sample["delay_ms"].mean())
+
+
+def _deviation(sample: Sample) -> float:
+    return float(sample["std_ms"].mean())
+
+
 def profiles(samples: Samples, _scale: Scale) -> Table:
     """Both profiles of ndnSieve side by side, in all three scenarios, beside the others."""
-    rows = []
-    for scene in scenarios.SCENES:
-        for way, scheme in WAYS.items():
-            values: dict[str, Callable[[Any], float]] = {
-                "throughput_mbps": measures.total(),
-                "throughput_10_s_mbps": measures.total(0.0, 10.0),
-                "unsteady_mbps": measures.unsteady(2.0),
-                "delay_ms": lambda s: float(s["delay_ms"].mean()),
-                "deviation_ms": lambda s: float(s["std_ms"].mean()),
-                "jain_of_totals": measures.jain_of_totals(),
-                "lost_packets": measures.loss,
-                "moves": path_measures.moved(),
-            }
-            found = {key: samples.each(scene, way, value).mean for key, value in values.items()}
-            rows.append(
-                {
-                    "scenario": NUMBERS[scene],
-                    "scheme": scheme.label,
-                    **{key: short(value) for key, value in found.items()},
-                    "share_of_261": None
-                    if scene == "dumbbell"
-                    else short(samples.each(scene, way, path_measures.share(0.0)).mean),
-                }
-            )
+    values: Values = {
+        "throughput_mbps": measures.total(),
+        "throughput_10_s_mbps": measures.total(0.0, 10.0),
+        "unsteady_mbps": measures.unsteady(2.0),
+        "delay_ms": _delay,
+        "deviation_ms": _deviation,
+        "jain_of_totals": measures.jain_of_totals(),
+        "lost_packets": measures.loss,
+        "moves": path_measures.moved(),
+    }
+    share = {"share_of_261": path_measures.share(0.0)}
+    rows = [
+        {
+            "scenario": NUMBERS[scene],
+            "scheme": scheme.label,
+            **_means(samples, scene, way, values),
+            **(dict.fromkeys(share) if scene == "dumbbell" else _means(samples, scene, way, share)),
+        }
+        for scene in scenarios.SCENES
+        for way, scheme in WAYS.items()
+    ]
     return table("Both profiles, and the others", rows)
 
 
 def chance(samples: Samples, _scale: Scale) -> Table:
     """What the chance in Interests does: deviation of delay, and Jain's index, with it and without."""
+    values: Values = {
+        "throughput_mbps": measures.total(),
+        "delay_ms": _delay,
+        "deviation_ms": _deviation,
+        "jain_bins_1_s": measures.jain_in_bins(1.0),
+    }
     rows = []
     for scene in scenarios.SCENES:
         for way, scheme in WAYS.items():
-            row: dict[str, Any] = {"scenario": NUMBERS[scene], "scheme": scheme.label}
-            for name, value in {
-                "throughput_mbps": measures.total(),
-                "delay_ms": lambda s: float(s["delay_ms"].mean()),
-                "deviation_ms": lambda s: float(s["std_ms"].mean()),
-                "jain_bins_1_s": measures.jain_in_bins(1.0),
-            }.items():
-                row[name] = short(samples.each(scene, way, value).mean)
-                row[f"{name}_exact"] = short(samples.each("exact", f"{scene}: {way}", value).mean)
-            rows.append(row)
+            usual = _means(samples, scene, way, values)
+            exact = _means(samples, "exact", f"{scene}: {way}", values)
+            both: dict[str, Any] = {}
+            for name in values:
+                both |= {name: usual[name], f"{name}_exact": exact[name]}
+            rows.append({"scenario": NUMBERS[scene], "scheme": scheme.label, **both})
     return table("Interests up to 0.1 ms late by chance, and exact ones", rows)
 
 
 def readings(samples: Samples, _scale: Scale) -> Table:
     """PCON with other windows, and with one of its reactions only."""
+    values: Values = {
+        "throughput_mbps": measures.total(),
+        "delay_ms": _delay,
+        "deviation_ms": _deviation,
+        "jain_of_totals": measures.jain_of_totals(),
+        "lost_packets": measures.loss,
+    }
     rows = []
     for scene in scenarios.SCENES:
         cases = [("PCON, BIC 0.5", scene, "pcon")] + [
             (way.label, "readings", f"{scene}: {name}") for name, way in scenarios.READINGS.items()
         ]
         for label, experiment, variant in cases:
-            found = {
-                "throughput_mbps": samples.each(experiment, variant, measures.total()),
-                "delay_ms": samples.each(experiment, variant, lambda s: float(s["delay_ms"].mean())),
-                "deviation_ms": samples.each(experiment, variant, lambda s: float(s["std_ms"].mean())),
-                "jain_of_totals": samples.each(experiment, variant, measures.jain_of_totals()),
-                "lost_packets": samples.each(experiment, variant, measures.loss),
-            }
-            rows.append(
-                {
-                    "scenario": NUMBERS[scene],
-                    "reading": label,
-                    **{key: short(quantity.mean) for key, quantity in found.items()},
-                }
-            )
+            found = _means(samples, experiment, variant, values)
+            rows.append({"scenario": NUMBERS[scene], "reading": label, **found})
     return table("PCON otherwise", rows)
 
 
@@ -438,84 +425,58 @@ def complexity(samples: Samples, _scale: Scale) -> Table:
     return table("Operations a second, where Data are counted at each node that sends them on", rows)
 
 
+def _plate(
+    name: str,
+    scene: str,
+    words: str,
+    make: Callable[..., Callable[[Samples, Scale], Figure | Table]],
+    *claim: str,
+) -> Plate:
+    """What is made of one scenario; `claim` is what the paper says of it."""
+    return Plate(name, f"Scenario {NUMBERS[scene]}, {words}", (scene,), make(scene, name, *claim))
+
+
 def plates() -> list[Plate]:
     """Everything that is drawn or tabulated, in the order of the paper."""
     one, two, three = scenarios.SCENES
     return [
-        Plate(
-            "figure-4",
-            "Scenario 1, throughput",
-            (one,),
-            throughput(one, "figure-4", "PCON jitters, the others do not."),
-        ),
-        Plate(
-            "figure-5", "Scenario 1, delay", (one,), delays(one, "figure-5", "ndnSieve is lowest for both.")
-        ),
-        Plate("table-4", "Scenario 1, deviation of delay", (one,), deviations(one, "table-4")),
-        Plate(
-            "figure-6",
-            "Scenario 1, boxes of delay",
-            (one,),
-            boxes(one, "figure-6", "as Table 4 and Figure 5."),
-        ),
-        Plate("table-5", "Scenario 1, fairness", (one,), fairness(one, "table-5")),
-        Plate("figure-7", "Scenario 1, loss", (one,), losses(one, "figure-7", "none at all.")),
-        Plate(
+        _plate("figure-4", one, "throughput", throughput, "PCON jitters, the others do not."),
+        _plate("figure-5", one, "delay", delays, "ndnSieve is lowest for both."),
+        _plate("table-4", one, "deviation of delay", deviations),
+        _plate("figure-6", one, "boxes of delay", boxes, "as Table 4 and Figure 5."),
+        _plate("table-5", one, "fairness", fairness),
+        _plate("figure-7", one, "loss", losses, "none at all."),
+        _plate(
             "figure-8",
-            "Scenario 2, throughput",
-            (two,),
-            throughput(
-                two, "figure-8", "PCON is lowest and most unstable; ndnSieve fluctuates a little at 1 s."
-            ),
+            two,
+            "throughput",
+            throughput,
+            "PCON is lowest and most unstable; ndnSieve fluctuates a little at 1 s.",
         ),
-        Plate(
+        _plate(
             "figure-9",
-            "Scenario 2, interfaces",
-            (two,),
-            interfaces(
-                two, "figure-9", "ndnSieve moves all traffic to 261 at 1 s; the others hardly use it."
-            ),
+            two,
+            "interfaces",
+            interfaces,
+            "ndnSieve moves all traffic to 261 at 1 s; the others hardly use it.",
         ),
-        Plate("figure-10", "Scenario 2, delay", (two,), delays(two, "figure-10", "ndnSieve is lowest.")),
-        Plate("table-6", "Scenario 2, deviation of delay", (two,), deviations(two, "table-6")),
-        Plate(
-            "figure-11",
-            "Scenario 2, boxes of delay",
-            (two,),
-            boxes(two, "figure-11", "those of FleCom and ndnSieve approximate a line."),
-        ),
-        Plate("figure-12", "Scenario 2, loss", (two,), losses(two, "figure-12", "none at all.")),
-        Plate(
+        _plate("figure-10", two, "delay", delays, "ndnSieve is lowest."),
+        _plate("table-6", two, "deviation of delay", deviations),
+        _plate("figure-11", two, "boxes of delay", boxes, "those of FleCom and ndnSieve approximate a line."),
+        _plate("figure-12", two, "loss", losses, "none at all."),
+        _plate(
             "figure-13",
-            "Scenario 3, throughput",
-            (three,),
-            throughput(
-                three,
-                "figure-13",
-                "ndnSieve is steady and high with a switch at 4.1 s, PCON rises, CoopCon is low.",
-            ),
+            three,
+            "throughput",
+            throughput,
+            "ndnSieve is steady and high with a switch at 4.1 s, PCON rises, CoopCon is low.",
         ),
-        Plate(
-            "figure-14",
-            "Scenario 3, interfaces",
-            (three,),
-            interfaces(three, "figure-14", "all but CoopCon use both."),
-        ),
-        Plate("table-7", "Scenario 3, fairness", (three,), fairness(three, "table-7")),
-        Plate(
-            "figure-15",
-            "Scenario 3, delay",
-            (three,),
-            delays(three, "figure-15", "ndnSieve is lowest for C1 and C2."),
-        ),
-        Plate(
-            "figure-16",
-            "Scenario 3, boxes of delay",
-            (three,),
-            boxes(three, "figure-16", "those of ndnSieve are consistently narrow."),
-        ),
-        Plate("table-8", "Scenario 3, deviation of delay", (three,), deviations(three, "table-8")),
-        Plate("figure-17", "Scenario 3, loss", (three,), losses(three, "figure-17", "none at all.")),
+        _plate("figure-14", three, "interfaces", interfaces, "all but CoopCon use both."),
+        _plate("table-7", three, "fairness", fairness),
+        _plate("figure-15", three, "delay", delays, "ndnSieve is lowest for C1 and C2."),
+        _plate("figure-16", three, "boxes of delay", boxes, "those of ndnSieve are consistently narrow."),
+        _plate("table-8", three, "deviation of delay", deviations),
+        _plate("figure-17", three, "loss", losses, "none at all."),
         Plate("profiles", "Both profiles, and the others", scenarios.SCENES, profiles),
         Plate("readings", "PCON otherwise", (*scenarios.SCENES, "readings"), readings),
         Plate("chance", "With and without chance", (*scenarios.SCENES, "exact"), chance),

@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .._base import Experiment, Measure, Paper, Plate
-
-
-def _experiments() -> Mapping[str, Experiment]:
-    from .experiments import EXPERIMENTS
-
-    return EXPERIMENTS
-
-
-def _measures() -> Mapping[str, Measure]:
-    from . import measures, rule_measures
-
-    return {**measures.MEASURES, **rule_measures.MEASURES}
-
-
-def _plates() -> Sequence[Plate]:
-    from .figures import plates
-
-    return plates()
-
-
-def _choices() -> Mapping[str, str]:
-    from .scenarios import CHOICES
-
-    return CHOICES
-
+from .._base import Paper, called, held
 
 PAPER = Paper(
     name="srmcc",
     title="SRMCC: A Single-Rate Multicast Congestion Control Mechanism for ICN",
     claims_file=Path(__file__).with_name("claims.toml"),
-    experiments=_experiments,
-    measures=_measures,
-    plates=_plates,
-    choices=_choices,
+    experiments=held(__name__, "EXPERIMENTS", "experiments"),
+    measures=held(__name__, "MEASURES", "measures", "rule_measures"),
+    plates=called(__name__, "plates", "figures"),
+    choices=held(__name__, "CHOICES", "scenarios"),
 )
 """Experiments, measures, figures and claims, and two comparisons that the paper does not make."""
