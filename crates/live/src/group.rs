@@ -294,7 +294,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
         let again = self.members.iter().find(|(_, member)| member.caller == hello.caller);
         let again = again.map(|(session, member)| (*session, member.peer));
         let reason = match () {
-            () if hello.role == Role::Sender => Some(Reason::Mismatch),
+            () if hello.role != Role::Receiver => Some(Reason::Mismatch),
             () if self.closing.is_some() => Some(Reason::Stopped),
             () if again.is_none() && self.members.len() >= self.most => Some(Reason::Busy),
             () => None,

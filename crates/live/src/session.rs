@@ -351,7 +351,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
         let busy = self.open.as_ref().is_some_and(|open| !open.silent);
         match self.door.on_knock(bytes, from, now, self.outer, &mut self.stats) {
             Knock::Nothing => {}
-            Knock::Hello(hello) if hello.role == W::ROLE => {
+            Knock::Hello(hello) if [W::ROLE, Role::Outpost].contains(&hello.role) => {
                 self.door.refuse(&hello, from, Reason::Mismatch, self.outer, &mut self.stats);
             }
             Knock::Hello(hello) if busy && !self.door.knows(hello.caller) => {

@@ -30,7 +30,7 @@ fn a_file_goes_through_two_forwarders() {
     let began = Instant::now();
     let open = |what: &str| {
         let udp = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        let listen = Listen { udp, unix: Some(socket_path(what)), programs: 4, held: None };
+        let listen = Listen { udp, unix: Some(socket_path(what)), programs: 4, ..Listen::default() };
         Sockets::open_since(&listen, began).expect("sockets can be opened")
     };
     let (near, far) = (open("near"), open("far"));

@@ -104,6 +104,11 @@ impl World {
         Ok(Controller::new(&spec.config, app, self.inventory(spec), &stations))
     }
 
+    /// What the controller is set up with, before anybody reports; `None` where there is none. For controllers of real networks.
+    pub fn controller_net(&self) -> Option<Net> {
+        self.blueprint.sdn.as_ref().map(|spec| self.inventory(spec))
+    }
+
     /// The network as it is set up: all that a controller knows before anybody reports.
     fn inventory(&self, spec: &SdnSpec) -> Net {
         let blueprint = &self.blueprint;

@@ -1,13 +1,11 @@
 //! The loop of a forwarder: take in what came, do what is due, wait.
 
 use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use units::{Duration, Time};
 
 use super::{Frames, Node, Place, Stats};
-use crate::Lateness;
+use crate::{Lateness, Watch};
 
 /// What the loop asks of the machine that it runs on.
 pub trait Surroundings: Frames {
@@ -67,29 +65,7 @@ impl Inbox {
 }
 
 /// What another thread may ask of a forwarder that runs, and see of it.
-#[derive(Debug, Default)]
-pub struct Control {
-    stop: AtomicBool,
-    shown: Mutex<Option<Stats>>,
-}
-
-impl Control {
-    /// Asks it to end soon.
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-
-    /// How it stood not long ago; `None` before it began.
-    pub fn stats(&self) -> Option<Stats> {
-        self.shown.lock().ok()?.clone()
-    }
-
-    fn show(&self, stats: Stats) {
-        if let Ok(mut shown) = self.shown.lock() {
-            *shown = Some(stats);
-        }
-    }
-}
+pub type Control = Watch<Stats>;
 
 /// Its standing is shown so often, and a wish to end is heard.
 const LOOK: Duration = Duration::from_millis(100);
@@ -107,7 +83,7 @@ pub fn drive(node: &mut Node, outer: &mut impl Surroundings, control: &Control, 
             control.show(node.stats());
             look = now + LOOK;
         }
-        if now >= until || control.stop.load(Ordering::Relaxed) {
+        if now >= until || control.stopped() {
             break;
         }
         let due = node.wake();
@@ -130,6 +106,7 @@ pub fn drive(node: &mut Node, outer: &mut impl Surroundings, control: &Control, 
             outer.wait(next);
         }
     }
+    node.end(outer.now(), outer);
     control.show(node.stats());
     late
 }

@@ -13,6 +13,7 @@ mod drive;
 mod marks;
 mod names;
 mod node;
+mod outpost;
 mod ports;
 mod routes;
 mod settings;
@@ -29,8 +30,11 @@ use std::net::SocketAddr;
 pub use app::{App, Sample};
 pub use drive::{Arrival, Control, Inbox, Surroundings, drive};
 pub use node::{Node, PortStats, Stats, Strays};
+pub use outpost::OutpostStats;
 pub use ports::Counts;
-pub use settings::{Error, Limits, LinkSettings, MTU, MarkSettings, RouteSettings, Settings};
+pub use settings::{
+    ControllerSettings, Error, Limits, LinkSettings, MTU, MarkSettings, RouteSettings, Settings,
+};
 #[cfg(unix)]
 pub use sockets::{Listen, Sockets};
 #[cfg(unix)]
@@ -45,6 +49,8 @@ pub enum Place {
     Program(u64),
     /// An endpoint inside the process, by its number.
     App(usize),
+    /// The SDN controller, over UDP. It is no face: what comes from there is for the outpost.
+    Controller,
 }
 
 /// Takes the frames that leave.

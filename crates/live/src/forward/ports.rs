@@ -32,6 +32,8 @@ pub(super) struct Port {
     pub(super) rate: Rate,
     rate_in: Rate,
     limit: u32,
+    /// Packets are marked when at least so many wait, where a controller has ordered that.
+    mark_above: u32,
     delay: Duration,
     queue: VecDeque<Waiting>,
     queued: u64,
@@ -100,6 +102,7 @@ impl Port {
             rate: settings.rate,
             rate_in: settings.rate_in,
             limit: settings.buffer,
+            mark_above: u32::MAX,
             delay: settings.delay,
             queue: VecDeque::new(),
             queued: 0,
@@ -126,6 +129,27 @@ impl Port {
     /// Bytes that wait or are under way.
     pub(super) const fn held(&self) -> usize {
         self.held
+    }
+
+    /// A controller orders how much may wait, and from when on packets are marked.
+    pub(super) fn order_queue(&mut self, limit: Option<u32>, mark_above: u32) {
+        self.limit = limit.unwrap_or(self.limit);
+        self.mark_above = mark_above;
+    }
+
+    /// A controller orders how fast packets leave, from the next one on.
+    pub(super) fn order_cap(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
+    /// Queue and rate are again those of the settings.
+    pub(super) fn forget_orders(&mut self, settings: &LinkSettings) {
+        (self.limit, self.mark_above, self.rate) = (settings.buffer, u32::MAX, settings.rate);
+    }
+
+    /// Whether a packet that joins now is to be marked.
+    pub(super) fn marks(&self) -> bool {
+        self.queue.len() as u64 >= u64::from(self.mark_above)
     }
 
     /// Whether another packet has room.
@@ -227,6 +251,8 @@ pub(super) fn beside(place: Place) -> usize {
         Place::Program(_) => 0,
         // as if it were on a link of its own
         Place::App(_) => DATAGRAM_V4,
+        // no face
+        Place::Controller => 0,
     }
 }
 

@@ -11,8 +11,10 @@ use wire::ndn::NameView;
 pub(super) enum Maker {
     /// The settings.
     Settings,
-    /// A program, by a command.
+    /// A program, by a command, or one inside the process.
     Program,
+    /// An SDN controller: what it is set up with.
+    Controller,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +28,30 @@ struct Hop {
 struct Route {
     id: NameId,
     hops: Vec<Hop>,
+    /// The number that an SDN controller gives the prefix, which then stays without next hops too.
+    told: Option<NameId>,
+}
+
+impl Route {
+    /// Its next hops. Where a controller has said some, those of programs on this host keep their costs, and those of the settings stay
+    /// behind the controller's.
+    fn next_hops(&self) -> Vec<NextHop> {
+        let of = |maker: Maker| self.hops.iter().filter(move |hop| hop.maker == maker).map(|hop| hop.next);
+        let mut hops: Vec<NextHop> = of(Maker::Controller).collect();
+        let most = hops.iter().map(|hop| hop.cost).max().unwrap_or(0);
+        let new = |hops: &[NextHop], next: &NextHop| hops.iter().all(|hop| hop.face != next.face);
+        for next in of(Maker::Settings).map(|next| NextHop { cost: next.cost.max(most), ..next }) {
+            if new(&hops, &next) {
+                hops.push(next);
+            }
+        }
+        for next in of(Maker::Program) {
+            if new(&hops, &next) {
+                hops.push(next);
+            }
+        }
+        hops
+    }
 }
 
 /// All routes. The machine knows each by a number, which it gives to another prefix only when nothing can be pending under the old one.
@@ -88,13 +114,13 @@ impl Routes {
     ) -> bool {
         let hop = Hop { next, maker, expires };
         if let Some(route) = self.all.get_mut(prefix.bytes()) {
-            route.hops.retain(|known| known.next.face != next.face);
+            // what a controller says stands beside what others say
+            let same = |other: Maker| (other == Maker::Controller) == (maker == Maker::Controller);
+            route.hops.retain(|known| known.next.face != next.face || !same(known.maker));
             route.hops.push(hop);
         } else {
-            let free = self.free.iter().position(|(from, _)| *from <= now);
-            let Some(free) = free.filter(|_| self.all.len() < self.most) else { return false };
-            let (_, id) = self.free.swap_remove(free);
-            self.all.insert(prefix.bytes().into(), Route { id, hops: vec![hop] });
+            let Some(id) = self.number(now) else { return false };
+            self.all.insert(prefix.bytes().into(), Route { id, hops: vec![hop], told: None });
         }
         self.changed();
         true
@@ -104,6 +130,66 @@ impl Routes {
         self.state += 1;
         let expires = self.all.values().flat_map(|route| &route.hops).map(|hop| hop.expires);
         self.expires = expires.min().unwrap_or(Time::NEVER);
+    }
+
+    /// A number for another prefix, if there is one.
+    fn number(&mut self, now: Time) -> Option<NameId> {
+        let free = self.free.iter().position(|(from, _)| *from <= now);
+        let free = free.filter(|_| self.all.len() < self.most)?;
+        Some(self.free.swap_remove(free).1)
+    }
+
+    /// A controller says which prefixes there are, with its numbers for them and their next hops, instead of what it said before. For how
+    /// many there was no room.
+    pub(super) fn tell(&mut self, told: &[(NameId, NameView<'_>, Vec<NextHop>)], now: Time) -> u64 {
+        self.all.values_mut().for_each(|route| route.told = None);
+        self.retain(now, |_, hop| hop.maker != Maker::Controller);
+        let mut without_room = 0;
+        for (number, prefix, hops) in told {
+            if !self.all.contains_key(prefix.bytes()) {
+                let Some(id) = self.number(now) else {
+                    without_room += 1;
+                    continue;
+                };
+                self.all.insert(prefix.bytes().into(), Route { id, hops: Vec::new(), told: None });
+            }
+            if let Some(route) = self.all.get_mut(prefix.bytes()) {
+                route.told = Some(*number);
+            }
+            for next in hops {
+                self.add(*prefix, *next, Maker::Controller, Time::NEVER, now);
+            }
+        }
+        self.changed();
+        without_room
+    }
+
+    /// The prefix that a controller gives this number.
+    pub(super) fn number_of(&self, told: NameId) -> Option<NameId> {
+        self.all.values().find(|route| route.told == Some(told)).map(|route| route.id)
+    }
+
+    /// For each prefix the one that a controller has a number for and that covers it, by that number, if there is one.
+    pub(super) fn told(&self) -> Vec<Option<NameId>> {
+        let mut all = vec![None; self.most + 1];
+        for (prefix, route) in &self.all {
+            let above = self.above(prefix, |above| above.told.is_some());
+            if let Some(place) = all.get_mut(route.id.index()) {
+                *place = above.and_then(|above| above.told);
+            }
+        }
+        all
+    }
+
+    /// The longest prefix of `prefix`, or itself, that is of this kind.
+    fn above(&self, prefix: &[u8], is: impl Fn(&Route) -> bool) -> Option<&Route> {
+        let mut at = NameView::read(prefix).ok()?;
+        loop {
+            if let Some(route) = self.all.get(at.bytes()).filter(|route| is(route)) {
+                return Some(route);
+            }
+            at = at.split_last()?.0;
+        }
     }
 
     /// Removes the route of a face. Whether there was one.
@@ -134,10 +220,11 @@ impl Routes {
             let before = route.hops.len();
             route.hops.retain(|hop| stays(prefix, hop));
             changed |= route.hops.len() < before;
-            if route.hops.is_empty() {
+            let stays = !route.hops.is_empty() || route.told.is_some();
+            if !stays {
                 free.push((now + *quiet, route.id));
             }
-            !route.hops.is_empty()
+            stays
         });
         if changed {
             self.changed();
@@ -145,10 +232,14 @@ impl Routes {
         changed
     }
 
-    /// All of them, as the machine takes them.
+    /// All of them, as the machine takes them. A prefix that only a controller knows of, and for which nobody has said a next hop, has those
+    /// of the prefix above.
     pub(super) fn table(&self) -> Vec<(NameId, Vec<NextHop>)> {
-        let hops = |route: &Route| route.hops.iter().map(|hop| hop.next).collect();
-        self.all.values().map(|route| (route.id, hops(route))).collect()
+        let hops = |prefix: &[u8]| {
+            let with_hops = self.above(prefix, |above| !above.hops.is_empty());
+            with_hops.map_or_else(Vec::new, Route::next_hops)
+        };
+        self.all.iter().map(|(prefix, route)| (route.id, hops(prefix))).collect()
     }
 
     /// Prefixes with their next hops and who made them, for people.
@@ -219,5 +310,57 @@ mod tests {
         assert_eq!((routes.len(), routes.state()), (1, state + 2));
         assert_eq!(routes.table()[0].1, [hop(0, 1)]);
         assert_eq!(routes.list().count(), 1);
+    }
+
+    fn view(text: &Name) -> NameView<'_> {
+        text.view()
+    }
+
+    #[test]
+    fn what_a_controller_says_comes_before_the_settings_and_behind_programs() {
+        let (mut routes, _) = Routes::new(4, QUIET);
+        let (film, root) = (name("/film"), name("/"));
+        assert!(routes.add(view(&film), hop(1, 1), Maker::Settings, Time::NEVER, Time::ZERO));
+        assert!(routes.add(view(&film), hop(2, 7), Maker::Settings, Time::NEVER, Time::ZERO));
+        assert!(routes.add(view(&root), hop(3, 1), Maker::Settings, Time::NEVER, Time::ZERO));
+        let id = routes.find(name("/film/x").view());
+        let table = |routes: &Routes, id| {
+            let table = routes.table();
+            table.into_iter().find(|(of, _)| *of == id).map(|(_, hops)| hops).unwrap_or_default()
+        };
+        let told =
+            [(NameId(40), view(&film), vec![hop(0, 5), hop(1, 9)]), (NameId(41), view(&root), Vec::new())];
+        assert_eq!(routes.tell(&told, Time::ZERO), 0);
+        assert_eq!(table(&routes, id), [hop(0, 5), hop(1, 9), hop(2, 9)]);
+        assert!(add(&mut routes, "/film", hop(6, 0), Time::ZERO));
+        assert_eq!(table(&routes, id).last(), Some(&hop(6, 0)), "its cost is the least");
+        assert_eq!((routes.number_of(NameId(40)), routes.number_of(NameId(9))), (Some(id), None));
+        // another task: what was told before is gone, and the settings are as they were
+        let other = name("/other");
+        assert_eq!(routes.tell(&[(NameId(1), view(&other), Vec::new())], Time::ZERO), 0);
+        assert_eq!(table(&routes, id), [hop(1, 1), hop(2, 7), hop(6, 0)]);
+        let id = routes.find(name("/other/y").view());
+        assert_eq!(table(&routes, id), [hop(3, 1)], "a prefix without next hops has those above it");
+    }
+
+    #[test]
+    fn data_belong_to_the_longest_prefix_that_the_controller_knows() {
+        let (mut routes, _) = Routes::new(3, QUIET);
+        let film = name("/film");
+        assert!(add(&mut routes, "/film/hd", hop(0, 1), Time::ZERO));
+        assert!(add(&mut routes, "/b", hop(0, 1), Time::ZERO));
+        assert_eq!(routes.tell(&[(NameId(40), film.view(), vec![hop(1, 1)])], Time::ZERO), 0);
+        let served = routes.told();
+        let of = |text: &str| served[routes.find(name(text).view()).index()];
+        assert_eq!(
+            [of("/film/x"), of("/film/hd/x"), of("/b/x"), of("/c")],
+            [Some(NameId(40)), Some(NameId(40)), None, None]
+        );
+        // there is no room for another one, and one that is told stays without next hops
+        assert_eq!(routes.tell(&[(NameId(7), name("/d").view(), Vec::new())], Time::ZERO), 1);
+        let later = Time::ZERO + QUIET;
+        assert_eq!(routes.tell(&[(NameId(7), name("/d").view(), Vec::new())], later), 0);
+        assert!(!routes.close(FaceId(5), later));
+        assert_eq!((routes.len(), routes.number_of(NameId(7)).is_some()), (3, true));
     }
 }

@@ -8,6 +8,8 @@ use stack::ndn::Store;
 use units::{Bytes, Duration, Rate};
 use wire::ndn::{LONGEST_FRAME, Name};
 
+use crate::Secret;
+
 /// All that a forwarder is told before it begins.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -31,6 +33,8 @@ pub struct Settings {
     pub program_marks: Option<MarkSettings>,
     /// Routes that stay.
     pub routes: Vec<RouteSettings>,
+    /// The SDN controller that is reported to and that may give orders; `None` for none.
+    pub controller: Option<ControllerSettings>,
     /// What the forwarder's random streams begin with.
     pub seed: u64,
     /// Bounds.
@@ -103,6 +107,30 @@ pub struct RouteSettings {
     pub link: usize,
     /// Cost; the cheapest is preferred.
     pub cost: u64,
+}
+
+/// An SDN controller.
+#[derive(Clone, Debug)]
+pub struct ControllerSettings {
+    /// Where it is.
+    pub address: SocketAddr,
+    /// Name of this forwarder in the controller's network. Links of the same names as there are the links of that network.
+    pub node: String,
+    /// What only the controller and its outposts know.
+    pub secret: Secret,
+    /// Times of the session.
+    pub limits: crate::Limits,
+    /// Drawn at random where nobody sees it: what keys of sessions are drawn from.
+    pub chance: [u8; 32],
+}
+
+impl ControllerSettings {
+    /// A controller at `address`, with the usual times, and chance of the system.
+    pub fn new(address: SocketAddr, node: &str, secret: Secret) -> Self {
+        let mut chance = [0; 32];
+        getrandom::fill(&mut chance).expect("the system has chance to give");
+        Self { address, node: node.to_owned(), secret, limits: crate::Limits::default(), chance }
+    }
 }
 
 /// Bounds on what strangers and programs can make the forwarder remember.
@@ -197,6 +225,7 @@ impl Default for Settings {
             strangers: None,
             program_marks: Some(MarkSettings::default()),
             routes: Vec::new(),
+            controller: None,
             seed: 0,
             limits: Limits::default(),
         }

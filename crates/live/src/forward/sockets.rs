@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -28,12 +28,15 @@ pub struct Listen {
     /// What the system is to hold for a program that does not read, in bytes of the system's memory: what is more waits here. `None` for as
     /// much as it likes.
     pub held: Option<usize>,
+    /// The SDN controller that an outpost speaks with.
+    pub controller: Option<SocketAddr>,
 }
 
 /// The real clock and sockets.
 pub struct Sockets {
     began: Instant,
     udp: Option<UdpSocket>,
+    controller: Option<UdpSocket>,
     unix: Option<(UnixListener, PathBuf)>,
     programs: BTreeMap<u64, Program>,
     most_programs: usize,
@@ -84,6 +87,17 @@ impl Sockets {
             let _ = nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::SndBuf, &SYSTEM_BUFFER);
             Ok(socket)
         });
+        let controller = listen.controller.map(|address| {
+            let any: IpAddr =
+                if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+            let socket = UdpSocket::bind(SocketAddr::new(any, 0))?;
+            // what comes from elsewhere is not even seen
+            socket.connect(address)?;
+            socket.set_nonblocking(true)?;
+            Ok(socket)
+        });
+        let place = listen.controller.map(|address| format!("controller {address}")).unwrap_or_default();
+        let controller = controller.transpose().map_err(failed(place))?;
         let place = listen.udp.map(|address| format!("udp://{address}")).unwrap_or_default();
         let udp = udp.transpose().map_err(failed(place))?;
         let unix = listen.unix.as_deref().map(|path| {
@@ -94,6 +108,7 @@ impl Sockets {
         Ok(Self {
             began,
             udp,
+            controller,
             unix: unix.transpose()?,
             programs: BTreeMap::new(),
             most_programs: listen.programs,
@@ -134,6 +149,18 @@ impl Sockets {
             match udp.recv_from(&mut self.buffer) {
                 Ok((length, from)) => inbox.frame(Place::Udp(plain(from)), &self.buffer[..length]),
                 // an answer of the network to what was sent earlier
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn receive_control(&mut self, inbox: &mut Inbox) {
+        let Some(controller) = &self.controller else { return };
+        while inbox.len() < BATCH {
+            match controller.recv(&mut self.buffer) {
+                Ok(length) => inbox.frame(Place::Controller, &self.buffer[..length]),
+                // it is not there: an answer of the network to what was sent earlier
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
                 Err(_) => return,
             }
@@ -233,6 +260,7 @@ impl Frames for Sockets {
                     program.send(frame, own.min(MOST_GOING_TO_ALL.saturating_sub(all)))
                 })
             }
+            Place::Controller => self.controller.as_ref().is_some_and(|socket| socket.send(frame).is_ok()),
             Place::App(_) => false,
         }
     }
@@ -255,9 +283,12 @@ impl Surroundings for Sockets {
     }
 
     fn wait(&mut self, until: Time) {
-        let mut fds = Vec::with_capacity(2 + self.programs.len());
+        let mut fds = Vec::with_capacity(3 + self.programs.len());
         if let Some(udp) = &self.udp {
             fds.push(PollFd::new(udp.as_fd(), PollFlags::POLLIN));
+        }
+        if let Some(controller) = &self.controller {
+            fds.push(PollFd::new(controller.as_fd(), PollFlags::POLLIN));
         }
         if let Some((listener, _)) = &self.unix {
             fds.push(PollFd::new(listener.as_fd(), PollFlags::POLLIN));
@@ -274,6 +305,7 @@ impl Surroundings for Sockets {
 
     fn receive(&mut self, inbox: &mut Inbox) {
         self.accept();
+        self.receive_control(inbox);
         self.receive_datagrams(inbox);
         self.receive_streams(inbox);
     }

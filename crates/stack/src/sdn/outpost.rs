@@ -96,22 +96,26 @@ impl Outpost {
     /// A packet is about to be offered to a port.
     #[inline]
     pub fn on_enqueue(&mut self, packet: &Packet, port: PortId) {
-        let Ok(index) = self.ports.binary_search_by_key(&port, |measured| measured.port) else { return };
-        let (measured, bytes) = (&mut self.ports[index], u64::from(packet.size_bytes));
-        measured.offered_bytes += bytes;
-        match packet.header {
+        let what = match packet.header {
             Header::Data(data) => {
                 let index = data.name.prefix.index();
-                let prefix = self.served.get(index).copied().unwrap_or(data.name.prefix);
-                measured.add(Traffic::Prefix(prefix), bytes);
+                Some(Traffic::Prefix(self.served.get(index).copied().unwrap_or(data.name.prefix)))
             }
             // requests and refusals are no traffic that could be moved by itself
-            Header::Interest(_) | Header::Nack(_) | Header::Control(_) => {}
-            _ => {
-                if let Some(node) = packet.to.node().filter(|_| !packet.to.is_own_node()) {
-                    measured.add(Traffic::Node(node), bytes);
-                }
-            }
+            Header::Interest(_) | Header::Nack(_) | Header::Control(_) => None,
+            _ => packet.to.node().filter(|_| !packet.to.is_own_node()).map(Traffic::Node),
+        };
+        self.on_offer(u64::from(packet.size_bytes), what, port);
+    }
+
+    /// So many bytes of `what` are about to be offered to a port; of nothing that could be moved by itself where that is `None`.
+    #[inline]
+    pub fn on_offer(&mut self, bytes: u64, what: Option<Traffic>, port: PortId) {
+        let Ok(index) = self.ports.binary_search_by_key(&port, |measured| measured.port) else { return };
+        let measured = &mut self.ports[index];
+        measured.offered_bytes += bytes;
+        if let Some(what) = what {
+            measured.add(what, bytes);
         }
     }
 

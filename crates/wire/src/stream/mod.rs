@@ -6,6 +6,7 @@
 
 mod offer;
 mod read;
+mod sdn;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -15,6 +16,7 @@ use units::Time;
 
 pub use offer::{Offer, Transport};
 pub use read::Malformed;
+pub use sdn::{Prefix, Said, Task};
 
 /// First byte of each datagram.
 pub const MAGIC: u8 = b'T';
@@ -119,6 +121,15 @@ pub enum Word<'a> {
         /// Bytes of zeros that follow.
         padding: usize,
     },
+    /// From an outpost of an SDN controller, until it has its task: here I stand.
+    Post {
+        /// The node, by its name in the controller's network.
+        node: String,
+    },
+    /// From an SDN controller to an outpost: this is your task.
+    Task(Box<Task>),
+    /// A word between the machines of an SDN controller and an outpost. It may be lost.
+    Control(Said),
 }
 
 /// A packet of a paced stream.
@@ -157,13 +168,15 @@ impl PartialEq for Segment<'_> {
     }
 }
 
-/// Which way data go.
+/// What an end is: which way data go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It sends data.
     Sender,
     /// It takes data.
     Receiver,
+    /// Neither: it stands at a node, and takes orders from an SDN controller.
+    Outpost,
 }
 
 /// The first word of whoever opens a session.
@@ -241,12 +254,21 @@ pub enum Reason {
     Offer,
     /// What was to be sent could not be read, or what came could not be written.
     Storage,
+    /// The controller's network has no node of that name, or no outpost there.
+    Unknown,
 }
 
 impl Reason {
     /// All of them; each stands at its code on the wire.
-    pub const ALL: [Self; 6] =
-        [Self::Complete, Self::Stopped, Self::Busy, Self::Mismatch, Self::Offer, Self::Storage];
+    pub const ALL: [Self; 7] = [
+        Self::Complete,
+        Self::Stopped,
+        Self::Busy,
+        Self::Mismatch,
+        Self::Offer,
+        Self::Storage,
+        Self::Unknown,
+    ];
 
     /// The reason in words.
     pub const fn words(self) -> &'static str {
@@ -257,6 +279,7 @@ impl Reason {
             Self::Mismatch => "both ends send, or both receive",
             Self::Offer => "the scheme, its parameters or its sizes are not known there",
             Self::Storage => "what was sent could not be read or written",
+            Self::Unknown => "the controller's network has no outpost at a node of that name",
         }
     }
 }

@@ -3,16 +3,17 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use contract::{Eid, GroupId, Label, Piece, SackBlocks, Signal, StreamHeader, TcpFlags, TcpHeader};
-use units::Time;
+use units::{Duration, Time};
 
 use super::write::{
-    ACK, ALIVE_KIND, BLOCKS_AT, CHALLENGE_KIND, COOKIE_FLAG, CWR, DATA_KIND, ECE, FEEDBACK_KIND, FIN,
-    FULL_FLAG, GROUP_FLAG, HEARD_KIND, HELLO_KIND, MESSAGE_KIND, OFFER_FLAG, ORDER_KIND, PIECE_FLAG,
-    PLAYER_KIND, RECEIVES, REFUSAL_KIND, SEGMENT_KIND, SIGNAL_KIND, SYN, WELCOME_KIND,
+    ACK, ALIVE_KIND, BLOCKS_AT, CHALLENGE_KIND, CONTROL_KIND, COOKIE_FLAG, CWR, DATA_KIND, ECE,
+    FEEDBACK_KIND, FIN, FULL_FLAG, GROUP_FLAG, HEARD_KIND, HELLO_KIND, MESSAGE_KIND, OFFER_FLAG, ORDER_KIND,
+    OUTPOST, PIECE_FLAG, PLAYER_KIND, POST_KIND, RECEIVES, REFUSAL_KIND, SEGMENT_KIND, SIGNAL_FLAG,
+    SIGNAL_KIND, SYN, TASK_KIND, WELCOME_KIND,
 };
 use super::{
-    Data, Datagram, Group, HEADING, HELLO, Hello, LONGEST, MAGIC, Offer, Order, Reason, Role, Segment, TAG,
-    TEXT, VERSION, Welcome, Word,
+    Data, Datagram, Group, HEADING, HELLO, Hello, LONGEST, MAGIC, Offer, Order, Reason, Role, Said, Segment,
+    TAG, TEXT, Task, VERSION, Welcome, Word,
 };
 
 /// Why bytes are no datagram.
@@ -87,7 +88,7 @@ impl<'a> Datagram<'a> {
         let known = |known: u8| if flags & !known == 0 { Ok(()) } else { Err(Malformed::Flags) };
         let word = match kind {
             HELLO_KIND => {
-                known(RECEIVES | COOKIE_FLAG | OFFER_FLAG)?;
+                known(RECEIVES | COOKIE_FLAG | OFFER_FLAG | OUTPOST)?;
                 if body.len() + TAG < HELLO {
                     return Err(Malformed::Length);
                 }
@@ -145,6 +146,18 @@ impl<'a> Datagram<'a> {
                 let (sent_at, signal) = (from.time()?, read_signal(&mut from)?);
                 Word::Signal { sent_at, signal, padding: from.rest().len() }
             }
+            POST_KIND => {
+                known(0)?;
+                Word::Post { node: from.text()? }
+            }
+            TASK_KIND => {
+                known(SIGNAL_FLAG)?;
+                Word::Task(Box::new(Task::read(flags & SIGNAL_FLAG != 0, &mut from)?))
+            }
+            CONTROL_KIND => {
+                known(0)?;
+                Word::Control(Said::read(&mut from)?)
+            }
             _ => return Err(Malformed::Kind),
         };
         if from.0.is_empty() { Ok(Self { session, number, word }) } else { Err(Malformed::Length) }
@@ -153,7 +166,12 @@ impl<'a> Datagram<'a> {
 
 fn read_hello(flags: u8, from: &mut Reader<'_>) -> Result<Hello, Malformed> {
     Ok(Hello {
-        role: if flags & RECEIVES != 0 { Role::Receiver } else { Role::Sender },
+        role: match flags & (RECEIVES | OUTPOST) {
+            0 => Role::Sender,
+            RECEIVES => Role::Receiver,
+            OUTPOST => Role::Outpost,
+            _ => return Err(Malformed::Flags),
+        },
         public: from.array()?,
         caller: from.u64()?,
         cookie: if flags & COOKIE_FLAG != 0 { Some(from.array()?) } else { None },
@@ -294,7 +312,7 @@ impl<'a> Reader<'a> {
         self.array().map(u16::from_be_bytes)
     }
 
-    fn u32(&mut self) -> Result<u32, Malformed> {
+    pub(super) fn u32(&mut self) -> Result<u32, Malformed> {
         self.array().map(u32::from_be_bytes)
     }
 
@@ -302,12 +320,22 @@ impl<'a> Reader<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    fn time(&mut self) -> Result<Time, Malformed> {
+    pub(super) fn time(&mut self) -> Result<Time, Malformed> {
         let nanos = self.u64()?;
         if nanos > MOST { Err(Malformed::Value) } else { Ok(Time::from_nanos(nanos)) }
     }
 
-    fn label(&mut self) -> Result<Label, Malformed> {
+    pub(super) fn duration(&mut self) -> Result<Duration, Malformed> {
+        self.time().map(|time| time - Time::ZERO)
+    }
+
+    /// How many of something follow.
+    pub(super) fn count(&mut self, most: usize) -> Result<usize, Malformed> {
+        let count = usize::from(self.u16()?);
+        if count > most { Err(Malformed::Length) } else { Ok(count) }
+    }
+
+    pub(super) fn label(&mut self) -> Result<Label, Malformed> {
         Ok(Label([self.u64()?, self.u64()?, self.u64()?, self.u64()?]))
     }
 

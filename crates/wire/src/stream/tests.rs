@@ -1,5 +1,9 @@
-use contract::{Address, Eid, GroupId, NodeId, ParamValue, PeerId, Piece, SackBlocks, TcpFlags};
+use contract::{
+    Address, Control, Eid, GroupId, Hop, Hops, NameId, NodeId, ParamValue, PeerId, Piece, PortId, SackBlocks,
+    Share, Status, TcpFlags, Traffic,
+};
 use proptest::prelude::*;
+use units::{Duration, Rate};
 
 use super::*;
 
@@ -146,10 +150,89 @@ fn words_of_hosts_and_routers_travel_and_those_of_routers_among_themselves_do_no
     assert_eq!(Word::of(&Packet { header: among, ..packet }, &[], 0), None);
 }
 
+/// The examples of the reference page.
+#[test]
+fn words_of_a_controller_and_its_outposts_are_what_the_reference_says() {
+    let number = |number| Label([number, 0, 0, 0]);
+    let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }, Hop { port: PortId(2), cost: 9 }]);
+    let word = Control::Order(contract::Order::NextHops { prefix: NameId(1), hops });
+    let said = Said { sent_at: at(77), label: number(10), word };
+    let datagram = Datagram { session: 1, number: 2, word: Word::Control(said) };
+    let expected = hex("54 01 17 00  00000001  0000000000000002
+         000000000000004d  000000000000000a 0000000000000000 0000000000000000 0000000000000000
+         03  00 00000001 02  00000004 00000003  00000002 00000009");
+    assert_eq!(written(&datagram), expected);
+    assert_eq!(Datagram::read(&expected), Ok(datagram));
+
+    let status = Status {
+        port: PortId(3),
+        rate: Rate::from_mbps(10),
+        load: 870_000,
+        occupancy: 6000,
+        backlog: 3,
+        shares: 1,
+    };
+    let label = Share::pack(&[Share { what: Traffic::Prefix(NameId(1)), bytes: 500_000 }]);
+    let said = Said { sent_at: at(77), label, word: Control::Status(status) };
+    let datagram = Datagram { session: 1, number: 2, word: Word::Control(said) };
+    let expected = hex("54 01 17 00  00000001  0000000000000002
+         000000000000004d  000000010007a120 0000000000000000 0000000000000000 0000000000000000
+         00  00000003 0000000000989680 000d4670 00001770 00000003 0001");
+    assert_eq!(written(&datagram), expected);
+    assert_eq!(Datagram::read(&expected), Ok(datagram));
+
+    let task = Task {
+        period: Duration::from_nanos(500),
+        phase: Duration::from_nanos(0),
+        signal_above: Some(850_000),
+        ports: vec![(PortId(2), "first".to_owned())],
+        prefixes: vec![Prefix {
+            id: NameId(1),
+            name: "/film".parse().expect("a name"),
+            hops: vec![Hop { port: PortId(2), cost: 20 }],
+        }],
+    };
+    assert!(task.fits());
+    let datagram = Datagram { session: 1, number: 2, word: Word::Task(Box::new(task)) };
+    let expected = hex("54 01 16 01  00000001  0000000000000002
+         00000000000001f4 0000000000000000 000cf850
+         0001  00000002 05 6669727374
+         0001  00000001 0006 0804 66696c6d  01 00000002 00000014");
+    assert_eq!(written(&datagram), expected);
+    assert_eq!(Datagram::read(&expected), Ok(datagram));
+}
+
+#[test]
+fn control_words_with_numbers_out_of_range_are_refused() {
+    let word = Control::Shares { port: PortId(3), count: 5 };
+    let said = |word| Said { sent_at: at(1), label: Label::default(), word };
+    let bytes = |word| written(&Datagram { session: 1, number: 2, word: Word::Control(said(word)) });
+    assert_eq!(Datagram::read(&bytes(word)), Err(Malformed::Value));
+    let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }]);
+    let mut order =
+        bytes(Control::Order(contract::Order::NextHops { prefix: NameId(Prefix::NUMBERS), hops }));
+    assert_eq!(Datagram::read(&order), Err(Malformed::Value), "the number of a prefix is that of a node");
+    // more next hops than an order holds
+    let count = HEADING + 8 + 32 + 1 + 1 + 4;
+    order[count - 4] = 0;
+    assert!(Datagram::read(&order).is_ok());
+    order[count] = 5;
+    assert_eq!(Datagram::read(&order), Err(Malformed::Length));
+    let post = Task {
+        period: Duration::ZERO,
+        phase: Duration::ZERO,
+        signal_above: None,
+        ports: Vec::new(),
+        prefixes: Vec::new(),
+    };
+    let bytes = written(&Datagram { session: 1, number: 2, word: Word::Task(Box::new(post)) });
+    assert_eq!(Datagram::read(&bytes), Err(Malformed::Value), "a period takes time");
+}
+
 #[test]
 fn reasons_have_the_codes_of_the_reference() {
     let codes: Vec<u8> = Reason::ALL.iter().map(|reason| super::write::code(*reason)).collect();
-    assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6]);
 }
 
 #[test]
@@ -256,6 +339,71 @@ fn signal() -> impl Strategy<Value = Signal> {
     })
 }
 
+fn hop() -> impl Strategy<Value = Hop> {
+    (0..u32::MAX, any::<u32>()).prop_map(|(port, cost)| Hop { port: PortId(port), cost })
+}
+
+fn sdn_order() -> impl Strategy<Value = contract::Order> {
+    use contract::Order;
+    let hops = proptest::collection::vec(hop(), 0..=Hops::MOST);
+    prop_oneof![
+        (0..Prefix::NUMBERS, hops)
+            .prop_map(|(prefix, hops)| Order::NextHops { prefix: NameId(prefix), hops: Hops::new(&hops) }),
+        any::<(u32, u32)>().prop_map(|(to, via)| Order::Route { to: NodeId(to), via: PortId(via) }),
+        any::<(u32, u32, u32)>().prop_map(|(port, limit, mark_above)| Order::Queue {
+            port: PortId(port),
+            limit,
+            mark_above
+        }),
+        any::<(u32, u64)>()
+            .prop_map(|(port, bps)| Order::Cap { port: PortId(port), rate: Rate::from_bps(bps) }),
+    ]
+}
+
+fn said() -> impl Strategy<Value = Said> {
+    let status = any::<(u32, u64, [u32; 3], u16)>().prop_map(|(port, bps, numbers, shares)| {
+        let [load, occupancy, backlog] = numbers;
+        let (port, rate) = (PortId(port), Rate::from_bps(bps));
+        Control::Status(Status { port, rate, load, occupancy, backlog, shares })
+    });
+    let word = prop_oneof![
+        status,
+        (any::<u32>(), 0..=4u8).prop_map(|(port, count)| Control::Shares { port: PortId(port), count }),
+        any::<u32>().prop_map(|port| Control::Signal { port: PortId(port) }),
+        sdn_order().prop_map(Control::Order),
+        Just(Control::Ack),
+        Just(Control::Hello),
+        sdn_order().prop_map(Control::Kept),
+        any::<u32>().prop_map(|kept| Control::Welcome { kept }),
+    ];
+    (time(), any::<[u64; 4]>(), word).prop_map(|(sent_at, label, word)| Said {
+        sent_at,
+        label: Label(label),
+        word,
+    })
+}
+
+fn task() -> impl Strategy<Value = Task> {
+    let ports = proptest::collection::vec((any::<u32>().prop_map(PortId), "[a-z0-9 ]{0,20}"), 0..6);
+    let name = proptest::collection::vec("[a-z]{1,8}", 0..4);
+    let prefix = (0..Prefix::NUMBERS, name, proptest::collection::vec(hop(), 0..6)).prop_map(
+        |(id, components, hops)| {
+            let name = format!("/{}", components.join("/")).parse().expect("a name");
+            Prefix { id: NameId(id), name, hops }
+        },
+    );
+    let prefixes = proptest::collection::vec(prefix, 0..6);
+    (1..MOST, 0..MOST, any::<Option<u32>>(), ports, prefixes).prop_map(
+        |(period, phase, signal_above, ports, prefixes)| Task {
+            period: Duration::from_nanos(period),
+            phase: Duration::from_nanos(phase),
+            signal_above,
+            ports,
+            prefixes,
+        },
+    )
+}
+
 /// A datagram of any kind, with content of its own.
 fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
     let hello = (any::<bool>(), any::<[u8; KEY]>(), any::<u64>(), any::<Option<[u8; COOKIE]>>(), offer());
@@ -266,11 +414,17 @@ fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
     let content = proptest::collection::vec(any::<u8>(), 0..1500).prop_map(|bytes| &*bytes.leak());
     let label = any::<[u64; 4]>().prop_map(Label);
     let word = prop_oneof![
-        (hello, any::<bool>()).prop_map(|((sends, public, caller, cookie, offer), offers)| {
-            let role = if sends { Role::Sender } else { Role::Receiver };
-            let offer = offers.then_some(offer);
-            Word::Hello(Box::new(Hello { role, public, caller, cookie, offer }))
-        }),
+        (hello, any::<bool>(), any::<bool>()).prop_map(
+            |((sends, public, caller, cookie, offer), offers, takes)| {
+                let role = match (sends, takes) {
+                    (true, _) => Role::Sender,
+                    (_, true) => Role::Receiver,
+                    _ => Role::Outpost,
+                };
+                let offer = offers.then_some(offer);
+                Word::Hello(Box::new(Hello { role, public, caller, cookie, offer }))
+            }
+        ),
         any::<[u8; COOKIE]>().prop_map(|cookie| Word::Challenge { cookie }),
         (any::<(u32, [u8; KEY], u32)>(), proptest::option::of(offer()), proptest::option::of(group))
             .prop_map(|((session, public, peer), offer, group)| {
@@ -298,6 +452,9 @@ fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
             signal,
             padding
         }),
+        "[a-z0-9]{0,20}".prop_map(|node| Word::Post { node }),
+        task().prop_map(|task| Word::Task(Box::new(task))),
+        said().prop_map(Word::Control),
     ];
     (any::<u32>(), any::<u64>(), word)
 }
@@ -329,7 +486,7 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300), kind in 0..24u8) {
+    fn random_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300), kind in 0..28u8) {
         let _ = (Datagram::read(&bytes), Datagram::peek(&bytes), Datagram::split(&bytes));
         let mut ours = vec![MAGIC, VERSION, kind, 0];
         ours.extend_from_slice(&bytes);

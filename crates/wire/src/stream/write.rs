@@ -23,15 +23,21 @@ pub(super) const FEEDBACK_KIND: u8 = 17;
 pub(super) const PLAYER_KIND: u8 = 18;
 pub(super) const SEGMENT_KIND: u8 = 19;
 pub(super) const SIGNAL_KIND: u8 = 20;
+pub(super) const POST_KIND: u8 = 21;
+pub(super) const TASK_KIND: u8 = 22;
+pub(super) const CONTROL_KIND: u8 = 23;
 
 // flags of a hello
 pub(super) const RECEIVES: u8 = 1;
 pub(super) const COOKIE_FLAG: u8 = 2;
 pub(super) const OFFER_FLAG: u8 = 4;
+pub(super) const OUTPOST: u8 = 8;
 // of a welcome, beside that of an offer
 pub(super) const GROUP_FLAG: u8 = 1;
 // of data
 pub(super) const PIECE_FLAG: u8 = 1;
+// of a task
+pub(super) const SIGNAL_FLAG: u8 = 1;
 // of a player's word
 pub(super) const FULL_FLAG: u8 = 1;
 // of a segment; two bits more count its blocks
@@ -83,6 +89,9 @@ impl Datagram<'_> {
                 write_signal(signal, out);
                 out.resize(out.len() + padding, 0);
             }
+            Word::Post { node } => offer::text(node, out),
+            Word::Task(task) => task.write(out),
+            Word::Control(said) => said.write(out),
         }
     }
 }
@@ -94,6 +103,7 @@ impl Word<'_> {
         match self {
             Self::Hello(hello) => {
                 let flags = flag(hello.role == Role::Receiver, RECEIVES)
+                    | flag(hello.role == Role::Outpost, OUTPOST)
                     | flag(hello.cookie.is_some(), COOKIE_FLAG)
                     | flag(hello.offer.is_some(), OFFER_FLAG);
                 (HELLO_KIND, flags)
@@ -124,6 +134,9 @@ impl Word<'_> {
                 (SEGMENT_KIND, flags)
             }
             Self::Signal { .. } => (SIGNAL_KIND, 0),
+            Self::Post { .. } => (POST_KIND, 0),
+            Self::Task(task) => (TASK_KIND, flag(task.signal_above.is_some(), SIGNAL_FLAG)),
+            Self::Control(_) => (CONTROL_KIND, 0),
         }
     }
 }

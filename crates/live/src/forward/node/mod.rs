@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use contract::{
-    Address, FaceId, Meter, NextHop, NodeId, Outputs, PeerId, PortId, Random, Router, RouterInput, Setup,
+    Address, FaceId, Meter, NameId, NextHop, NodeId, Outputs, PeerId, PortId, Random, Router, RouterInput,
+    Setup,
 };
 use schemes::{AnyLink, AnyStrategy};
 use stack::ndn;
@@ -15,6 +16,7 @@ use units::{Bytes, Time};
 
 use super::app::App;
 use super::names::{Request, Room, Table};
+use super::outpost::{Attached, OutpostStats};
 use super::ports::{IN_PIECES, IN_PIECES_PROGRAM, IN_PIECES_STRANGER, Port};
 use super::routes::{Maker, Routes};
 use super::settings::{MTU_LOCAL, Settings};
@@ -48,7 +50,9 @@ pub struct Node {
     for_apps: Vec<(usize, Vec<u8>)>,
     /// The latest instant that the machine saw.
     latest: Time,
-    strays: Strays,
+    pub(super) strays: Strays,
+    /// The outpost of an SDN controller, where there is one.
+    pub(super) attached: Option<Box<Attached>>,
     /// Requests that Data answer, kept so that nothing is allocated.
     matches: Vec<Request>,
 }
@@ -91,6 +95,8 @@ pub struct Stats {
     pub routes: usize,
     /// What went over each place that is taken.
     pub ports: Vec<PortStats>,
+    /// The outpost of an SDN controller, where there is one.
+    pub outpost: Option<OutpostStats>,
 }
 
 /// What went over a place.
@@ -184,6 +190,7 @@ impl Node {
             for_apps: Vec::new(),
             latest: Time::ZERO,
             strays: Strays::default(),
+            attached: None,
             matches: Vec::new(),
         };
         node.machine.set_routes(&node.routes.table());
@@ -192,6 +199,9 @@ impl Node {
 
     /// Begins: parts look at their links.
     pub fn start(&mut self, now: Time, frames: &mut dyn Frames) {
+        if let Some(controller) = &self.settings.controller {
+            self.attached = Some(Box::new(Attached::new(controller, self.links, now, frames)));
+        }
         self.give(RouterInput::Start, now, frames);
     }
 
@@ -202,8 +212,8 @@ impl Node {
         self.ports[face.index()].fixed = true;
         if app.serves() {
             let next = NextHop { face, cost: 0 };
-            self.routes.add(app.prefix().view(), next, Maker::Settings, Time::NEVER, Time::ZERO);
-            self.machine.set_routes(&self.routes.table());
+            self.routes.add(app.prefix().view(), next, Maker::Program, Time::NEVER, Time::ZERO);
+            self.rerouted();
         }
         self.apps.push(app);
         Ok(())
@@ -221,7 +231,7 @@ impl Node {
             (_, Some(Place::Udp(address))) => Some(format!("udp://{address}")),
             (_, Some(Place::Program(number))) => Some(format!("program {number}")),
             (_, Some(Place::App(number))) => Some(format!("app {number}")),
-            (_, None) => None,
+            (_, Some(Place::Controller) | None) => None,
         };
         let ports = self.ports.iter().enumerate().filter_map(|(slot, port)| {
             let pending = self.table.waits().of(FaceId(slot as u32));
@@ -234,13 +244,15 @@ impl Node {
             queued: self.held,
             routes: self.routes.len(),
             ports: ports.collect(),
+            outpost: self.attached.as_ref().map(|attached| attached.stats()),
         }
     }
 
     /// When it wants to be called next, by [`Node::on_time`].
     pub fn wake(&self) -> Time {
         let ports = self.places.values().map(|slot| self.ports[*slot as usize].wake());
-        let apps = self.apps.iter().map(App::wake);
+        let outpost = self.attached.as_ref().map(|attached| attached.wake());
+        let apps = self.apps.iter().map(App::wake).chain(outpost);
         self.machine.wake().min(self.routes.wake()).min(ports.chain(apps).min().unwrap_or(Time::NEVER))
     }
 
@@ -253,7 +265,7 @@ impl Node {
             }
             let at = due.max(self.latest);
             if self.routes.expire(at) {
-                self.machine.set_routes(&self.routes.table());
+                self.rerouted();
             }
             // nothing is allocated where nothing is due
             let due = self.places.values().map(|slot| *slot as usize);
@@ -261,6 +273,9 @@ impl Node {
             due.into_iter().for_each(|slot| self.serve(slot, at, frames));
             if self.machine.wake() <= at {
                 self.give(RouterInput::Timer, at, frames);
+            }
+            if self.attached.as_ref().is_some_and(|attached| attached.wake() <= at) {
+                self.turn_outpost(at, frames);
             }
             for number in 0..self.apps.len() {
                 if self.apps[number].wake() <= at {
@@ -292,7 +307,10 @@ impl Node {
     /// A frame came. What is due is done first.
     pub fn on_frame(&mut self, from: Place, frame: &[u8], now: Time, frames: &mut dyn Frames) {
         self.on_time(now, frames);
-        self.take_frame(from, frame, now, frames);
+        match from {
+            Place::Controller => self.take_control(frame, now, frames),
+            from => self.take_frame(from, frame, now, frames),
+        }
         self.settle(now, frames);
     }
 
@@ -334,7 +352,7 @@ impl Node {
     fn take_place(&mut self, place: Place, now: Time) -> Option<FaceId> {
         let slots = match place {
             Place::Udp(_) if self.settings.strangers.is_some() => 0..self.links,
-            Place::Udp(_) => return None,
+            Place::Udp(_) | Place::Controller => return None,
             Place::Program(_) | Place::App(_) => self.links..self.ports.len(),
         };
         let free = |slot: &usize| {
@@ -357,7 +375,7 @@ impl Node {
         self.held -= port.held();
         port.close(now + self.settings.limits.lifetime);
         if self.routes.close(FaceId(slot), now) {
-            self.machine.set_routes(&self.routes.table());
+            self.rerouted();
         }
     }
 
@@ -385,9 +403,20 @@ impl Node {
         self.table.waits().is_stranger(face)
     }
 
-    /// The routes have changed.
+    /// The routes have changed. What a controller ordered stays in force.
     pub(super) fn rerouted(&mut self) {
-        self.machine.set_routes(&self.routes.table());
+        let mut table = self.routes.table();
+        if let Some(attached) = &mut self.attached {
+            attached.keep_orders(&mut table, &self.routes);
+        }
+        self.machine.set_routes(&table);
+    }
+
+    /// Gives next hops of a prefix other costs; whether the first is another one than before.
+    pub(super) fn prefer(&mut self, prefix: NameId, hops: &[NextHop]) -> bool {
+        let before = self.machine.first_hop(prefix);
+        self.machine.prefer(prefix, hops);
+        self.machine.first_hop(prefix) != before
     }
 
     pub(super) fn count_command(&mut self, done: bool) {

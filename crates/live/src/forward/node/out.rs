@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract::{
-    Cx, Data as DataHeader, FaceId, FlowId, Header, NackReason, NodeCx, Packet, Passing, PortId, Router,
+    Cx, Data as DataHeader, Ecn, FaceId, FlowId, Header, NackReason, NodeCx, Packet, Passing, PortId, Router,
     RouterInput,
 };
 use units::Time;
@@ -81,6 +81,12 @@ impl Node {
         if watches {
             let view = self.ports[slot].view(port, now);
             self.machine.on_enqueue(&mut packet, &view, &mut Passing { now, port, random: &mut self.random });
+        }
+        if let (Some(attached), true) = (&mut self.attached, slot < self.links) {
+            attached.on_offer(&packet, slot);
+        }
+        if packet.ecn == Ecn::Capable && self.ports[slot].marks() {
+            packet.ecn = Ecn::Marked;
         }
         self.enqueue(slot, Waiting { packet, body, token, nack, since: now }, frames);
     }

@@ -1,0 +1,434 @@
+//! The controller as a process: sessions with outposts around the machine and its app.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use contract::{
+    Address, App, Around, Backlog, Control as Spoken, Cx, Ecn, FlowId, Header, NodeCx, NodeId, Order,
+    Outputs, Packet, PeerId, PortId, PortView, Random, Router, RouterInput, Setup,
+};
+use schemes::AnyApp;
+use stack::sdn::{Controller, Station};
+use units::{Bytes, Duration, Rate, Time};
+use wire::stream::{Datagram, Order as SessionOrder, Reason, Role, Said, Task, Word};
+
+use super::{Control, Error, NodeStats, Settings, Stats};
+use crate::line::Line;
+use crate::meeting::{CallerHello, Door, Knock, Place};
+use crate::session::{GLANCE, HEARS_OUT, Mouth};
+use crate::trains::Trains;
+use crate::turns::{Turns, drive};
+use crate::{End, Outer};
+
+/// Its standing is shown so often.
+const SHOW: Duration = Duration::from_millis(100);
+/// Callers beside those that stand at a node: some that come back before they were missed.
+const SPARE: usize = 16;
+
+/// Runs a controller at the address of `outer` until it is told to stop. How it stood then.
+///
+/// # Errors
+///
+/// Where the settings are wrong, before anything is sent.
+pub fn control(settings: Settings, outer: &mut impl Outer, control: &Control) -> Result<Stats, Error> {
+    let mut hub = Hub::new(settings, outer, control)?;
+    drive(&mut hub);
+    let stats = hub.stats();
+    control.show(stats.clone());
+    Ok(stats)
+}
+
+/// An open session.
+struct Member {
+    caller: u64,
+    line: Line,
+    /// Where it stands, when it has said so.
+    node: Option<NodeId>,
+    /// It has gone, or is told to, and is answered until then.
+    gone: Option<Time>,
+}
+
+struct Hub<'a, O> {
+    settings: Settings,
+    tasks: BTreeMap<NodeId, Task>,
+    machine: Controller<AnyApp>,
+    random: Random,
+    out: Outputs,
+    outer: &'a mut O,
+    control: &'a Control,
+    trains: Trains,
+    stats: crate::Stats,
+    door: Door,
+    /// By the number of the session.
+    members: BTreeMap<u32, Member>,
+    /// Who stood last at each node.
+    last: BTreeMap<NodeId, u64>,
+    begun: u32,
+    unknown: u64,
+    glance_at: Time,
+    show_at: Time,
+    stopping: bool,
+}
+
+impl<O: Outer> Turns for Hub<'_, O> {
+    type Outer = O;
+    const SENDS: bool = false;
+
+    fn outer(&mut self) -> &mut O {
+        self.outer
+    }
+
+    fn take(&mut self, bytes: &[u8], from: SocketAddr, _ecn: Ecn, now: Time) -> Option<End> {
+        self.take(bytes, from, now);
+        None
+    }
+
+    fn turn(&mut self, now: Time) -> Option<End> {
+        self.turn(now)
+    }
+
+    fn flush(&mut self) {
+        self.trains.flush(self.outer);
+    }
+
+    fn wake(&self, _now: Time) -> Time {
+        self.machine.wake().min(self.glance_at)
+    }
+
+    fn packets(&self) -> u64 {
+        0
+    }
+}
+
+impl<'a, O: Outer> Hub<'a, O> {
+    fn new(settings: Settings, outer: &'a mut O, control: &'a Control) -> Result<Self, Error> {
+        let network = &settings.network;
+        let app = make_app(&settings)?;
+        let nameless =
+            network.net.origins.keys().find(|id| !network.prefixes.iter().any(|(of, _)| of == *id));
+        if let Some(prefix) = nameless {
+            return Err(Error::NoName(*prefix));
+        }
+        let wants = app.wants();
+        let mut tasks = BTreeMap::new();
+        for &node in &network.net.outposts {
+            let task = network.task(node, &settings.config, wants.signal_above);
+            if !task.fits() {
+                return Err(Error::TooLarge(network.name(node).to_owned()));
+            }
+            tasks.insert(node, task);
+        }
+        let now = outer.now();
+        let door = Door::new(&settings.secret, tasks.len() + SPARE, outer);
+        let machine = make(&settings, app);
+        let mut hub = Self {
+            random: Random::new(settings.seed, "controller", "app"),
+            settings,
+            tasks,
+            machine,
+            out: Outputs::default(),
+            outer,
+            control,
+            trains: Trains::new(),
+            stats: crate::Stats::default(),
+            door,
+            members: BTreeMap::new(),
+            last: BTreeMap::new(),
+            begun: 1,
+            unknown: 0,
+            glance_at: now,
+            show_at: now,
+            stopping: false,
+        };
+        hub.give(RouterInput::Start, now);
+        Ok(hub)
+    }
+
+    fn stats(&self) -> Stats {
+        let node = |&node: &NodeId| {
+            let here = self.members.values().find(|member| member.node == Some(node));
+            let network = &self.settings.network;
+            let load = |port: &PortId| {
+                let seen = self.machine.cache().seen(*port)?;
+                Some((network.links.get(port.index())?.clone(), seen.status.load))
+            };
+            let ports = network.net.out.get(node.index()).map_or(&[][..], Vec::as_slice);
+            NodeStats {
+                name: network.name(node).to_owned(),
+                at: here.map(|member| member.line.to),
+                loads: ports.iter().filter_map(load).collect(),
+            }
+        };
+        Stats {
+            nodes: self.settings.network.net.outposts.iter().map(node).collect(),
+            meter: self.stats.meter.clone(),
+            open_orders: self.machine.open_orders(),
+            begun: self.begun,
+            unknown: self.unknown,
+            sent: self.stats.sent,
+            received: self.stats.received,
+            refused: self.stats.refused,
+        }
+    }
+
+    // ---- the machine
+
+    /// Gives the machine something, and sends what it says. What is for nobody who is there is lost, as on a link that is down.
+    fn give(&mut self, input: RouterInput<'_>, now: Time) {
+        let Self { machine, random, out, stats, .. } = self;
+        let mut cx = Cx::new(now, ME, FlowId(u32::MAX), random, &mut stats.meter, out);
+        machine.handle(input, &mut NodeCx::new(&mut cx, &mut Nowhere));
+        let outbox = std::mem::take(&mut self.out.outbox);
+        for &id in &outbox {
+            let packet = *self.out.arena.get(id);
+            self.out.arena.release(id);
+            let (Header::Control(word), Some(node)) = (packet.header, packet.to.node()) else { continue };
+            let said = Said { sent_at: packet.sent_at, label: packet.label, word };
+            if let Some(session) = self.session_of(node) {
+                self.say(session, Word::Control(said), now);
+            }
+        }
+        self.out.outbox = outbox;
+        self.out.outbox.clear();
+    }
+
+    /// Begins anew, as one that comes back from the dead: it asks everybody which orders are in force.
+    fn begin_again(&mut self, now: Time) {
+        // the parameters were accepted before
+        let Ok(app) = make_app(&self.settings) else { return };
+        self.machine = make(&self.settings, app);
+        self.begun += 1;
+        self.give(RouterInput::Start, now);
+    }
+
+    /// Whether an outpost at this node may say so: it speaks of its own ports, and of prefixes that there are.
+    fn fits(&self, said: &Said, node: NodeId) -> bool {
+        let network = &self.settings.network;
+        match said.word {
+            Spoken::Status(status) => network.is_of(status.port, node),
+            Spoken::Signal { port } => network.is_of(port, node),
+            Spoken::Shares { port, .. } => {
+                let more = self.machine.cache().seen(port);
+                let more = more.is_some_and(|seen| seen.shares.len() < usize::from(seen.status.shares));
+                more && network.is_of(port, node)
+            }
+            Spoken::Kept(Order::NextHops { prefix, hops }) => {
+                network.net.origins.contains_key(&prefix)
+                    && hops.list().iter().all(|hop| network.is_of(hop.port, node))
+            }
+            Spoken::Kept(Order::Queue { port, .. } | Order::Cap { port, .. }) => network.is_of(port, node),
+            Spoken::Ack | Spoken::Welcome { .. } => true,
+            Spoken::Kept(Order::Route { .. }) | Spoken::Order(_) | Spoken::Hello => false,
+        }
+    }
+
+    // ---- what comes
+
+    fn take(&mut self, bytes: &[u8], from: SocketAddr, now: Time) {
+        let Ok((session, opening)) = Datagram::peek(bytes) else {
+            self.stats.refused.malformed += 1;
+            return;
+        };
+        if opening {
+            return self.on_knock(bytes, from, now);
+        }
+        let Some(member) = self.members.get_mut(&session) else {
+            self.stats.refused.strangers += 1;
+            return;
+        };
+        let Some(word) = member.line.read(bytes, from, now, &mut self.stats) else { return };
+        let node = member.node.filter(|_| member.gone.is_none());
+        match word {
+            Word::Alive => {}
+            Word::Heard { serial } => member.line.on_heard(serial, now),
+            Word::Order { serial, order } => {
+                let (_, answer) = member.line.on_order(serial);
+                if matches!(order, SessionOrder::Close(_)) {
+                    (member.node, member.gone) = (None, Some(now + HEARS_OUT));
+                }
+                if answer {
+                    self.say(session, Word::Heard { serial }, now);
+                }
+            }
+            Word::Post { node } => self.on_post(session, &node, now),
+            Word::Control(said) if node.is_some_and(|node| self.fits(&said, node)) => {
+                let Some(node) = node else { return };
+                let packet = Packet {
+                    flow: FlowId(u32::MAX),
+                    size_bytes: bytes.len() as u32,
+                    source: address(node),
+                    to: ME.into(),
+                    sent_at: said.sent_at,
+                    label: said.label,
+                    header: Header::Control(said.word),
+                    ecn: Ecn::NotCapable,
+                    hops: 0,
+                };
+                self.give(RouterInput::Packet(&packet, PortId(node.0)), now);
+            }
+            _ => self.stats.refused.misplaced += 1,
+        }
+    }
+
+    /// An outpost says where it stands.
+    fn on_post(&mut self, session: u32, name: &str, now: Time) {
+        let Some(member) = self.members.get(&session).filter(|member| member.gone.is_none()) else { return };
+        let caller = member.caller;
+        let Some(node) = self.settings.network.outpost(name) else {
+            self.unknown += 1;
+            if let Some(member) = self.members.get_mut(&session) {
+                member.line.order(SessionOrder::Close(Reason::Unknown), now);
+                member.gone = Some(now + self.settings.limits.linger);
+            }
+            return;
+        };
+        let other = self.session_of(node).filter(|other| *other != session);
+        if let Some(other) = other {
+            let silence = self.settings.limits.silence;
+            let there = self.members.get(&other).is_some_and(|other| {
+                other.caller != caller && now.saturating_since(other.line.heard_at) < silence
+            });
+            if there {
+                // two say that they are one: the first stays until it falls silent
+                self.stats.refused.misplaced += 1;
+                return;
+            }
+            self.members.remove(&other);
+        }
+        if let Some(member) = self.members.get_mut(&session) {
+            member.node = Some(node);
+        }
+        if let Some(task) = self.tasks.get(&node) {
+            self.say(session, Word::Task(Box::new(task.clone())), now);
+        }
+        if self.last.insert(node, caller).is_some_and(|before| before != caller) {
+            // a forwarder that began anew has forgotten its orders
+            self.begin_again(now);
+        }
+    }
+
+    fn on_knock(&mut self, bytes: &[u8], from: SocketAddr, now: Time) {
+        let Knock::Hello(hello) = self.door.on_knock(bytes, from, now, self.outer, &mut self.stats) else {
+            return;
+        };
+        self.members.retain(|_, member| member.caller != hello.caller);
+        let reason = match () {
+            () if hello.role != Role::Outpost => Reason::Mismatch,
+            () if self.members.len() >= self.tasks.len() + SPARE => Reason::Busy,
+            () => return self.admit(&hello, from, now),
+        };
+        self.door.refuse(&hello, from, reason, self.outer, &mut self.stats);
+    }
+
+    fn admit(&mut self, hello: &CallerHello, from: SocketAddr, now: Time) {
+        let (line, welcome) =
+            self.door.admit(hello, from, now, Place { peer: 0, group: None }, None, self.outer);
+        // by chance there is a session of that number: the caller says hello again
+        if self.members.contains_key(&line.session) {
+            return;
+        }
+        self.door.welcome(hello, welcome, from, self.outer, &mut self.stats);
+        self.stats.sessions += 1;
+        let member = Member { caller: hello.caller, line, node: None, gone: None };
+        self.members.insert(member.line.session, member);
+    }
+
+    // ---- time
+
+    fn turn(&mut self, now: Time) -> Option<End> {
+        if self.machine.wake() <= now {
+            self.give(RouterInput::Timer, now);
+        }
+        if now >= self.show_at {
+            self.show_at = now + SHOW;
+            self.control.show(self.stats());
+        }
+        if now < self.glance_at {
+            return None;
+        }
+        self.glance_at = now + GLANCE;
+        if self.control.stopped() && !self.stopping {
+            // said once: who does not hear it finds out by the silence
+            self.stopping = true;
+            let open = self.members.values_mut().filter(|member| member.gone.is_none());
+            open.for_each(|member| member.line.order(SessionOrder::Close(Reason::Stopped), now));
+        }
+        let limits = self.settings.limits;
+        self.members.retain(|_, member| {
+            let until = member.gone.unwrap_or(member.line.heard_at + limits.patience);
+            now < until
+        });
+        for session in self.members.keys().copied().collect::<Vec<_>>() {
+            let Some(member) = self.members.get_mut(&session) else { continue };
+            if let Some((serial, order)) = member.line.due(now) {
+                self.say(session, Word::Order { serial, order }, now);
+            } else if member.line.too_quiet(now, limits.alive) {
+                self.say(session, Word::Alive, now);
+            }
+        }
+        self.stopping.then_some(End::Stopped)
+    }
+
+    fn session_of(&self, node: NodeId) -> Option<u32> {
+        self.members.iter().find(|(_, member)| member.node == Some(node)).map(|(session, _)| *session)
+    }
+
+    fn say(&mut self, session: u32, word: Word<'_>, now: Time) {
+        let Some(member) = self.members.get_mut(&session) else { return };
+        let mut mouth = Mouth {
+            line: &mut member.line,
+            trains: &mut self.trains,
+            outer: self.outer,
+            stats: &mut self.stats,
+        };
+        mouth.say(word, Ecn::NotCapable, now);
+    }
+}
+
+/// The controller among the nodes of its network.
+const ME: Address = Address { node: NodeId(u32::MAX), peer: PeerId(u32::MAX) };
+
+const fn address(node: NodeId) -> Address {
+    Address { node, peer: PeerId(node.0) }
+}
+
+fn make(settings: &Settings, app: AnyApp) -> Controller<AnyApp> {
+    let net = &settings.network.net;
+    let stations: Vec<Station> =
+        net.outposts.iter().map(|node| Station { at: address(*node), way: None }).collect();
+    Controller::new(&settings.config, app, net.clone(), &stations)
+}
+
+fn make_app(settings: &Settings) -> Result<AnyApp, Error> {
+    let setup = Setup { segment: settings.data, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED };
+    match schemes::find(&settings.app) {
+        Some(schemes::Entry { app: Some(make), .. }) => Ok(make(&settings.app_params, &setup)?),
+        _ => Err(Error::NoApp(settings.app.clone())),
+    }
+}
+
+/// A controller forwards nothing and has no ports.
+struct Nowhere;
+
+impl Around for Nowhere {
+    fn port(&mut self, port: PortId) -> PortView {
+        let nothing = Backlog { packets: 0, bytes: Bytes::ZERO };
+        PortView {
+            port,
+            to: ME.node,
+            rate: Rate::ZERO,
+            rate_in: Rate::ZERO,
+            backlog: nothing,
+            busy: false,
+            limit: nothing,
+        }
+    }
+
+    fn next(&self, _to: NodeId) -> Option<PortId> {
+        None
+    }
+
+    fn cost(&self, _to: NodeId) -> Option<u64> {
+        None
+    }
+}

@@ -1,0 +1,290 @@
+//! An outpost's half of the session with its controller, and the machine in it. What it measures and moves is its forwarder's business.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use contract::{
+    Address, Around, Ecn, FlowId, Header, Meter, NodeCx, NodeId, Order, Outputs, Packet, PeerId, PortId,
+    Random, RouterInput, Traffic, Wants,
+};
+use stack::sdn::{Config, Outpost};
+use units::{Duration, Time};
+use wire::stream::{Datagram, Order as SessionOrder, Reason, Role, Said, Task, Word};
+
+use crate::line::Line;
+use crate::meeting::{self, Caller};
+use crate::trains::Trains;
+use crate::{Limits, Outer, Secret, Stats};
+
+/// A post is said again after this, then half as long again, up to the second.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
+/// A controller that did not want this outpost, or ended, is called again after so long.
+const LATER: Duration = Duration::from_secs(2);
+
+/// What came of a datagram.
+pub(crate) enum Heard {
+    /// Nothing that the forwarder has to do with.
+    Nothing,
+    /// What is to be done: the outpost has to begin with it, by [`Post::begin`].
+    Task(Box<Task>),
+    /// A word for the machine.
+    Word(Said),
+}
+
+/// An outpost on its way to its controller, or there.
+pub(crate) struct Post {
+    node: String,
+    limits: Limits,
+    caller: Caller,
+    line: Option<Line>,
+    /// It is called again then, where the controller did not want it.
+    call_at: Time,
+    /// The controller has said in this session what is to be done.
+    told: bool,
+    say_at: Time,
+    wait: Duration,
+    /// Why it was sent away, when it was last.
+    sent_away: Option<Reason>,
+    machine: Option<Outpost>,
+    trains: Trains,
+    pub(crate) stats: Stats,
+    random: Random,
+    out: Outputs,
+}
+
+impl Post {
+    /// An outpost that stands at `node` and calls the controller at `to`.
+    pub(crate) fn new(
+        node: &str,
+        to: SocketAddr,
+        secret: &Secret,
+        limits: Limits,
+        now: Time,
+        outer: &mut impl Outer,
+    ) -> Self {
+        Self {
+            node: node.to_owned(),
+            limits,
+            caller: Caller::new(to, secret, Role::Outpost, None, now, outer),
+            line: None,
+            call_at: Time::NEVER,
+            told: false,
+            say_at: Time::NEVER,
+            wait: AGAIN.0,
+            sent_away: None,
+            machine: None,
+            trains: Trains::new(),
+            stats: Stats::default(),
+            random: Random::new(0, node, "outpost"),
+            out: Outputs::default(),
+        }
+    }
+
+    /// Whether the controller is there and has said what is to be done.
+    pub(crate) const fn is_told(&self) -> bool {
+        self.told
+    }
+
+    /// Why it was sent away, when it was last.
+    pub(crate) const fn sent_away(&self) -> Option<Reason> {
+        self.sent_away
+    }
+
+    /// What it was ordered and keeps; `None` before its first task.
+    pub(crate) const fn machine(&self) -> Option<&Outpost> {
+        self.machine.as_ref()
+    }
+
+    /// What it counted.
+    pub(crate) fn meter(&mut self) -> &mut Meter {
+        &mut self.stats.meter
+    }
+
+    /// Begins with a task, and with `ports` of it that there are, in ascending order. Orders from before are forgotten.
+    pub(crate) fn begin(&mut self, task: &Task, ports: &[PortId]) {
+        let config = Config { period: task.period, phase: task.phase, ..Config::default() };
+        let wants = Wants { signal_above: task.signal_above };
+        // what crosses is said as the controller names it
+        self.machine = Some(Outpost::new(&config, CONTROLLER, None, wants, ports, Arc::default()));
+    }
+
+    /// The forwarder is about to offer a packet of so many bytes to a port.
+    pub(crate) fn on_offer(&mut self, bytes: u32, what: Option<Traffic>, port: PortId) {
+        if let Some(machine) = &mut self.machine {
+            machine.on_offer(u64::from(bytes), what, port);
+        }
+    }
+
+    /// A datagram came from the controller's address.
+    pub(crate) fn take(
+        &mut self,
+        bytes: &[u8],
+        from: SocketAddr,
+        now: Time,
+        outer: &mut impl Outer,
+    ) -> Heard {
+        let heard = self.hear(bytes, from, now, outer);
+        self.trains.flush(outer);
+        heard
+    }
+
+    fn hear(&mut self, bytes: &[u8], from: SocketAddr, now: Time, outer: &mut impl Outer) -> Heard {
+        let Ok((session, opening)) = Datagram::peek(bytes) else {
+            self.stats.refused.malformed += 1;
+            return Heard::Nothing;
+        };
+        if opening {
+            self.on_answer(bytes, from, now, outer);
+            return Heard::Nothing;
+        }
+        let Some(line) = self.line.as_mut().filter(|line| line.session == session) else {
+            self.stats.refused.strangers += 1;
+            return Heard::Nothing;
+        };
+        match line.read(bytes, from, now, &mut self.stats) {
+            None | Some(Word::Alive) => {}
+            Some(Word::Heard { serial }) => line.on_heard(serial, now),
+            Some(Word::Order { serial, order }) => {
+                if line.on_order(serial).1 {
+                    self.say(Word::Heard { serial }, now, outer);
+                }
+                if let SessionOrder::Close(reason) = order {
+                    self.send_away(reason, now);
+                }
+            }
+            Some(Word::Task(task)) => {
+                self.told = true;
+                self.sent_away = None;
+                return Heard::Task(task);
+            }
+            Some(Word::Control(said)) if self.told => return Heard::Word(said),
+            Some(_) => self.stats.refused.misplaced += 1,
+        }
+        Heard::Nothing
+    }
+
+    fn on_answer(&mut self, bytes: &[u8], from: SocketAddr, now: Time, outer: &mut impl Outer) {
+        match self.caller.on_answer(bytes, from, now, outer, &mut self.stats) {
+            meeting::Heard::Nothing => {}
+            meeting::Heard::Refused(reason) => self.send_away(reason, now),
+            meeting::Heard::Welcome { line, .. } => {
+                self.caller.rest();
+                self.line = Some(*line);
+                self.stats.sessions += 1;
+                self.stats.opened_at = self.stats.opened_at.min(now);
+                (self.told, self.say_at, self.wait) = (false, now, AGAIN.0);
+                self.turn(now, outer);
+            }
+        }
+    }
+
+    fn send_away(&mut self, reason: Reason, now: Time) {
+        self.sent_away = Some(reason);
+        self.caller.rest();
+        (self.line, self.told, self.say_at, self.call_at) = (None, false, Time::NEVER, now + LATER);
+    }
+
+    /// Gives the machine something, and sends what it says; orders to execute.
+    pub(crate) fn give(
+        &mut self,
+        input: RouterInput<'_>,
+        now: Time,
+        around: &mut dyn Around,
+        outer: &mut impl Outer,
+    ) -> Vec<Order> {
+        let Self { machine, random, out, stats, .. } = self;
+        let Some(machine) = machine else { return Vec::new() };
+        let mut cx = contract::Cx::new(now, ME, FlowId(u32::MAX), random, &mut stats.meter, out);
+        machine.handle(input, &mut NodeCx::new(&mut cx, around));
+        let outbox = std::mem::take(&mut self.out.outbox);
+        for &id in &outbox {
+            let packet = *self.out.arena.get(id);
+            self.out.arena.release(id);
+            // while there is no controller nobody hears it
+            if let (Header::Control(word), true) = (packet.header, self.told) {
+                let said = Said { sent_at: packet.sent_at, label: packet.label, word };
+                self.say(Word::Control(said), now, outer);
+            }
+        }
+        self.out.outbox = outbox;
+        self.out.outbox.clear();
+        self.trains.flush(outer);
+        std::mem::take(&mut self.out.orders)
+    }
+
+    /// A word of the controller as the machine takes it.
+    pub(crate) fn packet(said: &Said) -> Packet {
+        Packet {
+            flow: FlowId(u32::MAX),
+            size_bytes: 0,
+            source: CONTROLLER,
+            to: ME.into(),
+            sent_at: said.sent_at,
+            label: said.label,
+            header: Header::Control(said.word),
+            ecn: Ecn::NotCapable,
+            hops: 0,
+        }
+    }
+
+    /// Whether the machine has something due.
+    pub(crate) fn machine_is_due(&self, now: Time) -> bool {
+        self.machine.as_ref().is_some_and(|machine| machine.wake() <= now)
+    }
+
+    /// Does what is due in the session.
+    pub(crate) fn turn(&mut self, now: Time, outer: &mut impl Outer) {
+        if self.call_at <= now {
+            self.call_at = Time::NEVER;
+            self.caller.again(now, outer);
+        }
+        self.caller.turn(now, outer, &mut self.stats);
+        let Some(line) = &mut self.line else { return };
+        if now >= line.heard_at + self.limits.silence {
+            (self.line, self.told, self.say_at) = (None, false, Time::NEVER);
+            self.caller.again(now, outer);
+            return self.caller.turn(now, outer, &mut self.stats);
+        }
+        if let Some((serial, order)) = line.due(now) {
+            self.say(Word::Order { serial, order }, now, outer);
+        }
+        if self.say_at <= now && !self.told {
+            self.say_at = now + self.wait;
+            self.wait = self.wait.scaled(1.5).min(AGAIN.1);
+            self.say(Word::Post { node: self.node.clone() }, now, outer);
+        }
+        if self.line.as_ref().is_some_and(|line| line.too_quiet(now, self.limits.alive)) {
+            self.say(Word::Alive, now, outer);
+        }
+        self.trains.flush(outer);
+    }
+
+    /// Says goodbye, once: a controller that does not hear it finds out by the silence.
+    pub(crate) fn end(&mut self, now: Time, outer: &mut impl Outer) {
+        if let Some(line) = &mut self.line {
+            line.order(SessionOrder::Close(Reason::Stopped), now);
+            self.turn(now, outer);
+        }
+    }
+
+    /// When something is due.
+    pub(crate) fn wake(&self) -> Time {
+        let session = match &self.line {
+            Some(line) => {
+                let post = if self.told { Time::NEVER } else { self.say_at };
+                line.wake(self.limits.alive).min(line.heard_at + self.limits.silence).min(post)
+            }
+            None => self.caller.wake().min(self.call_at),
+        };
+        session.min(self.machine.as_ref().map_or(Time::NEVER, Outpost::wake))
+    }
+
+    fn say(&mut self, word: Word<'_>, now: Time, outer: &mut impl Outer) {
+        if let Some(line) = &mut self.line {
+            line.say(word, Ecn::NotCapable, now, outer, &mut self.trains, &mut self.stats);
+        }
+    }
+}
+
+const ME: Address = Address { node: NodeId(0), peer: PeerId(0) };
+const CONTROLLER: Address = Address { node: NodeId(u32::MAX), peer: PeerId(u32::MAX) };

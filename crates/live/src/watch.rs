@@ -1,0 +1,39 @@
+//! What another thread may ask of a loop that runs for long, and see of it.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What another thread may ask of a loop that runs, and see of it: how it stands, as a `T`.
+#[derive(Debug)]
+pub struct Watch<T> {
+    stop: AtomicBool,
+    shown: Mutex<Option<T>>,
+}
+
+impl<T> Default for Watch<T> {
+    fn default() -> Self {
+        Self { stop: AtomicBool::new(false), shown: Mutex::new(None) }
+    }
+}
+
+impl<T: Clone> Watch<T> {
+    /// Asks it to end soon.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// How it stood not long ago; `None` before it began.
+    pub fn stats(&self) -> Option<T> {
+        self.shown.lock().ok()?.clone()
+    }
+
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn show(&self, stats: T) {
+        if let Ok(mut shown) = self.shown.lock() {
+            *shown = Some(stats);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What an SDN controller and the outposts at real forwarders say to each other, as bodies of our datagrams.
+//!
+//! Ports and prefixes travel as the numbers that they have in the controller's network; the [`Task`] says to an outpost which of its links
+//! and which names they are.
+
+use contract::{Control, Hop, Hops, Label, NameId, NodeId, Order, PortId, Share, Status};
+use units::{Duration, Rate, Time};
+
+use super::offer;
+use super::read::{Malformed, Reader};
+use crate::ndn::{Name, NameView};
+
+/// A word between the machines of controller and outpost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// When it was sent, by its sender's clock.
+    pub sent_at: Time,
+    /// Its number, or shares of traffic.
+    pub label: Label,
+    /// The word.
+    pub word: Control,
+}
+
+/// What the controller wants of an outpost, and what its numbers mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Time between two statuses of a port.
+    pub period: Duration,
+    /// When the first period begins, after the outpost has begun.
+    pub phase: Duration,
+    /// A status whose load is above so many millionths comes with a signal; never where there is none.
+    pub signal_above: Option<u32>,
+    /// The node's ports, with the names of their links; at most [`Task::PORTS`].
+    pub ports: Vec<(PortId, String)>,
+    /// Prefixes that somebody serves; at most [`Task::PREFIXES`].
+    pub prefixes: Vec<Prefix>,
+}
+
+/// A prefix that somebody serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prefix {
+    /// Its number, below [`Prefix::NUMBERS`].
+    pub id: NameId,
+    /// Its name.
+    pub name: Name,
+    /// Next hops of the node as they are set up, before any order; at most 255.
+    pub hops: Vec<Hop>,
+}
+
+impl Prefix {
+    /// Numbers of prefixes are below this: they share a word with numbers of nodes, see [`Share::pack`].
+    pub const NUMBERS: u32 = 1 << 31;
+}
+
+impl Task {
+    /// Most ports of a node.
+    pub const PORTS: usize = 4096;
+    /// Most prefixes.
+    pub const PREFIXES: usize = 4096;
+
+    /// Whether it fits into one datagram and keeps to the bounds of each field.
+    pub fn fits(&self) -> bool {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes);
+        super::HEADING + bytes.len() + super::TAG <= super::LONGEST
+            && self.ports.len() <= Self::PORTS
+            && self.prefixes.len() <= Self::PREFIXES
+            && self.ports.iter().all(|(_, name)| name.len() <= super::TEXT)
+            && self.prefixes.iter().all(|prefix| {
+                prefix.hops.len() <= usize::from(u8::MAX)
+                    && prefix.id.0 < Prefix::NUMBERS
+                    && prefix.name.view().bytes().len() <= usize::from(u16::MAX)
+            })
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.period.as_nanos().to_be_bytes());
+        out.extend_from_slice(&self.phase.as_nanos().to_be_bytes());
+        if let Some(above) = self.signal_above {
+            out.extend_from_slice(&above.to_be_bytes());
+        }
+        out.extend_from_slice(&(self.ports.len() as u16).to_be_bytes());
+        for (port, name) in &self.ports {
+            out.extend_from_slice(&port.0.to_be_bytes());
+            offer::text(name, out);
+        }
+        out.extend_from_slice(&(self.prefixes.len() as u16).to_be_bytes());
+        for Prefix { id, name, hops } in &self.prefixes {
+            out.extend_from_slice(&id.0.to_be_bytes());
+            let name = name.view().bytes();
+            out.extend_from_slice(&(name.len() as u16).to_be_bytes());
+            out.extend_from_slice(name);
+            write_hops(hops, out);
+        }
+    }
+
+    pub(super) fn read(signals: bool, from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let (period, phase) = (from.duration()?, from.duration()?);
+        let signal_above = if signals { Some(from.u32()?) } else { None };
+        let count = from.count(Self::PORTS)?;
+        // room is made for what comes, and not for what is said to come
+        let mut ports = Vec::new();
+        for _ in 0..count {
+            ports.push((PortId(from.u32()?), from.text()?));
+        }
+        let count = from.count(Self::PREFIXES)?;
+        let mut prefixes = Vec::new();
+        for _ in 0..count {
+            let id = read_prefix(from)?;
+            let length = usize::from(from.u16()?);
+            let name = NameView::read(from.take(length)?).map_err(|_| Malformed::Value)?.to_name();
+            prefixes.push(Prefix { id, name, hops: read_hops(usize::from(u8::MAX), from)? });
+        }
+        if period == Duration::ZERO {
+            return Err(Malformed::Value);
+        }
+        Ok(Self { period, phase, signal_above, ports, prefixes })
+    }
+}
+
+impl Said {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.sent_at.as_nanos().to_be_bytes());
+        self.label.0.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
+        match &self.word {
+            Control::Status(status) => {
+                out.push(0);
+                out.extend_from_slice(&status.port.0.to_be_bytes());
+                out.extend_from_slice(&status.rate.as_bps().to_be_bytes());
+                for number in [status.load, status.occupancy, status.backlog] {
+                    out.extend_from_slice(&number.to_be_bytes());
+                }
+                out.extend_from_slice(&status.shares.to_be_bytes());
+            }
+            Control::Shares { port, count } => {
+                out.push(1);
+                out.extend_from_slice(&port.0.to_be_bytes());
+                out.push(*count);
+            }
+            Control::Signal { port } => {
+                out.push(2);
+                out.extend_from_slice(&port.0.to_be_bytes());
+            }
+            Control::Order(order) => {
+                out.push(3);
+                write_order(order, out);
+            }
+            Control::Ack => out.push(4),
+            Control::Hello => out.push(5),
+            Control::Kept(order) => {
+                out.push(6);
+                write_order(order, out);
+            }
+            Control::Welcome { kept } => {
+                out.push(7);
+                out.extend_from_slice(&kept.to_be_bytes());
+            }
+        }
+    }
+
+    pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let (sent_at, label) = (from.time()?, from.label()?);
+        let word = match from.byte()? {
+            0 => Control::Status(Status {
+                port: PortId(from.u32()?),
+                rate: Rate::from_bps(from.u64()?),
+                load: from.u32()?,
+                occupancy: from.u32()?,
+                backlog: from.u32()?,
+                shares: from.u16()?,
+            }),
+            1 => Control::Shares { port: PortId(from.u32()?), count: from.byte()? },
+            2 => Control::Signal { port: PortId(from.u32()?) },
+            3 => Control::Order(read_order(from)?),
+            4 => Control::Ack,
+            5 => Control::Hello,
+            6 => Control::Kept(read_order(from)?),
+            7 => Control::Welcome { kept: from.u32()? },
+            _ => return Err(Malformed::Value),
+        };
+        match word {
+            Control::Shares { count, .. } if usize::from(count) > Share::IN_A_LABEL => Err(Malformed::Value),
+            word => Ok(Self { sent_at, label, word }),
+        }
+    }
+}
+
+fn write_order(order: &Order, out: &mut Vec<u8>) {
+    let mut put = |code: u8, numbers: &[u32]| {
+        out.push(code);
+        numbers.iter().for_each(|number| out.extend_from_slice(&number.to_be_bytes()));
+    };
+    match order {
+        Order::NextHops { prefix, hops } => {
+            put(0, &[prefix.0]);
+            write_hops(hops.list(), out);
+        }
+        Order::Route { to, via } => put(1, &[to.0, via.0]),
+        Order::Queue { port, limit, mark_above } => put(2, &[port.0, *limit, *mark_above]),
+        Order::Cap { port, rate } => {
+            put(3, &[port.0]);
+            out.extend_from_slice(&rate.as_bps().to_be_bytes());
+        }
+    }
+}
+
+fn read_order(from: &mut Reader<'_>) -> Result<Order, Malformed> {
+    Ok(match from.byte()? {
+        0 => Order::NextHops { prefix: read_prefix(from)?, hops: Hops::new(&read_hops(Hops::MOST, from)?) },
+        1 => Order::Route { to: NodeId(from.u32()?), via: PortId(from.u32()?) },
+        2 => Order::Queue { port: PortId(from.u32()?), limit: from.u32()?, mark_above: from.u32()? },
+        3 => Order::Cap { port: PortId(from.u32()?), rate: Rate::from_bps(from.u64()?) },
+        _ => return Err(Malformed::Value),
+    })
+}
+
+fn read_prefix(from: &mut Reader<'_>) -> Result<NameId, Malformed> {
+    let number = from.u32()?;
+    if number < Prefix::NUMBERS { Ok(NameId(number)) } else { Err(Malformed::Value) }
+}
+
+fn write_hops(hops: &[Hop], out: &mut Vec<u8>) {
+    let hops = &hops[..hops.len().min(usize::from(u8::MAX))];
+    out.push(hops.len() as u8);
+    for hop in hops {
+        out.extend_from_slice(&hop.port.0.to_be_bytes());
+        out.extend_from_slice(&hop.cost.to_be_bytes());
+    }
+}
+
+fn read_hops(most: usize, from: &mut Reader<'_>) -> Result<Vec<Hop>, Malformed> {
+    let count = usize::from(from.byte()?);
+    if count > most {
+        return Err(Malformed::Length);
+    }
+    let mut hops = Vec::new();
+    for _ in 0..count {
+        let hop = Hop { port: PortId(from.u32()?), cost: from.u32()? };
+        // that number is no port's
+        if hop.port.0 == u32::MAX {
+            return Err(Malformed::Value);
+        }
+        hops.push(hop);
+    }
+    Ok(hops)
+}
