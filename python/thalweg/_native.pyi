@@ -9,6 +9,7 @@ __all__ = [
     "Plan",
     "Run",
     "Scenario",
+    "SdnControl",
     "Table",
     "Transfer",
     "__version__",
@@ -16,6 +17,7 @@ __all__ = [
     "emulation_permitted",
     "measure_pacing",
     "metrics",
+    "ndn_control",
     "ndn_face",
     "ndn_forward",
     "ndn_get",
@@ -62,6 +64,21 @@ class ForwardControl:
 
 def ndn_forward(settings: str, control: ForwardControl) -> str:
     """Forwards as the settings say, in JSON, until it is told to stop; how it stood then."""
+
+@final
+class SdnControl:
+    """What another thread asks of an SDN controller, and sees of it."""
+
+    def __init__(self) -> None: ...
+    @property
+    def stats(self) -> str | None:
+        """How it stood not long ago, as JSON; None before it began."""
+
+    def stop(self) -> None:
+        """Asks it to end soon."""
+
+def ndn_control(plan: Plan, listen: str, key: bytes, control: SdnControl) -> str:
+    """Controls forwarders as the plan says until it is told to stop; how it stood then, as JSON."""
 
 def ndn_together(experiment: str, control: ForwardControl) -> str:
     """Runs forwarders with their endpoints on the loopback device for a while; what they did, as JSON."""

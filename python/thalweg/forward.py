@@ -1,4 +1,4 @@
-"""Our NDN forwarder as a process: settings from a TOML file, and the run."""
+"""Our NDN forwarder as a process, and an SDN controller for several of them: settings, and the runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from ._work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from . import _native
+    from .scenario import Scenario
 
 EVERY_S = 0.2
 """How often `told` is called."""
@@ -47,6 +50,19 @@ def settings_of(path: Path) -> dict[str, Any]:
         raise ValueError(message) from error
 
 
+def with_key(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with the bytes of the controller's key in place of the name of its file.
+
+    Raises `TransferError` where the file is no key, ``OSError`` where it cannot be read.
+    """
+    from .transfers import key_of
+
+    controller = settings.get("controller")
+    if not isinstance(controller, dict) or not isinstance(controller.get("key"), str):
+        return settings
+    return {**settings, "controller": {**controller, "key": key_of(controller["key"])}}
+
+
 def forward(
     settings: dict[str, Any], *, told: Callable[[dict[str, Any]], bool] | None = None
 ) -> dict[str, Any]:
@@ -57,15 +73,46 @@ def forward(
     from . import _native
 
     control = _native.ForwardControl()
-    text = json.dumps(settings)
+    text = json.dumps(with_key(settings))
+    return _carry_out(lambda: _native.ndn_forward(text, control), control, told, name="thalweg-forward")
 
+
+def control(
+    scenario: Scenario,
+    listen: str,
+    key: str | Path,
+    *,
+    seed: int | None = None,
+    told: Callable[[dict[str, Any]], bool] | None = None,
+) -> dict[str, Any]:
+    """Controls forwarders as the network and ``[sdn]`` of `scenario` say, until `told` answers False, or Ctrl-C.
+
+    `listen` is an address with a port; `key` a file that the forwarders have as well. How it stood at the end.
+    Raises ``ValueError`` for scenarios without a controller of named data, `TransferError` for what is no key,
+    ``OSError`` for a socket that cannot be had.
+    """
+    from . import _native
+    from .transfers import key_of
+
+    secret, plan = bytes(key_of(key) or []), scenario.plan(seed)
+    watch = _native.SdnControl()
+    return _carry_out(lambda: plan.control(listen, secret, watch), watch, told, name="thalweg-control")
+
+
+def _carry_out(
+    call: Callable[[], str],
+    control: _native.ForwardControl | _native.SdnControl,
+    told: Callable[[dict[str, Any]], bool] | None,
+    *,
+    name: str,
+) -> dict[str, Any]:
     def look() -> None:
         stats = control.stats
         if told is not None and stats is not None and not told(json.loads(stats)):
             control.stop()
 
     # after Ctrl-C too it says how it stood
-    work = Work(lambda: _native.ndn_forward(text, control), control.stop, name="thalweg-forward")
+    work = Work(call, control.stop, name=name)
     work.watch(look, every_s=EVERY_S)
     answer: dict[str, Any] = json.loads(work.result())
     return answer

@@ -349,6 +349,10 @@ class Plan:
 
         return Progress(control.now_s, self.duration_s, control.events, time.monotonic() - began)
 
+    def control(self, listen: str, key: bytes, watch: _native.SdnControl) -> str:
+        """Controls forwarders in this thread, as the network and ``[sdn]`` say; how it stood at the end, as JSON."""
+        return _native.ndn_control(self._native, listen, key, watch)
+
     def carry_out(
         self,
         control: _native.Control,

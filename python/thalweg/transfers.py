@@ -102,7 +102,7 @@ def send(
         "timely": timely,
         "packet": packet,
         "id": secrets.randbits(63),
-        "key": _key(key),
+        "key": key_of(key),
         "patience_s": patience_s,
         "pcap": None if pcap is None else str(pcap),
     }
@@ -138,7 +138,7 @@ def receive(
         "folder": None if into is None else str(into),
         "name": name,
         "replace": replace,
-        "key": _key(key),
+        "key": key_of(key),
         "patience_s": patience_s,
         "pcap": None if pcap is None else str(pcap),
     }
@@ -213,7 +213,8 @@ def _addresses(host: str, port: str, family: int) -> list[str]:
     return written
 
 
-def _key(path: str | Path | None) -> list[int] | None:
+def key_of(path: str | Path | None) -> list[int] | None:
+    """The bytes of a key file. Raises `TransferError` where they are too few or too many."""
     if path is None:
         return None
     with Path(path).open("rb") as file:

@@ -5,9 +5,10 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
 use ::live::forward::{
-    App, Control, Error, Host, Limits, LinkSettings, Listen, MarkSettings, Node, RouteSettings, Settings,
-    Sockets, Stats, Wire, drive, together,
+    App, Control, ControllerSettings, Error, Host, Limits, LinkSettings, Listen, MarkSettings, Node,
+    RouteSettings, Settings, Sockets, Stats, Wire, drive, together,
 };
+use ::live::{Refused, Secret};
 use contract::{NameId, ParamList, ParamValue, Setup};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value, json};
 use stack::ndn::{ConsumerConfig, Policy, Store, Tally};
 use units::{Bytes, Duration, Rate, Time, UnitText};
 use wire::ndn::Name;
+use wire::stream::TEXT;
 
 /// What another thread asks of a forwarder, and sees of it.
 #[pyclass(frozen, module = "thalweg._native")]
@@ -49,9 +51,10 @@ pub fn ndn_forward(py: Python<'_>, settings: &str, control: &ForwardControl) -> 
     let control = Arc::clone(&control.0);
     let ended = py.detach(|| -> Result<Value, Error> {
         let programs = settings.limits.programs;
+        let controller = settings.controller.as_ref().map(|controller| controller.address);
         let held = settings.program_marks.map(|marks| marks.above.as_u64() as usize);
         let mut node = Node::new(settings)?;
-        let mut sockets = Sockets::open(&Listen { programs, held, ..listen })?;
+        let mut sockets = Sockets::open(&Listen { programs, held, controller, ..listen })?;
         let late = drive(&mut node, &mut sockets, &control, Time::NEVER);
         let mut said = told(&node.stats());
         said["late_p50_s"] = json!(late.quantile(0.5).as_secs_f64());
@@ -125,6 +128,19 @@ fn told(stats: &Stats) -> Value {
         })
         .collect();
     let strays = &stats.strays;
+    let controller = stats.outpost.as_ref().map(|outpost| {
+        json!({
+            "connected": outpost.connected,
+            "sent_away": outpost.sent_away.map(|reason| reason.words()),
+            "sessions": outpost.sessions,
+            "statuses": outpost.statuses,
+            "signals": outpost.signals,
+            "orders": outpost.orders,
+            "moves": outpost.moves,
+            "ignored": outpost.ignored,
+            "refused": refused(&outpost.refused),
+        })
+    });
     json!({
         "packets": machine,
         "pending": stats.machine.pending,
@@ -144,6 +160,18 @@ fn told(stats: &Stats) -> Value {
         "commands": strays.commands,
         "commands_refused": strays.refused_commands,
         "faces": faces,
+        "controller": controller,
+    })
+}
+
+/// Datagrams of a session that were of no use, by reason.
+pub(crate) fn refused(refused: &Refused) -> Value {
+    json!({
+        "malformed": refused.malformed,
+        "strangers": refused.strangers,
+        "forged": refused.forged,
+        "repeated": refused.repeated,
+        "misplaced": refused.misplaced,
     })
 }
 
@@ -203,9 +231,27 @@ fn settings_of(mut tree: Table) -> PyResult<Settings> {
         settings.routes.push(RouteSettings { prefix, link, cost });
     }
     settings.program_marks = program_marks(tree.table("programs")?)?;
+    settings.controller = controller(tree.table("controller")?)?;
     settings.limits = limits(tree.table("limits")?, settings.store)?;
     tree.done()?;
     Ok(settings)
+}
+
+/// The SDN controller, where there is one. Its key is here as bytes.
+fn controller(mut table: Table) -> PyResult<Option<ControllerSettings>> {
+    if !table.given {
+        return Ok(None);
+    }
+    let at = table.text("at")?.ok_or_else(|| table.wrong("at", "is missing: where the controller is"))?;
+    let node = table.text("node")?;
+    let node = node.ok_or_else(|| table.wrong("node", "is missing: this forwarder's name in its network"))?;
+    if node.len() > TEXT {
+        return Err(table.wrong("node", &format!("at most {TEXT} bytes")));
+    }
+    let key = table.bytes("key")?;
+    let key = key.ok_or_else(|| table.wrong("key", "is missing: a file that the controller has as well"))?;
+    table.done()?;
+    Ok(Some(ControllerSettings::new(address(&at, "controller.at")?, &node, Secret::new(key))))
 }
 
 /// Marks on what waits for programs: there, unless they are not wanted.
@@ -332,7 +378,7 @@ fn app(mut table: Table) -> PyResult<App> {
     Ok(App::consumer(prefix, config, law, access, (start, stop), 1))
 }
 
-fn address(text: &str, key: &str) -> PyResult<SocketAddr> {
+pub(crate) fn address(text: &str, key: &str) -> PyResult<SocketAddr> {
     let text = text.strip_prefix("udp://").unwrap_or(text);
     let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
     found.ok_or_else(|| {
@@ -405,6 +451,13 @@ impl Table {
             Some(Value::String(text)) => Ok(Some(text)),
             Some(other) => Err(self.wrong(key, &format!("{other} is no text"))),
         }
+    }
+
+    fn bytes(&mut self, key: &str) -> PyResult<Option<Vec<u8>>> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        let byte = |value: &Value| value.as_u64().and_then(|byte| u8::try_from(byte).ok());
+        let bytes = value.as_array().and_then(|values| values.iter().map(byte).collect());
+        bytes.ok_or_else(|| self.wrong(key, "no bytes")).map(Some)
     }
 
     fn whole(&mut self, key: &str, default: u64) -> PyResult<u64> {

@@ -1,6 +1,7 @@
 //! The module `thalweg._native`: conversion between Python and the lab, and nothing else.
 
 mod catalogue;
+mod control;
 mod emulation;
 #[cfg(unix)]
 mod forward;
@@ -17,6 +18,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::catalogue::{metrics, schema, schemes, series, strategies};
+    #[pymodule_export]
+    use crate::control::{SdnControl, ndn_control};
     #[pymodule_export]
     use crate::emulation::{clean_emulations, emulation_permitted};
     #[cfg(unix)]

@@ -96,6 +96,12 @@ impl Scenario {
 #[pyclass(frozen, module = "thalweg._native")]
 pub struct Plan(Arc<lab::Plan>);
 
+impl Plan {
+    pub(crate) fn blueprint(&self) -> &sim::Blueprint {
+        &self.0.blueprint
+    }
+}
+
 #[pymethods]
 impl Plan {
     /// One line for people.

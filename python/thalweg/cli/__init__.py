@@ -25,7 +25,7 @@ VERBS = {
     "send": "Send a file or standard input over UDP, by any scheme.",
     "recv": "Receive what `thalweg send` sends.",
     "reproduce": "Reproduce a paper: its experiments, figures and claims.",
-    "ndn": "Named data over real networks: fetch a file, serve one, forward.",
+    "ndn": "Named data over real networks: fetch a file, serve one, forward, control.",
     "check": "Print a scenario's plan, every default and relative unit filled in.",
     "report": "Write the HTML report of a run, a sweep or a reproduced paper.",
     "compare": "Put runs side by side.",

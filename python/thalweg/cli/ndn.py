@@ -42,6 +42,12 @@ ndn.command(
     help="Forward between hosts and programs, with any strategy and link part.",
     sort_key=len(VERBS),
 )
+ndn.command(
+    "thalweg.cli.ndn_control:control",
+    name="control",
+    help="Control forwarders from one place, as a scenario's [sdn] says.",
+    sort_key=len(VERBS) + 1,
+)
 
 
 def get(

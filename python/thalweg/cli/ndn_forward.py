@@ -17,6 +17,9 @@ def forward(
     /,
     *,
     seconds: float | None = None,
+    controller: str | None = None,
+    key: Path | None = None,
+    node: str | None = None,
     example: bool = False,
     json: bool = False,
 ) -> int:
@@ -27,15 +30,22 @@ def forward(
     Parameters
     ----------
     settings
-        A TOML file: where to listen, links with their rates, routes, strategy, link part, store, limits.
+        A TOML file: where to listen, links with their rates, routes, strategy, link part, store, limits, controller.
     seconds
         End after so long.
+    controller
+        Report to the SDN controller there and take its orders: address and port; `thalweg ndn control` is one.
+    key
+        A file that the controller has as well; `head -c 32 /dev/urandom > key` makes one.
+    node
+        The name of this forwarder in the controller's network.
     example
         Print settings to start from, and nothing else.
     json
         Print one JSON object at the end.
     """
     from .. import forward as library
+    from ..errors import TransferError
 
     if example:
         sys.stdout.write(library.EXAMPLE)
@@ -58,8 +68,15 @@ def forward(
             _print(stats, error=True)
         return seconds is None or time.monotonic() - began < seconds
 
+    given = {"at": controller, "key": key and str(key), "node": node}
     try:
-        stats = library.forward(library.settings_of(settings), told=told)
+        table = library.settings_of(settings)
+        if any(value is not None for value in given.values()):
+            known = {name: value for name, value in given.items() if value is not None}
+            table["controller"] = {**table.get("controller", {}), **known}
+        stats = library.forward(table, told=told)
+    except TransferError as error:
+        raise Refusal(str(error), error.hint) from error
     except ValueError as error:
         raise Refusal(str(error), "`thalweg ndn forward --example` prints settings to start from") from error
     except OSError as error:
@@ -88,6 +105,13 @@ def _print(stats: dict[str, Any], *, error: bool = False) -> None:
             f"their face or strangers together had their share; "
             f"{stats['names_too_long']:,} packets with names that are too long",
             style="yellow",
+        )
+    if outpost := stats["controller"]:
+        there = "there" if outpost["connected"] else outpost["sent_away"] or "not there"
+        screen.print(
+            f"controller: {there}; {outpost['statuses']:,} statuses, {outpost['signals']:,} signals, "
+            f"{outpost['orders']:,} orders, {outpost['moves']:,} moves, "
+            f"{sum(outpost['refused'].values()):,} datagrams of no use"
         )
     if error:
         for face in stats["faces"]:

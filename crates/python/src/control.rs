@@ -1,0 +1,135 @@
+//! An SDN controller for real forwarders, set up with a scenario's network.
+
+use std::sync::Arc;
+
+use ::live::sdn::{Control, Error, Network, Settings, Stats, control};
+use ::live::{Limits, Secret, Udp};
+use contract::Count;
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use sim::World;
+
+use crate::forward::{address, refused};
+use crate::scenario::Plan;
+
+/// What another thread asks of a controller, and sees of it.
+#[pyclass(frozen, module = "thalweg._native")]
+pub struct SdnControl(Arc<Control>);
+
+#[pymethods]
+impl SdnControl {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// How it stood not long ago, as JSON; None before it began.
+    #[getter]
+    fn stats(&self) -> Option<String> {
+        self.0.stats().map(|stats| told(&stats).to_string())
+    }
+
+    /// Asks it to end soon.
+    fn stop(&self) {
+        self.0.stop();
+    }
+}
+
+/// Controls forwarders as a plan's network and `[sdn]` say, at `listen`, until it is told to stop. How it stood then, as JSON.
+/// Raises `ValueError` for plans without named data and a controller, `OSError` for a socket that cannot be had.
+#[pyfunction]
+pub fn ndn_control(
+    py: Python<'_>,
+    plan: &Plan,
+    listen: &str,
+    key: Vec<u8>,
+    control: &SdnControl,
+) -> PyResult<String> {
+    let settings = settings_of(plan, key)?;
+    let at = address(listen, "listen")?;
+    let watch = Arc::clone(&control.0);
+    let ended = py.detach(|| -> Result<Value, Failure> {
+        let mut socket = Udp::bind(at).map_err(Failure::Socket)?;
+        let stats = self::control(settings, &mut socket, &watch).map_err(Failure::Settings)?;
+        Ok(told(&stats))
+    });
+    match ended {
+        Ok(said) => Ok(said.to_string()),
+        Err(Failure::Socket(error)) => Err(PyOSError::new_err(format!("{at}: {error}"))),
+        Err(Failure::Settings(error)) => Err(PyValueError::new_err(error.to_string())),
+    }
+}
+
+enum Failure {
+    Socket(std::io::Error),
+    Settings(Error),
+}
+
+fn settings_of(plan: &Plan, key: Vec<u8>) -> PyResult<Settings> {
+    let blueprint = plan.blueprint();
+    let without = |what: &str| PyValueError::new_err(format!("the scenario has no {what}"));
+    let spec = blueprint.sdn.as_ref().ok_or_else(|| without("controller: `[sdn]`"))?;
+    let named = blueprint.ndn.as_ref().ok_or_else(|| without("named data: `[ndn]`"))?;
+    let wrong = |error: contract::ParamError| {
+        PyValueError::new_err(format!("parameter `{}`: {}", error.name, error.message))
+    };
+    let world = World::new(blueprint).map_err(wrong)?;
+    let net = world.controller_net().ok_or_else(|| without("controller: `[sdn]`"))?;
+    let prefixes = net.origins.keys().map(|id| {
+        let text = named.names.text(*id);
+        let name =
+            text.parse().map_err(|error| PyValueError::new_err(format!("prefix `{text}`: {error}")))?;
+        Ok((*id, name))
+    });
+    let prefixes = prefixes.collect::<PyResult<Vec<_>>>()?;
+    let network = Network {
+        net,
+        nodes: blueprint.nodes.clone(),
+        links: blueprint.links.iter().flat_map(|link| [link.name.clone(), link.name.clone()]).collect(),
+        prefixes,
+    };
+    Ok(Settings {
+        network,
+        app: spec.app.clone(),
+        app_params: spec.app_params.clone(),
+        data: named.config.data,
+        config: spec.config.clone(),
+        secret: Secret::new(key),
+        limits: Limits::default(),
+        seed: blueprint.seed,
+    })
+}
+
+fn told(stats: &Stats) -> Value {
+    let count = |what| stats.meter.count(what);
+    let nodes: Vec<Value> = stats
+        .nodes
+        .iter()
+        .map(|node| {
+            let loads = node.loads.iter().map(|(link, load)| {
+                json!({ "link": link, "load": f64::from(*load) / f64::from(contract::MILLION) })
+            });
+            json!({
+                "name": node.name,
+                "at": node.at.map(|at| at.to_string()),
+                "loads": loads.collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    json!({
+        "nodes": nodes,
+        "statuses": count(Count::Statuses),
+        "signals": count(Count::Signals),
+        "orders": count(Count::Orders),
+        "orders_repeated": count(Count::Repeats),
+        "orders_open": stats.open_orders,
+        "moves": count(Count::Moves),
+        "ignored": count(Count::Ignored),
+        "begun": stats.begun,
+        "unknown_nodes": stats.unknown,
+        "datagrams_sent": stats.sent.datagrams,
+        "datagrams_received": stats.received.datagrams,
+        "refused": refused(&stats.refused),
+    })
+}
