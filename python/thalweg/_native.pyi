@@ -62,8 +62,8 @@ class ForwardControl:
     def stop(self) -> None:
         """Asks it to end soon."""
 
-def ndn_forward(settings: str, control: ForwardControl) -> str:
-    """Forwards as the settings say, in JSON, until it is told to stop; how it stood then."""
+def ndn_forward(settings: str, control: ForwardControl, pcap: str | None = None) -> str:
+    """Forwards as the settings say, in JSON, until it is told to stop; how it stood then. Frames are written to `pcap`."""
 
 @final
 class SdnControl:

@@ -64,17 +64,22 @@ def with_key(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def forward(
-    settings: dict[str, Any], *, told: Callable[[dict[str, Any]], bool] | None = None
+    settings: dict[str, Any],
+    *,
+    told: Callable[[dict[str, Any]], bool] | None = None,
+    pcap: str | Path | None = None,
 ) -> dict[str, Any]:
     """Forwards until `told`, which is shown how the forwarder stands some times a second, answers False, or Ctrl-C.
 
-    How it stood at the end. Raises ``ValueError`` for wrong settings and ``OSError`` for sockets that cannot be had.
+    How it stood at the end. What its faces sent and received is written to the capture file `pcap`. Raises ``ValueError``
+    for wrong settings and ``OSError`` for sockets or a file that cannot be had.
     """
     from . import _native
 
     control = _native.ForwardControl()
     text = json.dumps(with_key(settings))
-    return _carry_out(lambda: _native.ndn_forward(text, control), control, told, name="thalweg-forward")
+    file = None if pcap is None else str(pcap)
+    return _carry_out(lambda: _native.ndn_forward(text, control, file), control, told, name="thalweg-forward")
 
 
 def control(

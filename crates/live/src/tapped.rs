@@ -8,8 +8,9 @@ use std::time::SystemTime;
 
 use contract::Ecn;
 use units::{Duration, Time};
-use wire::Capture;
+use wire::{Capture, Way};
 
+use crate::forward::{Frames, Inbox, Place, Surroundings};
 use crate::ndn::{Broken, Carrier};
 use crate::{Batch, Fate, Outer, Train};
 
@@ -26,6 +27,13 @@ const PEERS: usize = 64;
 const OURS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 56_363);
 const FORWARDER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 6363);
 
+/// The end of a program's stream at a forwarder: the first has the port of [`OURS`], later ones the ports behind it, and those again.
+fn program_end(number: u64) -> SocketAddr {
+    let ports = u64::from(u16::MAX - OURS.port()) + 1;
+    let port = OURS.port() + (number.saturating_sub(1) % ports) as u16;
+    SocketAddr::new(OURS.ip(), port)
+}
+
 /// What captures are written to; they are buffered here, and need not be there.
 type Out = io::BufWriter<Box<dyn Write + Send>>;
 /// Bytes of that buffer.
@@ -39,6 +47,8 @@ pub struct Recorder {
     flushed: Time,
     /// Peers, and our own end towards each.
     known: Vec<(SocketAddr, SocketAddr)>,
+    /// Of a forwarder: other ends of its links, each with an interface; then there is one for strangers, and one for programs.
+    links: Vec<SocketAddr>,
 }
 
 impl fmt::Debug for Recorder {
@@ -63,9 +73,40 @@ impl Recorder {
     ///
     /// What `out` says.
     pub fn new(out: impl Write + Send + 'static, began_ns: u64) -> io::Result<Self> {
+        Self::with_interfaces(out, &["sent", "received"], began_ns)
+    }
+
+    /// Begins the capture of a forwarder with these links: an interface for each, and then one for hosts that are none of them and one for
+    /// programs on this host. A packet says which way it went.
+    ///
+    /// # Errors
+    ///
+    /// What `out` says.
+    pub fn of_forwarder(
+        out: impl Write + Send + 'static,
+        links: &[(String, SocketAddr)],
+        began_ns: u64,
+    ) -> io::Result<Self> {
+        let names = links.iter().map(|link| link.0.as_str()).chain(["strangers", "programs"]);
+        let recorder = Self::with_interfaces(out, &names.collect::<Vec<_>>(), began_ns)?;
+        Ok(Self { links: links.iter().map(|link| link.1).collect(), ..recorder })
+    }
+
+    fn with_interfaces(
+        out: impl Write + Send + 'static,
+        interfaces: &[&str],
+        began_ns: u64,
+    ) -> io::Result<Self> {
         let out = Out::with_capacity(BUFFER, Box::new(out));
-        let file = Capture::new(out, ["sent", "received"], began_ns)?;
-        Ok(Self { file, failure: None, packet: Vec::new(), flushed: Time::ZERO, known: Vec::new() })
+        let file = Capture::new(out, interfaces, began_ns)?;
+        Ok(Self {
+            file,
+            failure: None,
+            packet: Vec::new(),
+            flushed: Time::ZERO,
+            known: Vec::new(),
+            links: Vec::new(),
+        })
     }
 
     /// Nanoseconds since 1970 at which a clock that stands at `now` stood at zero.
@@ -74,12 +115,38 @@ impl Recorder {
         u64::try_from(since.as_nanos()).unwrap_or(u64::MAX).saturating_sub(now.as_nanos())
     }
 
-    fn write(&mut self, at: Time, way: u32, ends: (SocketAddr, SocketAddr), ecn: Ecn, bytes: &[u8]) {
+    fn write(&mut self, at: Time, interface: u32, ends: (SocketAddr, SocketAddr), ecn: Ecn, bytes: &[u8]) {
+        self.write_directed(at, (interface, None), ends, ecn, bytes);
+    }
+
+    fn write_directed(
+        &mut self,
+        at: Time,
+        (interface, way): (u32, Option<Way>),
+        ends: (SocketAddr, SocketAddr),
+        ecn: Ecn,
+        bytes: &[u8],
+    ) {
         // behind the first failure the file has a gap: nothing more is written to it
         if self.failure.is_none() {
             wire::between(ends.0, ends.1, ecn, HOPS, bytes, &mut self.packet);
-            self.failure = self.file.real(at, way, &self.packet).err();
+            self.failure = self.file.directed(at, interface, way, &self.packet).err();
         }
+    }
+
+    /// A frame of a forwarder's face. What goes between it and an endpoint inside the process is on no wire, and a controller is no face.
+    fn write_frame(&mut self, at: Time, way: Way, place: Place, frame: &[u8], outer: &impl Surroundings) {
+        let (interface, here, there) = match place {
+            Place::Udp(peer) => {
+                let interface = self.links.iter().position(|link| *link == peer);
+                let here = self.end_towards(peer, |peer| outer.end_towards(peer));
+                (interface.unwrap_or(self.links.len()), here, peer)
+            }
+            Place::Program(number) => (self.links.len() + 1, FORWARDER, program_end(number)),
+            Place::App(_) | Place::Controller => return,
+        };
+        let ends = if way == Way::Out { (here, there) } else { (there, here) };
+        self.write_directed(at, (interface as u32, Some(way)), ends, Ecn::NotCapable, frame);
     }
 
     fn flush(&mut self, now: Time) {
@@ -90,7 +157,11 @@ impl Recorder {
     }
 
     /// Our own end towards `peer`. Asking takes calls of the system, so answers are kept.
-    fn end_towards(&mut self, peer: SocketAddr, outer: &impl Outer) -> SocketAddr {
+    fn end_towards(
+        &mut self,
+        peer: SocketAddr,
+        ask: impl FnOnce(SocketAddr) -> Option<SocketAddr>,
+    ) -> SocketAddr {
         if let Some((_, end)) = self.known.iter().find(|(known, _)| *known == peer) {
             return *end;
         }
@@ -98,7 +169,7 @@ impl Recorder {
             SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
             SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
         };
-        let end = outer.end_towards(peer).unwrap_or_else(nobody_knows);
+        let end = ask(peer).unwrap_or_else(nobody_knows);
         if self.known.len() == PEERS {
             self.known.clear();
         }
@@ -167,7 +238,9 @@ impl<O: Outer> Outer for Tapped<O> {
         if let (true, Some(recorder)) = (some, &mut self.recorder) {
             let now = self.inner.now();
             for (from, ecn, bytes) in batch.iter() {
-                let to = batch.group.unwrap_or_else(|| recorder.end_towards(from, &self.inner));
+                let to = batch
+                    .group
+                    .unwrap_or_else(|| recorder.end_towards(from, |peer| self.inner.end_towards(peer)));
                 recorder.write(now, RECEIVED, (from, to), ecn, bytes);
             }
         }
@@ -180,7 +253,7 @@ impl<O: Outer> Outer for Tapped<O> {
         let now = self.inner.now();
         let fate = self.inner.send(train);
         if fate == Fate::Taken {
-            let here = recorder.end_towards(train.to, &self.inner);
+            let here = recorder.end_towards(train.to, |peer| self.inner.end_towards(peer));
             for bytes in train.bytes.chunks(train.each.max(1)) {
                 recorder.write(now, SENT, (here, train.to), train.ecn, bytes);
             }
@@ -252,5 +325,48 @@ impl<C: Carrier> Carrier for Tapped<C> {
 
     fn ends(&self) -> Option<(SocketAddr, SocketAddr)> {
         self.inner.ends()
+    }
+}
+
+impl<S: Surroundings> Frames for Tapped<S> {
+    fn send(&mut self, to: Place, frame: &[u8]) -> bool {
+        let Some(recorder) = &mut self.recorder else { return self.inner.send(to, frame) };
+        let now = self.inner.now();
+        let taken = self.inner.send(to, frame);
+        if taken {
+            recorder.write_frame(now, Way::Out, to, frame, &self.inner);
+        }
+        taken
+    }
+
+    fn waiting(&mut self, to: Place) -> u64 {
+        self.inner.waiting(to)
+    }
+}
+
+impl<S: Surroundings> Surroundings for Tapped<S> {
+    fn now(&mut self) -> Time {
+        self.inner.now()
+    }
+
+    fn wait(&mut self, until: Time) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush(self.inner.now());
+        }
+        self.inner.wait(until);
+    }
+
+    fn receive(&mut self, inbox: &mut Inbox) {
+        let Some(recorder) = &mut self.recorder else { return self.inner.receive(inbox) };
+        let before = inbox.frames().count();
+        self.inner.receive(inbox);
+        let now = self.inner.now();
+        for (from, frame) in inbox.frames().skip(before) {
+            recorder.write_frame(now, Way::In, from, frame, &self.inner);
+        }
+    }
+
+    fn end_towards(&self, peer: SocketAddr) -> Option<SocketAddr> {
+        self.inner.end_towards(peer)
     }
 }

@@ -263,15 +263,24 @@ impl Outer for Udp {
         if let (true, Interface::Address(ip)) = (peer.ip().is_multicast(), self.multicast.interface) {
             return Some(SocketAddr::from((ip, here.port())));
         }
-        // the address that routes choose: a socket that is connected has it, and sends nothing by that
-        let asked = UdpSocket::bind(SocketAddr::new(here.ip(), 0)).ok()?;
-        asked.connect(peer).ok()?;
-        Some(SocketAddr::new(asked.local_addr().ok()?.ip(), here.port()))
+        address_towards(peer).map(|ip| SocketAddr::new(ip, here.port()))
     }
 
     fn surprise(&mut self, bytes: &mut [u8]) {
         getrandom::fill(bytes).expect("the system has chance to give");
     }
+}
+
+/// The address of this host that routes choose towards a peer.
+pub(crate) fn address_towards(peer: SocketAddr) -> Option<IpAddr> {
+    let any = match peer {
+        SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+    };
+    // a socket that is connected has it, and sends nothing by that
+    let asked = UdpSocket::bind((any, 0)).ok()?;
+    asked.connect(peer).ok()?;
+    Some(asked.local_addr().ok()?.ip())
 }
 
 const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {

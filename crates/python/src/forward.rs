@@ -1,14 +1,15 @@
 //! Our NDN forwarder as a process, and several of them together as a laboratory on the loopback device.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
 use ::live::forward::{
     App, Control, ControllerSettings, Error, Host, Limits, LinkSettings, Listen, MarkSettings, Node,
-    RouteSettings, Settings, Sockets, Stats, Wire, drive, together,
+    RouteSettings, Settings, Sockets, Stats, Surroundings, Wire, drive, together,
 };
-use ::live::{Refused, Secret};
+use ::live::{Recorder, Refused, Secret, Tapped};
 use contract::{NameId, ParamList, ParamValue, Setup};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -41,22 +42,37 @@ impl ForwardControl {
     }
 }
 
-/// Forwards as `settings` say, JSON with the keys of a settings file, until it is told to stop. How it stood then, as JSON.
-/// Raises `ValueError` for settings that are wrong, `OSError` for sockets that cannot be had.
+/// Forwards as `settings` say, JSON with the keys of a settings file, until it is told to stop. How it stood then, as JSON. What its faces
+/// sent and received is written to the capture file `pcap`, if there is one.
+/// Raises `ValueError` for settings that are wrong, `OSError` for sockets or a file that cannot be had.
 #[pyfunction]
-pub fn ndn_forward(py: Python<'_>, settings: &str, control: &ForwardControl) -> PyResult<String> {
+#[pyo3(signature = (settings, control, pcap=None))]
+pub fn ndn_forward(
+    py: Python<'_>,
+    settings: &str,
+    control: &ForwardControl,
+    pcap: Option<&str>,
+) -> PyResult<String> {
     let mut tree = Table::top(settings)?;
     let listen = listen(tree.table("listen")?)?;
     let settings = settings_of(tree)?;
     let control = Arc::clone(&control.0);
+    let links: Vec<(String, SocketAddr)> =
+        settings.links.iter().filter_map(|link| Some((link.name.clone(), link.to?))).collect();
+    let no_file = |error| Error::Socket { place: pcap.unwrap_or_default().to_owned(), error };
     let ended = py.detach(|| -> Result<Value, Error> {
         let programs = settings.limits.programs;
         let controller = settings.controller.as_ref().map(|controller| controller.address);
         let held = settings.program_marks.map(|marks| marks.above.as_u64() as usize);
         let mut node = Node::new(settings)?;
         let mut sockets = Sockets::open(&Listen { programs, held, controller, ..listen })?;
+        let began_ns = Recorder::zero_of(sockets.now());
+        let file = pcap.map(File::create).transpose().map_err(no_file)?;
+        let recorder = file.map(|file| Recorder::of_forwarder(file, &links, began_ns)).transpose();
+        let mut sockets = Tapped::new(sockets, recorder.map_err(no_file)?);
         let late = drive(&mut node, &mut sockets, &control, Time::NEVER);
         let mut said = told(&node.stats());
+        crate::ndn::say(&mut said, sockets.finish().as_ref());
         said["late_p50_s"] = json!(late.quantile(0.5).as_secs_f64());
         said["late_p99_s"] = json!(late.quantile(0.99).as_secs_f64());
         Ok(said)

@@ -226,7 +226,7 @@ fn tap(mut socket: ndn::Socket, file: Option<File>) -> io::Result<Tapped<ndn::So
 }
 
 /// Adds what became of a capture.
-fn say(told: &mut Value, captured: Option<&Captured>) {
+pub(crate) fn say(told: &mut Value, captured: Option<&Captured>) {
     let Some(captured) = captured else { return };
     told["captured"] = json!(captured.packets);
     told["capture_failure"] = json!(captured.failure.as_ref().map(ToString::to_string));

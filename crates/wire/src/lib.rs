@@ -16,5 +16,5 @@ pub use ip::{
     IGMP, Ipv4, UDP_HEADERS, address_of, address_of_group, checksum, datagram, flow_of, group_of, mark,
     node_of, port_of,
 };
-pub use pcapng::Capture;
+pub use pcapng::{Capture, Way};
 pub use udp::between;

@@ -13,6 +13,15 @@ const LINKTYPE_RAW: u16 = 101;
 /// The longest packet that is kept whole.
 const SNAP: usize = 65_535;
 
+/// Which way a packet went, as seen by who writes the capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It was received.
+    In = 1,
+    /// It was sent.
+    Out = 2,
+}
+
 /// A capture file that is being written.
 #[derive(Debug)]
 pub struct Capture<W> {
@@ -70,21 +79,36 @@ impl<W: Write> Capture<W> {
     ) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.buffer);
         let length = frame(packet, header_bytes, &self.names, &mut bytes);
-        let written = self.write(at, interface, &bytes, length);
+        let written = self.write(at, interface, None, &bytes, length);
         self.buffer = bytes;
         written
     }
 
     /// A packet of a real program, as it is.
     pub fn real(&mut self, at: Time, interface: u32, bytes: &[u8]) -> io::Result<()> {
-        let kept = &bytes[..bytes.len().min(SNAP)];
-        self.write(at, interface, kept, u32::try_from(bytes.len()).unwrap_or(u32::MAX))
+        self.directed(at, interface, None, bytes)
     }
 
-    fn write(&mut self, at: Time, interface: u32, bytes: &[u8], length: u32) -> io::Result<()> {
+    /// The same, with the way that it went where an interface has packets of both.
+    pub fn directed(&mut self, at: Time, interface: u32, way: Option<Way>, bytes: &[u8]) -> io::Result<()> {
+        let kept = &bytes[..bytes.len().min(SNAP)];
+        self.write(at, interface, way, kept, u32::try_from(bytes.len()).unwrap_or(u32::MAX))
+    }
+
+    fn write(
+        &mut self,
+        at: Time,
+        interface: u32,
+        way: Option<Way>,
+        bytes: &[u8],
+        length: u32,
+    ) -> io::Result<()> {
         let stamp = self.began_ns.saturating_add(at.as_nanos());
         let padding = bytes.len().next_multiple_of(4) - bytes.len();
-        let whole = (32 + bytes.len() + padding) as u32;
+        // flags, four bytes; end of options
+        let options = way.map_or([0; 12], |way| [2, 0, 4, 0, way as u8, 0, 0, 0, 0, 0, 0, 0]);
+        let options = if way.is_some() { &options[..] } else { &[] };
+        let whole = (32 + bytes.len() + padding + options.len()) as u32;
         let mut head = [0u8; 28];
         for (place, word) in head.chunks_exact_mut(4).zip([
             6,
@@ -100,6 +124,7 @@ impl<W: Write> Capture<W> {
         self.out.write_all(&head)?;
         self.out.write_all(bytes)?;
         self.out.write_all(&[0; 3][..padding])?;
+        self.out.write_all(options)?;
         self.out.write_all(&whole.to_le_bytes())?;
         self.packets += 1;
         Ok(())
@@ -175,5 +200,18 @@ mod tests {
         assert_eq!(stamp, 6_000_000_007);
         assert_eq!((word(packet, 12), word(packet, 16)), (5, 5));
         assert_eq!(packet[20..28], [1, 2, 3, 4, 5, 0, 0, 0]);
+        assert_eq!(packet.len(), 28);
+    }
+
+    #[test]
+    fn a_packet_says_which_way_it_went_where_its_interface_does_not() {
+        let mut capture = Capture::new(Vec::new(), ["face"], 0).expect("memory");
+        capture.directed(Time::ZERO, 0, Some(Way::In), &[1, 2, 3, 4]).expect("memory");
+        capture.directed(Time::ZERO, 0, Some(Way::Out), &[5]).expect("memory");
+        let bytes = capture.finish().expect("memory");
+        let blocks = blocks(&bytes);
+        // behind the padded packet: the option of flags, of four bytes, and the end of options
+        assert_eq!(blocks[2].1[24..], [2, 0, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(blocks[3].1[24..], [2, 0, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
     }
 }

@@ -21,6 +21,7 @@ def forward(
     key: Path | None = None,
     node: str | None = None,
     example: bool = False,
+    pcap: Path | None = None,
     json: bool = False,
 ) -> int:
     """Forward named data between hosts and programs, with any strategy and link part of the catalogue, until Ctrl-C.
@@ -41,6 +42,8 @@ def forward(
         The name of this forwarder in the controller's network.
     example
         Print settings to start from, and nothing else.
+    pcap
+        Write what all faces send and receive to this file, for Wireshark with the dissector in thalweg/wireshark.
     json
         Print one JSON object at the end.
     """
@@ -74,7 +77,7 @@ def forward(
         if any(value is not None for value in given.values()):
             known = {name: value for name, value in given.items() if value is not None}
             table["controller"] = {**table.get("controller", {}), **known}
-        stats = library.forward(table, told=told)
+        stats = library.forward(table, told=told, pcap=pcap)
     except TransferError as error:
         raise Refusal(str(error), error.hint) from error
     except ValueError as error:
@@ -85,6 +88,10 @@ def forward(
         show_json(stats)
     else:
         _print(stats)
+        if stats.get("capture_failure"):
+            console(error=True).print(
+                f"note: the capture is not complete: {stats['capture_failure']}", style="yellow"
+            )
     return 0
 
 

@@ -1,5 +1,6 @@
 //! The loop of a forwarder: take in what came, do what is due, wait.
 
+use std::net::SocketAddr;
 use std::ops::Range;
 
 use units::{Duration, Time};
@@ -17,6 +18,11 @@ pub trait Surroundings: Frames {
 
     /// Puts what has come into `inbox`, up to a batch.
     fn receive(&mut self, inbox: &mut Inbox);
+
+    /// Its own address towards a peer; `None` where nobody knows.
+    fn end_towards(&self, _peer: SocketAddr) -> Option<SocketAddr> {
+        None
+    }
 }
 
 /// What came.
@@ -46,6 +52,14 @@ impl Inbox {
     /// Adds that a program has gone.
     pub fn gone(&mut self, from: Place) {
         self.found.push((Arrival::Gone(from), 0..0));
+    }
+
+    /// The frames, and where they came from.
+    pub fn frames(&self) -> impl Iterator<Item = (Place, &[u8])> {
+        self.found.iter().filter_map(|(arrival, at)| match arrival {
+            Arrival::Frame(from) => Some((*from, &self.bytes[at.clone()])),
+            Arrival::Gone(_) => None,
+        })
     }
 
     /// How many things came.

@@ -15,6 +15,7 @@ use wire::ndn::{LONGEST_FRAME, frame_length};
 
 use super::drive::{Inbox, Surroundings};
 use super::{Error, Frames, Place};
+use crate::udp::address_towards;
 
 /// Where a forwarder listens.
 #[derive(Clone, Debug, Default)]
@@ -308,6 +309,14 @@ impl Surroundings for Sockets {
         self.receive_control(inbox);
         self.receive_datagrams(inbox);
         self.receive_streams(inbox);
+    }
+
+    fn end_towards(&self, peer: SocketAddr) -> Option<SocketAddr> {
+        let here = plain(self.udp_address()?);
+        match here.ip().is_unspecified() {
+            true => address_towards(peer).map(|ip| SocketAddr::new(ip, here.port())),
+            false => Some(here),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use contract::Ecn;
 use wire::checksum;
 
 use super::*;
+use crate::forward::{self, Frames, Inbox, Surroundings};
 use crate::ndn::{Broken, Carrier};
 use crate::{Batch, End, Recorder, Tapped};
 
@@ -28,6 +29,8 @@ impl Write for Page {
 struct Seen {
     interface: u32,
     at_ns: u64,
+    /// 1 for received, 2 for sent; 0 where its interface says it.
+    way: u32,
     bytes: Vec<u8>,
 }
 
@@ -44,6 +47,12 @@ fn packets(page: &Page) -> Vec<Seen> {
             seen.push(Seen {
                 interface: word(at + 8),
                 at_ns: u64::from(word(at + 12)) << 32 | u64::from(word(at + 16)),
+                // behind the packet, the head of the option and its four bytes
+                way: if length > 32 + kept.next_multiple_of(4) {
+                    word(at + 32 + kept.next_multiple_of(4))
+                } else {
+                    0
+                },
                 bytes: page[at + 28..at + 28 + kept].to_vec(),
             });
         }
@@ -92,7 +101,7 @@ fn what_one_end_sent_is_what_the_other_received() {
     let came_there: Vec<Seen> = received
         .iter()
         .filter(|p| p.interface == 1)
-        .map(|p| Seen { interface: 0, at_ns: p.at_ns - 2 - 10_000_000, bytes: p.bytes.clone() })
+        .map(|p| Seen { interface: 0, at_ns: p.at_ns - 2 - 10_000_000, ..p.clone() })
         .collect();
     assert_eq!(left_here[..came_there.len()], came_there);
     for packet in &sent {
@@ -223,4 +232,78 @@ fn frames_of_named_data_are_datagrams_to_the_port_where_dissectors_look() {
             assert_eq!(read(&packet.2), (from, to, Ecn::NotCapable, &content[..]));
         }
     }
+}
+
+/// Faces of a forwarder: what comes, once, and how many frames are taken.
+struct Faces(Vec<(forward::Place, Vec<u8>)>, usize);
+
+impl Frames for Faces {
+    fn send(&mut self, _to: forward::Place, _frame: &[u8]) -> bool {
+        self.1 = self.1.saturating_sub(1);
+        self.1 > 0
+    }
+    fn waiting(&mut self, _to: forward::Place) -> u64 {
+        7
+    }
+}
+
+impl Surroundings for Faces {
+    fn now(&mut self) -> Time {
+        Time::from_nanos(self.1 as u64)
+    }
+    fn wait(&mut self, _until: Time) {}
+    fn receive(&mut self, inbox: &mut Inbox) {
+        self.0.drain(..).for_each(|(from, frame)| inbox.frame(from, &frame));
+    }
+    fn end_towards(&self, peer: SocketAddr) -> Option<SocketAddr> {
+        Some(SocketAddr::from(([10, 0, 0, 1], peer.port() + 1)))
+    }
+}
+
+#[test]
+fn frames_of_a_forwarder_have_the_interface_of_their_face_and_their_direction() {
+    use forward::Place::{App, Program, Udp};
+    let host = |n: u8| SocketAddr::from(([10, 0, 0, n], 7000 + u16::from(n)));
+    let links = [("core".to_owned(), host(2)), ("edge".to_owned(), host(3))];
+    let page = Page::default();
+    let recorder = Recorder::of_forwarder(page.clone(), &links, 1000).expect("memory");
+    let came = vec![
+        (Udp(host(3)), b"edge".to_vec()),
+        (Udp(host(9)), b"stranger".to_vec()),
+        (Program(1), b"first".to_vec()),
+        (Program(9174), b"again".to_vec()),
+        (App(0), b"inside".to_vec()),
+    ];
+    let mut faces = Tapped::new(Faces(came, 5), Some(recorder));
+    let mut inbox = Inbox::default();
+    faces.receive(&mut inbox);
+    assert_eq!(inbox.len(), 5, "the forwarder gets all");
+    let taken =
+        [Udp(host(2)), Program(2), App(0), Udp(host(3)), Udp(host(2))].map(|to| faces.send(to, b"out"));
+    assert_eq!((taken, faces.waiting(Program(1))), ([true, true, true, true, false], 7));
+    assert_eq!(faces.finish().map(|captured| captured.packets), Some(7));
+    faces.send(Udp(host(2)), b"after the end");
+    let loopback = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
+    let own = |n: u8| SocketAddr::from(([10, 0, 0, 1], host(n).port() + 1));
+    let seen: Vec<_> = packets(&page);
+    let seen: Vec<_> = seen
+        .iter()
+        .map(|packet| {
+            let (from, to, _, content) = read(&packet.bytes);
+            (packet.interface, packet.at_ns, packet.way, (from, to), content)
+        })
+        .collect();
+    let forwarder = loopback(6363);
+    assert_eq!(
+        seen,
+        [
+            (1, 1005, 1, (host(3), own(3)), &b"edge"[..]),
+            (2, 1005, 1, (host(9), own(9)), b"stranger"),
+            (3, 1005, 1, (loopback(56_363), forwarder), b"first"),
+            (3, 1005, 1, (loopback(56_363), forwarder), b"again"),
+            (0, 1005, 2, (own(2), host(2)), b"out"),
+            (3, 1004, 2, (forwarder, loopback(56_364)), b"out"),
+            (1, 1002, 2, (own(3), host(3)), b"out"),
+        ]
+    );
 }
