@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import shutil
 import signal
+import socket
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +21,9 @@ from thalweg import _native, forward
 from thalweg.cli import call, ndn_forward
 from thalweg.cli.out import Refusal
 from thalweg.papers.mircc import live, scenarios
+
+LONGEST_S = 120
+"""What every process of a test is given at most."""
 
 LINK = {"name": "core", "to": "127.0.0.1:9", "rate": "12 Mbit/s"}
 
@@ -58,7 +67,7 @@ class Slow:
     def stop(self) -> None:
         self.stopped.set()
 
-    def run(self, _settings: str, _control: Slow) -> str:
+    def run(self, _settings: str, _control: Slow, _pcap: str | None) -> str:
         assert self.looked_at.wait(60)
         os.kill(os.getpid(), self.asked)
         assert self.stopped.wait(60)
@@ -151,3 +160,137 @@ def test_what_is_measured_of_pairs_is_told_for_both_worlds() -> None:
     assert rows[0]["c1_both"] == rows[1]["c1_both"] == pytest.approx(600, rel=0.1)
     assert (rows[0]["late_p99_ms"], rows[1]["late_p99_ms"]) == (None, 2.0)
     assert len(live.picture([pair]).axes) == 2
+
+
+def port() -> int:
+    """A port of the loopback device that nobody uses."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        number: int = free.getsockname()[1]
+        return number
+
+
+def table(host: str, rates: dict[str, str], ports: dict[str, int], folder: Path) -> str:
+    """Settings of a forwarder with PCON: a link to each neighbour, and routes over those that are nearer to the producer."""
+    lines = [
+        "[listen]",
+        f'udp = "127.0.0.1:{ports[host]}"',
+        f'unix = "{folder / host}.sock"',
+        "[forwarder]",
+        'strategy = "pcon"',
+        'link = "pcon"',
+    ]
+    order = {"a": 0, "r1": 1, "r2": 1, "p": 2}
+    for other, rate in rates.items():
+        lines += ["[[links]]", f'name = "{other}"', f'to = "127.0.0.1:{ports[other]}"', f'rate = "{rate}"']
+        lines += ['delay = "5 ms"', "buffer = 200"]
+        if order[other] > order[host]:
+            lines += ["[[routes]]", 'prefix = "/film"', f'link = "{other}"']
+    return "\n".join(lines) + "\n"
+
+
+def test_a_file_goes_through_a_network_of_processes_by_two_ways(tmp_path: Path) -> None:
+    """Four forwarders, a producer and a consumer, each a process; from `a` to `p` two ways of 8 and 4 Mbit/s."""
+    wires = {
+        "a": {"r1": "8 Mbit/s", "r2": "4 Mbit/s"},
+        "r1": {"a": "8 Mbit/s", "p": "50 Mbit/s"},
+        "r2": {"a": "4 Mbit/s", "p": "50 Mbit/s"},
+        "p": {"r1": "50 Mbit/s", "r2": "50 Mbit/s"},
+    }
+    ports = {host: port() for host in wires}
+    file, copy = tmp_path / "film", tmp_path / "copy"
+    file.write_bytes(random.Random(5).randbytes(3_000_000))
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start(*words: object) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "thalweg", "ndn", *map(str, words)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        running.append(process)
+        return process
+
+    def end(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+        out, err = process.communicate(timeout=LONGEST_S)
+        assert out, err.decode()
+        said: dict[str, Any] = json.loads(out)
+        return said
+
+    def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
+        last = time.monotonic() + LONGEST_S
+        while not path.exists():
+            assert process.poll() is None, process.communicate()[1].decode()
+            assert time.monotonic() < last, path
+            time.sleep(0.02)
+
+    try:
+        forwarders = {}
+        for host, rates in wires.items():
+            settings_file = tmp_path / f"{host}.toml"
+            settings_file.write_text(table(host, rates, ports, tmp_path))
+            pcap = ["--pcap", tmp_path / "a.pcapng"] if host == "a" else []
+            forwarders[host] = start("forward", settings_file, "--json", "--seconds", LONGEST_S, *pcap)
+        for host, process in forwarders.items():
+            wait_for(tmp_path / f"{host}.sock", process)
+        producer = start(
+            "put", "/film", file, "--face", f"unix://{tmp_path}/p.sock", "--segment", 1000, "--json"
+        )
+        assert producer.stderr is not None
+        assert producer.stderr.readline().startswith(b"serving"), "it has registered"
+        words = [
+            "get",
+            "/film",
+            "-o",
+            copy,
+            "--face",
+            f"unix://{tmp_path}/a.sock",
+            "--scheme",
+            "pcon",
+            "--json",
+        ]
+        fetched = end(start(*words))
+        for process in (producer, *forwarders.values()):
+            process.send_signal(signal.SIGINT)
+        served = end(producer)
+        stood = {host: end(process) for host, process in forwarders.items()}
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+    assert fetched["whole"], fetched
+    assert copy.read_bytes() == file.read_bytes()
+    assert served["segments"] >= 3000
+    faces = {face["name"]: face for face in stood["a"]["faces"]}
+    near, far = faces["r1"]["frames_received_bytes"], faces["r2"]["frames_received_bytes"]
+    assert near > far > 50_000, "both ways carry some of it"
+    assert near + far > 3_000_000
+    assert fetched["marks"] > 0, "queues stood, and said so"
+    for host, stats in stood.items():
+        assert stats["pending"] == stats["queued_bytes"] == stats["refused_for_room"] == 0, host
+        assert [face["frames_malformed"] for face in stats["faces"]] == [0] * len(stats["faces"]), host
+    frames = sum(face["frames_received"] + face["frames_sent"] for face in stood["a"]["faces"])
+    assert stood["a"]["capture_failure"] is None
+    # those of programs that have gone are in the capture, and no longer among the faces
+    assert stood["a"]["captured"] > frames > 6000
+    tool = shutil.which("tshark")
+    if tool is None:
+        pytest.skip("there is no tshark to read the capture with")
+    lua = Path(forward.__file__).parent / "wireshark" / "ndn.lua"
+
+    def count(rule: str) -> int:
+        command = [tool, "-X", f"lua_script:{lua}", "-r", str(tmp_path / "a.pcapng")]
+        command += ["-o", "udp.check_checksum:TRUE", "-d", f"udp.port=={ports['a']},ndn", "-Y", rule]
+        return len(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
+
+    assert count("_ws.malformed || udp.checksum.status == 0") == 0
+    for name in ("r1", "r2"):
+        assert (
+            count(f'frame.interface_name == "{name}"')
+            == faces[name]["frames_received"] + faces[name]["frames_sent"]
+        )
+        received = f'frame.interface_name == "{name}" && frame.p2p_dir == 1'
+        assert (
+            count(received) == count(f'{received} && ndn.packet == "Data"') == faces[name]["frames_received"]
+        )
+    assert (
+        count('frame.interface_name == "programs" && ndn.packet == "Interest" && udp.dstport == 6363') >= 3000
+    )
+    assert count('frame.interface_name == "strangers"') == 0

@@ -39,7 +39,8 @@ fn is_status(name: NameView<'_>) -> bool {
 }
 
 impl Node {
-    /// An Interest for the forwarder itself. Only programs on this host may command; neighbours' commands are refused, strangers' ignored.
+    /// An Interest for the forwarder itself. Only programs on this host may command; neighbours' commands are refused, strangers'
+    /// and endless ones ignored.
     pub(super) fn take_command(
         &mut self,
         face: FaceId,
@@ -49,7 +50,7 @@ impl Node {
         frames: &mut dyn Frames,
     ) {
         // an answer is longer than the question, and a stranger's address may be somebody else's
-        if self.is_stranger(face) {
+        if self.is_stranger(face) || interest.name.bytes().len() > LONGEST_COMMAND {
             return self.count_command(false);
         }
         let mut content = Vec::new();
@@ -173,5 +174,7 @@ fn face_number(face: FaceId) -> u64 {
     u64::from(face.0) + 1
 }
 
+/// The longest name of a command, in bytes: with an answer that says it twice it still is a packet.
+const LONGEST_COMMAND: usize = 4000;
 /// What of a status fits into one Data packet.
 const LONGEST_STATUS: usize = 8000;

@@ -11,7 +11,7 @@ use contract::{
 use schemes::{AnyControl, Build};
 use stack::ndn::{Consumer, ConsumerConfig, Timeout};
 use units::{Bytes, Duration, Rate, Time};
-use wire::ndn::{Data, Digest, Interest, LinkHeader, Name, NameView, kind};
+use wire::ndn::{Data, Digest, Interest, LinkHeader, LinkPacket, Name, NameView, kind};
 
 use super::ask::{LOOK, after};
 use super::find::{Found, find};
@@ -202,7 +202,7 @@ fn run<C: Carrier>(
     control.segments.store(1, Ordering::Relaxed);
     let payload = Bytes::new(first.content.len().max(1) as u64);
     let config = ConsumerConfig {
-        data: Bytes::new(found.first.len() as u64),
+        data: Bytes::new(found.first.len() as u64 + around()),
         size: payload * found.last,
         lifetime: wanted.lifetime,
         initial_window: wanted.initial_window,
@@ -287,6 +287,15 @@ fn run<C: Carrier>(
     fetched.window = window_of(machine.endpoint.law());
     fetched.meter = machine.meter;
     result
+}
+
+/// What a Data packet takes on the way beside itself, in bytes: a link packet with a label, and headers of UDP and IPv4. Consumers that are
+/// told a rate would ask for more than links carry if they reckoned without it.
+fn around() -> u64 {
+    let mut frame = Vec::new();
+    LinkPacket::whole(LinkHeader { label: Label([u64::MAX; 4]), ..LinkHeader::default() }, &[0; 1000])
+        .write(&mut frame);
+    (frame.len() - 1000 + wire::UDP_HEADERS) as u64
 }
 
 /// The names of one file's segments, to and from the machine's numbers.

@@ -112,6 +112,21 @@ fn strangers_commands_are_not_answered() {
 }
 
 #[test]
+fn commands_that_are_too_long_for_an_answer_do_nothing() {
+    let mut bench = Bench::new(settings());
+    for (length, routes) in [(3500, 3), (4500, 3)] {
+        let mut frame = Vec::new();
+        let prefix = name(&format!("/p/{}", "x".repeat(length)));
+        command(true, ("rib", "register"), &Arguments::route(prefix), 1, 1, &mut frame);
+        bench.node.on_frame(PROGRAM, &frame, at(1), &mut bench.left);
+        assert_eq!(bench.node.stats().routes, routes);
+    }
+    assert_eq!((bench.left.0.len(), bench.strays().commands, bench.strays().refused_commands), (1, 1, 1));
+    let (_, answer) = bench.left.0.pop().expect("the first is answered");
+    assert!(Data::read(LinkPacket::read(&answer).expect("a link packet").fragment).is_ok());
+}
+
+#[test]
 fn routes_of_programs_are_bounded() {
     let limits = Limits { routes: 5, ..Limits::default() };
     let mut bench = Bench::new(Settings { limits, ..settings() });
