@@ -279,7 +279,8 @@ impl Post {
         session.min(self.machine.as_ref().map_or(Time::NEVER, Outpost::wake))
     }
 
-    fn say(&mut self, word: Word<'_>, now: Time, outer: &mut impl Outer) {
+    /// Says something, where there is somebody to say it to.
+    pub(super) fn say(&mut self, word: Word<'_>, now: Time, outer: &mut impl Outer) {
         if let Some(line) = &mut self.line {
             line.say(word, Ecn::NotCapable, now, outer, &mut self.trains, &mut self.stats);
         }

@@ -8,13 +8,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use contract::{Count, Hop, Label, NameId, Names, Net, NodeId, Order, PortId, Setup, Way};
+use contract::{Control as Spoken, Count, Hop, Label, NameId, Names, Net, NodeId, Order, PortId, Setup, Way};
 use stack::ndn::ConsumerConfig;
 use stack::sdn::Config;
 use units::{Bytes, Duration, Rate, Time};
 use wire::stream::{Datagram, Reason, Said, Word};
 
-use super::{Control, Network, Settings, Stats, control};
+use super::{Control, Network, Post, Settings, Stats, control};
 use crate::forward::{
     self, App, ControllerSettings, Frames, Inbox, LinkSettings, Node, Place as Face, RouteSettings,
     Surroundings, drive,
@@ -262,9 +262,13 @@ fn done<T>(thread: JoinHandle<T>) -> T {
     thread.join().expect("it ends")
 }
 
+/// The places of the three hosts and of the controller. A test makes all its places before anything runs.
+fn places(net: &Virtual) -> [Place; 4] {
+    [1, 2, 3, CONTROLLER].map(|host| net.place(address(host), ms(0)))
+}
+
 /// The hosts of the tests but `r1`, which is `host`, and a controller; what `r1` and the controller say at the end.
-fn run_with(net: &Virtual, host: Host, span: Duration) -> (Ended, Stats) {
-    let places = [1, 2, 3, CONTROLLER].map(|host| net.place(address(host), ms(0)));
+fn run_at(places: [Place; 4], host: Host, span: Duration) -> (Ended, Stats) {
     let [first, second, third, central] = places;
     let hosts = [
         forwarder_at(first, host, span),
@@ -277,7 +281,7 @@ fn run_with(net: &Virtual, host: Host, span: Duration) -> (Ended, Stats) {
 }
 
 fn run(net: &Virtual, span: Duration) -> (Ended, Stats) {
-    run_with(net, r1(net.now() + ms(500)), span)
+    run_at(places(net), r1(net.now() + ms(500)), span)
 }
 
 /// Bytes of a link that is busy for so long.
@@ -319,7 +323,7 @@ fn nobody_else_moves_anything_who_repeats_changes_or_forges_orders() {
         changed.bytes[20] ^= 1;
         // somebody who sees the traffic knows the session, and guesses the key
         let hops = contract::Hops::new(&[Hop { port: PortId(0), cost: 0 }]);
-        let word = contract::Control::Order(Order::NextHops { prefix: FILM, hops });
+        let word = Spoken::Order(Order::NextHops { prefix: FILM, hops });
         let said = Said { sent_at: passing.at, label: Label([u64::MAX - 1, 0, 0, 0]), word };
         let mut forged = Passing { bytes: Vec::new(), ..passing.after(ms(1)) };
         Datagram { session, number: 1 << 40, word: Word::Control(said) }.write(&mut forged.bytes);
@@ -392,7 +396,7 @@ fn a_forwarder_that_begins_anew_gets_new_orders() {
 fn who_stands_nowhere_or_knows_no_secret_gets_no_orders_and_forwards_all_the_same() {
     let net = Virtual::plain(ms(1));
     let elsewhere = Host { node: "r9", ..r1(net.now() + ms(500)) };
-    let (r1, central) = run_with(&net, elsewhere, secs(8));
+    let (r1, central) = run_at(places(&net), elsewhere, secs(8));
     let outpost = r1.outpost();
     assert_eq!((outpost.connected, outpost.sent_away), (false, Some(Reason::Unknown)));
     // it asks again now and then
@@ -404,7 +408,7 @@ fn who_stands_nowhere_or_knows_no_secret_gets_no_orders_and_forwards_all_the_sam
 
     let net = Virtual::plain(ms(1));
     let stranger = Host { secret: Secret::new("another"), ..self::r1(net.now() + ms(500)) };
-    let (r1, central) = run_with(&net, stranger, secs(8));
+    let (r1, central) = run_at(places(&net), stranger, secs(8));
     assert_eq!((r1.outpost().connected, r1.outpost().sessions), (false, 0));
     assert!(central.refused.forged > 3 && central.nodes[0].at.is_none());
     assert!(r1.second() == 0.0 && r1.bytes_in[0] > carried(secs(6)));
@@ -414,9 +418,10 @@ fn who_stands_nowhere_or_knows_no_secret_gets_no_orders_and_forwards_all_the_sam
 fn of_two_that_say_they_are_one_the_first_stays() {
     let net = Virtual::plain(ms(1));
     let span = secs(8);
-    let double = net.place(address(4), ms(1500));
+    let (places, double) = (places(&net), net.place(address(4), ms(1500)));
+    let start = net.now() + ms(500);
     let double = forwarder_at(double, Host { chance: 4, ..producer("r2", "first") }, secs(6));
-    let (r1, central) = run(&net, span);
+    let (r1, central) = run_at(places, self::r1(start), span);
     let double = done(double);
     assert_eq!((double.outpost().connected, double.outpost().orders), (false, 0));
     assert_eq!((central.nodes[1].at, central.begun), (Some(address(2)), 1));
@@ -426,8 +431,8 @@ fn of_two_that_say_they_are_one_the_first_stays() {
 #[test]
 fn a_receiver_that_calls_a_controller_is_told_that_they_do_not_fit() {
     let net = Virtual::plain(ms(1));
-    let mut caller = net.place(address(5), ms(0));
-    let central = controller_at(net.place(address(CONTROLLER), ms(0)), settings(), secs(2));
+    let [mut caller, central] = [5, CONTROLLER].map(|host| net.place(address(host), ms(0)));
+    let central = controller_at(central, settings(), secs(2));
     let receiver = thread::spawn(move || {
         let meet = Meet::Call(address(CONTROLLER));
         let settings = crate::Settings { meet, secret: secret(), limits: Limits::default() };
@@ -436,6 +441,73 @@ fn a_receiver_that_calls_a_controller_is_told_that_they_do_not_fit() {
     });
     assert_eq!(done(receiver), End::Refused(Reason::Mismatch));
     assert_eq!(done(central).nodes.iter().filter(|node| node.at.is_some()).count(), 0);
+}
+
+/// An outpost in a thread that says these words as soon as it has its task, and then lives on until `span` is over.
+fn liar_at(mut place: Place, words: Vec<Spoken>, span: Duration) -> JoinHandle<()> {
+    thread::spawn(move || {
+        let now = place.now();
+        let mut post = Post::new("r1", address(CONTROLLER), &secret(), Limits::default(), now, &mut place);
+        let (mut batch, mut words) = (Batch::new(1 << 16), words.into_iter());
+        while place.now() < now + span {
+            while place.receive(&mut batch) {
+                for (from, _, bytes) in batch.iter() {
+                    let at = place.now();
+                    post.take(bytes, from, at, &mut place);
+                }
+            }
+            let at = place.now();
+            if post.is_told() {
+                for word in words.by_ref() {
+                    let said = Said { sent_at: at, label: Label::default(), word };
+                    post.say(Word::Control(said), at, &mut place);
+                }
+            }
+            post.turn(at, &mut place);
+            place.wait(at + ms(20));
+        }
+    })
+}
+
+#[test]
+fn an_outpost_speaks_of_its_own_ports_and_of_known_prefixes_only() {
+    let status = |port| {
+        Spoken::Status(contract::Status {
+            port: PortId(port),
+            rate: RATE,
+            load: 1,
+            occupancy: 0,
+            backlog: 0,
+            shares: 0,
+        })
+    };
+    let kept = |prefix, port| {
+        let hops = contract::Hops::new(&[Hop { port: PortId(port), cost: 1 }]);
+        Spoken::Kept(Order::NextHops { prefix: NameId(prefix), hops })
+    };
+    let lies = vec![
+        status(3),
+        // room would be made for as many
+        status(u32::MAX - 1),
+        Spoken::Shares { port: PortId(0), count: 4 },
+        Spoken::Signal { port: PortId(1) },
+        kept(2, 0),
+        kept(1, 1),
+        Spoken::Kept(Order::Route { to: R2, via: PortId(0) }),
+        Spoken::Kept(Order::Cap { port: PortId(3), rate: RATE }),
+        Spoken::Order(Order::Cap { port: PortId(0), rate: RATE }),
+        Spoken::Hello,
+    ];
+    let count = lies.len() as u64;
+    let net = Virtual::plain(ms(1));
+    let [place, central] = [1, CONTROLLER].map(|host| net.place(address(host), ms(0)));
+    let liar = liar_at(place, lies, secs(2));
+    let central = controller_at(central, settings(), secs(2));
+    done(liar);
+    let central = done(central);
+    assert_eq!((central.refused.misplaced, central.refused.total()), (count, count));
+    assert_eq!((central.nodes[0].at, central.meter.count(Count::Statuses)), (Some(address(1)), 0));
+    assert!(central.nodes.iter().all(|node| node.loads.is_empty()), "{:?}", central.nodes);
 }
 
 #[test]
