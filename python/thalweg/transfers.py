@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import secrets
 import socket
@@ -88,8 +89,13 @@ def send(
     `"20 Mbit/s"` and `"500 ms"`. What is sent and received is written to the capture file `pcap`. Raises `TransferError`.
     """
     called = name or (Path(path).name if path is not None else "stdin")
+    if group is not None:
+        group, interface, kind = _group(group, interface)
+        if family not in (0, kind):
+            raise TransferError(f"{group}: a group of the other kind of address than was asked for")
+        family = kind
     told = {
-        **_place(to, _family_of(group) or family, bind),
+        **_place(to, family, bind),
         "group": group,
         "receivers": receivers,
         "interface": interface,
@@ -147,7 +153,7 @@ def receive(
 
 def is_whole(result: dict[str, Any]) -> bool:
     """Whether all of it arrived: of a live stream too."""
-    return result["end"] == "complete" and not result["dropped"] and not result["late"]
+    return result["end"] == "complete" and not (result["dropped"] or result["late"] or result["missed"])
 
 
 def words_for(result: dict[str, Any], *, sending: bool) -> str:
@@ -158,7 +164,10 @@ def words_for(result: dict[str, Any], *, sending: bool) -> str:
             return "whole: every byte arrived, and its hash is right" if result["total_bytes"] else "whole"
         case "complete":
             gone = result["dropped"] + result["late"]
-            return f"not whole: {gone} pieces were too late"
+            said = [f"{gone} pieces were too late"] if gone else []
+            if result["missed"]:
+                said.append(f"{result['missed']} pieces had been sent before this receiver was there")
+            return f"not whole: {' and '.join(said)}"
         case "stopped":
             return "not whole: it was stopped"
         case "unanswered":
@@ -183,17 +192,59 @@ def _place(place: str, family: int, bind: str | None) -> dict[str, Any]:
     elif ":" in host:
         raise TransferError(f"{place}: an IPv6 address stands in brackets", f"[{host}]:{port}")
     if host:
-        return {"call": _addresses(host, port, family)[0]}
+        called = _addresses(host, port, family)[0]
+        if called.startswith("[fe80:") and "%" not in called:
+            raise TransferError(f"{host}: a link-local address needs the interface", f"[{host}%eth0]:{port}")
+        return {"call": called}
     if bind:
         return {"listen": [_addresses(bind, port, family)[0]]}
     both: dict[int, list[str]] = {socket.AF_INET: [f"0.0.0.0:{port}"], socket.AF_INET6: [f"[::]:{port}"]}
     return {"listen": both.get(family) or [address for listed in both.values() for address in listed]}
 
 
-def _family_of(group: str | None) -> int:
-    if group is None:
-        return 0
-    return socket.AF_INET6 if group.startswith("[") else socket.AF_INET
+def _group(group: str, interface: str | None) -> tuple[str, str | None, int]:
+    """Address and port of a group with the number of its zone, the interface, and the kind of address."""
+    host, _, port = group.rpartition(":")
+    if not port.isdigit() or not 0 < int(port) < 65536:
+        example = "[ff15::7]:9001" if "::" in group else "239.1.2.3:9001"
+        raise TransferError(f"{group}: no port from 1 to 65535", f"a group is written as {example}")
+    if not host.startswith("[") and ":" in host:
+        raise TransferError(f"{group}: an IPv6 address stands in brackets", f"[{host}]:{port}")
+    address, percent, zone = host.strip("[]").partition("%")
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError as error:
+        raise TransferError(f"{group}: {error}") from error
+    if not ip.is_multicast:
+        raise TransferError(f"{group}: the address of no group", "239.1.2.3:9001 and [ff15::7]:9001 are")
+    if isinstance(ip, ipaddress.IPv4Address):
+        return group, interface, socket.AF_INET
+    if percent:
+        zone = str(_index_of(zone))
+        if interface is not None and str(_index_of(interface)) != zone:
+            raise TransferError(f"{group}: the group is on another interface than {interface}")
+        interface = interface or zone
+    elif _scope(ip) <= LINK and interface is None:
+        raise TransferError(
+            f"{group}: a group of one link or one computer needs the interface", f"[{address}%eth0]:{port}"
+        )
+    return f"[{address}]:{port}", interface, socket.AF_INET6
+
+
+LINK = 2
+"""Scope of IPv6 groups that no router passes on."""
+
+
+def _scope(group: ipaddress.IPv6Address) -> int:
+    return group.packed[1] & 15
+
+
+def _index_of(interface: str) -> int:
+    try:
+        return int(interface) if interface.isdigit() else socket.if_nametoindex(interface)
+    except OSError as error:
+        known = ", ".join(name for _, name in socket.if_nameindex())
+        raise TransferError(f"{interface}: there is no such interface", f"there are {known}") from error
 
 
 def _addresses(host: str, port: str, family: int) -> list[str]:

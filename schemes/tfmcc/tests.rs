@@ -263,8 +263,8 @@ fn feedback_of_others_lowers_the_suppression_rate_until_the_round_ends() {
     assert_eq!(notes(&end, "round").len(), 1);
 }
 
-/// [RFC4654 §3.4], T = 600 ms at first, and 606 ms later, because packets are 100 ms apart: with the first word after T, at 2T
-/// without.
+/// [RFC4654 §3.4], T = 600 ms at first, and 624 ms later, because packets are 100 ms apart and R_max = 101 ms is said as 104 ms: with the
+/// first word after T, at 2T without.
 #[test]
 fn a_round_waits_for_somebody_to_speak() {
     let (mut end, mut law) = source();
@@ -283,13 +283,44 @@ fn a_round_waits_for_somebody_to_speak() {
     assert_eq!(quiet(&mut end, &mut law, ms(1399)), 1);
     tell(&mut end, &mut law, FAR, SAID);
     assert_eq!(header(&mut end, &law).round, 2);
-    // the next ends 1212 ms later
+    // the next ends 1248 ms later
     for at in (1500..2600).step_by(100) {
         end.run(&mut law, ms(at));
         tell(&mut end, &mut law, NEAR, SAID);
     }
-    assert_eq!(quiet(&mut end, &mut law, ms(2610)), 2);
-    assert_eq!(quiet(&mut end, &mut law, ms(2611)), 3);
+    assert_eq!(quiet(&mut end, &mut law, ms(2646)), 2);
+    assert_eq!(quiet(&mut end, &mut law, ms(2647)), 3);
+}
+
+/// [RFC4654 §3.4, §4.5]: T = 6·R_max at both ends. Packets say 130 ms as 136 ms, so that receivers draw their timers from 816 ms; one in
+/// five is above 98 % of T, and would be cancelled by a round of 780 ms.
+#[test]
+fn a_round_lasts_as_long_as_the_timers_that_receivers_draw() {
+    let (mut end, mut law) = source();
+    end.now = ms(300);
+    tell(&mut end, &mut law, NEAR, Said { rate: 1e6, age_ms: 130, ..SAID });
+    let said = header(&mut end, &law).r_max;
+    assert_eq!((law.r_max_s(), said.secs()), (0.13, 0.136));
+    end.run(&mut law, ms(815));
+    assert_eq!(header(&mut end, &law).round, 0);
+    end.run(&mut law, ms(816));
+    assert_eq!(header(&mut end, &law).round, 1);
+}
+
+/// [RFC4654 §3.4]: feedback for the current round lowers X_supp; what was said in the last one was still under way. It may limit the
+/// group nevertheless.
+#[test]
+fn a_late_word_of_the_last_round_silences_nobody_in_this_one() {
+    let (mut end, mut law) = source();
+    end.now = ms(200);
+    tell(&mut end, &mut law, NEAR, SAID);
+    end.run(&mut law, ms(600));
+    tell(&mut end, &mut law, FAR, Said { rate: 30e3, rounds_ago: 1, ..SAID });
+    assert_eq!(law.limiting(), Some(FAR));
+    let now = header(&mut end, &law);
+    assert_eq!((now.round, now.suppression), (1, RateCode::GREATEST));
+    tell(&mut end, &mut law, THIRD, Said { rate: 28e3, ..SAID });
+    assert_eq!(header(&mut end, &law).suppression, RateCode::nearest(0.9 * coded(28e3)));
 }
 
 /// [RFC4654 §3.2]
@@ -305,15 +336,15 @@ fn the_greatest_round_trip_time_rises_at_once_and_decays_by_a_tenth_per_round() 
     end.now = ms(500);
     fast(&mut end, &mut law, 130);
     near(law.r_max_s(), 0.13);
-    // a round with a greater one does not decay: it ends at 6 · 130 ms
-    end.run(&mut law, ms(780));
+    // a round with a greater one does not decay: it ends at 6 · 136 ms, as packets say it
+    end.run(&mut law, ms(816));
     near(law.r_max_s(), 0.13);
     fast(&mut end, &mut law, 40);
-    end.run(&mut law, ms(1560));
+    end.run(&mut law, ms(1632));
     near(law.r_max_s(), 0.117);
-    // R_peak holds it
+    // R_peak holds it, after 6 · 120 ms
     fast(&mut end, &mut law, 110);
-    end.run(&mut law, ms(1560 + 702));
+    end.run(&mut law, ms(1632 + 720));
     near(law.r_max_s(), 0.11);
 }
 
@@ -408,14 +439,14 @@ fn packets_bring_back_timestamps_in_the_order_of_need() {
     let echoed: Vec<_> = (0..3).map(|_| next(&mut end, &mut law)).collect();
     assert_eq!(echoed, [(NEAR, true), (THIRD, false), (NEAR, true)]);
     // once per round it goes first in any case
-    end.now = ms(230 + 607);
+    end.now = ms(230 + 625);
     tell(&mut end, &mut law, THIRD, unknown);
     assert_eq!(next(&mut end, &mut law), (NEAR, true));
     assert_eq!(next(&mut end, &mut law), (THIRD, false));
     // the time that it was held is added
     tell(&mut end, &mut law, NEAR, SAID);
-    end.now = ms(837 + 45);
-    assert_eq!(send(&mut end, &mut law).echo, Some(Echo { peer: NEAR, tr: Millis(882), clr: true }));
+    end.now = ms(855 + 45);
+    assert_eq!(send(&mut end, &mut law).echo, Some(Echo { peer: NEAR, tr: Millis(900), clr: true }));
 }
 
 #[test]

@@ -73,10 +73,10 @@ def into(tmp_path: Path) -> Path:
     return path
 
 
-def blocks(into: Path) -> int:
-    """Blocks of an unfinished file that are there: numbers of four bytes after a heading."""
+def blocks(into: Path, name: str = "film.bin") -> int:
+    """Blocks of an unfinished file that are there: numbers of four bytes after a heading, which has the name."""
     try:
-        return ((into / "film.bin.thalweg-state").stat().st_size - 90) // 4
+        return ((into / f"{name}.thalweg-state").stat().st_size - 112 - len(name)) // 4
     except FileNotFoundError:
         return 0
 
@@ -165,6 +165,57 @@ def test_a_file_goes_to_a_group(file: Path, tmp_path: Path) -> None:
     assert sent["stats"]["bytes"] < 2 * 3_000_000
 
 
+def test_a_member_of_a_group_that_was_killed_comes_back_and_counts_once(file: Path, tmp_path: Path) -> None:
+    at, group = port(), port()
+    folders = [tmp_path / str(number) for number in range(2)]
+    words = ("--group", f"239.255.77.8:{group}", "--receivers", 2, "--interface", "lo", "--scheme", "mca")
+    sender = start("send", file, f":{at}", "--bind", "127.0.0.1", *words, "--rate", "20 Mbit/s", "--json")
+
+    def receiver(folder: Path) -> subprocess.Popen[bytes]:
+        return start("recv", f"127.0.0.1:{at}", "--into", folder, "--interface", "127.0.0.1", "--json")
+
+    stays, killed = (receiver(folder) for folder in folders)
+    until(lambda: blocks(folders[1]) >= 2)
+    killed.kill()
+    killed.wait(LONGEST_S)
+    began = time.monotonic()
+    again = receiver(folders[1])
+    got, sent = [end(stays), end(again)], end(sender)
+    assert [sent["code"], *(said["code"] for said in got)] == [0, 0, 0], sent["said"]
+    assert all((folder / "film.bin").read_bytes() == file.read_bytes() for folder in folders)
+    assert got[1]["resumed_bytes"] >= 2 * BLOCK_BYTES
+    assert (sent["receivers"], sent["whole_receivers"]) == (2, 2)
+    assert [member["end"] for member in sent["members"]] == ["complete", "complete"]
+    assert sent["stats"]["sessions"] == 3
+    # the one that it was is not waited for
+    assert time.monotonic() - began < 50
+
+
+def test_a_file_goes_to_a_group_of_ipv6(file: Path, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m thalweg"
+    script = f"""
+        ip link set lo up
+        ip link add near type veth peer name far
+        ip link set near addrgenmode none up
+        ip link set far up
+        ip addr add fd00:7::1/64 dev near nodad
+        {command} recv [fd00:7::1]:9600 --into {tmp_path}/0 --interface near --json > {tmp_path}/got0 &
+        {command} recv [fd00:7::1]:9600 --into {tmp_path}/1 --interface near --json > {tmp_path}/got1 &
+        {command} send {file} :9600 --group '[ff12::7%near]:9601' --receivers 2 --scheme mca --json > {tmp_path}/sent
+        wait
+    """
+    process = subprocess.run(
+        ["unshare", "--net", "sh", "-ec", script], capture_output=True, timeout=LONGEST_S, check=False
+    )
+    if b"unshare failed" in process.stderr:
+        pytest.skip("the right to make network namespaces is missing")
+    assert process.returncode == 0, process.stderr.decode()
+    said = [json.loads((tmp_path / name).read_text()) for name in ("sent", "got0", "got1")]
+    assert [one["end"] for one in said] == ["complete"] * 3
+    assert said[0]["whole_receivers"] == 2
+    assert all((tmp_path / name / "film.bin").read_bytes() == file.read_bytes() for name in "01")
+
+
 def test_a_sender_that_slept_goes_on(file: Path, into: Path) -> None:
     at = port()
     receiver = start("recv", at, "--into", into, "--json")
@@ -230,6 +281,74 @@ def test_a_live_stream_arrives_in_order(tmp_path: Path) -> None:
     assert out == lines
 
 
+def test_a_stream_into_a_folder_goes_on_where_it_was(file: Path, into: Path) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    with file.open("rb") as source:
+        sender = start("send", "-", f"127.0.0.1:{at}", "--rate", "20 Mbit/s", "--json", stdin=source)
+        until(lambda: blocks(into, "stdin") >= 3)
+        receiver.kill()
+        receiver.wait(LONGEST_S)
+        got = end(start("recv", at, "--into", into, "--json"))
+        sent = end(sender)
+    assert (sent["code"], got["code"]) == (0, 0), sent["said"]
+    assert got["resumed_bytes"] >= 3 * 64 * 1000
+    assert (into / "stdin").read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("scheme", ["cvihis", "cubic"])
+def test_a_stream_into_a_pipe_that_is_gone_cannot_go_on_and_both_sides_say_so(
+    file: Path, scheme: str
+) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", "-")
+    words = ("--scheme", scheme, "--rate", "20 Mbit/s", "--json")
+    with file.open("rb") as source:
+        sender = start("send", "-", f"127.0.0.1:{at}", *words, stdin=source)
+        assert receiver.stdout is not None
+        assert len(receiver.stdout.read(1_000_000)) == 1_000_000
+        receiver.kill()
+        receiver.wait(LONGEST_S)
+        again = start("recv", at, "--into", "-")
+        out, err = again.communicate(timeout=LONGEST_S)
+        sent = end(sender)
+    assert (sent["code"], again.returncode) == (1, 1)
+    assert out == b""
+    assert "the beginning of the stream was gone, " in sent["said"]
+    assert "the sender ended it, since the beginning of the stream is gone" in err.decode()
+
+
+def test_a_live_stream_is_joined_where_it_is_and_what_is_missed_is_said(tmp_path: Path) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", "-")
+    words = ("--timely", "30 s", "--json")
+    sender = start("send", "-", f"127.0.0.1:{at}", *words, stdin=subprocess.PIPE)
+    assert sender.stdin is not None
+    assert receiver.stdout is not None
+    lines = [b"%06d\n" % number for number in range(600)]
+    # each line is a piece when it leaves before the next is written
+    for number, line in enumerate(lines[:200]):
+        sender.stdin.write(line)
+        sender.stdin.flush()
+        assert receiver.stdout.read(len(line)) == lines[number]
+    receiver.kill()
+    receiver.wait(LONGEST_S)
+    again = start("recv", at, "--into", "-")
+    # what leaves before the sender knows that nobody is there is lost
+    for line in lines[200:]:
+        sender.stdin.write(line)
+        sender.stdin.flush()
+        time.sleep(0.02)
+    sent, _ = sender.communicate(timeout=LONGEST_S)
+    out, err = again.communicate(timeout=LONGEST_S)
+    assert (sender.returncode, again.returncode) == (0, 1), err.decode()
+    missed = 600 - len(out) // len(lines[0])
+    assert 200 <= missed < 600
+    assert out == b"".join(lines[missed:])
+    assert f"not whole: {missed} pieces had been sent before this receiver was there" in err.decode()
+    assert json.loads(sent)["dropped"] == 0
+
+
 def test_ctrl_c_stops_and_keeps_what_was_written(file: Path, into: Path) -> None:
     at = port()
     receiver = start("recv", at, "--into", into, "--json")
@@ -265,6 +384,9 @@ def test_nobody_there_is_said(file: Path) -> None:
     assert (sent["code"], sent["said"]) == (1, "nothing was sent: no receiver answered")
 
 
+GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -277,6 +399,15 @@ def test_nobody_there_is_said(file: Path) -> None:
         (("send", __file__, "localhost:9", "--rate", "20"), '"20"'),
         (("send", __file__, "localhost:9", "--scheme", "cubic", "--timely", "1 s"), "needs one that paces"),
         (("send", __file__, "localhost:9", "--name", "../x"), "not the name of a file"),
+        (("send", __file__, "[fe80::1]:9"), "a link-local address needs the interface"),
+        (("recv", "[fe80::1]:9"), "[fe80::1%eth0]:9"),
+        ((*GROUP, "ff15::7:9001"), "an IPv6 address stands in brackets"),
+        ((*GROUP, "[ff12::7]:9001"), "a group of one link or one computer needs the interface"),
+        ((*GROUP, "[ff12::7%none7]:9001"), "none7: there is no such interface"),
+        ((*GROUP, "[ff15::7]"), "no port from 1 to 65535"),
+        ((*GROUP, "[ff15::7]:9001", "--interface", "none7"), "none7: there is no such interface"),
+        ((*GROUP, "239.1.2.3:9001", "-6"), "a group of the other kind of address"),
+        ((*GROUP, "192.0.2.1:9001"), "the address of no group"),
         (("recv", "9", "--into", __file__), "File exists"),
         (("recv", "9", "--into", "-", "--json"), "standard output"),
     ],

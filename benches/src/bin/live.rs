@@ -34,7 +34,8 @@ fn main() {
     let mut there = Udp::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a socket");
     let address = there.address().expect("an address");
     let offloads = there.offloads();
-    let settings = |meet| Settings { meet, secret: Secret::new("bench"), limits: live::Limits::default() };
+    let settings =
+        |meet| Settings { meet, secret: Secret::new("bench"), limits: live::Limits::default(), caller: None };
     let receiving = thread::spawn(move || {
         let mut accept = |offer: &wire::stream::Offer| {
             Ok(match offer.transport {

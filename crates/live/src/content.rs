@@ -7,6 +7,7 @@
 
 use contract::PeerId;
 use units::Time;
+use wire::stream::Reason;
 
 /// How a transfer stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +46,11 @@ pub trait Payload: Send {
 
     /// How it stands.
     fn standing(&self) -> Standing;
+
+    /// Where it cannot go on: what the other end is told of that.
+    fn reason(&self) -> Reason {
+        Reason::Storage
+    }
 }
 
 /// What becomes of the content of a paced scheme's packets.
@@ -93,6 +99,11 @@ pub trait ByteSource: Send {
 
     /// How it stands.
     fn standing(&self) -> Standing;
+
+    /// Where it cannot go on: what the other end is told of that.
+    fn reason(&self) -> Reason {
+        Reason::Storage
+    }
 }
 
 /// What becomes of a windowed scheme's byte stream.

@@ -50,7 +50,8 @@ const LEFT: usize = 65_536;
 /// Receivers call the address of `outer`; `settings.meet` is not looked at. Nothing is sent while no receiver is ready. `about` (at most
 /// [`wire::stream::ABOUT`] bytes) tells receiving applications what comes.
 ///
-/// Returns the outcome and how it ended with each receiver, in the order in which they left.
+/// Returns the outcome and how it ended with each receiver, in the order in which they left. A receiver that comes back is the one that it
+/// was, also in another process if that has its number ([`Settings::caller`]): it counts once, as it ended last.
 ///
 /// What goes wrong is the outcome's end: [`End::Failed`] where the address is of no group, the scheme does not carry this or the sizes are
 /// out of range; [`End::Silent`] where nobody is left for as long as the limits say, [`End::Unanswered`] where nobody came.
@@ -107,7 +108,8 @@ struct Gathering<'a, O> {
     ready: usize,
     /// Number of the next receiver.
     peers: u32,
-    left: Vec<Left>,
+    /// Who left, and what it called itself.
+    left: Vec<(u64, Left)>,
     /// Nobody is there since.
     alone_since: Time,
     glance_at: Time,
@@ -208,7 +210,8 @@ impl<'a, O: Outer> Gathering<'a, O> {
         self.control.progress.enter(Phase::Over);
         self.stats.ended_at = now;
         self.stats.overruns = self.trains.overruns;
-        (Outcome { end, stats: self.stats }, self.left)
+        let left = self.left.into_iter().map(|(_, left)| left).collect();
+        (Outcome { end, stats: self.stats }, left)
     }
 
     // ---- what comes
@@ -302,15 +305,18 @@ impl<'a, O: Outer> Gathering<'a, O> {
         if let Some(reason) = reason {
             return self.door.refuse(&hello, from, reason, self.outer, &mut self.stats);
         }
-        let peer = match again {
-            // it lost this end, and begins anew
-            Some((session, peer)) => {
+        let left = self.left.iter().position(|(caller, _)| *caller == hello.caller);
+        let peer = match (again, left) {
+            // it lost this end, or was started again, and begins anew
+            (Some((session, peer)), _) => {
                 if self.members.remove(&session).is_some_and(|member| member.ready) {
                     self.leave(peer);
                 }
                 peer
             }
-            None => {
+            // it had been given up, or had said goodbye
+            (None, Some(at)) => self.left.remove(at).1.peer,
+            (None, None) => {
                 self.peers += 1;
                 self.peers - 1
             }
@@ -350,7 +356,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
         }
         if self.left.len() < LEFT {
             let end = member.gone.map_or(end, |(end, _)| end);
-            self.left.push(Left { peer: member.peer, address: member.line.to, end });
+            self.left.push((member.caller, Left { peer: member.peer, address: member.line.to, end }));
         }
     }
 
@@ -403,7 +409,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
             return (said || now >= *until).then(|| end.clone());
         }
         match self.work.standing() {
-            Standing::Failed(why) => self.close(End::Failed(why), Reason::Storage, now),
+            Standing::Failed(why) => self.close(End::Failed(why), self.work.reason(), now),
             Standing::Whole => {
                 if let Some(total) = self.work.total() {
                     self.order(&Order::End { total }, now);

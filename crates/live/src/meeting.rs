@@ -67,11 +67,12 @@ impl Caller {
         to: SocketAddr,
         secret: &Secret,
         role: Role,
+        me: Option<u64>,
         offer: Option<Offer>,
         now: Time,
         outer: &mut impl Outer,
     ) -> Self {
-        let me = u64::from_be_bytes(draw(outer));
+        let me = me.unwrap_or_else(|| u64::from_be_bytes(draw(outer)));
         let mut caller = Self {
             to,
             secret: secret.clone(),

@@ -439,6 +439,13 @@ impl Work for Sending {
         }
     }
 
+    fn reason(&self) -> Reason {
+        match &self.cargo {
+            Cargo::Paced(payload) => payload.reason(),
+            Cargo::Windowed(source) => source.reason(),
+        }
+    }
+
     fn total(&self) -> Option<u64> {
         Some(match self.cargo {
             Cargo::Paced(_) => self.sent,

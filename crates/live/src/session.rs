@@ -77,6 +77,11 @@ pub(crate) trait Work {
     /// How it stands.
     fn standing(&self) -> Standing;
 
+    /// Where it cannot go on: what the other end is told of that.
+    fn reason(&self) -> Reason {
+        Reason::Storage
+    }
+
     /// How many packets or bytes the flow had, where it has ended.
     fn total(&self) -> Option<u64>;
 
@@ -138,7 +143,9 @@ pub(crate) fn run<O: Outer, W: Work>(
     let now = outer.now();
     let door = Door::new(&settings.secret, 1, outer);
     let caller = match settings.meet {
-        Meet::Call(to) => Some(Caller::new(to, &settings.secret, W::ROLE, work.offer(), now, outer)),
+        Meet::Call(to) => {
+            Some(Caller::new(to, &settings.secret, W::ROLE, settings.caller, work.offer(), now, outer))
+        }
         Meet::Listen => None,
     };
     let mut session = Session {
@@ -490,7 +497,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
         match self.work.standing() {
             Standing::Going => {}
             Standing::Failed(why) => {
-                open.line.order(Order::Close(Reason::Storage), now);
+                open.line.order(Order::Close(self.work.reason()), now);
                 open.closing = Some((End::Failed(why), now + GOODBYE));
             }
             Standing::Whole if W::ROLE == Role::Receiver => {

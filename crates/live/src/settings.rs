@@ -18,6 +18,9 @@ pub struct Settings {
     pub secret: Secret,
     /// Times and sizes.
     pub limits: Limits,
+    /// What this end calls itself where it calls, so that a program that is started again is taken for the one that it was; a number by chance
+    /// where not given.
+    pub caller: Option<u64>,
 }
 
 /// How the ends of a session find each other. Either may call.

@@ -43,7 +43,7 @@ pub struct Multicast {
     pub ttl: u8,
     /// Programs on this computer get it as well.
     pub loopback: bool,
-    /// The interface: one of its addresses (IPv4) or its index (IPv6). Which one the routes say when not given.
+    /// The interface. Which one the routes say when not given.
     pub interface: Interface,
 }
 
@@ -67,6 +67,34 @@ impl Default for Multicast {
 }
 
 impl Interface {
+    /// What people call an interface: its name, its number, or for IPv4 one of its addresses; for groups of IPv6, or of IPv4.
+    ///
+    /// # Errors
+    ///
+    /// There is none that is called so and has such an address; a sentence for people.
+    pub fn called(text: &str, ipv6: bool) -> Result<Self, String> {
+        let there = interfaces();
+        if let Ok(address) = text.parse::<Ipv4Addr>() {
+            return if ipv6 {
+                Err(format!(
+                    "{text}: groups of IPv6 need the interface's name or number, such as {}",
+                    listed(&there)
+                ))
+            } else {
+                Ok(Self::Address(address))
+            };
+        }
+        let meant = there.iter().find(|one| one.name == text || text.parse() == Ok(one.index));
+        let Some(meant) = meant else {
+            return Err(format!("{text}: there is no such interface; there are {}", listed(&there)));
+        };
+        if ipv6 {
+            return Ok(Self::Index(meant.index));
+        }
+        let address = meant.address.ok_or_else(|| format!("{text}: the interface has no IPv4 address"))?;
+        Ok(Self::Address(address))
+    }
+
     fn address(self) -> Ipv4Addr {
         if let Self::Address(address) = self { address } else { Ipv4Addr::UNSPECIFIED }
     }
@@ -158,6 +186,21 @@ impl Udp {
         }
     }
 
+    /// Looks whether there is a way to this group; nothing is sent by that.
+    ///
+    /// # Errors
+    ///
+    /// No route leads there, by the interface that was set, where one was.
+    pub fn seek(&self, group: SocketAddr) -> io::Result<()> {
+        let socket = Socket::new(Domain::for_address(group), Type::DGRAM, Some(Protocol::UDP))?;
+        match (group, self.multicast.interface) {
+            (SocketAddr::V4(_), Interface::Address(address)) => socket.set_multicast_if_v4(&address)?,
+            (SocketAddr::V6(_), Interface::Index(index)) => socket.set_multicast_if_v6(index)?,
+            _ => {}
+        }
+        socket.connect(&SockAddr::from(group))
+    }
+
     /// Datagrams that one call can send, and that one buffer can bring: more than 1 where the system cuts and joins.
     pub fn offloads(&self) -> (usize, usize) {
         (self.state.max_gso_segments(), self.state.gro_segments())
@@ -242,11 +285,18 @@ impl Outer for Udp {
         let socket = Socket::new(Domain::for_address(group), Type::DGRAM, Some(Protocol::UDP))?;
         // several receivers of one computer
         socket.set_reuse_address(true)?;
-        socket.bind(&SockAddr::from(group))?;
         let interface = self.multicast.interface;
-        match group.ip() {
-            IpAddr::V4(ip) => socket.join_multicast_v4(&ip, &interface.address())?,
-            IpAddr::V6(ip) => socket.join_multicast_v6(&ip, interface.index())?,
+        match group {
+            SocketAddr::V4(at) => {
+                socket.bind(&SockAddr::from(at))?;
+                socket.join_multicast_v4(at.ip(), &interface.address())?;
+            }
+            SocketAddr::V6(mut at) => {
+                // a group of one link or one computer is another on each
+                at.set_scope_id(interface.index());
+                socket.bind(&SockAddr::from(at))?;
+                socket.join_multicast_v6(at.ip(), interface.index())?;
+            }
         }
         let socket: UdpSocket = socket.into();
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
@@ -281,6 +331,39 @@ pub(crate) fn address_towards(peer: SocketAddr) -> Option<IpAddr> {
     let asked = UdpSocket::bind((any, 0)).ok()?;
     asked.connect(peer).ok()?;
     Some(asked.local_addr().ok()?.ip())
+}
+
+/// An interface of this computer.
+struct There {
+    name: String,
+    index: u32,
+    /// Its first address of IPv4.
+    address: Option<Ipv4Addr>,
+}
+
+/// The interfaces of this computer, as far as the system tells of them.
+fn interfaces() -> Vec<There> {
+    let names = nix::net::if_::if_nameindex();
+    let names = names.iter().flat_map(|names| names.iter());
+    let mut there: Vec<There> = names
+        .map(|one| There {
+            name: one.name().to_string_lossy().into_owned(),
+            index: one.index(),
+            address: None,
+        })
+        .collect();
+    for one in nix::ifaddrs::getifaddrs().into_iter().flatten() {
+        let address = one.address.as_ref().and_then(|address| address.as_sockaddr_in()).map(|at| at.ip());
+        if let Some(meant) = there.iter_mut().find(|meant| meant.name == one.interface_name) {
+            meant.address = meant.address.or(address);
+        }
+    }
+    there
+}
+
+/// Their names, for people.
+fn listed(there: &[There]) -> String {
+    there.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {

@@ -23,7 +23,7 @@ fn bind(ip: std::net::IpAddr) -> Option<Udp> {
 }
 
 fn settings(meet: Meet) -> Settings {
-    Settings { meet, secret: Secret::new("of the tests"), limits: live::Limits::default() }
+    Settings { meet, secret: Secret::new("of the tests"), limits: live::Limits::default(), caller: None }
 }
 
 /// A flow from a sender that calls to a receiver that listens at `ip`.

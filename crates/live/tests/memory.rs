@@ -149,7 +149,7 @@ fn a_storm_of_strangers_takes_no_memory_and_gets_fewer_bytes_than_it_sent() {
         most: 0,
     };
     let limits = Limits { waits: Duration::from_secs(20), ..Limits::default() };
-    let settings = Settings { meet: Meet::Listen, secret: Secret::none(), limits };
+    let settings = Settings { meet: Meet::Listen, secret: Secret::none(), limits, caller: None };
     let mut asked = 0;
     let mut accept = |_: &Offer| {
         asked += 1;

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::{ParamList, ParamValue};
-use live::transfer::{Into, Receivers, Source, Tally, Task, keep};
+use live::transfer::{Identity, Into, Receivers, Source, Tally, Task, keep};
 use live::{
     Captured, Cargo, Control, End, Group, Interface, Left, Limits, Listening, Meet, Multicast, Outcome,
     Outer, Phase, Recorder, Scheme, Secret, Settings, Tapped, Udp, send_to_group,
@@ -64,15 +64,15 @@ impl Transfer {
             };
             let file = capture(&told)?;
             let Some((settings, socket)) = open(&told, &go_on)? else { return Ok(Remains::Stopped) };
+            let group = text(&told, "group").map(|group| group_at(group, &socket)).transpose()?;
             let mut socket = tap(socket, file)?;
-            let Some(group) = text(&told, "group") else {
+            let Some(address) = group else {
                 let outcome = live::send(&settings, &scheme, cargo, about, &mut socket, control);
                 return Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()));
             };
             let Cargo::Paced(payload) = cargo else {
                 return Err(format!("`{}` has a window, and a group needs a scheme that paces", scheme.name));
             };
-            let address = group.parse::<SocketAddr>().map_err(|error| format!("{group}: {error}"))?;
             let group = Group { address, most: MOST };
             let (outcome, left) =
                 send_to_group(&settings, &group, &scheme, payload, about, &mut socket, control);
@@ -88,9 +88,16 @@ impl Transfer {
         let left = py.detach(|| -> Result<Remains, String> {
             let go_on = || !control.stopped();
             let file = capture(&told)?;
-            let Some((settings, socket)) = open(&told, &go_on)? else { return Ok(Remains::Stopped) };
+            let Some((mut settings, mut socket)) = open(&told, &go_on)? else { return Ok(Remains::Stopped) };
+            let me = match (settings.meet, text(&told, "folder")) {
+                (Meet::Call(sender), Some(folder)) => {
+                    Some(Identity::of(Path::new(folder), text(&told, "name"), sender, &mut socket))
+                }
+                _ => None,
+            };
+            settings.caller = me.map(|me| me.number);
             let mut socket = tap(socket, file)?;
-            let mut into = Some(destination(&told)?);
+            let mut into = Some(destination(&told, me)?);
             let window = settings.limits.window;
             let mut accept = |offer: &live::Offer| match into.take() {
                 Some(into) => keep(offer, into, window, tally),
@@ -153,6 +160,7 @@ impl Transfer {
             "whole_receivers": told.whole,
             "dropped": told.dropped,
             "late": told.late,
+            "missed": told.missed,
             "name": told.name,
             "path": told.path,
             "notes": told.notes,
@@ -243,7 +251,7 @@ fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)
     if let Some(patience) = told["patience_s"].as_f64() {
         limits.patience = Duration::from_secs_f64(patience);
     }
-    let settings = |meet| Settings { meet, secret: secret.clone().unwrap_or_default(), limits };
+    let settings = |meet| Settings { meet, secret: secret.clone().unwrap_or_default(), limits, caller: None };
     if let Some(to) = text(told, "call") {
         let to = address(to)?;
         let mut socket = Udp::for_calling(to).map_err(|error| format!("{to}: {error}"))?;
@@ -276,25 +284,36 @@ fn tap(mut socket: Udp, file: Option<File>) -> Result<Tapped<Udp>, String> {
     Ok(Tapped::new(socket, recorder))
 }
 
+/// A group's address; there is a way to it.
+fn group_at(text: &str, socket: &Udp) -> Result<SocketAddr, String> {
+    let address = text.parse::<SocketAddr>().map_err(|error| format!("{text}: {error}"))?;
+    if address.ip().is_multicast() {
+        socket.seek(address).map_err(|error| {
+            format!(
+                "{text}: no way leads to this group: {error}\n`--interface NAME` says on which network it is"
+            )
+        })?;
+    }
+    Ok(address)
+}
+
 /// Chooses the interface for groups, where one was named.
 fn join(told: &Value, socket: &mut Udp) -> Result<(), String> {
     let Some(named) = text(told, "interface") else { return Ok(()) };
-    let interface = match (named.parse(), named.parse()) {
-        (Ok(address), _) => Interface::Address(address),
-        (_, Ok(index)) => Interface::Index(index),
-        _ => return Err(format!("{named}: the interface's IPv4 address, or its number for IPv6")),
-    };
+    let ipv6 = socket.address().is_ok_and(|at| at.is_ipv6());
+    let interface = Interface::called(named, ipv6)?;
     let multicast = Multicast { interface, ..Multicast::default() };
     socket.set_multicast(&multicast).map_err(|error| format!("{named}: {error}"))
 }
 
 /// Where what is received goes.
-fn destination(told: &Value) -> Result<Into, String> {
+fn destination(told: &Value, me: Option<Identity>) -> Result<Into, String> {
     match text(told, "folder") {
         Some(folder) => Ok(Into::Folder {
             path: PathBuf::from(folder),
             name: text(told, "name").map(str::to_owned),
             replace: told["replace"].as_bool().unwrap_or(false),
+            me,
         }),
         None => {
             let file = handle(&std::io::stdout()).map_err(|error| format!("standard output: {error}"))?;

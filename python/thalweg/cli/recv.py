@@ -51,7 +51,7 @@ def recv(
     patience
         Seconds without a word of the other side before the transfer is given up.
     interface
-        Join groups by this interface: its IPv4 address, or its number for IPv6.
+        Join groups by this interface: its name, its number, or its IPv4 address.
     ipv4, ipv6
         Only this kind of address.
     pcap

@@ -68,12 +68,12 @@ def send(
     patience
         Seconds without a word of the other side before the transfer is given up.
     group
-        Send to this group of IP multicast, such as 239.1.2.3:9000, by MCA, TFMCC or PGMCC. The sender listens at `:PORT`,
-        and receivers call it.
+        Send to this group of IP multicast, such as 239.1.2.3:9000 or [ff15::7]:9000, by MCA, TFMCC or PGMCC. The sender
+        listens at `:PORT`, and receivers call it.
     receivers
         Of a group: begin when so many are there.
     interface
-        Of a group: the network's own address of this computer (IPv4), or the number of the interface (IPv6).
+        Of a group: on which network it is, by the interface's name, its number, or its IPv4 address.
     bind
         Listen at this address only.
     ipv4, ipv6

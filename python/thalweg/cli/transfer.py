@@ -76,10 +76,24 @@ def _print(result: dict[str, Any], said: str, *, sending: bool, table: bool) -> 
     stats = result.get("stats")
     if table and stats and stats["packets"]:
         print_table("", [("what", ""), ("value", "")], _rows(result, stats, sending=sending))
+    for member in result.get("members", []):
+        if member["end"] != "complete":
+            screen.print(f"{member['address']}: {_left(member)}", style="yellow")
     for note in result["notes"]:
         screen.print(f"note: {note}", style="yellow")
     where = f": {result['path']}" if result["path"] else ""
     screen.print(said + where, style="green" if result["whole"] else "red")
+
+
+def _left(member: dict[str, Any]) -> str:
+    """How it ended with a receiver of a group that has not the whole."""
+    match member["end"]:
+        case "silent":
+            return "was not heard any more"
+        case "stopped":
+            return "had not finished"
+        case _:
+            return f"left, since {member['why']}"
 
 
 def _rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool) -> Iterator[dict[str, str]]:

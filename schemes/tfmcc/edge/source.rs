@@ -21,6 +21,8 @@ pub struct Sender {
     slowstart: bool,
     /// R_max, in seconds.
     r_max: f64,
+    /// R_max as packets say it.
+    r_max_said: RttCode,
     clr: Option<Limiting>,
     /// The last limiting receiver left, or was not heard any more.
     orphaned: bool,
@@ -82,6 +84,7 @@ impl Sender {
             paused_until: Time::ZERO,
             slowstart: true,
             r_max,
+            r_max_said: RttCode::at_least(r_max),
             clr: None,
             orphaned: false,
             round: Round { number: 0, began_at: Time::ZERO, heard: false, exceeded: false, peak: 0.0 },
@@ -109,6 +112,18 @@ impl Sender {
     /// So many times R_max.
     fn times_r_max(&self, n: f64) -> Duration {
         Duration::from_secs_f64(self.r_max * n)
+    }
+
+    /// So many feedback rounds T. They are as long as receivers take them to be, by R_max as packets say it, which is rounded up: most
+    /// timers expire late in a round, and those that expire after it are cancelled.
+    fn rounds(&self, n: f64) -> Duration {
+        // T = 6·R_max                                                              [RFC4654 §3.4]
+        Duration::from_secs_f64(self.r_max_said.secs() * self.params.round * n)
+    }
+
+    fn set_r_max(&mut self, r_max: f64) {
+        self.r_max = r_max;
+        self.r_max_said = RttCode::at_least(r_max);
     }
 
     fn set_rate(&mut self, rate: f64) {
@@ -198,7 +213,7 @@ impl Sender {
             Some(_) => {}
             // case 3: the last one left; for a feedback round the rate does not rise
             None if self.orphaned => {
-                self.paused_until = now + self.times_r_max(self.params.round * self.params.pause);
+                self.paused_until = now + self.rounds(self.params.pause);
                 self.choose(stamp, now, cx);
                 self.follow(rate, now);
                 return;
@@ -217,13 +232,13 @@ impl Sender {
     fn measure(&mut self, rtt_s: f64, cx: &mut Cx<'_>) {
         self.round.peak = self.round.peak.max(rtt_s);
         if rtt_s > self.r_max {
-            self.r_max = rtt_s;
+            self.set_r_max(rtt_s);
             self.round.exceeded = true;
             cx.probe("r_max", self.r_max);
         }
     }
 
-    /// A receiver other than the limiting one reported `rate` [RFC4654 §3.4]; it may limit the group from now on.
+    /// A receiver other than the limiting one reported `rate` in this round [RFC4654 §3.4]; it may limit the group from now on.
     fn hear_other(&mut self, rate: f64, leaves: bool, cx: &mut Cx<'_>) {
         self.round.heard = true;
         if !leaves && rate < self.suppression.bps() {
@@ -238,18 +253,17 @@ impl Sender {
 
     /// When the feedback round ends: after T if somebody has spoken, otherwise when somebody does, at most after 2T.
     fn round_ends_at(&self) -> Time {
-        let length = self.params.round * if self.round.heard { 1.0 } else { self.params.round_limit };
-        self.round.began_at + self.times_r_max(length)
+        self.round.began_at + self.rounds(if self.round.heard { 1.0 } else { self.params.round_limit })
     }
 
     fn end_round(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now();
-        if !self.round.exceeded {
-            // R_max ← max(0.9·R_max, R_peak)                                       [RFC4654 §3.2]
-            self.r_max = (self.r_max * self.params.rtt_decay).max(self.round.peak);
-        }
+        let decays = !self.round.exceeded;
+        // R_max ← max(0.9·R_max, R_peak)                                           [RFC4654 §3.2]
+        let lower = (self.r_max * self.params.rtt_decay).max(self.round.peak);
+        let r_max = if decays { lower } else { self.r_max };
         // R_max ≥ 8s/X + granularity                                               [RFC4654 §3.2]
-        self.r_max = self.r_max.max(self.packet_bits / self.rate + self.params.clock.as_secs_f64());
+        self.set_r_max(r_max.max(self.packet_bits / self.rate + self.params.clock.as_secs_f64()));
         let number = self.round.number + 1;
         self.round = Round { number, began_at: now, heard: false, exceeded: false, peak: 0.0 };
         self.suppression = RateCode::GREATEST;
@@ -286,7 +300,7 @@ impl Sender {
 
     /// Whose timestamp the next packet brings back [RFC4654 §3.5].
     fn next_echo(&mut self, now: Time) -> Option<Echo> {
-        let round = self.times_r_max(self.params.round);
+        let round = self.rounds(1.0);
         if let Some(clr) = &mut self.clr {
             // a new limiting receiver, one without a round-trip time, and the limiting one once per round
             let overdue = clr.echoed_at.is_none_or(|at| now.saturating_since(at) >= round);
@@ -308,12 +322,13 @@ impl Sender {
 impl SenderLaw for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
+        let this_round = self.round.number as u8;
         let since_start =
             (now.saturating_since(self.started_at).as_nanos() / 1_000_000).min(i32::MAX as u64) as i32;
         let report = Report::decode(feedback.label).filter(|report| {
             // of a packet that this source has sent, of this round or the one before
             let age = Millis::of(now).since(report.ts);
-            (0..=since_start).contains(&age) && (self.round.number as u8).wrapping_sub(report.round) <= 1
+            (0..=since_start).contains(&age) && this_round.wrapping_sub(report.round) <= 1
         });
         let Some(report) = report else {
             cx.count(Count::Ignored, 1);
@@ -343,10 +358,10 @@ impl SenderLaw for Sender {
             }
             // X_r·R_max/R_r while the receiver reckons with R_max instead of its own    [RFC4654 §3.3]
             let unknown = report.have_loss && !report.have_rtt;
-            let rate = if unknown { reported * self.r_max / rtt.as_secs_f64() } else { reported };
+            let rate = if unknown { reported * self.r_max_said.secs() / rtt.as_secs_f64() } else { reported };
             self.decide(Stamp::new(peer, &report, now, self.round.number), rate, cx);
         }
-        if !from_limiting {
+        if !from_limiting && report.round == this_round {
             self.hear_other(reported, report.leave, cx);
         }
     }
@@ -371,7 +386,7 @@ impl SenderLaw for Sender {
         let header = Header {
             ts: Millis::of(now),
             suppression: self.suppression,
-            r_max: RttCode::at_least(self.r_max),
+            r_max: self.r_max_said,
             round: self.round.number as u8,
             echo: self.next_echo(now),
         };

@@ -484,7 +484,7 @@ pub(super) fn series(trace: &Trace, names: &Names) -> Table {
 }
 
 /// Events whose number is the [`contract::PeerId`] of a receiver, or negative for none.
-const NAMING_RECEIVERS: &[&str] = &["representative"];
+const NAMING_RECEIVERS: &[&str] = &["representative", "absent", "clr", "acker"];
 
 pub(super) fn events(trace: &Trace, names: &Names) -> Table {
     let rows: BTreeMap<u32, usize> =

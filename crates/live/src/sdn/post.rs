@@ -65,7 +65,7 @@ impl Post {
         Self {
             node: node.to_owned(),
             limits,
-            caller: Caller::new(to, secret, Role::Outpost, None, now, outer),
+            caller: Caller::new(to, secret, Role::Outpost, None, None, now, outer),
             line: None,
             call_at: Time::NEVER,
             told: false,

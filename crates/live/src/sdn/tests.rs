@@ -435,7 +435,7 @@ fn a_receiver_that_calls_a_controller_is_told_that_they_do_not_fit() {
     let central = controller_at(central, settings(), secs(2));
     let receiver = thread::spawn(move || {
         let meet = Meet::Call(address(CONTROLLER));
-        let settings = crate::Settings { meet, secret: secret(), limits: Limits::default() };
+        let settings = crate::Settings { meet, secret: secret(), limits: Limits::default(), caller: None };
         let accept: Accept<'_> = &mut |_| Err("there is nothing to take".to_owned());
         receive(&settings, accept, &mut caller, &crate::Control::new()).end
     });

@@ -217,7 +217,7 @@ fn addresses() -> (SocketAddr, SocketAddr) {
 }
 
 fn settings(meet: Meet) -> Settings {
-    Settings { meet, secret: Secret::new("of the tests"), limits: crate::Limits::default() }
+    Settings { meet, secret: Secret::new("of the tests"), limits: crate::Limits::default(), caller: None }
 }
 
 /// A stream at a fixed rate.

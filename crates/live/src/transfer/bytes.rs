@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use contract::PeerId;
 use units::Time;
+use wire::stream::Reason;
 
 use super::words::Word;
 use super::{FileStore, Kind, Layout, Manifest, Tally};
@@ -22,6 +23,8 @@ pub struct Bytes {
     base: Option<u64>,
     whole: bool,
     failed: Option<String>,
+    /// It failed because the receiver needs what is no longer kept.
+    gone: bool,
 }
 
 enum From {
@@ -59,7 +62,7 @@ impl Bytes {
     pub fn of_file(store: FileStore, manifest: &Manifest, tally: Arc<Tally>) -> Self {
         let length = manifest.layout.length.unwrap_or(0);
         let from = From::File { store, length, id: manifest.id };
-        Self { from, tally, base: None, whole: false, failed: None }
+        Self { from, tally, base: None, whole: false, failed: None, gone: false }
     }
 
     /// What a program writes, read by a thread; says what it is. `id` is a number by chance.
@@ -83,7 +86,7 @@ impl Bytes {
         // it ends with its input, or when nobody keeps the ring
         std::thread::spawn(move || reader.read_all(&mut *from));
         let from = From::Pipe { shared, id };
-        (Self { from, tally, base: None, whole: false, failed: None }, manifest)
+        (Self { from, tally, base: None, whole: false, failed: None, gone: false }, manifest)
     }
 
     fn id(&self) -> u64 {
@@ -214,8 +217,12 @@ impl ByteSource for Bytes {
                     }
                 };
                 if bytes < first {
-                    let said = "the receiver began anew when the beginning of the stream was gone";
-                    self.failed.get_or_insert(said.to_owned());
+                    let said = format!(
+                        "the receiver began anew when the beginning of the stream was gone, {}",
+                        megabytes(first)
+                    );
+                    self.failed.get_or_insert(said);
+                    self.gone = true;
                 } else {
                     self.base = Some(bytes.min(end));
                 }
@@ -234,6 +241,15 @@ impl ByteSource for Bytes {
             None => Standing::Going,
         }
     }
+
+    fn reason(&self) -> Reason {
+        if self.gone { Reason::Gone } else { Reason::Storage }
+    }
+}
+
+/// So many bytes, for people.
+pub(super) fn megabytes(bytes: u64) -> String {
+    format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
 }
 
 /// Copies bytes of a ring from `at` on; as many as there are.

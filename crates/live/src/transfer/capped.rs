@@ -2,6 +2,7 @@
 
 use contract::PeerId;
 use units::{Bytes, Duration, Rate, Time};
+use wire::stream::Reason;
 
 use crate::content::{ByteSource, Payload, Standing};
 
@@ -63,6 +64,10 @@ impl Payload for Capped<Box<dyn Payload>> {
     fn standing(&self) -> Standing {
         self.inner.standing()
     }
+
+    fn reason(&self) -> Reason {
+        self.inner.reason()
+    }
 }
 
 impl ByteSource for Capped<Box<dyn ByteSource>> {
@@ -103,6 +108,10 @@ impl ByteSource for Capped<Box<dyn ByteSource>> {
 
     fn standing(&self) -> Standing {
         self.inner.standing()
+    }
+
+    fn reason(&self) -> Reason {
+        self.inner.reason()
     }
 }
 

@@ -11,6 +11,7 @@ use units::{Duration, Time};
 
 use super::assembly::{Assembly, Shelf, Step};
 use super::done::Done;
+use super::identity::Identity;
 use super::outflow::Outflow;
 use super::partial::{Found, Partial};
 use super::refusal::Refusal;
@@ -29,6 +30,8 @@ pub enum Into {
         name: Option<String>,
         /// A file that is there already is replaced, once the new one is whole.
         replace: bool,
+        /// Who this receiver is, where it calls the sender.
+        me: Option<Identity>,
     },
     /// To a program, in order.
     Pipe(Box<dyn Write + Send>),
@@ -158,11 +161,11 @@ impl Work {
         let mut done = Done::default();
         let out = match into {
             Into::Pipe(pipe) => Out::Pipe { outflow: Outflow::new(pipe, 4), waiting: BTreeMap::new() },
-            Into::Folder { path, name, replace } => {
+            Into::Folder { path, name, replace, me } => {
                 let name = name.as_deref().unwrap_or(&manifest.name);
                 super::safe(name)
                     .map_err(|why| TransferError::Refused(format!("the name {name:?}: {why}")))?;
-                match Partial::open(&path, name, &manifest, replace)? {
+                match Partial::open(&path, name, &manifest, replace, me.as_ref())? {
                     Found::Room(partial, left) => {
                         done = left;
                         Out::File(partial)

@@ -10,8 +10,10 @@ use std::sync::Arc;
 use contract::PeerId;
 use raptorq::SourceBlockEncoder;
 use units::{Duration, Time};
+use wire::stream::Reason;
 
 use super::assembly::code;
+use super::bytes::megabytes;
 use super::tally::Sent;
 use super::words::{self, Report, SYMBOL_HEADER, Word};
 use super::{Kind, Manifest, Store, Tally};
@@ -54,6 +56,10 @@ pub struct Fountain {
     /// Number of the next packet: a lower one means that the session began anew.
     seq: u64,
     failed: Option<String>,
+    /// Blocks below are not kept any more.
+    released: u32,
+    /// Somebody needs one of those.
+    gone: bool,
 }
 
 /// What is known of a receiver.
@@ -121,6 +127,8 @@ impl Fountain {
             announce_at: Time::ZERO,
             seq: 0,
             failed: None,
+            released: 0,
+            gone: false,
         }
     }
 
@@ -229,7 +237,11 @@ impl Fountain {
     fn send_doubtful(&mut self, room: &mut [u8]) -> Option<usize> {
         let block = *self.doubtful.get(self.turn % self.doubtful.len().max(1))?;
         self.turn = (self.turn + 1) % self.doubtful.len();
-        self.write_coded(block, room)
+        let written = self.write_coded(block, room);
+        if written.is_none() && self.failed.is_none() {
+            self.gone(block);
+        }
+        written
     }
 
     /// Writes a symbol of the object itself.
@@ -287,9 +299,13 @@ impl Fountain {
     /// A block that somebody wants is no longer kept.
     fn gone(&mut self, block: u32) {
         self.wanted.remove(&block);
+        let bytes = u64::from(self.released) * self.manifest.layout.block_bytes() as u64;
         for peer in self.peers.values_mut().filter(|peer| peer.here && !peer.whole) {
             if peer.report.as_ref().is_some_and(|report| report.base <= block) {
-                peer.failed = Some("it joined when the beginning of the stream was gone".to_owned());
+                let said =
+                    format!("it joined when the beginning of the stream was gone, {}", megabytes(bytes));
+                peer.failed = Some(said);
+                self.gone = true;
             }
         }
     }
@@ -343,12 +359,14 @@ impl Fountain {
     fn settle(&mut self) {
         let base = |peer: &Peer| peer.report.as_ref().map_or(0, |report| report.base);
         let complete = |peer: &Peer| peer.report.as_ref().map_or(0, |report| report.complete);
-        let everybody = self.at_work().map(base).min();
-        let below = everybody.unwrap_or(if self.begun { self.block } else { 0 });
-        self.sent = self.sent.split_off(&below);
-        self.wanted = self.wanted.split_off(&below);
-        if self.begun {
-            self.store.release(below);
+        // where nobody is there, whoever comes back goes on from what it said last
+        if let Some(below) = self.at_work().map(base).min() {
+            self.sent = self.sent.split_off(&below);
+            self.wanted = self.wanted.split_off(&below);
+            if self.begun {
+                self.store.release(below);
+                self.released = self.released.max(below);
+            }
         }
         let least = self.at_work().map(complete).min().map(|blocks| {
             (u64::from(blocks) * self.manifest.layout.block_bytes() as u64)
@@ -468,5 +486,9 @@ impl Payload for Fountain {
                 format!("{} of {all} receivers could not take it, {gone} left: {why}", said.len())
             }
         })
+    }
+
+    fn reason(&self) -> Reason {
+        if self.gone { Reason::Gone } else { Reason::Storage }
     }
 }

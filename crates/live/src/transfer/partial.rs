@@ -6,10 +6,13 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
+
 use super::assembly::Shelf;
 use super::done::Done;
+use super::identity::{IDENTITY, Identity};
 use super::names::{PART, STATE};
-use super::{Layout, Manifest, TransferError};
+use super::{Kind, Layout, Manifest, TransferError};
 
 /// A file that is being received.
 #[derive(Debug)]
@@ -39,15 +42,18 @@ pub(super) enum Found {
     Whole(File, PathBuf),
 }
 
-const MAGIC: &[u8] = b"thalweg-state 1\n";
+/// How a list of blocks begins. Then follow the receiver, two bytes length of the manifest, the manifest, and the blocks, four bytes each.
+pub(super) const MAGIC: &[u8] = b"thalweg-state 2\n";
 
 impl Partial {
-    /// Looks for what is there of `manifest` in `folder`, where it is to be called `name`; makes the files that are missing.
+    /// Looks for what is there of `manifest` in `folder`, where it is to be called `name`; makes the files that are missing. `me` is noted
+    /// there.
     pub(super) fn open(
         folder: &Path,
         name: &str,
         manifest: &Manifest,
         replace: bool,
+        me: Option<&Identity>,
     ) -> Result<Found, TransferError> {
         let place = |ending: &str| folder.join(format!("{name}{ending}"));
         let paths = Paths { whole: place(""), part: place(PART), state: place(STATE) };
@@ -66,19 +72,26 @@ impl Partial {
             }
         }
         let (part, mut state) = (open(&paths.part)?, open(&paths.state)?);
+        // as long as this program runs nobody else takes itself for it; two that write the same harm nobody
+        let _ = flock(&state, FlockOperation::NonBlockingLockExclusive);
         let done = left(&mut state, &part, manifest).map_err(TransferError::at(&paths.state))?;
         let partial = Self {
             part,
             state,
             layout: manifest.layout,
-            stream: manifest.kind != super::Kind::File,
+            stream: manifest.kind != Kind::File,
             paths,
             replace,
         };
         let done = match done {
-            Some(done) => done,
+            Some(done) => {
+                let at = MAGIC.len() as u64;
+                let noted = partial.state.write_all_at(&Identity::write(me), at);
+                noted.map_err(TransferError::at(&partial.paths.state))?;
+                done
+            }
             None => {
-                partial.begin(manifest)?;
+                partial.begin(manifest, me)?;
                 Done::default()
             }
         };
@@ -86,8 +99,9 @@ impl Partial {
     }
 
     /// Begins anew: nothing is there.
-    fn begin(&self, manifest: &Manifest) -> Result<(), TransferError> {
+    fn begin(&self, manifest: &Manifest, me: Option<&Identity>) -> Result<(), TransferError> {
         let mut head = MAGIC.to_vec();
+        head.extend(Identity::write(me));
         let mut bytes = Vec::new();
         manifest.write(&mut bytes);
         head.extend((bytes.len() as u16).to_be_bytes());
@@ -205,17 +219,26 @@ fn open(path: &Path) -> Result<File, TransferError> {
 }
 
 /// The blocks that an earlier attempt at the same object left; `None` when there was none. The file `state` is then at its end.
+///
+/// A stream is the same only while the sender that began it runs: its number is by chance. Its blocks are all of one length.
 fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<Option<Done>> {
     let mut bytes = Vec::new();
     state.take(MOST_STATE).read_to_end(&mut bytes)?;
     let noted = bytes.strip_prefix(MAGIC).and_then(|rest| {
+        let (_, rest) = rest.split_at_checked(IDENTITY)?;
         let (length, rest) = rest.split_first_chunk::<2>()?;
         let (head, list) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
         Some((Manifest::read(head)?.0, list))
     });
     let Some((before, list)) = noted else { return Ok(None) };
-    let fits = before.same(manifest) && Some(part.metadata()?.len()) == manifest.layout.length;
-    if !fits || manifest.layout.length.is_none() {
+    let there = part.metadata()?.len();
+    let block_bytes = manifest.layout.block_bytes() as u64;
+    let (fits, most) = match manifest.kind {
+        Kind::File => (Some(there) == manifest.layout.length, manifest.layout.blocks()),
+        Kind::Stream => (true, u32::try_from(there / block_bytes).unwrap_or(u32::MAX)),
+        Kind::Timely(_) => (false, 0),
+    };
+    if !fits || !before.same(manifest) {
         return Ok(None);
     }
     // a last entry that was cut off is cut off now, too
@@ -227,7 +250,7 @@ fn left(state: &mut File, part: &File, manifest: &Manifest) -> std::io::Result<O
     }
     let mut done = Done::default();
     for block in blocks.iter().map(|block| u32::from_be_bytes(*block)) {
-        if block < manifest.layout.blocks() {
+        if block < most {
             done.insert(block);
         }
     }

@@ -87,11 +87,11 @@ impl Reassembly {
         let mut base = 0;
         let out = match into {
             Into::Pipe(pipe) => Out::Pipe(Outflow::new(pipe, 16)),
-            Into::Folder { path, name, replace } => {
+            Into::Folder { path, name, replace, me } => {
                 let name = name.as_deref().unwrap_or(&manifest.name);
                 super::safe(name)
                     .map_err(|why| TransferError::Refused(format!("the name {name:?}: {why}")))?;
-                match Partial::open(&path, name, &manifest, replace)? {
+                match Partial::open(&path, name, &manifest, replace, me.as_ref())? {
                     Found::Room(partial, done) => {
                         let there = u64::from(done.base()) * manifest.layout.block_bytes() as u64;
                         base = there.min(manifest.layout.length.unwrap_or(0));

@@ -71,7 +71,7 @@ fn file_bytes(folder: &Folder, bytes: &[u8]) -> (Bytes, Manifest) {
 }
 
 fn folder_of(to: &Folder) -> Into {
-    Into::Folder { path: to.0.clone(), name: None, replace: false }
+    Into::Folder { path: to.0.clone(), name: None, replace: false, me: None }
 }
 
 fn open(manifest: &Manifest, into: Into) -> (Reassembly, Arc<Tally>) {
@@ -317,6 +317,39 @@ fn what_became_too_old_at_the_source_is_not_sent() {
     assert!((9..=11).contains(&told.sent[0]), "{:?}", told.sent);
     assert_eq!(told.sent[0] + told.dropped, 50);
     assert_eq!(last, told.dropped, "the receiver is told how many");
+}
+
+/// The second of two receivers is not there when the first pieces leave. It says how many it lacks.
+#[test]
+fn a_receiver_that_comes_when_a_live_stream_is_under_way_gets_it_from_now_on() {
+    let (to_thread, from_program) = channel();
+    // so long that no thread is too slow
+    let deadline = Duration::from_secs(100);
+    let mut source = Timely::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::default());
+    for piece in pieces(2000) {
+        to_thread.send(piece).expect("the thread is there");
+    }
+    drop(to_thread);
+    while !source_has_read(&mut source) {
+        std::thread::yield_now();
+    }
+    let tallies = [Arc::new(Tally::default()), Arc::new(Tally::default())];
+    let taken = [Taken::default(), Taken::default()];
+    let mut sinks = [0, 1].map(|n| Playout::new(Box::new(taken[n].clone()), Arc::clone(&tallies[n])));
+    let [first, second] = &mut sinks;
+    let late = Time::ZERO + Duration::from_millis(50);
+    let mut ends = [
+        End { sink: first, weather: CALM, here: ALWAYS },
+        End { sink: second, weather: CALM, here: late..Time::NEVER },
+    ];
+    let passage = carry(&mut source, &mut ends, 200, Time::ZERO + Duration::from_secs(90));
+    assert_eq!(passage.standing, Standing::Whole);
+    let [whole, rest] = [0, 1].map(|n| (numbers(&taken[n]), tallies[n].told()));
+    assert_eq!((whole.0.len(), whole.1.missed), (2000, 0));
+    // one in 100 µs, some of them announcements, and those that were under way
+    assert!((350..=500).contains(&rest.1.missed), "{}", rest.1.missed);
+    assert_eq!(rest.0, (rest.1.missed..2000).collect::<Vec<_>>());
+    assert_eq!((rest.1.late, rest.1.dropped), (0, 0));
 }
 
 fn source_has_read(source: &mut Timely) -> bool {

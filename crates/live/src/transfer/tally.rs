@@ -15,6 +15,7 @@ pub struct Tally {
     whole: AtomicU64,
     dropped: AtomicU64,
     late: AtomicU64,
+    missed: AtomicU64,
     words: Mutex<Words>,
 }
 
@@ -47,6 +48,8 @@ pub struct Told {
     pub dropped: u64,
     /// Pieces of a live stream that did not come in time.
     pub late: u64,
+    /// Pieces of a live stream that had been sent before this receiver was there.
+    pub missed: u64,
     /// What the object is called.
     pub name: Option<String>,
     /// Where it is, once it is there.
@@ -91,6 +94,7 @@ impl Tally {
             whole: load(&self.whole),
             dropped: load(&self.dropped),
             late: load(&self.late),
+            missed: load(&self.missed),
             name: words.name,
             path: words.path,
             resumed: words.resumed,
@@ -133,6 +137,10 @@ impl Tally {
 
     pub(crate) fn add_late(&self, pieces: u64) {
         self.late.fetch_add(pieces, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_missed(&self, pieces: u64) {
+        self.missed.store(pieces, Ordering::Relaxed);
     }
 
     pub(crate) fn name(&self, name: &str) {

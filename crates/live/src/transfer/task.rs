@@ -170,7 +170,7 @@ pub fn keep(offer: &Offer, into: Into, window: u32, tally: &Arc<Tally>) -> Resul
 fn playout(manifest: &Manifest, into: Into, tally: &Arc<Tally>) -> Result<Playout, TransferError> {
     let pipe = match into {
         Into::Pipe(pipe) => pipe,
-        Into::Folder { path, name, replace } => {
+        Into::Folder { path, name, replace, me: _ } => {
             let name = name.as_deref().unwrap_or(&manifest.name);
             super::safe(name).map_err(|why| TransferError::Refused(format!("the name {name:?}: {why}")))?;
             let path = path.join(name);

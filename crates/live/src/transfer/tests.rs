@@ -3,6 +3,7 @@
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
+use contract::PeerId;
 use units::{Duration, Time};
 
 use super::testing::{CALM, End, Folder, GAP, Passage, ROUGH, Taken, Weather, carry, content};
@@ -27,7 +28,7 @@ fn fountain(folder: &Folder, bytes: &[u8], least: usize) -> (Fountain, Arc<Tally
 }
 
 fn collector(folder: &Folder) -> (Collector, Arc<Tally>) {
-    into(Into::Folder { path: folder.0.clone(), name: None, replace: false })
+    into(Into::Folder { path: folder.0.clone(), name: None, replace: false, me: None })
 }
 
 fn into(into: Into) -> (Collector, Arc<Tally>) {
@@ -154,6 +155,81 @@ fn a_receiver_that_was_killed_goes_on_where_it_was() {
     assert!(sent.told().sent[2] > 0, "blocks of which nothing was left came again as they are");
 }
 
+/// A fountain of what a program wrote, all of which has been read.
+fn fountain_of_a_program(bytes: &[u8]) -> (Fountain, Arc<Tally>) {
+    let tally = Arc::new(Tally::default());
+    let from = Box::new(std::io::Cursor::new(bytes.to_vec()));
+    let (mut store, manifest) = PipeStore::new(from, "film.bin", 5, SYMBOL, &tally);
+    while store.end().is_none() {
+        std::thread::yield_now();
+    }
+    (Fountain::new(manifest, Box::new(store), Receivers { least: 1 }, Arc::clone(&tally)), tally)
+}
+
+/// The sender keeps only what the receiver had not said that it has; the rest is in its folder.
+#[test]
+fn a_receiver_of_a_stream_that_was_killed_goes_on_where_its_folder_ends() {
+    let (to, bytes) = (Folder::new(), content(600_000));
+    let (mut fountain, sent) = fountain_of_a_program(&bytes);
+    let (mut killed, _) = collector(&to);
+    let half = Time::ZERO + GAP * 1800;
+    carry(&mut fountain, &mut [End { sink: &mut killed, weather: ROUGH, here: ALWAYS }], ROOM, half);
+    assert_eq!(killed.standing(), Standing::Going);
+    assert!(sent.told().done > 0, "the beginning was let go");
+    drop(killed);
+    // what it had not said that it has is kept while nobody is there
+    fountain.on_leave(PeerId(0));
+    let (mut again, got) = collector(&to);
+    assert_eq!(one(&mut fountain, &mut again, ROUGH).standing, Standing::Whole);
+    assert_eq!((arrived(&to), to.names()), (bytes, vec!["film.bin".to_owned()]));
+    let resumed = got.told().resumed;
+    assert!(resumed > 0 && resumed.is_multiple_of(12_800), "whole blocks: {resumed}");
+}
+
+/// Where the beginning went into a pipe that is gone, or another stream has its name, nobody has it.
+#[test]
+fn a_receiver_that_needs_the_beginning_of_a_stream_is_told_that_it_is_gone() {
+    let (to, bytes) = (Folder::new(), content(600_000));
+    let (mut fountain, sent) = fountain_of_a_program(&bytes);
+    let (mut killed, _) = into(Into::Pipe(Box::new(Taken::default())));
+    let half = Time::ZERO + GAP * 1800;
+    carry(&mut fountain, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, half);
+    assert_eq!(killed.standing(), Standing::Going);
+    assert!(sent.told().done > 0, "the beginning was let go");
+    drop(killed);
+    fountain.on_leave(PeerId(0));
+    let (mut again, got) = collector(&to);
+    let Standing::Failed(why) = one(&mut fountain, &mut again, CALM).standing else {
+        panic!("it is not whole")
+    };
+    assert!(why.contains("the beginning of the stream was gone, 0."), "{why}");
+    assert_eq!(fountain.reason(), wire::stream::Reason::Gone);
+    assert_eq!(got.told().resumed, 0);
+}
+
+/// A sender knows a receiver again by what is left in its folder, as long as no other program has that.
+#[test]
+fn a_receiver_that_is_started_again_calls_itself_what_it_did() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(600_000));
+    let net = crate::testing::Net::plain(Duration::ZERO);
+    let mut place = net.place(std::net::SocketAddr::from(([10, 0, 0, 2], 9)), Duration::ZERO);
+    let sender = std::net::SocketAddr::from(([10, 0, 0, 1], 7));
+    let mut who = |sender, name| Identity::of(&to.0, name, sender, &mut place);
+    let me = who(sender, None);
+    let (mut fountain, _) = fountain(&from, &bytes, 1);
+    let folder = Into::Folder { path: to.0.clone(), name: None, replace: false, me: Some(me) };
+    let (mut killed, _) = into(folder);
+    let half = Time::ZERO + GAP * 1000;
+    carry(&mut fountain, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, half);
+    assert_ne!(who(sender, None).number, me.number, "while it runs, another program is another receiver");
+    drop(killed);
+    assert_eq!(who(sender, None), me);
+    assert_eq!(who(sender, Some("film.bin")), me);
+    assert_ne!(who(sender, Some("another")).number, me.number);
+    let elsewhere = std::net::SocketAddr::from(([10, 0, 0, 1], 8));
+    assert_ne!(who(elsewhere, None).number, me.number);
+}
+
 #[test]
 fn what_is_left_of_another_file_is_not_taken_for_this_one() {
     let (from, to) = (Folder::new(), Folder::new());
@@ -247,7 +323,7 @@ fn a_file_that_is_there_is_not_replaced_unless_that_was_asked_for() {
     assert_eq!(arrived(&to), b"precious");
 
     let (mut fountain, _) = self::fountain(&from, &bytes, 1);
-    let (mut bold, _) = into(Into::Folder { path: to.0.clone(), name: None, replace: true });
+    let (mut bold, _) = into(Into::Folder { path: to.0.clone(), name: None, replace: true, me: None });
     assert_eq!(one(&mut fountain, &mut bold, CALM).standing, Standing::Whole);
     assert_eq!(arrived(&to), bytes);
 }

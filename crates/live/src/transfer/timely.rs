@@ -31,7 +31,7 @@ const SAID_AGAIN: Duration = Duration::from_millis(200);
 const SAID_AT_MOST: Duration = Duration::from_millis(10);
 /// A missing piece is asked for again after this.
 const ASKED_AGAIN: Duration = Duration::from_millis(60);
-/// A receiver that sees so many pieces before its first one came late, and begins there.
+/// A receiver that lacks so many pieces before its first one came late: it begins there, and says that it missed them.
 const BEGINNING: u64 = 64;
 
 /// The sending side.
@@ -311,7 +311,12 @@ impl Playout {
         let made = i128::from(at_ms) * 1_000_000;
         let difference = i128::from(now.as_nanos()) - made;
         let offset = *self.offset.insert(self.offset.map_or(difference, |least| least.min(difference)));
-        let next = *self.next.get_or_insert(if number < BEGINNING { 0 } else { number });
+        let tally = &self.tally;
+        let next = *self.next.get_or_insert_with(|| {
+            let begins = if number < BEGINNING { 0 } else { number };
+            tally.set_missed(begins);
+            begins
+        });
         self.top = self.top.max(number + 1);
         self.asked.remove(&number);
         if number < next || self.held.contains_key(&number) {
@@ -406,7 +411,10 @@ impl Sink for Playout {
                     && self.end.is_none()
                 {
                     self.end = Some(number);
-                    self.next.get_or_insert(number);
+                    if self.next.is_none() {
+                        self.next = Some(number);
+                        self.tally.set_missed(number);
+                    }
                     self.tally.add_dropped(u64::from_be_bytes(*dropped));
                     self.spoke_at = None;
                 }

@@ -256,11 +256,13 @@ pub enum Reason {
     Storage,
     /// The controller's network has no node of that name, or no outpost there.
     Unknown,
+    /// The beginning of a stream was sent before, and is not kept.
+    Gone,
 }
 
 impl Reason {
     /// All of them; each stands at its code on the wire.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Complete,
         Self::Stopped,
         Self::Busy,
@@ -268,6 +270,7 @@ impl Reason {
         Self::Offer,
         Self::Storage,
         Self::Unknown,
+        Self::Gone,
     ];
 
     /// The reason in words.
@@ -280,6 +283,7 @@ impl Reason {
             Self::Offer => "the scheme, its parameters or its sizes are not known there",
             Self::Storage => "what was sent could not be read or written",
             Self::Unknown => "the controller's network has no outpost at a node of that name",
+            Self::Gone => "the beginning of the stream is gone",
         }
     }
 }

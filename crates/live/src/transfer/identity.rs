@@ -1,0 +1,98 @@
+//! Who a receiver is to the sender that it calls. It is kept beside an unfinished file, so that a receiver that is started again is known
+//! again: a sender to a group does not count it twice, nor wait for the one that it was.
+
+use std::fs::File;
+use std::io::Read;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::names::STATE;
+use super::partial::MAGIC;
+use crate::Outer;
+
+/// Who a receiver is to the sender that it calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// What it calls itself: a number by chance.
+    pub number: u64,
+    /// Whom it calls.
+    pub sender: SocketAddr,
+}
+
+/// Bytes of an identity.
+pub(super) const IDENTITY: usize = 30;
+
+impl Identity {
+    /// That of a receiver that called `sender`, put what came into `folder`, under `name` if it was told one, and ended before it was
+    /// whole; otherwise a new one. A receiver that still runs keeps its own.
+    pub fn of(folder: &Path, name: Option<&str>, sender: SocketAddr, outer: &mut impl Outer) -> Self {
+        let left = Self::left(folder, name, sender);
+        left.unwrap_or_else(|| {
+            let mut number = [0; 8];
+            outer.surprise(&mut number);
+            Self { number: u64::from_be_bytes(number), sender }
+        })
+    }
+
+    fn left(folder: &Path, name: Option<&str>, sender: SocketAddr) -> Option<Self> {
+        let states = std::fs::read_dir(folder).ok()?.flatten().filter(|entry| {
+            let called = entry.file_name();
+            let called = called.to_str().and_then(|called| called.strip_suffix(STATE));
+            called.is_some_and(|called| name.is_none_or(|name| name == called))
+        });
+        let mut found = states.filter_map(|entry| {
+            let mut state = File::open(entry.path()).ok()?;
+            // who writes it holds it
+            flock(&state, FlockOperation::NonBlockingLockShared).ok()?;
+            let mut head = [0; MAGIC.len() + IDENTITY];
+            state.read_exact(&mut head).ok()?;
+            Self::read(head.strip_prefix(MAGIC)?.first_chunk()?).filter(|left| left.sender == sender)
+        });
+        // with several it is not known which of them is meant
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// As bytes: 8 number, 16 address, 2 port, 4 zone. Zeros stand for nobody.
+    pub(super) fn write(of: Option<&Self>) -> [u8; IDENTITY] {
+        let mut bytes = [0; IDENTITY];
+        let Some(Self { number, sender }) = of else { return bytes };
+        let (ip, zone) = match sender {
+            SocketAddr::V4(sender) => (sender.ip().to_ipv6_mapped(), 0),
+            SocketAddr::V6(sender) => (*sender.ip(), sender.scope_id()),
+        };
+        bytes[..8].copy_from_slice(&number.to_be_bytes());
+        bytes[8..24].copy_from_slice(&ip.octets());
+        bytes[24..26].copy_from_slice(&sender.port().to_be_bytes());
+        bytes[26..].copy_from_slice(&zone.to_be_bytes());
+        bytes
+    }
+
+    fn read(bytes: &[u8; IDENTITY]) -> Option<Self> {
+        let (number, rest) = bytes.split_first_chunk()?;
+        let (ip, rest) = rest.split_first_chunk::<16>()?;
+        let (port, zone) = rest.split_first_chunk()?;
+        let (port, zone) = (u16::from_be_bytes(*port), u32::from_be_bytes(*zone.first_chunk()?));
+        let ip = Ipv6Addr::from(*ip);
+        let sender = match ip.to_ipv4_mapped() {
+            Some(ip) => SocketAddr::new(IpAddr::V4(ip), port),
+            None => SocketAddrV6::new(ip, port, 0, zone).into(),
+        };
+        (port > 0).then_some(Self { number: u64::from_be_bytes(*number), sender })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for sender in ["192.0.2.7:9000", "[2001:db8::7]:9000", "[fe80::7%3]:9000"] {
+            let me = Identity { number: 0x0102_0304_0506_0708, sender: sender.parse().expect("an address") };
+            assert_eq!(Identity::read(&Identity::write(Some(&me))), Some(me));
+        }
+        assert_eq!(Identity::read(&Identity::write(None)), None);
+    }
+}
