@@ -2,14 +2,16 @@
 
 #![cfg(unix)]
 
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use contract::{NameId, Setup};
 use live::forward::{
-    App, Control, Host, LinkSettings, Listen, Node, RouteSettings, Settings, Sockets, Strays, Wire, drive,
-    together,
+    App, Control, Frames, Host, Inbox, LinkSettings, Listen, Node, RouteSettings, Settings, Sockets, Strays,
+    Surroundings, Wire, drive, together,
 };
 use live::ndn::{Face, Fetch, Place, Serve, connect, fetch, serve};
 use stack::ndn::{ConsumerConfig, Tally};
@@ -126,4 +128,43 @@ fn a_consumer_in_the_process_asks_through_a_router() {
     let router = done[1].node.stats();
     assert!(router.machine.count(Tally::DataOut) >= received as u64);
     assert_eq!(router.strays, Strays::default());
+}
+
+/// A program asks and does not read: what the system does not hold for it is seen to wait, until it is read.
+#[test]
+fn what_waits_for_a_program_is_known_beyond_what_the_system_was_told_to_hold() {
+    let path = socket_path("waits");
+    let listen = Listen { unix: Some(path.clone()), programs: 1, held: Some(65_536), ..Listen::default() };
+    let mut sockets = Sockets::open(&listen).expect("the socket can be opened");
+    let mut program = UnixStream::connect(&path).expect("the forwarder is there");
+    let frame = App::data_of(&name("/a"), 1, 8000);
+    program.write_all(&frame).expect("it is taken");
+    let mut inbox = Inbox::default();
+    sockets.receive(&mut inbox);
+    let (place, came) = inbox.frames().next().expect("it came");
+    assert_eq!(came, frame);
+    assert_eq!(sockets.waiting(place), 0);
+    // the first frames fit into what the system holds
+    assert!(sockets.send(place, &frame));
+    assert_eq!(sockets.waiting(place), 0);
+    let mut sent = 1;
+    while sockets.waiting(place) == 0 {
+        assert!(sockets.send(place, &frame));
+        sent += 1;
+        assert!(sent <= 16, "the system holds no more than it was told");
+    }
+    assert!(sockets.waiting(place) > 65_536, "{}", sockets.waiting(place));
+    let before = sockets.waiting(place);
+    assert!(sockets.send(place, &frame));
+    assert_eq!(sockets.waiting(place), before + frame.len() as u64);
+    // the program reads all of it, and the forwarder hands over the rest
+    let mut left = (sent + 1) * frame.len();
+    program.set_read_timeout(Some(std::time::Duration::from_secs(20))).expect("it can be set");
+    let mut room = [0; 4096];
+    while left > 0 {
+        let least = left.min(room.len());
+        left -= program.read(&mut room[..least]).expect("there is more");
+        sockets.receive(&mut Inbox::default());
+    }
+    assert_eq!(sockets.waiting(place), 0);
 }

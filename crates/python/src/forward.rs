@@ -6,7 +6,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
 use ::live::forward::{
-    App, Control, ControllerSettings, Error, Host, Limits, LinkSettings, Listen, MarkSettings, Node,
+    App, Control, ControllerSettings, Counts, Error, Host, Limits, LinkSettings, Listen, MarkSettings, Node,
     RouteSettings, Settings, Sockets, Stats, Surroundings, Wire, drive, together,
 };
 use ::live::{Recorder, Refused, Secret, Tapped};
@@ -123,26 +123,26 @@ fn failed(error: Error) -> PyErr {
 fn told(stats: &Stats) -> Value {
     let machine: Map<String, Value> =
         Tally::ALL.iter().map(|what| (what.name().to_owned(), json!(stats.machine.count(*what)))).collect();
-    let faces: Vec<Value> = stats
-        .ports
-        .iter()
-        .map(|port| {
-            let counts = &port.counts;
-            json!({
-                "name": port.name,
-                "frames_received": counts.frames_in,
-                "frames_received_bytes": counts.bytes_in,
-                "frames_sent": counts.frames_out,
-                "frames_sent_bytes": counts.bytes_out,
-                "interests_pending": port.pending,
-                "interests_refused": counts.refused,
-                "packets_dropped": counts.dropped,
-                "packets_marked": counts.marked,
-                "frames_dropped_here": counts.overruns,
-                "frames_malformed": counts.malformed,
-            })
+    let face = |name: &str, counts: &Counts, pending: usize| {
+        json!({
+            "name": name,
+            "frames_received": counts.frames_in,
+            "frames_received_bytes": counts.bytes_in,
+            "frames_sent": counts.frames_out,
+            "frames_sent_bytes": counts.bytes_out,
+            "interests_pending": pending,
+            "interests_refused": counts.refused,
+            "packets_dropped": counts.dropped,
+            "packets_marked": counts.marked,
+            "frames_dropped_here": counts.overruns,
+            "frames_malformed": counts.malformed,
         })
-        .collect();
+    };
+    let mut faces: Vec<Value> =
+        stats.ports.iter().map(|port| face(&port.name, &port.counts, port.pending)).collect();
+    if stats.ended != Counts::default() {
+        faces.push(face("ended", &stats.ended, 0));
+    }
     let strays = &stats.strays;
     let controller = stats.outpost.as_ref().map(|outpost| {
         json!({

@@ -80,6 +80,20 @@ pub struct Counts {
     pub malformed: u64,
 }
 
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.frames_in += other.frames_in;
+        self.bytes_in += other.bytes_in;
+        self.frames_out += other.frames_out;
+        self.bytes_out += other.bytes_out;
+        self.dropped += other.dropped;
+        self.marked += other.marked;
+        self.refused += other.refused;
+        self.overruns += other.overruns;
+        self.malformed += other.malformed;
+    }
+}
+
 /// A packet that waits.
 #[derive(Debug)]
 pub(super) struct Waiting {

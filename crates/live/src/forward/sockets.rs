@@ -61,8 +61,9 @@ struct Program {
     gone: bool,
 }
 
-/// Bytes that wait for a program that does not read, and for all of them; what is more is dropped.
-const MOST_GOING: usize = 8 << 20;
+/// Bytes that wait for a program that does not read, and for all of them; what is more is dropped. Our choice: about what one face may have
+/// asked for, since a consumer that fills its window at once is no faster for what is lost of it.
+const MOST_GOING: usize = 32 << 20;
 const MOST_GOING_TO_ALL: usize = 64 << 20;
 /// Frames taken in before the loop looks at the clock for everybody else.
 const BATCH: usize = 64;

@@ -43,6 +43,8 @@ pub struct Node {
     kept: VecDeque<Request>,
     /// Bytes that wait in queues or are under way, of all ports.
     held: usize,
+    /// What went over faces that have ended.
+    ended: Counts,
     /// The Data that the machine has in its hands.
     at_hand: Option<Arc<[u8]>>,
     apps: Vec<App>,
@@ -95,6 +97,8 @@ pub struct Stats {
     pub routes: usize,
     /// What went over each place that is taken.
     pub ports: Vec<PortStats>,
+    /// What went over all that were taken and are no longer.
+    pub ended: Counts,
     /// The outpost of an SDN controller, where there is one.
     pub outpost: Option<OutpostStats>,
 }
@@ -185,6 +189,7 @@ impl Node {
             routes,
             kept: VecDeque::new(),
             held: 0,
+            ended: Counts::default(),
             at_hand: None,
             apps: Vec::new(),
             for_apps: Vec::new(),
@@ -244,6 +249,7 @@ impl Node {
             queued: self.held,
             routes: self.routes.len(),
             ports: ports.collect(),
+            ended: self.ended,
             outpost: self.attached.as_ref().map(|attached| attached.stats()),
         }
     }
@@ -373,6 +379,7 @@ impl Node {
             self.places.remove(&place);
         }
         self.held -= port.held();
+        self.ended += port.counts;
         port.close(now + self.settings.limits.lifetime);
         if self.routes.close(FaceId(slot), now) {
             self.rerouted();

@@ -83,8 +83,15 @@ fn who_waits_for_what_others_wait_for_is_counted_as_well() {
 fn faces_that_end_are_counted_no_longer() {
     let mut bench = Bench::new(settings());
     assert_eq!(flood(&mut bench, PROGRAM, "x", 100, at(0)), 0);
+    let counts = bench.node.stats().ports[2].counts;
     bench.node.on_gone(PROGRAM, at(1));
     bench.wait(at(4002));
+    let stats = bench.node.stats();
+    assert_eq!(
+        (stats.ports.len(), stats.ended, stats.ended.frames_in),
+        (2, counts, 100),
+        "what it did is not lost"
+    );
     assert_eq!(flood(&mut bench, Place::Program(2), "y", 100, at(4003)), 0);
     assert_eq!(faces(&bench)["program 2"], (100, 0));
 }
