@@ -5,7 +5,7 @@ mod net;
 use contract::Count;
 use net::{Fate, Fixed, Halving, Net, SEGMENT, plain};
 use proptest::prelude::*;
-use stack::tcp::{Config, Demand, RecoveryTimer};
+use stack::tcp::{Config, Demand, RecoveryTimer, Reduction};
 use units::{Bytes, Duration, Rate, Time};
 
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ fn fate(byte: Option<u8>) -> Fate {
 }
 
 fn config() -> impl Strategy<Value = Config> {
-    let switches = any::<[bool; 8]>();
+    let switches = any::<[bool; 9]>();
     (switches, 1u64..60_000, prop::option::of(500u64..9000)).prop_map(|(on, size, receive_window)| Config {
         sack: on[0],
         delayed_ack: on[1],
@@ -41,6 +41,7 @@ fn config() -> impl Strategy<Value = Config> {
         undo: on[5],
         handshake: on[6],
         idle_restart: on[7],
+        reduction: if on[8] { Reduction::Proportional } else { Reduction::Halt },
         receive_window: receive_window.map_or(Bytes::UNLIMITED, Bytes::new),
         demand: Demand::Finite(Bytes::new(size)),
         ..plain()

@@ -33,6 +33,8 @@ pub struct Config {
     pub limited_transmit: bool,
     /// When the retransmission timer starts anew during a recovery without SACK.
     pub recovery_timer: RecoveryTimer,
+    /// How what is in flight comes down to the new window in a recovery.
+    pub reduction: Reduction,
     /// Detect by the echoed timestamp that a retransmission was needless [RFC3522], tell the law, and go on where the
     /// connection was [RFC4015].
     pub undo: bool,
@@ -61,6 +63,16 @@ pub enum RecoveryTimer {
     Steady,
 }
 
+/// How what is in flight comes down to the law's new window in a recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// Nothing but the first repair is sent until it has come down: half a round of silence where the window is halved
+    /// [RFC5681 §3.2, RFC6675 §5].
+    Halt,
+    /// Over a round, in proportion to what arrives [RFC9937]. Laws without a threshold are left alone.
+    Proportional,
+}
+
 /// What a source has to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Demand {
@@ -84,6 +96,7 @@ impl Default for Config {
             sack: true,
             limited_transmit: true,
             recovery_timer: RecoveryTimer::Impatient,
+            reduction: Reduction::Halt,
             undo: true,
             idle_restart: true,
             delayed_ack: true,

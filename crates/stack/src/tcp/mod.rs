@@ -13,11 +13,12 @@ mod config;
 mod delivery;
 mod receiver;
 mod recovery;
+mod reduction;
 mod sack;
 mod scoreboard;
 mod sender;
 mod supply;
 
-pub use config::{Config, Demand, RecoveryTimer, SERIES};
+pub use config::{Config, Demand, RecoveryTimer, Reduction, SERIES};
 pub use receiver::Receiver;
 pub use sender::Sender;

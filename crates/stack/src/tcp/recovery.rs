@@ -14,6 +14,9 @@ impl<C: CongestionControl> Sender<C> {
         if self.recovering {
             // each further one permits a segment more                               [RFC6582 §3.2 step 3]
             self.base += segment;
+            if let Some(accounts) = &mut self.reduction {
+                accounts.duplicate(segment);
+            }
             return;
         }
         // duplicates of what a timeout sent again tell nothing new                  [RFC6582 §3.2 step 1, §3.2 step 6]
@@ -31,7 +34,15 @@ impl<C: CongestionControl> Sender<C> {
     fn enter_recovery(&mut self, cx: &mut Cx<'_>) {
         self.begin_recovery(cx);
         // the window is inflated by the segments that have left                     [RFC5681 §3.2 step 3]
-        self.base = self.una + u64::from(self.duplicates) * u64::from(self.segment);
+        let (segment, duplicated) =
+            (u64::from(self.segment), u64::from(self.duplicates) * u64::from(self.segment));
+        self.base = self.una + duplicated;
+        if let Some(accounts) = &mut self.reduction {
+            let missing = (self.high - self.una + segment).saturating_sub(duplicated);
+            accounts.news = segment;
+            accounts.open(missing, duplicated, self.high);
+            accounts.force(segment.min(self.high - self.una));
+        }
         self.resend_first(cx);
         self.timeout_at = cx.now() + self.rtt.timeout();
     }
@@ -68,6 +79,9 @@ impl<C: CongestionControl> Sender<C> {
             }
             return;
         }
+        if let Some(accounts) = &mut self.reduction {
+            accounts.forward = true;
+        }
         if self.board.is_some() {
             self.base = self.una;
             return self.restart_timer(cx.now());
@@ -84,6 +98,11 @@ impl<C: CongestionControl> Sender<C> {
             first: false,
         };
         self.law.on_congestion(&event, cx);
+        if let Some(accounts) = &mut self.reduction {
+            accounts.progress(bytes);
+            accounts.lost_more = true;
+            accounts.resend(segment.min(self.high - self.una));
+        }
         self.resend_first(cx);
         if self.switches.steady_timer || self.duplicates > 0 {
             self.timeout_at = cx.now() + self.rtt.timeout();

@@ -23,6 +23,9 @@ impl<C: CongestionControl> Sender<C> {
             }
         }
         self.by_pipe = self.recovering || !board.is_clear();
+        if let Some(accounts) = &mut self.reduction {
+            accounts.news = news;
+        }
         news
     }
 
@@ -44,6 +47,9 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     pub(super) fn advance_board(&mut self) {
         if let Some(board) = &mut self.board {
+            if let Some(accounts) = &mut self.reduction {
+                accounts.news += board.missing(self.una);
+            }
             board.advance(self.una);
             self.by_pipe = self.recovering || !board.is_clear();
         }
@@ -77,6 +83,9 @@ impl<C: CongestionControl> Sender<C> {
         let Some(board) = &mut self.board else { return };
         let lost = board.lose_below(board.evidence(segment));
         if lost > 0 && self.recovering {
+            if let Some(accounts) = &mut self.reduction {
+                accounts.lost_more = true;
+            }
             let in_flight = Bytes::new(board.pipe(self.high));
             let event = Congestion { cause: Cause::Loss, bytes: Bytes::new(lost), in_flight, first: false };
             self.law.on_congestion(&event, cx);
@@ -90,11 +99,18 @@ impl<C: CongestionControl> Sender<C> {
         self.begin_recovery(cx);
         let Some(board) = &mut self.board else { return };
         self.by_pipe = true;
+        if let Some(accounts) = &mut self.reduction {
+            let missing = board.missing(self.high) + accounts.news;
+            accounts.open(missing, 0, self.high);
+        }
         // differs: what the last recovery sent again is not sent a third time
         if let Some((seq, len)) = board.first_hole(self.high, segment) {
             board.lose_below(seq + len);
             board.rescue_end = seq + len;
-            self.resend_hole(seq, len, cx);
+            if let Some(accounts) = &mut self.reduction {
+                accounts.force(len);
+            }
+            self.mark_resent(seq, len, cx);
         } else {
             // its answer is to the copy of the last recovery
             self.doubt_since = Time::NEVER;
@@ -160,6 +176,9 @@ impl<C: CongestionControl> Sender<C> {
                 && let Some((seq, len)) = board.highest_missing(self.high, segment)
             {
                 board.rescue_end = self.recover;
+                if let Some(accounts) = &mut self.reduction {
+                    accounts.resend(len);
+                }
                 self.emit(seq, len, true, cx);
             } else {
                 return;
@@ -168,6 +187,13 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     fn resend_hole(&mut self, seq: u64, len: u64, cx: &mut Cx<'_>) {
+        if let Some(accounts) = &mut self.reduction {
+            accounts.resend(len);
+        }
+        self.mark_resent(seq, len, cx);
+    }
+
+    fn mark_resent(&mut self, seq: u64, len: u64, cx: &mut Cx<'_>) {
         if let Some(board) = &mut self.board {
             board.resent(seq + len);
         }

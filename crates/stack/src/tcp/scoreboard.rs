@@ -48,6 +48,11 @@ impl Scoreboard {
         self.sacked.insert(start, end)
     }
 
+    /// Bytes below `end` that are not known to have arrived.
+    pub(super) fn missing(&self, end: u64) -> u64 {
+        end.saturating_sub(self.una) - self.sacked.bytes_within(self.una, end.max(self.una))
+    }
+
     /// Calls `with` for each stretch of `[start, end)` that is not known to have arrived.
     pub(super) fn each_missing(&self, start: u64, end: u64, mut with: impl FnMut(u64, u64)) {
         let mut at = start.max(self.una);

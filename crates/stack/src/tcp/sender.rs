@@ -10,9 +10,10 @@ use contract::{
 use units::{Bytes, Rate, Time};
 
 use super::delivery::Sampler;
+use super::reduction::Accounts;
 use super::scoreboard::Scoreboard;
 use super::supply::Supply;
-use super::{Config, RecoveryTimer};
+use super::{Config, RecoveryTimer, Reduction};
 use crate::parts::{Pacer, Rtt};
 
 /// The sender of one connection, with the law `C`.
@@ -64,6 +65,8 @@ pub struct Sender<C> {
     to: Address,
     /// With SACK only.
     pub(super) board: Option<Box<Scoreboard>>,
+    /// With proportional rate reduction only.
+    pub(super) reduction: Option<Box<Accounts>>,
     /// For laws that ask for it only.
     pub(super) sampler: Option<Box<Sampler>>,
     pub(super) law: C,
@@ -131,6 +134,7 @@ impl<C: CongestionControl> Sender<C> {
             pacer: Pacer::default(),
             to,
             board: config.sack.then(Box::default),
+            reduction: (config.reduction == Reduction::Proportional).then(Box::default),
             sampler: law.samples_delivery().then(|| Box::new(Sampler::new())),
             law,
         }
@@ -187,6 +191,9 @@ impl<C: CongestionControl> Sender<C> {
         }
         if self.sampler.is_some() {
             self.tell_delivery(packet.sent_at, cx);
+        }
+        if self.recovering {
+            self.spread();
         }
         self.transmit(cx);
         if cx.probing() {
@@ -438,6 +445,9 @@ impl<C: CongestionControl> Sender<C> {
         if self.law.wake() <= now {
             self.law.on_timer(cx);
             self.read_allowance();
+            if self.recovering {
+                self.spread();
+            }
         }
         match self.phase {
             Phase::Closed => return,
