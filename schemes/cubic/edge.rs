@@ -4,6 +4,8 @@ use contract::{Ack, Cause, Cut, Cx, WindowLaw};
 use units::{Segments, Time, math};
 
 use super::Params;
+use super::linux::Kernel;
+use crate::shared::{Climb, HyStart};
 
 contract::choice! {
     /// What moves the window towards the cubic.
@@ -12,6 +14,16 @@ contract::choice! {
         Acks = "acks",
         /// Each segment acknowledged.
         Segments = "segments",
+    }
+}
+
+contract::choice! {
+    /// Whose growth.
+    pub enum Form {
+        /// As printed.
+        Rfc = "rfc",
+        /// As in Linux.
+        Linux = "linux",
     }
 }
 
@@ -39,6 +51,9 @@ pub struct Cubic {
     last_at: Time,
     /// The stage follows a timeout, or no cut at all.
     plateau: bool,
+    /// What takes the place of the curve.
+    kernel: Option<Box<Kernel>>,
+    hystart: Option<Box<HyStart>>,
 }
 
 impl Cubic {
@@ -59,6 +74,8 @@ impl Cubic {
             epoch: Time::NEVER,
             last_at: Time::ZERO,
             plateau: true,
+            kernel: (params.form == Form::Linux).then(|| Box::new(Kernel::new(params))),
+            hystart: HyStart::new(params.hystart),
         }
     }
 
@@ -102,6 +119,9 @@ impl WindowLaw for Cubic {
     #[inline]
     fn grow(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments {
         let (w, now) = (window.0, cx.now());
+        if let Some(kernel) = &mut self.kernel {
+            return Segments(kernel.grow(w, ack, now));
+        }
         if self.epoch == Time::NEVER {
             self.begin(w, now);
         }
@@ -125,8 +145,33 @@ impl WindowLaw for Cubic {
         Segments(w + steps * (target - w) / w)
     }
 
+    #[inline]
+    fn climb(&mut self, window: Segments, step: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Option<Segments> {
+        let mut step = step.0;
+        if let Some(kernel) = &mut self.kernel {
+            kernel.sample(ack, cx.now());
+            step = f64::from(ack.packets);
+        }
+        if let Some(hystart) = &mut self.hystart {
+            match hystart.climb(window, f64::from(ack.packets), ack, cx) {
+                Climb::Add(more) if hystart.replaces_step() => step = more,
+                Climb::Add(_) => {}
+                Climb::End => return None,
+            }
+        }
+        Some(Segments(window.0 + step))
+    }
+
     fn shrink(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
         let w = window.0;
+        if cut.cause == Cause::Timeout
+            && let Some(hystart) = &mut self.hystart
+        {
+            hystart.reset();
+        }
+        if let Some(kernel) = &mut self.kernel {
+            return Segments(kernel.shrink(w, cut.cause));
+        }
         self.w_prior = w;
         // W_max = cwnd·(1 + β)/2 if the window did not come back, cwnd otherwise   [RFC9438 §4.7]
         self.w_max = if self.fast_convergence && w < self.w_max { w * (1.0 + self.beta) / 2.0 } else { w };
@@ -138,7 +183,10 @@ impl WindowLaw for Cubic {
 
     /// Time in which the window may not grow does not count [RFC9438 §5.8].
     #[inline]
-    fn pause(&mut self, _ack: &Ack, cx: &mut Cx<'_>) {
+    fn pause(&mut self, ack: &Ack, cx: &mut Cx<'_>) {
+        if let Some(kernel) = &mut self.kernel {
+            return kernel.sample(ack, cx.now());
+        }
         if self.epoch != Time::NEVER {
             self.epoch += cx.now() - self.last_at;
             self.last_at = cx.now();

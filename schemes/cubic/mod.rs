@@ -5,20 +5,35 @@ use contract::{Documented, Family, Scheme, Setup, Source};
 use crate::shared::Classic;
 
 mod edge;
+mod linux;
+#[cfg(test)]
+mod linux_tests;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Counting, Cubic};
+pub use edge::{Counting, Cubic, Form};
+
+pub use crate::shared::Ending;
 
 /// The title page.
 pub const SCHEME: Scheme = Scheme {
     name: "cubic",
     title: "CUBIC: growth by the time since the last loss",
     families: &[Family::Ip, Family::Ndn],
-    sources: &[Source {
-        key: "RFC9438",
-        text: "Xu, Ha, Rhee, Goel, Eggert: CUBIC for Fast and Long-Distance Networks, RFC 9438, 2023",
-    }],
+    sources: &[
+        Source {
+            key: "RFC9438",
+            text: "Xu, Ha, Rhee, Goel, Eggert: CUBIC for Fast and Long-Distance Networks, RFC 9438, 2023",
+        },
+        Source {
+            key: "HR11",
+            text: "Ha, Rhee: Taming the Elephants: New TCP Slow Start, Computer Networks 55(9), 2011",
+        },
+        Source {
+            key: "RFC9406",
+            text: "Balasubramanian, Huang, Olson: HyStart++: Modified Slow Start for TCP, RFC 9406, 2023",
+        },
+    ],
     documented: Documented::Full,
     series: &[],
     reorder: 1,
@@ -35,6 +50,10 @@ contract::params! {
     reno_friendly: bool = true, from "RFC9438 §4.3";
     /// What moves the window towards the cubic: each acknowledgement, or each segment acknowledged.
     counting: Counting = Counting::Acks, from "RFC9438 §4.4; our choice of the other: as Linux does, so that delayed acknowledgements cost no growth";
+    /// Whose growth: that of the RFC, or that of Linux, in whole segments; `counting` is then of no account, and slow start counts segments.
+    form: Form = Form::Rfc, from "RFC9438 §4; our choice of the other: what public hosts run";
+    /// What ends slow start besides losses: nothing, HyStart as in Linux, or HyStart++.
+    hystart: Ending = Ending::Off, from "RFC9438 §4.10 leaves it open; HR11 for `linux`, RFC9406 for `plus`";
 }
 
 /// The whole congestion control.

@@ -15,10 +15,21 @@ contract::choice! {
     }
 }
 
+contract::choice! {
+    /// What slow start counts.
+    pub enum SlowStart {
+        /// Each acknowledgement adds a segment at most. With delayed acknowledgements the window grows by half each round.
+        Acks = "acks",
+        /// Each segment acknowledged adds a segment.
+        Segments = "segments",
+    }
+}
+
 /// Additive increase by one segment per round trip, multiplicative decrease by half.
 #[derive(Clone, Debug)]
 pub struct Reno {
     counting: Counting,
+    slow_start: SlowStart,
     /// Segments acknowledged that have not yet made the window grow.
     acked: f64,
 }
@@ -26,7 +37,7 @@ pub struct Reno {
 impl Reno {
     /// The law, with its parameters.
     pub fn new(params: &Params) -> Self {
-        Self { counting: params.counting, acked: 0.0 }
+        Self { counting: params.counting, slow_start: params.slow_start, acked: 0.0 }
     }
 }
 
@@ -46,6 +57,13 @@ impl WindowLaw for Reno {
                 Segments(window.0 + 1.0)
             }
         }
+    }
+
+    #[inline]
+    fn climb(&mut self, window: Segments, step: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Option<Segments> {
+        // cwnd += min(N, SMSS)                                                      [RFC5681 §3.1, eq. 2]
+        let step = if self.slow_start == SlowStart::Acks { step.0 } else { f64::from(ack.packets) };
+        Some(Segments(window.0 + step))
     }
 
     fn shrink(&mut self, _window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {

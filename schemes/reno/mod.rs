@@ -8,7 +8,7 @@ mod edge;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Counting, Reno};
+pub use edge::{Counting, Reno, SlowStart};
 
 /// The title page.
 pub const SCHEME: Scheme = Scheme {
@@ -27,6 +27,8 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// What congestion avoidance counts: each acknowledgement, or the bytes acknowledged.
     counting: Counting = Counting::Acks, from "RFC5681 §3.1, eq. 3; the text before it for `bytes`";
+    /// What slow start counts: each acknowledgement, or each segment acknowledged.
+    slow_start: SlowStart = SlowStart::Acks, from "RFC5681 §3.1, eq. 2; our choice of the other: as Linux does";
 }
 
 /// The whole congestion control.

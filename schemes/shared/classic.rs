@@ -5,7 +5,7 @@ use units::{Bytes, Duration, Segments};
 
 /// A congestion control made of a [`WindowLaw`], which says how the window grows in congestion avoidance and how it is cut.
 ///
-/// Slow start adds a segment for each acknowledgement of a segment or more [RFC5681 §3.1, eq. 2]. The window and the
+/// Slow start adds a segment for each acknowledgement of a segment or more [RFC5681 §3.1, eq. 2] unless the law says otherwise. The window and the
 /// threshold are in segments; `allowance` rounds the window down to whole bytes.
 #[derive(Clone, Debug)]
 pub struct Classic<L> {
@@ -77,11 +77,13 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
         if self.window < self.threshold {
             // cwnd += min(N, SMSS)                                                      [RFC5681 §3.1, eq. 2]
             let acked = if ack.bytes >= self.segment { 1.0 } else { ack.bytes.in_segments(self.segment).0 };
-            self.set(self.window + acked);
-        } else {
-            let grown = self.law.grow(Segments(self.window), ack, cx);
-            self.set(grown.0);
+            match self.law.climb(Segments(self.window), Segments(acked), ack, cx) {
+                Some(grown) => return self.set(grown.0),
+                None => self.threshold = self.window,
+            }
         }
+        let grown = self.law.grow(Segments(self.window), ack, cx);
+        self.set(grown.0);
     }
 
     #[cold]

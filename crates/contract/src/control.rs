@@ -63,6 +63,12 @@ pub trait WindowLaw: Clone {
     /// The window after `ack`, in congestion avoidance.
     fn grow(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments;
 
+    /// The window after `ack` in slow start, `step` being what [RFC5681 §3.1] adds; `None` ends slow start here.
+    #[inline]
+    fn climb(&mut self, window: Segments, step: Segments, _ack: &Ack, _cx: &mut Cx<'_>) -> Option<Segments> {
+        Some(Segments(window.0 + step.0))
+    }
+
     /// The window after a congestion event; called once per episode. For a timeout this is the new threshold.
     fn shrink(&mut self, window: Segments, cut: &Cut, cx: &mut Cx<'_>) -> Segments;
 

@@ -1,6 +1,6 @@
 //! The tables of a scenario file, key by key. What they mean together is the business of [`crate::plan`].
 
-use stack::tcp::RecoveryTimer;
+use stack::tcp::{RecoveryTimer, Reduction};
 use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
 
 use crate::controlled::Sdn;
@@ -305,12 +305,17 @@ tables! {
 
     /// Settings of TCP; all have defaults.
     pub(crate) struct Tcp = "TCP settings" {
+        /// Whose TCP: what is not written, of this table and of the parameters of `reno` and `cubic`, is as there. `linux` with `kernel`,
+        /// else `standard` when not given.
+        like: LikeWord,
         /// Selective acknowledgements; true when not given.
         sack: bool,
         /// Send new data on the first two duplicate acknowledgements; true when not given.
         limited_transmit: bool,
         /// When the retransmission timer starts anew in a recovery without SACK; impatient when not given.
         recovery_timer: TimerWord,
+        /// How what is in flight comes down to the new window in a recovery; halt when not given, proportional as in Linux.
+        reduction: ReductionWord,
         /// Detect needless retransmissions by timestamps and undo what they did; true when not given.
         undo: bool,
         /// Tell the law when the connection sends again after a silence; true when not given.
@@ -493,6 +498,22 @@ words! {
         Steady = "steady",
     }
 
+    /// How what is in flight comes down to the law's new window in a recovery.
+    pub(crate) enum ReductionWord = "a reduction" {
+        /// Nothing but the first repair is sent until it has come down.
+        Halt = "halt",
+        /// Over a round, in proportion to what arrives. Laws without a threshold are left alone.
+        Proportional = "proportional",
+    }
+
+    /// Whose TCP.
+    pub(crate) enum LikeWord = "a TCP to be like" {
+        /// What the RFCs ask for, each where it was first asked for.
+        Standard = "standard",
+        /// The kernel of Linux.
+        Linux = "linux",
+    }
+
     /// Patterns of datagram sources, and what frames of streams are.
     pub(crate) enum SourceWord = "a kind of source" {
         /// Evenly.
@@ -530,6 +551,16 @@ impl TimerWord {
         match self {
             Self::Impatient => RecoveryTimer::Impatient,
             Self::Steady => RecoveryTimer::Steady,
+        }
+    }
+}
+
+impl ReductionWord {
+    /// As TCP is told.
+    pub(crate) const fn reduction(self) -> Reduction {
+        match self {
+            Self::Halt => Reduction::Halt,
+            Self::Proportional => Reduction::Proportional,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use contract::{Family, ParamInfo, ParamList};
+use contract::{Family, ParamInfo, ParamList, ParamValue};
 use schemes::{Build, Entry, Resolve};
 use sim::{Cast, Churn, FlowKind, Outside};
 use stack::datagram::{self, Pattern, Spell};
@@ -10,7 +10,7 @@ use stack::{stream, tcp};
 use units::{Bytes, Duration, Time};
 
 use super::named::Named;
-use super::{consumers, emulation, video};
+use super::{consumers, emulation, linux, video};
 use crate::file::{self, Flow, NetworkWord, SourceWord};
 use crate::named::Prefix;
 use crate::read::{At, Field, Notes, shortened, suggestion};
@@ -241,12 +241,25 @@ pub(super) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
 
 /// The parameters that are not default, in the order of the scheme's table.
 pub(super) fn params(table: &Flow, entry: &Entry, notes: &mut Notes) -> Option<ParamList> {
-    resolved(&table.params, entry.scheme.name, &(entry.params)(), entry.resolve, notes)
+    let others = if linux::is_wanted(table) { linux::params(entry.scheme.name) } else { Vec::new() };
+    resolved_beside(&table.params, &others, entry.scheme.name, &(entry.params)(), entry.resolve, notes)
 }
 
 /// The parameters of `of` that are not default, in the order of its table; `None` when something is noted.
 pub(super) fn resolved(
     written: &Field<Params>,
+    of: &str,
+    infos: &[ParamInfo],
+    resolve: Resolve,
+    notes: &mut Notes,
+) -> Option<ParamList> {
+    resolved_beside(written, &[], of, infos, resolve, notes)
+}
+
+/// The same, with `others` in place of the defaults of what is not written.
+fn resolved_beside(
+    written: &Field<Params>,
+    others: &[(&str, ParamValue)],
     of: &str,
     infos: &[ParamInfo],
     resolve: Resolve,
@@ -273,6 +286,11 @@ pub(super) fn resolved(
     if notes.count() > before {
         return None;
     }
+    for (name, value) in others {
+        if !list.iter().any(|(written, _)| written == name) {
+            list.push(((*name).to_owned(), value.clone()));
+        }
+    }
     match resolve(&list) {
         Ok(all) => Some(
             all.into_iter()
@@ -295,7 +313,7 @@ pub(super) fn resolved(
 fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
     let none = file::Tcp::default();
     let tcp = table.tcp.given().map_or(&none, |at| &at.value);
-    let default = tcp::Config::default();
+    let default = if linux::is_wanted(table) { tcp::Config::linux() } else { tcp::Config::default() };
     let header = tcp.header.or(emulation::header(table, default.header));
     let packet = table.packet.or(default.segment + default.header);
     if packet <= header {
@@ -329,6 +347,7 @@ fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
         sack: tcp.sack.or(default.sack),
         limited_transmit: tcp.limited_transmit.or(default.limited_transmit),
         recovery_timer: tcp.recovery_timer.given().map_or(default.recovery_timer, |at| at.value.timer()),
+        reduction: tcp.reduction.given().map_or(default.reduction, |at| at.value.reduction()),
         undo: tcp.undo.or(default.undo),
         idle_restart: tcp.idle_restart.or(default.idle_restart),
         delayed_ack: tcp.delayed_ack.or(default.delayed_ack),

@@ -6,6 +6,7 @@ mod consumers;
 mod control;
 mod emulation;
 mod flows;
+mod linux;
 mod machines;
 mod named;
 mod names;

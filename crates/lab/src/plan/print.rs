@@ -354,7 +354,12 @@ fn flow_table(
                 tcp::Demand::Finite(bytes) => put(&mut table, "size", size(bytes)),
                 tcp::Demand::Limited(limit) => put(&mut table, "rate", rate(limit)),
             }
-            put(&mut table, "tcp", tcp_table(config));
+            let mut tcp = tcp_table(config);
+            if matches!(flow.outside, Some(Outside::Kernel(_))) {
+                // nothing is left open that it could fill in
+                put(&mut tcp, "like", "standard");
+            }
+            put(&mut table, "tcp", tcp);
         }
         FlowKind::Stream(config) => {
             put(&mut table, "packet", size(config.packet));
@@ -441,6 +446,11 @@ fn tcp_table(config: &tcp::Config) -> Table {
         tcp::RecoveryTimer::Steady => "steady",
     };
     put(&mut table, "recovery_timer", timer);
+    let reduction = match config.reduction {
+        tcp::Reduction::Halt => "halt",
+        tcp::Reduction::Proportional => "proportional",
+    };
+    put(&mut table, "reduction", reduction);
     put(&mut table, "undo", config.undo);
     put(&mut table, "idle_restart", config.idle_restart);
     put(&mut table, "delayed_ack", config.delayed_ack);

@@ -84,6 +84,18 @@ pub enum Demand {
     Limited(Rate),
 }
 
+impl Config {
+    /// As TCP of Linux has it, with timestamps.
+    pub fn linux() -> Self {
+        Self {
+            header: Bytes::new(52),
+            recovery_timer: RecoveryTimer::Steady,
+            reduction: Reduction::Proportional,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {

@@ -1,0 +1,29 @@
+//! What `tcp.like = "linux"` stands for. Settings of TCP are in [`stack::tcp::Config::linux`]; parameters of schemes are here.
+
+use contract::ParamValue;
+
+use crate::file::{Flow, LikeWord};
+
+/// Whether the flow is to be as TCP of Linux where the scenario leaves that open.
+pub(super) fn is_wanted(table: &Flow) -> bool {
+    let written = table.tcp.given().and_then(|tcp| tcp.value.like.given()).map(|at| at.value);
+    match written {
+        Some(like) => like == LikeWord::Linux,
+        None => !table.kernel.is_missing(),
+    }
+}
+
+/// Parameters with which a scheme does what the kernel's does.
+pub(super) fn params(scheme: &str) -> Vec<(&'static str, ParamValue)> {
+    match scheme {
+        "reno" => vec![("counting", "bytes".into()), ("slow_start", "segments".into())],
+        "cubic" => vec![
+            ("form", "linux".into()),
+            ("hystart", "linux".into()),
+            // the kernel counts in parts of 1024
+            ("beta", (717.0 / 1024.0).into()),
+            ("c", (410.0 / 1024.0).into()),
+        ],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,152 @@
+//! CUBIC's growth as in Linux (net/ipv4/tcp_cubic.c of 6.18): whole segments, so many acknowledged for one more.
+
+use contract::{Ack, Cause};
+use units::{Duration, Time, math};
+
+use super::Params;
+
+/// What the kernel keeps of one connection. Windows in whole segments.
+#[derive(Clone, Debug)]
+pub(super) struct Kernel {
+    c: f64,
+    beta: f64,
+    fast_convergence: bool,
+    reno_friendly: bool,
+    /// Where the last cut was made, or below that by fast convergence. Zero before the first and after a timeout.
+    w_max: u64,
+    /// Where the plateau is.
+    origin: u64,
+    /// Time from the epoch to the plateau, in seconds.
+    k: f64,
+    /// Begin of this stage of congestion avoidance; [`Time::NEVER`] before it.
+    epoch: Time,
+    /// Least round-trip time; `MAX` before the first sample.
+    least: Duration,
+    /// The window that Reno would have, and what was acknowledged towards its next segment.
+    w_est: u64,
+    towards: u64,
+    /// Segments acknowledged that make the window grow by one.
+    per_segment: u64,
+    /// What was acknowledged towards that.
+    credit: u64,
+    /// When `per_segment` was last worked out, and for which window.
+    last: (Time, u64),
+}
+
+impl Kernel {
+    pub(super) fn new(params: &Params) -> Self {
+        Self {
+            c: params.c,
+            beta: params.beta,
+            fast_convergence: params.fast_convergence,
+            reno_friendly: params.reno_friendly,
+            w_max: 0,
+            origin: 0,
+            k: 0.0,
+            epoch: Time::NEVER,
+            least: Duration::MAX,
+            w_est: 0,
+            towards: 0,
+            per_segment: LEAST_PER_SEGMENT,
+            credit: 0,
+            last: (Time::NEVER, 0),
+        }
+    }
+
+    /// Takes a sample of the round-trip time, but not in the first second of a stage: repairs may have been long in a queue.
+    pub(super) fn sample(&mut self, ack: &Ack, now: Time) {
+        if self.epoch != Time::NEVER && now - self.epoch < Duration::from_secs(1) {
+            return;
+        }
+        if let Some(rtt) = ack.rtt {
+            self.least = self.least.min(rtt);
+        }
+    }
+
+    /// The window after `ack`, in congestion avoidance.
+    pub(super) fn grow(&mut self, window: f64, ack: &Ack, now: Time) -> f64 {
+        self.sample(ack, now);
+        let (mut w, acked) = (window as u64, u64::from(ack.packets));
+        self.count(w, acked, now);
+        if self.credit >= self.per_segment {
+            self.credit = 0;
+            w += 1;
+        }
+        self.credit += acked;
+        w += self.credit / self.per_segment;
+        self.credit %= self.per_segment;
+        w as f64
+    }
+
+    /// Works out how many segments acknowledged make the window `w` grow by one.
+    fn count(&mut self, w: u64, acked: u64, now: Time) {
+        self.towards += acked;
+        let (last_at, last_w) = self.last;
+        if last_w == w && last_at != Time::NEVER && now - last_at <= AGAIN_AFTER {
+            return;
+        }
+        self.last = (now, w);
+        if self.epoch == Time::NEVER {
+            self.epoch = now;
+            (self.towards, self.w_est) = (acked, w);
+            // K = ∛((W_max − cwnd)/C)                                              [RFC9438 §4.2, eq. 2]
+            let below = self.w_max.saturating_sub(w);
+            self.k = math::cbrt(below as f64 / self.c);
+            self.origin = self.w_max.max(w);
+        }
+        let ahead = if self.least == Duration::MAX { Duration::ZERO } else { self.least };
+        let t = (now - self.epoch + ahead).as_secs_f64() - self.k;
+        // W_cubic(t + RTT_min), the difference to the plateau in whole segments
+        let off = (self.c * math::cube(t.abs())) as u64;
+        let target = if t < 0.0 { self.origin.saturating_sub(off) } else { self.origin + off };
+        // one segment more for cwnd/(target − cwnd); at the plateau one in a hundred windows
+        self.per_segment = if target > w { w / (target - w) } else { 100 * w };
+        if self.w_max == 0 {
+            // where nothing was ever lost, by a twentieth a round at least
+            self.per_segment = self.per_segment.min(20);
+        }
+        if self.reno_friendly {
+            self.be_friendly(w);
+        }
+        // half as much again each round at most                                     [RFC9438 §4.2]
+        self.per_segment = self.per_segment.max(LEAST_PER_SEGMENT);
+    }
+
+    /// The window is to be where Reno's would be within a round, if that is larger.
+    fn be_friendly(&mut self, w: u64) {
+        // W_est += α a window, α = 3·(1 − β)/(1 + β), as whole eighths of segments  [RFC9438 §4.3]
+        let eighths = (8.0 * (1.0 + self.beta) / (3.0 * (1.0 - self.beta))) as u64;
+        let each = (w * eighths / 8).max(1);
+        while self.towards > each {
+            self.towards -= each;
+            self.w_est += 1;
+        }
+        if self.w_est > w {
+            self.per_segment = self.per_segment.min(w / (self.w_est - w));
+        }
+    }
+
+    /// The threshold after a cut of the window `w`.
+    pub(super) fn shrink(&mut self, window: f64, cause: Cause) -> f64 {
+        let w = window as u64;
+        // W_max = cwnd·(1 + β)/2 if the window did not come back, cwnd otherwise    [RFC9438 §4.7]
+        let lowered = (window * (1.0 + self.beta) / 2.0) as u64;
+        self.w_max = if self.fast_convergence && w < self.w_max { lowered } else { w };
+        self.epoch = Time::NEVER;
+        if cause == Cause::Timeout {
+            // all is forgotten
+            self.w_max = 0;
+            self.least = Duration::MAX;
+            self.last = (Time::NEVER, 0);
+            self.per_segment = LEAST_PER_SEGMENT;
+            (self.towards, self.w_est) = (0, 0);
+        }
+        // ssthresh = cwnd·β: of the window, not of what is in flight
+        ((window * self.beta) as u64) as f64
+    }
+}
+
+/// Least acknowledged for a segment more.
+const LEAST_PER_SEGMENT: u64 = 2;
+/// How long what was worked out stands while the window does.
+const AGAIN_AFTER: Duration = Duration::from_micros(31_250);

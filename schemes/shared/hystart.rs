@@ -1,0 +1,165 @@
+//! Slow start that ends before it loses: HyStart as Linux has it [HR11], and HyStart++ [RFC9406].
+
+use contract::{Ack, Cx};
+use units::{Duration, Segments, Time};
+
+contract::choice! {
+    /// What ends slow start besides losses.
+    pub enum Ending {
+        /// Nothing.
+        Off = "off",
+        /// A train of acknowledgements as long as half the least round-trip time, or a growing delay; as in Linux.
+        Linux = "linux",
+        /// A growing delay, after some rounds of slower growth that it can call off.
+        Plus = "plus",
+    }
+}
+
+/// Watches the acknowledgements of slow start.
+#[derive(Clone, Debug)]
+pub struct HyStart {
+    plus: bool,
+    /// Least round-trip time so far; of the last round in HyStart++.
+    least: Duration,
+    /// Least of this round.
+    here: Duration,
+    samples: u32,
+    round_began: Time,
+    /// Last acknowledgement of the train that began with the round.
+    train_at: Time,
+    /// What the delay was when slower growth began [RFC9406 §4.2: cssBaselineMinRtt].
+    baseline: Duration,
+    /// Rounds of slower growth left.
+    slow_rounds: u32,
+    found: bool,
+}
+
+/// What to do with one acknowledgement of slow start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Climb {
+    /// Add these segments.
+    Add(f64),
+    /// Slow start ends here.
+    End,
+}
+
+impl HyStart {
+    /// At the beginning of a connection; `None` where nothing is to be watched.
+    pub fn new(ending: Ending) -> Option<Box<Self>> {
+        let plus = match ending {
+            Ending::Off => return None,
+            Ending::Linux => false,
+            Ending::Plus => true,
+        };
+        Some(Box::new(Self::watching(plus)))
+    }
+
+    const fn watching(plus: bool) -> Self {
+        Self {
+            plus,
+            least: Duration::MAX,
+            here: Duration::MAX,
+            samples: 0,
+            round_began: Time::NEVER,
+            train_at: Time::NEVER,
+            baseline: Duration::MAX,
+            slow_rounds: CSS_ROUNDS,
+            found: false,
+        }
+    }
+
+    /// Whether its step takes the place of what slow start would add.
+    pub fn replaces_step(&self) -> bool {
+        self.plus
+    }
+
+    /// After a timeout nothing is known of the path.
+    pub fn reset(&mut self) {
+        *self = Self::watching(self.plus);
+    }
+
+    /// Reads an acknowledgement of `acked` segments with the window `window`.
+    pub fn climb(&mut self, window: Segments, acked: f64, ack: &Ack, cx: &Cx<'_>) -> Climb {
+        if self.plus {
+            self.climb_plus(acked, ack)
+        } else {
+            self.climb_as_linux(window, acked, ack, cx.now())
+        }
+    }
+
+    fn climb_as_linux(&mut self, window: Segments, acked: f64, ack: &Ack, now: Time) -> Climb {
+        let Some(rtt) = ack.rtt.filter(|_| !self.found) else { return Climb::Add(acked) };
+        self.least = self.least.min(rtt);
+        if ack.round_ended || self.round_began == Time::NEVER {
+            (self.round_began, self.train_at) = (now, now);
+            (self.here, self.samples) = (Duration::MAX, 0);
+        }
+        if window.0 < LOW_WINDOW {
+            return Climb::Add(acked);
+        }
+        // a train of acknowledgements as long as half a round-trip time fills the path       [HR11 §4.1]
+        if now - self.train_at <= TRAIN_GAP {
+            self.train_at = now;
+            self.found = now - self.round_began > (self.least + TRAIN_SLACK) / 2;
+        }
+        // RTT_now ≥ RTT_last + η: a queue grows                                               [HR11 §4.2]
+        self.here = self.here.min(rtt);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+        } else if self.here > self.least + threshold(self.least) {
+            self.found = true;
+        }
+        if self.found { Climb::End } else { Climb::Add(acked) }
+    }
+
+    fn climb_plus(&mut self, acked: f64, ack: &Ack) -> Climb {
+        // cwnd += min(N, L·SMSS)                                                              [RFC9406 §4.2]
+        let acked = acked.min(MOST);
+        if ack.round_ended {
+            let slow = self.baseline != Duration::MAX;
+            if slow && self.slow_rounds == 1 {
+                self.found = true;
+                return Climb::End;
+            }
+            self.slow_rounds -= u32::from(slow);
+            (self.least, self.here, self.samples) = (self.here, Duration::MAX, 0);
+        }
+        if let Some(rtt) = ack.rtt {
+            self.here = self.here.min(rtt);
+            self.samples += 1;
+        }
+        if self.samples >= SAMPLES {
+            if self.baseline != Duration::MAX {
+                if self.here < self.baseline {
+                    // the delay did not last: slow start goes on                              [RFC9406 §4.2]
+                    (self.baseline, self.slow_rounds) = (Duration::MAX, CSS_ROUNDS);
+                }
+            } else if self.least != Duration::MAX && self.here >= self.least + threshold(self.least) {
+                // currentRoundMinRTT ≥ lastRoundMinRTT + RttThresh                            [RFC9406 §4.2]
+                self.baseline = self.here;
+            }
+        }
+        // a quarter of that in conservative slow start                                        [RFC9406 §4.2]
+        Climb::Add(if self.baseline == Duration::MAX { acked } else { acked / CSS_DIVISOR })
+    }
+}
+
+/// η: an eighth of the round-trip time, 4 ms to 16 ms [RFC9406 §4.3; Linux has the same].
+fn threshold(rtt: Duration) -> Duration {
+    (rtt / 8).max(Duration::from_millis(4)).min(Duration::from_millis(16))
+}
+
+/// Samples of a round before its delay counts [HR11 §4.2, RFC9406 §4.3: N_RTT_SAMPLE].
+const SAMPLES: u32 = 8;
+/// Below this window, in segments, nothing is looked for [HR11 §5; Linux: hystart_low_window].
+const LOW_WINDOW: f64 = 16.0;
+/// Longest gap in a train [Linux: hystart_ack_delta_us].
+const TRAIN_GAP: Duration = Duration::from_millis(2);
+/// What a train may be longer, for bursts of the sender's own [Linux, of senders below 262 MB/s].
+const TRAIN_SLACK: Duration = Duration::from_millis(1);
+/// Rounds of conservative slow start [RFC9406 §4.3: CSS_ROUNDS].
+const CSS_ROUNDS: u32 = 5;
+/// How much slower it grows [RFC9406 §4.3: CSS_GROWTH_DIVISOR].
+const CSS_DIVISOR: f64 = 4.0;
+/// Most segments that one acknowledgement adds [RFC9406 §4.3: L, of senders that do not pace].
+const MOST: f64 = 8.0;
