@@ -8,7 +8,7 @@ use crate::shared::testing::{Bench, SEGMENT, setup};
 
 fn law(initial: u64, words: &[(&str, ParamValue)]) -> (Bench, Control) {
     let list: Vec<_> = words.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    (Bench::new(), control(&Params::resolve(&list).expect("they are parameters"), &setup(initial)))
+    (Bench::new(), control(&Params::with(&list).expect("they are parameters"), &setup(initial)))
 }
 
 fn linux(initial: u64) -> (Bench, Control) {
@@ -148,7 +148,7 @@ fn a_growing_delay_ends_slow_start() {
     let (mut bench, mut cubic) = law(20, &[("hystart", "linux".into())]);
     bench.ack(&mut cubic);
     // spaced, so that there are no trains
-    let mut give = |bench: &mut Bench, cubic: &mut Control, rtt_ms: u64, round_ended: bool| {
+    let give = |bench: &mut Bench, cubic: &mut Control, rtt_ms: u64, round_ended: bool| {
         bench.now += Duration::from_millis(5);
         bench.rtt = Duration::from_millis(rtt_ms);
         let ack = Ack { round_ended, ..bench.an_ack(cubic) };
@@ -204,7 +204,7 @@ fn a_train_of_half_a_round_trip_ends_slow_start() {
 #[test]
 fn hystart_plus_slows_down_for_five_rounds() {
     let (mut bench, mut cubic) = law(10, &[("hystart", "plus".into())]);
-    let mut round = |bench: &mut Bench, cubic: &mut Control, rtt_ms: u64| {
+    let round = |bench: &mut Bench, cubic: &mut Control, rtt_ms: u64| {
         bench.rtt = Duration::from_millis(rtt_ms);
         for n in 0..10 {
             let ack = Ack { round_ended: n == 0, ..bench.an_ack(cubic) };

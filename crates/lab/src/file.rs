@@ -1,6 +1,6 @@
 //! The tables of a scenario file, key by key. What they mean together is the business of [`crate::plan`].
 
-use stack::tcp::{RecoveryTimer, Reduction};
+use stack::tcp::{LossDetection, RecoveryTimer, Reduction, RtoFloor};
 use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
 
 use crate::controlled::Sdn;
@@ -314,6 +314,11 @@ tables! {
         limited_transmit: bool,
         /// When the retransmission timer starts anew in a recovery without SACK; impatient when not given.
         recovery_timer: TimerWord,
+        /// What shows a loss, with SACK; count when not given, time as in Linux.
+        loss_detection: DetectionWord,
+        /// Send a segment more after two round-trip times without news; false when not given, true as in Linux. Only where losses are found
+        /// by time.
+        tail_probe: bool,
         /// How what is in flight comes down to the new window in a recovery; halt when not given, proportional as in Linux.
         reduction: ReductionWord,
         /// Detect needless retransmissions by timestamps and undo what they did; true when not given.
@@ -332,6 +337,8 @@ tables! {
         initial_rto: Duration where within("1 us", "1000 s"),
         /// Least retransmission timeout; 200 ms when not given.
         min_rto: Duration where within("1 us", "1000 s"),
+        /// What `min_rto` is the least of; timeout when not given, variation as in Linux.
+        rto_floor: FloorWord,
         /// Greatest retransmission timeout; 60 s when not given.
         max_rto: Duration where within("1 us", "100000 s"),
         /// Bytes the receiver is ready to take; unlimited when not given.
@@ -498,6 +505,22 @@ words! {
         Steady = "steady",
     }
 
+    /// What shows a loss, with SACK.
+    pub(crate) enum DetectionWord = "a detection of losses" {
+        /// Three segments above it that have arrived. What was sent again and lost again waits for the timer.
+        Count = "count",
+        /// Something that was sent later and has arrived, and a quarter of a round trip while that may be reordering (RACK).
+        Time = "time",
+    }
+
+    /// What the least retransmission timeout is the least of.
+    pub(crate) enum FloorWord = "a floor of the timeout" {
+        /// Of the timeout.
+        Timeout = "timeout",
+        /// Of what is added to the smoothed round-trip time.
+        Variation = "variation",
+    }
+
     /// How what is in flight comes down to the law's new window in a recovery.
     pub(crate) enum ReductionWord = "a reduction" {
         /// Nothing but the first repair is sent until it has come down.
@@ -551,6 +574,26 @@ impl TimerWord {
         match self {
             Self::Impatient => RecoveryTimer::Impatient,
             Self::Steady => RecoveryTimer::Steady,
+        }
+    }
+}
+
+impl DetectionWord {
+    /// As TCP is told.
+    pub(crate) const fn detection(self) -> LossDetection {
+        match self {
+            Self::Count => LossDetection::Count,
+            Self::Time => LossDetection::Time,
+        }
+    }
+}
+
+impl FloorWord {
+    /// As TCP is told.
+    pub(crate) const fn floor(self) -> RtoFloor {
+        match self {
+            Self::Timeout => RtoFloor::Timeout,
+            Self::Variation => RtoFloor::Variation,
         }
     }
 }

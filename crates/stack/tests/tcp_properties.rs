@@ -5,7 +5,7 @@ mod net;
 use contract::Count;
 use net::{Fate, Fixed, Halving, Net, SEGMENT, plain};
 use proptest::prelude::*;
-use stack::tcp::{Config, Demand, RecoveryTimer, Reduction};
+use stack::tcp::{Config, Demand, LossDetection, RecoveryTimer, Reduction};
 use units::{Bytes, Duration, Rate, Time};
 
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ fn fate(byte: Option<u8>) -> Fate {
 }
 
 fn config() -> impl Strategy<Value = Config> {
-    let switches = any::<[bool; 9]>();
+    let switches = any::<[bool; 11]>();
     (switches, 1u64..60_000, prop::option::of(500u64..9000)).prop_map(|(on, size, receive_window)| Config {
         sack: on[0],
         delayed_ack: on[1],
@@ -41,6 +41,8 @@ fn config() -> impl Strategy<Value = Config> {
         undo: on[5],
         handshake: on[6],
         idle_restart: on[7],
+        loss_detection: if on[9] { LossDetection::Time } else { LossDetection::Count },
+        tail_probe: on[10],
         reduction: if on[8] { Reduction::Proportional } else { Reduction::Halt },
         receive_window: receive_window.map_or(Bytes::UNLIMITED, Bytes::new),
         demand: Demand::Finite(Bytes::new(size)),
@@ -65,6 +67,8 @@ proptest! {
             // without SACK each duplicate counts for a segment, though copies make duplicates too; and when nothing was
             // lost after all, what seemed lost is in flight again
             let most = if config.sack && !config.undo { window } else { 2 * window + 3 };
+            // and a probe may exceed the window by a segment
+            let most = most + u64::from(config.tail_probe);
             let in_flight = net.flows[0].sender.in_flight();
             prop_assert!(in_flight <= Bytes::new(most * SEGMENT), "{} in flight", in_flight);
             if net.flows[0].received.completed_at != Time::NEVER && net.idle() {

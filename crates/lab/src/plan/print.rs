@@ -446,6 +446,12 @@ fn tcp_table(config: &tcp::Config) -> Table {
         tcp::RecoveryTimer::Steady => "steady",
     };
     put(&mut table, "recovery_timer", timer);
+    let detection = match config.loss_detection {
+        tcp::LossDetection::Count => "count",
+        tcp::LossDetection::Time => "time",
+    };
+    put(&mut table, "loss_detection", detection);
+    put(&mut table, "tail_probe", config.tail_probe);
     let reduction = match config.reduction {
         tcp::Reduction::Halt => "halt",
         tcp::Reduction::Proportional => "proportional",
@@ -459,6 +465,11 @@ fn tcp_table(config: &tcp::Config) -> Table {
     put(&mut table, "initial_window", i64::from(config.initial_window));
     put(&mut table, "initial_rto", span(config.initial_rto));
     put(&mut table, "min_rto", span(config.min_rto));
+    let floor = match config.rto_floor {
+        tcp::RtoFloor::Timeout => "timeout",
+        tcp::RtoFloor::Variation => "variation",
+    };
+    put(&mut table, "rto_floor", floor);
     put(&mut table, "max_rto", span(config.max_rto));
     put(&mut table, "receive_window", size(config.receive_window));
     put(&mut table, "handshake", config.handshake);

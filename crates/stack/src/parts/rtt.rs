@@ -13,6 +13,8 @@ pub struct Rtt {
     timeout: Duration,
     least: Duration,
     floor: Duration,
+    /// Least of the variation's part, in nanoseconds.
+    variation_floor: u64,
     ceiling: Duration,
     backed_off: bool,
 }
@@ -26,9 +28,16 @@ impl Rtt {
             timeout: initial,
             least: Duration::MAX,
             floor,
+            variation_floor: 1,
             ceiling,
             backed_off: false,
         }
+    }
+
+    /// The same, where `floor` is the least that is added to the smoothed round-trip time, as in Linux.
+    #[must_use]
+    pub const fn floor_of_variation(self) -> Self {
+        Self { variation_floor: self.floor.as_nanos(), floor: Duration::ZERO, ..self }
     }
 
     /// Takes a sample of a segment that is known not to be confused with its retransmission [RFC6298 §3].
@@ -46,7 +55,7 @@ impl Rtt {
         }
         self.least = self.least.min(rtt);
         // RTO ← SRTT + max(G, 4·RTTVAR), with a clock granularity G of one nanosecond      [RFC6298 §2.3]
-        let timeout = Duration::from_nanos(self.smoothed_8 / 8 + self.variation_4.max(1));
+        let timeout = Duration::from_nanos(self.smoothed_8 / 8 + self.variation_4.max(self.variation_floor));
         self.timeout = timeout.max(self.floor).min(self.ceiling);
         self.backed_off = false;
     }

@@ -25,6 +25,8 @@ pub struct Config {
     pub initial_rto: Duration,
     /// Least retransmission timeout [RFC6298 §2.4 asks for 1 s; ns-2 and Linux use 0.2 s].
     pub min_rto: Duration,
+    /// What `min_rto` is the least of.
+    pub rto_floor: RtoFloor,
     /// Greatest retransmission timeout [RFC6298 §2.5].
     pub max_rto: Duration,
     /// Selective acknowledgements [RFC2018, RFC6675].
@@ -33,6 +35,11 @@ pub struct Config {
     pub limited_transmit: bool,
     /// When the retransmission timer starts anew during a recovery without SACK.
     pub recovery_timer: RecoveryTimer,
+    /// What shows a loss, with SACK.
+    pub loss_detection: LossDetection,
+    /// Send a segment more after two round-trip times without news, so that a loss of the last segments is seen [RFC8985 §7]. With losses
+    /// found by time only.
+    pub tail_probe: bool,
     /// How what is in flight comes down to the new window in a recovery.
     pub reduction: Reduction,
     /// Detect by the echoed timestamp that a retransmission was needless [RFC3522], tell the law, and go on where the
@@ -63,6 +70,24 @@ pub enum RecoveryTimer {
     Steady,
 }
 
+/// What the least retransmission timeout is the least of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoFloor {
+    /// Of the timeout [RFC6298 §2.4].
+    Timeout,
+    /// Of what is added to the smoothed round-trip time, as in Linux.
+    Variation,
+}
+
+/// What shows a loss, with SACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossDetection {
+    /// Three segments above it that have arrived [RFC6675]. What was sent again and lost again waits for the timer.
+    Count,
+    /// Something that was sent later and has arrived [RFC8985: RACK].
+    Time,
+}
+
 /// How what is in flight comes down to the law's new window in a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
@@ -89,7 +114,10 @@ impl Config {
     pub fn linux() -> Self {
         Self {
             header: Bytes::new(52),
+            rto_floor: RtoFloor::Variation,
             recovery_timer: RecoveryTimer::Steady,
+            loss_detection: LossDetection::Time,
+            tail_probe: true,
             reduction: Reduction::Proportional,
             ..Self::default()
         }
@@ -104,10 +132,13 @@ impl Default for Config {
             initial_window: 10,
             initial_rto: Duration::from_secs(1),
             min_rto: Duration::from_millis(200),
+            rto_floor: RtoFloor::Timeout,
             max_rto: Duration::from_secs(60),
             sack: true,
             limited_transmit: true,
             recovery_timer: RecoveryTimer::Impatient,
+            loss_detection: LossDetection::Count,
+            tail_probe: false,
             reduction: Reduction::Halt,
             undo: true,
             idle_restart: true,

@@ -18,7 +18,8 @@ mod sack;
 mod scoreboard;
 mod sender;
 mod supply;
+mod times;
 
-pub use config::{Config, Demand, RecoveryTimer, Reduction, SERIES};
+pub use config::{Config, Demand, LossDetection, RecoveryTimer, Reduction, RtoFloor, SERIES};
 pub use receiver::Receiver;
 pub use sender::Sender;

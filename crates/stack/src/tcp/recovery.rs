@@ -112,7 +112,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Tells the law of congestion; begins an episode unless the last one still lasts.
-    fn congested(&mut self, cause: Cause, bytes: u64, in_flight: u64, cx: &mut Cx<'_>) {
+    pub(super) fn congested(&mut self, cause: Cause, bytes: u64, in_flight: u64, cx: &mut Cx<'_>) {
         let first = self.una >= self.episode_end;
         let event = Congestion { cause, bytes: Bytes::new(bytes), in_flight: Bytes::new(in_flight), first };
         self.law.on_congestion(&event, cx);

@@ -66,7 +66,7 @@ impl Accounts {
         let news = std::mem::take(&mut self.news);
         let safe = std::mem::take(&mut self.forward) && !self.lost_more;
         self.lost_more = false;
-        if news == 0 && self.forced == 0 {
+        if news == 0 && self.granted > 0 {
             return None;
         }
         // prr_delivered += DeliveredData                                           [RFC9937 §6.2]
@@ -86,7 +86,9 @@ impl Accounts {
             let bound = self.delivered.saturating_sub(out).max(news);
             (bound + if safe { segment } else { 0 }).min(target - pipe)
         };
-        Some(pipe + more.max(forced))
+        // force a fast retransmit: one segment leaves as the recovery begins        [RFC9937 §6.2]
+        let least = if out == 0 { segment.max(forced) } else { 0 };
+        Some(pipe + more.max(least))
     }
 }
 

@@ -12,19 +12,27 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn read_blocks(&mut self, header: &TcpHeader, now: Time) -> u64 {
         let Some(board) = &mut self.board else { return 0 };
         board.advance(self.una);
-        let mut news = 0;
+        let (mut news, mut late) = (0, false);
+        let top = board.top();
         for (start, end) in header.sack.0 {
             let (start, end) = (header.ack + u64::from(start), header.ack + u64::from(end));
             if end <= self.high {
                 if let Some(sampler) = &mut self.sampler {
                     board.each_missing(start, end, |low, high| sampler.on_arrival(low, high, now));
                 }
-                news += board.arrived(start, end);
+                let new = board.arrived(start, end);
+                late |= new > 0 && Some(end) < top && board.was_sent_once(start);
+                news += new;
             }
         }
         self.by_pipe = self.recovering || !board.is_clear();
         if let Some(accounts) = &mut self.reduction {
             accounts.news = news;
+        }
+        if let Some(times) = &mut self.times
+            && late
+        {
+            times.on_reordering();
         }
         news
     }
@@ -50,6 +58,13 @@ impl<C: CongestionControl> Sender<C> {
             if let Some(accounts) = &mut self.reduction {
                 accounts.news += board.missing(self.una);
             }
+            if let Some(times) = &mut self.times
+                && board.missing(self.una) > 0
+                && board.top().is_some()
+                && board.was_sent_once(board.first_missing())
+            {
+                times.on_reordering();
+            }
             board.advance(self.una);
             self.by_pipe = self.recovering || !board.is_clear();
         }
@@ -63,6 +78,9 @@ impl<C: CongestionControl> Sender<C> {
     /// An acknowledgement told of new arrivals beyond a hole [RFC6675 §5].
     #[cold]
     pub(super) fn on_arrivals(&mut self, duplicate: bool, cx: &mut Cx<'_>) {
+        if self.times.is_some() {
+            return;
+        }
         let segment = u64::from(self.segment);
         if !self.repairing() && duplicate {
             self.duplicates += 1;
@@ -94,7 +112,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     /// Begins a recovery [RFC6675 §5 step 4].
-    fn enter_repair(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn enter_repair(&mut self, cx: &mut Cx<'_>) {
         let segment = u64::from(self.segment);
         self.begin_recovery(cx);
         let Some(board) = &mut self.board else { return };
@@ -127,6 +145,9 @@ impl<C: CongestionControl> Sender<C> {
             board.lose_below(self.high);
             self.by_pipe = true;
         }
+        if let Some(times) = &mut self.times {
+            times.start_over();
+        }
     }
 
     /// Nothing was lost: what is missing is late.
@@ -134,6 +155,10 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(board) = &mut self.board {
             board.start_over();
             self.by_pipe = !board.is_clear();
+        }
+        if let Some(times) = &mut self.times {
+            times.start_over();
+            times.on_reordering();
         }
     }
 

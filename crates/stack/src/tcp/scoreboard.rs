@@ -1,5 +1,7 @@
 //! What selective acknowledgements tell of the data in flight [RFC6675 §4].
 
+use std::collections::VecDeque;
+
 use crate::parts::Ranges;
 
 /// The scoreboard of one sender. It counts as it goes, so that the pipe costs no walk over the segments.
@@ -19,6 +21,8 @@ pub(super) struct Scoreboard {
     sacked_above_lost: u64,
     /// Bytes of `sacked` below `resent_end`.
     sacked_below_resent: u64,
+    /// Pieces below `resent_end` that were lost again, in the order in which that was found. None of it has arrived.
+    lost_again: VecDeque<(u64, u64)>,
 }
 
 impl Scoreboard {
@@ -32,6 +36,47 @@ impl Scoreboard {
         // neither lost nor arrived, and those sent again
         (high - self.lost_end - self.sacked_above_lost)
             + (self.resent_end - self.una - self.sacked_below_resent)
+            - self.lost_again.iter().map(|piece| piece.1 - piece.0).sum::<u64>()
+    }
+
+    /// One past the highest byte that has arrived beyond a hole.
+    pub(super) fn top(&self) -> Option<u64> {
+        self.sacked.end()
+    }
+
+    /// Whether byte `at` has arrived beyond a hole.
+    pub(super) fn has(&self, at: u64) -> bool {
+        self.sacked.holding(at).is_some()
+    }
+
+    /// The oldest byte that has not arrived.
+    pub(super) fn first_missing(&self) -> u64 {
+        self.sacked.gap_from(self.una).0
+    }
+
+    /// Bytes that have arrived beyond holes.
+    pub(super) fn arrived_bytes(&self) -> u64 {
+        self.sacked.bytes_within(self.una, u64::MAX)
+    }
+
+    /// Whether byte `at` was never sent again.
+    pub(super) fn was_sent_once(&self, at: u64) -> bool {
+        at >= self.resent_end
+    }
+
+    /// `[start, end)` was sent again and lost again. Returns how many bytes of it had not arrived.
+    pub(super) fn lose_again(&mut self, start: u64, end: u64) -> u64 {
+        if start < self.una || end > self.resent_end || self.has(start) {
+            return 0;
+        }
+        self.lost_again.push_back((start, end));
+        end - start
+    }
+
+    /// What was lost again and has arrived after all is not lost.
+    fn forget_arrived(&mut self) {
+        let (una, sacked) = (self.una, &self.sacked);
+        self.lost_again.retain(|&(start, end)| start >= una && sacked.bytes_within(start, end) == 0);
     }
 
     /// `[start, end)` has arrived. Returns how many bytes that was not known of [RFC6675 §4: Update].
@@ -45,7 +90,11 @@ impl Scoreboard {
         };
         self.sacked_above_lost += news(start.max(self.lost_end), end);
         self.sacked_below_resent += news(start, end.min(self.resent_end));
-        self.sacked.insert(start, end)
+        let new = self.sacked.insert(start, end);
+        if !self.lost_again.is_empty() {
+            self.forget_arrived();
+        }
+        new
     }
 
     /// Bytes below `end` that are not known to have arrived.
@@ -76,6 +125,9 @@ impl Scoreboard {
         self.lose_below(una);
         self.sacked.remove_below(una);
         self.una = una;
+        if !self.lost_again.is_empty() {
+            self.forget_arrived();
+        }
     }
 
     /// One past the last byte that is lost by the evidence: at least three separate ranges above it have arrived, or more
@@ -108,12 +160,17 @@ impl Scoreboard {
     pub(super) fn start_over(&mut self) {
         self.lost_end = self.una;
         self.resent_end = self.una;
+        self.lost_again.clear();
         self.sacked_below_resent = 0;
         self.sacked_above_lost = self.sacked.bytes_within(self.una, u64::MAX);
     }
 
     /// All below `end` was sent again, as far as it had not arrived.
     pub(super) fn resent(&mut self, end: u64) {
+        if self.lost_again.front().is_some_and(|piece| piece.1 == end) {
+            self.lost_again.pop_front();
+            return;
+        }
         if end > self.resent_end {
             self.sacked_below_resent += self.sacked.bytes_within(self.resent_end, end);
             self.resent_end = end;
@@ -128,7 +185,10 @@ impl Scoreboard {
 
     /// The next bytes, at most `segment`, that are lost and not sent again [RFC6675 §4: NextSeg rule 1].
     pub(super) fn next_lost(&self, segment: u64) -> Option<(u64, u64)> {
-        self.next_hole(self.lost_end, segment)
+        match self.lost_again.front() {
+            Some(&(start, end)) => Some((start, end - start)),
+            None => self.next_hole(self.lost_end, segment),
+        }
     }
 
     /// The next bytes below the highest arrival that are not sent again, lost or not [RFC6675 §4: NextSeg rule 3].

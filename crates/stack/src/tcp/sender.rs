@@ -13,7 +13,8 @@ use super::delivery::Sampler;
 use super::reduction::Accounts;
 use super::scoreboard::Scoreboard;
 use super::supply::Supply;
-use super::{Config, RecoveryTimer, Reduction};
+use super::times::Times;
+use super::{Config, LossDetection, RecoveryTimer, Reduction, RtoFloor};
 use crate::parts::{Pacer, Rtt};
 
 /// The sender of one connection, with the law `C`.
@@ -67,6 +68,8 @@ pub struct Sender<C> {
     pub(super) board: Option<Box<Scoreboard>>,
     /// With proportional rate reduction only.
     pub(super) reduction: Option<Box<Accounts>>,
+    /// With losses found by time only.
+    pub(super) times: Option<Box<Times>>,
     /// For laws that ask for it only.
     pub(super) sampler: Option<Box<Sampler>>,
     pub(super) law: C,
@@ -98,6 +101,7 @@ impl<C: CongestionControl> Sender<C> {
     /// A sender to the endpoint `to`. It sends nothing before [`Input::Start`].
     pub fn new(config: &Config, law: C, to: Address) -> Self {
         let segment = config.segment;
+        let rtt = Rtt::new(config.initial_rto, config.min_rto, config.max_rto);
         Self {
             una: 0,
             next: 0,
@@ -108,7 +112,7 @@ impl<C: CongestionControl> Sender<C> {
             rate: Rate::UNLIMITED,
             timeout_at: Time::NEVER,
             send_at: Time::NEVER,
-            rtt: Rtt::new(config.initial_rto, config.min_rto, config.max_rto),
+            rtt: if config.rto_floor == RtoFloor::Variation { rtt.floor_of_variation() } else { rtt },
             round_end: 0,
             segment: segment.as_u64() as u32,
             header_bytes: config.header.as_u64() as u32,
@@ -135,6 +139,8 @@ impl<C: CongestionControl> Sender<C> {
             to,
             board: config.sack.then(Box::default),
             reduction: (config.reduction == Reduction::Proportional).then(Box::default),
+            times: (config.sack && config.loss_detection == LossDetection::Time)
+                .then(|| Box::new(Times::new(config.tail_probe))),
             sampler: law.samples_delivery().then(|| Box::new(Sampler::new())),
             law,
         }
@@ -179,6 +185,7 @@ impl<C: CongestionControl> Sender<C> {
         if header.flags.ece {
             self.on_echo(cx);
         }
+        let before = self.una;
         let news = if header.sack.0[0].1 > 0 { self.read_blocks(header, cx.now()) } else { 0 };
         let duplicate = header.ack == self.una && self.high > self.una;
         if header.ack > self.una {
@@ -189,6 +196,10 @@ impl<C: CongestionControl> Sender<C> {
         if news > 0 {
             self.on_arrivals(duplicate, cx);
         }
+        let timed = self.times.is_some();
+        if timed {
+            self.watch(cx);
+        }
         if self.sampler.is_some() {
             self.tell_delivery(packet.sent_at, cx);
         }
@@ -196,6 +207,9 @@ impl<C: CongestionControl> Sender<C> {
             self.spread();
         }
         self.transmit(cx);
+        if timed && self.una > before {
+            self.arm_probe(cx.now());
+        }
         if cx.probing() {
             self.probe(cx);
         }
@@ -219,6 +233,9 @@ impl<C: CongestionControl> Sender<C> {
         }
         if self.doubt_since != Time::NEVER {
             self.settle_doubt(header.echo, cx);
+        }
+        if self.times.is_some() {
+            self.settle_probe(header.echo, cx);
         }
         let recovering = self.recovering;
         let round_ended = header.ack > self.round_end;
@@ -372,6 +389,9 @@ impl<C: CongestionControl> Sender<C> {
         if self.timeout_at == Time::NEVER {
             self.timeout_at = now + self.rtt.timeout();
         }
+        if let Some(times) = &mut self.times {
+            times.on_sent(seq, seq + len, again, now);
+        }
         self.sent_last_at = now;
         let in_flight = self.flight();
         if let Some(sampler) = &mut self.sampler {
@@ -445,9 +465,6 @@ impl<C: CongestionControl> Sender<C> {
         if self.law.wake() <= now {
             self.law.on_timer(cx);
             self.read_allowance();
-            if self.recovering {
-                self.spread();
-            }
         }
         match self.phase {
             Phase::Closed => return,
@@ -458,8 +475,11 @@ impl<C: CongestionControl> Sender<C> {
             }
             Phase::Opening => {}
             Phase::Open => {
-                if now >= self.timeout_at {
+                if now >= self.timeout_at && !self.on_early_timer(cx) {
                     self.on_timeout(cx);
+                }
+                if self.recovering {
+                    self.spread();
                 }
                 self.transmit(cx);
             }

@@ -1,0 +1,264 @@
+//! Losses found by time, and probes of the tail: RACK-TLP [RFC8985]. With selective acknowledgements only.
+
+use std::collections::VecDeque;
+
+use contract::{Cause, Congestion, CongestionControl, Cx};
+use units::{Bytes, Duration, Time};
+
+use super::scoreboard::{Scoreboard, THRESHOLD};
+use super::sender::Sender;
+
+/// When what is in flight was sent.
+#[derive(Clone, Debug)]
+pub(super) struct Times {
+    /// First transmissions in their order: one past the last byte, and when it left.
+    first: VecDeque<(u64, Departure)>,
+    /// Repairs that have not arrived, in their order: first byte, one past the last, when.
+    again: VecDeque<(u64, u64, Departure)>,
+    /// How many segments have left.
+    departed: u64,
+    /// Of all that arrived, what was sent last [RFC8985 §5.2: RACK.xmit_ts, RACK.end_seq].
+    newest: Departure,
+    /// How long that took [RFC8985 §5.2: RACK.rtt].
+    rtt: Duration,
+    /// Data that was sent once arrived later than data sent after it [RFC8985 §5.2: RACK.reordering_seen].
+    reordered: bool,
+    /// When to look again for losses; [`Time::NEVER`] when nothing is in doubt.
+    look_at: Time,
+    /// The retransmission timer stands for a probe.
+    pub(super) probe_due: bool,
+    /// One past the last byte sent when the last probe was, and when, if it was sent again; until that is answered
+    /// [RFC8985 §7.1: TLP.end_seq, TLP.is_retrans].
+    probe: Option<(u64, Option<Time>)>,
+    probes: bool,
+}
+
+/// When a segment left, and how many had left before: what was sent last at one instant is the later.
+///
+/// differs: the RFC compares sequence numbers there, of clocks that hardly ever give one instant twice.
+type Departure = (Time, u64);
+
+impl Times {
+    /// Of a new connection; `probes` if the tail is probed.
+    pub(super) fn new(probes: bool) -> Self {
+        Self {
+            first: VecDeque::new(),
+            again: VecDeque::new(),
+            departed: 0,
+            newest: (Time::ZERO, 0),
+            rtt: Duration::ZERO,
+            reordered: false,
+            look_at: Time::NEVER,
+            probe_due: false,
+            probe: None,
+            probes,
+        }
+    }
+
+    /// A segment leaves.
+    pub(super) fn on_sent(&mut self, start: u64, end: u64, again: bool, now: Time) {
+        self.departed += 1;
+        let departure = (now, self.departed);
+        if again {
+            self.again.push_back((start, end, departure));
+        } else {
+            self.first.push_back((end, departure));
+        }
+    }
+
+    /// Data came late that had been sent once.
+    pub(super) fn on_reordering(&mut self) {
+        self.reordered = true;
+    }
+
+    /// All that was sent counts as lost, or nothing any more.
+    pub(super) fn start_over(&mut self) {
+        self.again.clear();
+        self.look_at = Time::NEVER;
+        self.probe_due = false;
+        self.probe = None;
+    }
+
+    /// Whether the timer stands for a look at what may be lost by now.
+    pub(super) fn looks(&self, now: Time) -> bool {
+        self.look_at <= now
+    }
+
+    /// What was sent last of what has arrived [RFC8985 §6.2, step 2].
+    fn learn(&mut self, board: &Scoreboard, una: u64, least: Duration, now: Time) {
+        let mut newest = self.newest;
+        while let Some(&(end, at)) = self.first.front()
+            && end <= una
+        {
+            newest = newest.max(at);
+            self.first.pop_front();
+        }
+        if let Some(top) = board.top() {
+            let place = self.first.partition_point(|&(end, _)| end < top);
+            if let Some(&(end, at)) = self.first.get(place)
+                && end == top
+            {
+                newest = newest.max(at);
+            }
+        }
+        self.again.retain(|&(start, end, at)| {
+            let arrived = end <= una || board.has(start);
+            // sooner than any round trip it is the first transmission that arrived
+            if arrived && now - at.0 >= least {
+                newest = newest.max(at);
+            }
+            !arrived
+        });
+        if newest > self.newest {
+            self.newest = newest;
+            self.rtt = now - newest.0;
+        }
+    }
+
+    /// How much later than what was sent after it data may arrive [RFC8985 §6.2, step 4].
+    fn patience(&self, settled: bool, least: Duration, smoothed: Duration) -> Duration {
+        if settled && !self.reordered { Duration::ZERO } else { (least / 4).min(smoothed) }
+    }
+
+    /// One past the last first transmission that is lost by now, if any, and when the next will be [RFC8985 §6.2, step 5].
+    fn overdue(&self, board: &Scoreboard, patience: Duration, now: Time) -> (u64, Time) {
+        let wait = self.rtt + patience;
+        let before = |sent: &(u64, Departure)| sent.1 < self.newest;
+        let lost = self.first.partition_point(|sent| before(sent) && sent.1.0 + wait <= now);
+        let end = if lost > 0 { self.first[lost - 1].0 } else { 0 };
+        let next =
+            self.first.iter().skip(lost).take_while(|sent| before(sent)).find(|sent| !board.has(sent.0 - 1));
+        (end, next.map_or(Time::NEVER, |sent| sent.1.0 + wait))
+    }
+
+    /// Takes out the next repair that is lost by now; otherwise when the next will be.
+    fn overdue_repair(&mut self, patience: Duration, now: Time) -> Result<(u64, u64), Time> {
+        let Some(&(start, end, at)) = self.again.front() else { return Err(Time::NEVER) };
+        let due = at.0 + self.rtt + patience;
+        match () {
+            () if at >= self.newest => Err(Time::NEVER),
+            () if due > now => Err(due),
+            () => {
+                self.again.pop_front();
+                Ok((start, end))
+            }
+        }
+    }
+}
+
+impl<C: CongestionControl> Sender<C> {
+    /// Looks for losses by time, after an acknowledgement or at the time that the last look named.
+    pub(super) fn watch(&mut self, cx: &mut Cx<'_>) {
+        let (now, segment) = (cx.now(), u64::from(self.segment));
+        let (repairing, high) = (self.repairing(), self.high);
+        let (Some(times), Some(board)) = (&mut self.times, &mut self.board) else { return };
+        let (least, smoothed) = (self.rtt.least(), self.rtt.smoothed());
+        times.learn(board, self.una, least, now);
+        times.look_at = Time::NEVER;
+        if !self.by_pipe {
+            return;
+        }
+        let settled = repairing || board.arrived_bytes() >= THRESHOLD * segment;
+        let patience = times.patience(settled, least, smoothed);
+        let (mut lost, mut look_at) = (0, Time::NEVER);
+        // what was sent after a timeout is not looked at before what that lost has arrived
+        if self.recovering || !repairing {
+            let (end, next) = times.overdue(board, patience, now);
+            lost += board.lose_below(end);
+            look_at = next;
+        }
+        loop {
+            match times.overdue_repair(patience, now) {
+                Ok((start, end)) => lost += board.lose_again(start, end),
+                Err(next) => {
+                    look_at = look_at.min(next);
+                    break;
+                }
+            }
+        }
+        times.look_at = look_at;
+        let in_flight = board.pipe(high);
+        if !repairing && board.next_lost(segment).is_some() {
+            self.enter_repair(cx);
+        } else if lost > 0 && self.recovering {
+            if let Some(accounts) = &mut self.reduction {
+                accounts.lost_more = true;
+            }
+            let (bytes, in_flight) = (Bytes::new(lost), Bytes::new(in_flight));
+            self.law.on_congestion(&Congestion { cause: Cause::Loss, bytes, in_flight, first: false }, cx);
+            self.read_allowance();
+        }
+        if look_at != Time::NEVER {
+            self.timeout_at = self.timeout_at.min(look_at.max(now));
+        }
+    }
+
+    /// The timer was started anew: it stands for a probe where nothing is amiss [RFC8985 §7.2].
+    #[cold]
+    pub(super) fn arm_probe(&mut self, now: Time) {
+        let (flight, segment) = (self.flight(), u64::from(self.segment));
+        let (clear, smoothed) = (!self.by_pipe && !self.recovering, self.rtt.smoothed());
+        let Some(times) = &mut self.times else { return };
+        if let Some((end, _)) = times.probe
+            && self.una >= end
+        {
+            times.probe = None;
+        }
+        times.probe_due = times.probes && clear && times.probe.is_none() && self.timeout_at != Time::NEVER;
+        if times.probe_due {
+            // PTO = 2·SRTT, and the longest delay of an acknowledgement if it may wait for a second segment
+            let wait = smoothed * 2 + if flight <= segment { MOST_ACK_DELAY } else { Duration::ZERO };
+            let at = now + wait;
+            times.probe_due = at < self.timeout_at;
+            self.timeout_at = self.timeout_at.min(at);
+        }
+    }
+
+    /// The timer expired. Whether that was for a look or a probe, and not for a timeout [RFC8985 §6.3, §7.3].
+    pub(super) fn on_early_timer(&mut self, cx: &mut Cx<'_>) -> bool {
+        let now = cx.now();
+        let Some(times) = &mut self.times else { return false };
+        if times.looks(now) {
+            self.timeout_at = now + self.rtt.timeout();
+            self.watch(cx);
+            return true;
+        }
+        if !std::mem::take(&mut times.probe_due) || self.by_pipe || self.recovering {
+            return false;
+        }
+        self.timeout_at = now + self.rtt.timeout();
+        let len = self.new_data(now).min(u64::from(self.segment));
+        if len > 0 && self.next + len <= self.edge {
+            self.emit_next(len, cx);
+            let probe = Some((self.high, None));
+            self.times.as_mut().expect("it is there").probe = probe;
+        } else if self.high > self.una {
+            let start = self.una.max(self.high.saturating_sub(u64::from(self.segment)));
+            let probe = Some((self.high, Some(now)));
+            self.times.as_mut().expect("it is there").probe = probe;
+            self.emit(start, self.high - start, true, cx);
+        }
+        true
+    }
+
+    /// Everything was acknowledged up to a probe that was sent again: if what is echoed is the probe, it repaired a loss that nothing else
+    /// would tell the law of [RFC8985 §7.4; there by duplicate SACK].
+    #[cold]
+    pub(super) fn settle_probe(&mut self, echo: Time, cx: &mut Cx<'_>) {
+        let Some(times) = &mut self.times else { return };
+        let Some((end, at)) = times.probe else { return };
+        if self.una < end {
+            return;
+        }
+        times.probe = None;
+        if let Some(at) = at
+            && echo >= at
+            && !self.recovering
+        {
+            self.congested(Cause::Loss, u64::from(self.segment), self.flight(), cx);
+        }
+    }
+}
+
+/// Longest wait of a delayed acknowledgement that is reckoned with [RFC8985 §7.2: TLP.max_ack_delay; Linux has the same].
+const MOST_ACK_DELAY: Duration = Duration::from_millis(200);

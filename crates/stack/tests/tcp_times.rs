@@ -1,0 +1,148 @@
+//! Losses found by time, and probes of the tail [RFC8985].
+
+mod net;
+
+use contract::{Cause, Count};
+use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
+use stack::tcp::{Config, Demand, LossDetection};
+use units::{Bytes, Duration, Time};
+
+/// With a timer that leaves room for probes.
+fn timed(tail_probe: bool) -> Config {
+    let min_rto = Duration::from_secs(1);
+    Config { sack: true, loss_detection: LossDetection::Time, tail_probe, min_rto, ..plain() }
+}
+
+fn finite(segments: u64, config: Config) -> Config {
+    Config { demand: Demand::Finite(Bytes::new(segments * SEGMENT)), ..config }
+}
+
+fn again(net: &Net<impl contract::CongestionControl>) -> Vec<(u64, Time)> {
+    net.data.iter().filter(|s| s.nth > 0).map(|s| (s.segment, s.at)).collect()
+}
+
+/// RFC 8985 §6.2: 1 of five is lost, so that only three arrive above it: the third settles it, as counting does.
+#[test]
+fn three_arrivals_above_a_loss_show_it_at_once() {
+    let mut net = Net::one(&finite(5, timed(false)), Halving::new(10.0));
+    net.drop_once(&[1]);
+    net.run(Time::ZERO + Duration::from_secs(2));
+    assert_eq!(again(&net), [(1, ms(100))]);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+}
+
+/// RFC 8985 §3: one arrival above it is enough after a quarter of the least round trip, 25 ms here; counting waits for the timer.
+#[test]
+fn one_arrival_above_a_loss_shows_it_a_quarter_of_a_round_trip_later() {
+    let mut net = Net::one(&finite(3, timed(false)), Halving::new(10.0));
+    net.drop_once(&[1]);
+    net.run(Time::ZERO + Duration::from_secs(2));
+    assert_eq!(again(&net), [(1, ms(125))]);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+    assert_eq!(net.flows[0].sender.law().window, 2.0, "the law is told");
+
+    let counting = Config { loss_detection: LossDetection::Count, ..finite(3, timed(false)) };
+    let mut net = Net::one(&counting, Halving::new(10.0));
+    net.drop_once(&[1]);
+    net.run(Time::ZERO + Duration::from_secs(2));
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 1);
+}
+
+/// What is late by less than a quarter of the round trip is not sent again.
+#[test]
+fn data_that_is_a_little_late_is_waited_for() {
+    let mut net = Net::one(&finite(3, timed(false)), Halving::new(10.0));
+    net.on_data(|s| if s.segment == 1 { Fate::Late(Duration::from_millis(20)) } else { Fate::Pass });
+    net.run(Time::ZERO + Duration::from_secs(2));
+    assert_eq!(again(&net), []);
+    assert_eq!(net.flows[0].received.goodput_bytes, 3 * SEGMENT);
+}
+
+/// RFC 8985 §6.2, step 4: where reordering was seen three arrivals settle nothing any more.
+#[test]
+fn after_reordering_the_wait_is_kept() {
+    let mut net = Net::one(&finite(40, timed(false)), Fixed::window(10));
+    net.on_data(|s| if s.segment % 10 == 2 { Fate::Late(Duration::from_millis(15)) } else { Fate::Pass });
+    net.run(Time::ZERO + Duration::from_secs(3));
+    // the first time seven arrive above it before it is known that the path reorders
+    assert_eq!(again(&net), [(2, ms(100))]);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+}
+
+/// RFC 8985 §3: a repair that is lost is found when something sent after it arrives, a round trip later. Counting waits for the timer.
+#[test]
+fn a_repair_that_is_lost_is_sent_again_without_a_timeout() {
+    let run = |loss_detection| {
+        let mut net =
+            Net::one(&Config { loss_detection, ..finite(60, timed(false)) }, Halving::avoiding(20.0));
+        net.on_data(|s| match s.segment {
+            3 if s.nth < 2 => Fate::Drop,
+            5 if s.nth < 1 => Fate::Drop,
+            _ => Fate::Pass,
+        });
+        net.run(Time::ZERO + Duration::from_secs(5));
+        assert_eq!(net.flows[0].received.goodput_bytes, 60 * SEGMENT);
+        net
+    };
+    let net = run(LossDetection::Time);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+    assert_eq!(again(&net), [(3, ms(100)), (5, ms(100)), (3, ms(200))]);
+    assert_eq!(net.flows[0].sent.count(Count::Episodes), 1, "it belongs to the episode");
+    assert_eq!(run(LossDetection::Count).flows[0].sent.count(Count::Timeouts), 1);
+}
+
+/// RFC 8985 §7.2, §7.3: the last of ten are lost and nothing tells. Two smoothed round trips after the last news the last goes again; its
+/// arrival shows the rest.
+#[test]
+fn a_probe_shows_a_lost_tail() {
+    let mut net = Net::one(&finite(10, timed(true)), Halving::new(10.0));
+    net.drop_once(&[7, 8, 9]);
+    net.run(Time::ZERO + Duration::from_secs(3));
+    assert_eq!(again(&net)[0], (9, ms(300)), "2 · 100 ms after the news at 100 ms");
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+    assert_eq!(net.flows[0].received.goodput_bytes, 10 * SEGMENT);
+    let sent: Vec<_> = again(&net).iter().map(|sent| sent.0).collect();
+    assert_eq!(sent, [9, 7, 8]);
+    assert_eq!(net.flows[0].sender.law().window, 2.0, "the law is told");
+}
+
+/// RFC 8985 §7.4: where the probe repairs the only loss, the law is told of it.
+#[test]
+fn a_probe_that_repairs_is_congestion() {
+    let mut net = Net::one(&finite(10, timed(true)), Fixed::window(10));
+    net.drop_once(&[9]);
+    net.run(Time::ZERO + Duration::from_secs(3));
+    // one segment is in flight, whose acknowledgement may be delayed: 200 ms more
+    assert_eq!(again(&net), [(9, ms(500))]);
+    let events = &net.flows[0].sender.law().events;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].cause, Cause::Loss);
+}
+
+/// RFC 8985 §7.4: a probe of what was only late is none.
+#[test]
+fn a_probe_of_what_is_late_is_no_congestion() {
+    let mut net = Net::one(&finite(10, timed(true)), Fixed::window(10));
+    net.on_data(|s| {
+        if s.segment == 9 && s.nth == 0 { Fate::Late(Duration::from_millis(450)) } else { Fate::Pass }
+    });
+    net.run(Time::ZERO + Duration::from_secs(3));
+    assert_eq!(again(&net).len(), 1);
+    assert!(net.flows[0].sender.law().events.is_empty());
+}
+
+/// Where there is more to send, the probe is new data.
+#[test]
+fn new_data_serves_as_a_probe() {
+    let mut net = Net::one(&timed(true), Fixed::window(4));
+    // all acknowledgements but the first are lost for a while
+    let mut n = 0;
+    net.ack_script = Box::new(move |_| {
+        n += 1;
+        if (2..=5).contains(&n) { Fate::Drop } else { Fate::Pass }
+    });
+    net.run_ms(350);
+    assert_eq!(net.sent_between(150, 350), [5]);
+    assert_eq!(net.sent_between(300, 301), [5]);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+}
