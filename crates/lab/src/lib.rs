@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod scenario;
 mod schema;
+mod tcp;
 mod topology;
 mod values;
 

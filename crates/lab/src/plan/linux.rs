@@ -2,7 +2,8 @@
 
 use contract::ParamValue;
 
-use crate::file::{Flow, LikeWord};
+use crate::file::Flow;
+use crate::tcp::LikeWord;
 
 /// Whether the flow is to be as TCP of Linux where the scenario leaves that open.
 pub(super) fn is_wanted(table: &Flow) -> bool {

@@ -311,7 +311,7 @@ fn resolved_beside(
 }
 
 fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
-    let none = file::Tcp::default();
+    let none = crate::tcp::Tcp::default();
     let tcp = table.tcp.given().map_or(&none, |at| &at.value);
     let default = if linux::is_wanted(table) { tcp::Config::linux() } else { tcp::Config::default() };
     let header = tcp.header.or(emulation::header(table, default.header));
