@@ -135,8 +135,8 @@ fn millis(span: Duration) -> u32 {
     u32::try_from(span.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
 }
 
-/// Fails where the kernel does something else and cannot be told not to. `recovery_timer = "steady"` is what it does: its timer
-/// starts anew with each acknowledgement of something new.
+/// Fails where the kernel does something else and cannot be told not to. What `like = "linux"` stands for it does whatever
+/// is written, so that a simulation beside it may do without.
 fn refuse(flow: &FlowSpec, config: &Config) -> Result<(), Error> {
     let own = Config::default();
     let reasons = [

@@ -134,6 +134,19 @@ mod tests {
         assert_eq!(rtt.timeout(), Duration::from_secs(60));
     }
 
+    /// As in Linux: at least 200 ms beyond the smoothed round-trip time.
+    #[test]
+    fn the_floor_may_be_that_of_the_variation() {
+        let mut rtt = estimator(200).floor_of_variation();
+        for _ in 0..100 {
+            rtt.sample(Duration::from_millis(90));
+        }
+        assert_eq!(rtt.timeout(), Duration::from_millis(290));
+        rtt.sample(Duration::from_millis(990));
+        // SRTT = 7/8·90 + 1/8·990 = 202.5; RTTVAR is above 1/4·900 = 225, four of which are more than 200 ms
+        assert!(rtt.timeout() > Duration::from_millis(1100));
+    }
+
     #[test]
     fn each_expiry_doubles_the_timeout_and_a_sample_ends_that() {
         let mut rtt = estimator(200);

@@ -16,8 +16,7 @@ CHOICES: dict[str, str] = {
     "streams where flows can be live.",
     "chance": "2 % of the bottleneck is random traffic of small packets, other with each seed, in both worlds: senders "
     "without chance fall into step, and then one run says nothing about the next.",
-    "settings": "SACK, delayed acknowledgements, an initial window of 10 segments, headers of 52 bytes; the window grows by "
-    "what is acknowledged, as in Linux (`counting`).",
+    "settings": "SACK, delayed acknowledgements, an initial window of 10 segments; our TCP like Linux (`tcp.like`).",
     "length": "120 s, of which the first 20 s do not count: one run of 12 s differs from the next by more than the bands.",
     "bands": "Shares within 15 %, mean queue within 25 % of the simulation's, means of all valid runs.",
     "bbr": "Reported only: the kernel's BBR is the first version with years of repairs, ours is the draft.",
@@ -34,8 +33,8 @@ GRID: tuple[str, ...] = tuple(
 NOISE = 0.02
 NOISE_PACKET_B = 200
 
-NEWRENO: Tree = {"scheme": "reno", "kernel": "reno", "params": {"counting": "bytes"}}
-CUBIC: Tree = {"scheme": "cubic", "kernel": "cubic", "params": {"counting": "segments"}}
+NEWRENO: Tree = {"scheme": "reno", "kernel": "reno"}
+CUBIC: Tree = {"scheme": "cubic", "kernel": "cubic"}
 BBR: Tree = {"scheme": "bbr", "kernel": "bbr"}
 
 

@@ -16,17 +16,17 @@ CHOICES: dict[str, str] = {
     "newreno": "`reno` of the kernel without SACK and with an acknowledgement for each segment, as in the simulation; the "
     "variants `linux` have both as Linux has them. What the kernel does besides, its windows and its timers, stays.",
     "cubic": "`cubic` of the kernel as Linux has it, with SACK and delayed acknowledgements, HyStart included.",
-    "simulation": "The same scenarios; each connection is our TCP with the scheme of that name and headers of 52 bytes.",
+    "simulation": "The same scenarios; each connection is our TCP with the scheme of that name, like Linux (`tcp.like`).",
     "length": "As long as in the paper, in real time: several runs go on at once.",
     "runs": "One emulated run of each test, as in the paper; the kernel's own chance is in it. Simulations: three seeds.",
 }
 
 LINUX_TCP = {"sack": True, "delayed_ack": True}
-BESIDE: dict[str, tuple[str, Tree, Tree]] = {
-    "linux": ("reno", LINUX_TCP, {"counting": "bytes"}),
-    "cubic": ("cubic", LINUX_TCP, {}),
+BESIDE: dict[str, tuple[str, Tree]] = {
+    "linux": ("reno", LINUX_TCP),
+    "cubic": ("cubic", LINUX_TCP),
 }
-"""Kinds of TCP beside the real-time mode, as Linux has them: scheme, settings, parameters of the simulated one."""
+"""Kinds of TCP beside the real-time mode, as Linux has them: scheme, settings."""
 BESIDE_KBPS = (2000, 3000, 4500)
 VARIED = tuple(
     f"{kind} {kbps} {rtt}" for kind in BESIDE for kbps in BESIDE_KBPS for rtt in scenarios.FRIENDLY_MS
@@ -36,10 +36,10 @@ VARIED = tuple(
 def varied(variant: str, _scale: Scale) -> Tree:
     """The real-time mode beside a kind of TCP: `cubic 3000 80`."""
     kind, kbps, rtt = variant.split()
-    scheme, tcp, params = BESIDE[kind]
+    scheme, tcp = BESIDE[kind]
     flows = [
         scenarios.Flow("video", "real_time", float(rtt), float(kbps) / 4),
-        scenarios.Flow("tcp", scheme, float(rtt), tcp=tcp, params=params),
+        scenarios.Flow("tcp", scheme, float(rtt), tcp=tcp),
     ]
     return scenarios.network(f"CVIHIS beside {variant}", flows, first=(float(kbps), 50))
 
