@@ -146,3 +146,22 @@ fn new_data_serves_as_a_probe() {
     assert_eq!(net.sent_between(300, 301), [5]);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
+
+/// RFC 8985 §7.2: once something is known to be missing the timer stands for a timeout again.
+#[test]
+fn a_probe_that_was_due_is_no_timeout() {
+    let mut net = Net::one(&timed(true), Halving::avoiding(20.0));
+    net.ack_script = {
+        let mut last = Time::ZERO;
+        // acknowledgements come 10 ms apart, so that a round takes longer than a probe waits
+        Box::new(move |s| {
+            last = (last + Duration::from_millis(10)).max(s.at);
+            Fate::Late(last - s.at)
+        })
+    };
+    net.drop_once(&[2, 60, 61, 90]);
+    net.run(Time::ZERO + Duration::from_secs(20));
+    let sent: Vec<_> = again(&net).iter().map(|sent| sent.0).collect();
+    assert_eq!(sent, [2, 60, 61, 90]);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+}

@@ -25,6 +25,8 @@ pub(super) struct Times {
     reordered: bool,
     /// When to look again for losses; [`Time::NEVER`] when nothing is in doubt.
     look_at: Time,
+    /// When the timer would have expired but for that look.
+    timeout_at: Time,
     /// The retransmission timer stands for a probe.
     pub(super) probe_due: bool,
     /// One past the last byte sent when the last probe was, and when, if it was sent again; until that is answered
@@ -49,6 +51,7 @@ impl Times {
             rtt: Duration::ZERO,
             reordered: false,
             look_at: Time::NEVER,
+            timeout_at: Time::NEVER,
             probe_due: false,
             probe: None,
             probes,
@@ -154,9 +157,17 @@ impl<C: CongestionControl> Sender<C> {
         let (Some(times), Some(board)) = (&mut self.times, &mut self.board) else { return };
         let (least, smoothed) = (self.rtt.least(), self.rtt.smoothed());
         times.learn(board, self.una, least, now);
-        times.look_at = Time::NEVER;
+        // unless it was started anew, the timer is again what it was before the last look was fixed
+        let look_at = std::mem::replace(&mut times.look_at, Time::NEVER);
+        if look_at != Time::NEVER && look_at == self.timeout_at {
+            self.timeout_at = times.timeout_at;
+        }
         if !self.by_pipe {
             return;
+        }
+        // something is missing: the timer stands for a timeout again                 [RFC8985 §7.2]
+        if std::mem::take(&mut times.probe_due) {
+            self.timeout_at = now + self.rtt.timeout();
         }
         let settled = repairing || board.arrived_bytes() >= THRESHOLD * segment;
         let patience = times.patience(settled, least, smoothed);
@@ -176,7 +187,6 @@ impl<C: CongestionControl> Sender<C> {
                 }
             }
         }
-        times.look_at = look_at;
         let in_flight = board.pipe(high);
         if !repairing && board.next_lost(segment).is_some() {
             self.enter_repair(cx);
@@ -188,8 +198,11 @@ impl<C: CongestionControl> Sender<C> {
             self.law.on_congestion(&Congestion { cause: Cause::Loss, bytes, in_flight, first: false }, cx);
             self.read_allowance();
         }
-        if look_at != Time::NEVER {
-            self.timeout_at = self.timeout_at.min(look_at.max(now));
+        if let Some(times) = &mut self.times
+            && look_at < self.timeout_at
+        {
+            (times.look_at, times.timeout_at) = (look_at, self.timeout_at);
+            self.timeout_at = look_at;
         }
     }
 
