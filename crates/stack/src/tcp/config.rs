@@ -113,6 +113,7 @@ impl Config {
     /// As TCP of Linux has it, with timestamps.
     pub fn linux() -> Self {
         Self {
+            segment: Bytes::new(1448),
             header: Bytes::new(52),
             rto_floor: RtoFloor::Variation,
             recovery_timer: RecoveryTimer::Steady,
