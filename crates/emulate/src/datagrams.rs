@@ -4,7 +4,7 @@
 //! packet that it says, header and label, so that parts in routers see them; what it carries are zeros, which nobody keeps. Its tag is
 //! zero: nobody else is in these namespaces.
 
-use contract::{Header, Packet};
+use contract::{FlowId, Header, NodeId, Packet};
 use wire::UDP_HEADERS;
 use wire::stream::{Datagram, Envelope, TAG, Word};
 
@@ -25,6 +25,31 @@ pub(crate) fn write(packet: &Packet, number: u64, content: Option<u32>, out: &mu
     };
     out.resize(whole.max(out.len()) + TAG, 0);
     true
+}
+
+/// Writes packets of machines as what a device takes: IPv4, UDP and the datagram.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    datagram: Vec<u8>,
+    frame: Vec<u8>,
+    /// How many it wrote.
+    count: u64,
+}
+
+impl Writer {
+    /// A packet of `flow` that has come to `node`, as IPv4; `None` for one that does not travel so.
+    pub(crate) fn write(&mut self, packet: &Packet, flow: FlowId, node: NodeId) -> Option<&[u8]> {
+        self.count += 1;
+        if !write(packet, self.count, None, &mut self.datagram) {
+            return None;
+        }
+        let port = wire::port_of(flow);
+        let to = packet.to.as_group().map_or_else(|| wire::address_of(node), wire::address_of_group);
+        let from = wire::address_of(packet.source.node);
+        let ttl = 64u8.saturating_sub(packet.hops).max(1);
+        wire::datagram((from, port), (to, port), packet.ecn, ttl, &self.datagram, &mut self.frame);
+        Some(&self.frame)
+    }
 }
 
 /// The packet that a datagram is, and how many bytes it carries; its size is what it has on the wire. `None` for what is no packet of a machine.

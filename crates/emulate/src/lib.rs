@@ -4,16 +4,17 @@
 //! its own instant: machines inside never see that the loop was late. Only packets that leave for a program outside can be late, and by
 //! how much is measured ([`Accuracy`]).
 //!
-//! [`driver`] is the loop; it knows no operating system. `linux/` is what stands around it: network namespaces, TUN devices, TCP of
+//! `driver.rs` is the loop; it knows no operating system, only its [`surroundings`]. `linux/` is what stands around it: network namespaces, TUN devices, TCP of
 //! the kernel, commands, and our own live endpoints.
 
 mod accuracy;
 mod datagrams;
-pub mod driver;
+mod driver;
 mod gates;
 #[cfg(target_os = "linux")]
 mod linux;
 mod run;
+pub mod surroundings;
 
 pub use accuracy::{Accuracy, Lateness};
 #[cfg(target_os = "linux")]

@@ -7,8 +7,9 @@ use contract::{FlowId, LinkId, ParamError, PeerId};
 use sim::{Blueprint, Control, Tap, Trace, World};
 use units::{Duration, Time};
 
-use crate::driver::{LiveMachine, News, Said, Surroundings, drive};
+use crate::driver::drive;
 use crate::gates::Gates;
+use crate::surroundings::{LiveMachine, News, Said, Surroundings};
 use crate::{Accuracy, Lateness};
 
 /// How an emulation is run, apart from what the scenario says.

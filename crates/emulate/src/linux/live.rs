@@ -30,9 +30,9 @@ use super::calls;
 use super::namespace::{Namespace, failed};
 use crate::Error;
 use crate::datagrams;
-use crate::driver::{LiveMachine, Said};
 use crate::gates::Gates;
 use crate::run::since;
+use crate::surroundings::{LiveMachine, Said};
 
 /// Room for datagrams that wait in a socket, either way.
 const WAITING: usize = 4 << 20;

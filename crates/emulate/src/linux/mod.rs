@@ -20,9 +20,10 @@ use nix::sys::time::{TimeSpec, TimeValLike};
 use sim::{Blueprint, Cast, Control, FlowKind, FlowSpec, Outside, World};
 use units::{Bytes, Duration, Time};
 
-use crate::driver::{LiveMachine, News, Said, Surroundings, drive};
+use crate::driver::drive;
 use crate::gates::Gates;
 use crate::run::since;
+use crate::surroundings::{LiveMachine, News, Said, Surroundings};
 use crate::{Accuracy, Error, Settings};
 use commands::Commands;
 use live::Live;

@@ -25,8 +25,8 @@ use units::{Bytes, Duration, Rate, Time};
 use super::calls;
 use super::namespace::{Namespace, failed};
 use crate::Error;
-use crate::driver::{News, Standing};
 use crate::run::since;
+use crate::surroundings::{News, Standing};
 
 /// A flow of the kernel's TCP.
 #[derive(Clone, Debug)]
