@@ -134,8 +134,8 @@ def emulator(runs: int) -> list[dict[str, object]]:
                 print(f"the emulator is not measured: {done.stderr.strip()}")
                 return []
             run = json.loads(done.stdout.strip().splitlines()[-1])
-            if run["receiver"]:
-                said.append({**run, **run.pop("receiver")})
+            if run.get("received"):
+                said.append(run)
         if not said:
             print("the emulator is not measured: nothing arrived")
             return []
