@@ -89,7 +89,21 @@ def test_a_file_is_served_and_fetched(tmp_path: Path, capsys: pytest.CaptureFixt
     producer = threading.Thread(target=serve)
     producer.start()
     assert ready.wait(20)
-    words = ["ndn", "get", "/test/f", "-o", str(copy), "--face", pipe.face, "--scheme", "aimd", "--json"]
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    words = [
+        "ndn",
+        "get",
+        "/test/f",
+        "-o",
+        str(copy),
+        "--face",
+        pipe.face,
+        "--scheme",
+        "aimd",
+        "--json",
+        "--sha256",
+        digest,
+    ]
     assert call([*words, "--pcap", str(tmp_path / "get.pcapng")]) == 0
     told = json.loads(capsys.readouterr().out)
     stop.set()
@@ -99,7 +113,7 @@ def test_a_file_is_served_and_fetched(tmp_path: Path, capsys: pytest.CaptureFixt
     assert told["error"] is None
     assert (told["bytes"], told["segments"], told["segments_written"]) == (512_000, 64, 64)
     assert told["name"].startswith("/test/f/v=")
-    assert told["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert told["sha256"] == digest
     assert told["goodput_bps"] > 0
     assert told["rtt_min_s"] > 0
     assert served["segments"] >= 64

@@ -265,7 +265,7 @@ fn told_of_fetch(fetched: &Fetched) -> Value {
         "segments": fetched.segments,
         "segments_written": fetched.written,
         "bytes": fetched.bytes,
-        "sha256": fetched.sha256.iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
+        "sha256": fetched.sha256.map(|digest| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
         "span_s": seconds(fetched.span),
         "finding_s": seconds(fetched.finding),
         "goodput_bps": Some(seconds(fetched.span)).filter(|s| *s > 0.0).map(|s| fetched.bytes as f64 * 8.0 / s),

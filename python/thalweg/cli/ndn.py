@@ -99,7 +99,7 @@ def get(
     patience
         Given up when nothing has come for so long; "15 s" when not given.
     sha256
-        What the SHA-256 of the file has to be.
+        What the SHA-256 of the file has to be. The digest of each segment is verified anyway.
     pcap
         Write what is sent and received to this file, for Wireshark with the dissector in thalweg/wireshark.
     json
@@ -281,7 +281,7 @@ def _print_fetched(told: dict[str, Any], out: str, *, whole: bool) -> None:
     screen.print(
         f"{told['name']}: {_size(told['bytes'])} in {told['segments_written']:,} of {told['segments']:,} segments{state}"
     )
-    if whole:
+    if whole and told["sha256"] is not None:
         screen.print(f"sha256 {told['sha256']}")
     screen.print(
         f"{number(told['span_s'])} s, {number(told['finding_s'])} s of it to find it: {_rate(told['goodput_bps'] or 0.0)}"

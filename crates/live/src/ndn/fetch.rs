@@ -42,7 +42,7 @@ pub struct Fetch {
     pub access: Option<Rate>,
     /// It is given up when nothing has come for so long.
     pub patience: Duration,
-    /// What the SHA-256 of the file has to be.
+    /// What the SHA-256 of the file has to be. Nobody reckons it otherwise: the digests of segments are verified anyway.
     pub sha256: Option<Digest>,
     /// Where chance begins.
     pub seed: u64,
@@ -88,8 +88,8 @@ pub struct Fetched {
     pub written: u64,
     /// Bytes written.
     pub bytes: u64,
-    /// SHA-256 of what was written.
-    pub sha256: Digest,
+    /// SHA-256 of what was written, where [`Fetch::sha256`] says what it has to be.
+    pub sha256: Option<Digest>,
     /// Time from the first question to the end.
     pub span: Duration,
     /// Time of that until the first segment was there.
@@ -144,7 +144,7 @@ fn fetch_into<C: Carrier>(
     fetched.name = Some(found.name.clone());
     control.whole.store(found.size.unwrap_or(0), Ordering::Relaxed);
     control.ready.store(true, Ordering::Relaxed);
-    let mut order = InOrder::new(out);
+    let mut order = InOrder::new(out, wanted.sha256.is_some());
     let run = run(face, wanted, &found, control, fetched, &mut order);
     let (written, bytes, sha256) = order.finish().map_err(Failure::Write)?;
     (fetched.written, fetched.bytes, fetched.sha256) = (written, bytes, sha256);
@@ -152,7 +152,7 @@ fn fetch_into<C: Carrier>(
     if let Some(size) = found.size.filter(|size| *size != bytes) {
         return Err(Failure::NotWhole(format!("{bytes} bytes came, but the file has {size}")));
     }
-    if wanted.sha256.is_some_and(|wanted| wanted != sha256) {
+    if wanted.sha256 != sha256 {
         return Err(Failure::NotWhole("its SHA-256 is not the one that was wanted".to_owned()));
     }
     Ok(())

@@ -15,7 +15,8 @@ pub(super) struct InOrder<'w> {
     held: usize,
     /// Bytes written.
     written: u64,
-    digest: Sha256,
+    /// Of what was written, where somebody wants to know.
+    digest: Option<Sha256>,
 }
 
 /// What became of a segment.
@@ -33,8 +34,10 @@ pub(super) enum Fate {
 const MOST_HELD: usize = 64 << 20;
 
 impl<'w> InOrder<'w> {
-    pub(super) fn new(out: &'w mut dyn Write) -> Self {
-        Self { out, next: 0, early: BTreeMap::new(), held: 0, written: 0, digest: Sha256::new() }
+    /// Writes to `out`. With `digest` the SHA-256 of the whole is reckoned as well, which takes as long again as that of every segment.
+    pub(super) fn new(out: &'w mut dyn Write, digest: bool) -> Self {
+        let digest = digest.then(Sha256::new);
+        Self { out, next: 0, early: BTreeMap::new(), held: 0, written: 0, digest }
     }
 
     /// Bytes written so far.
@@ -75,16 +78,18 @@ impl<'w> InOrder<'w> {
 
     fn write(&mut self, content: &[u8]) -> io::Result<()> {
         self.out.write_all(content)?;
-        self.digest.update(content);
+        if let Some(digest) = &mut self.digest {
+            digest.update(content);
+        }
         self.written += content.len() as u64;
         self.next += 1;
         Ok(())
     }
 
-    /// Ends it: how many segments and bytes were written, and their SHA-256.
-    pub(super) fn finish(self) -> io::Result<(u64, u64, [u8; 32])> {
+    /// Ends it: how many segments and bytes were written, and their SHA-256 where that was wanted.
+    pub(super) fn finish(self) -> io::Result<(u64, u64, Option<[u8; 32]>)> {
         self.out.flush()?;
-        Ok((self.next, self.written, self.digest.finalize().into()))
+        Ok((self.next, self.written, self.digest.map(|digest| digest.finalize().into())))
     }
 }
 
@@ -95,7 +100,7 @@ mod tests {
     #[test]
     fn segments_are_written_once_and_in_order() {
         let mut out = Vec::new();
-        let mut order = InOrder::new(&mut out);
+        let mut order = InOrder::new(&mut out, true);
         let fates: Vec<Fate> = [2, 0, 2, 0, 1, 3]
             .into_iter()
             .map(|segment| order.put(segment, &[segment as u8; 2]).expect("it is memory"))
@@ -105,14 +110,14 @@ mod tests {
         assert_eq!(order.written(), 8);
         let (segments, bytes, digest) = order.finish().expect("it is memory");
         assert_eq!((segments, bytes), (4, 8));
-        assert_eq!(digest, wire::ndn::sha256(&[&[0, 0, 1, 1, 2, 2, 3, 3]]));
+        assert_eq!(digest, Some(wire::ndn::sha256(&[&[0, 0, 1, 1, 2, 2, 3, 3]])));
         assert_eq!(out, [0, 0, 1, 1, 2, 2, 3, 3]);
     }
 
     #[test]
     fn what_is_held_is_bounded() {
         let mut out = Vec::new();
-        let mut order = InOrder::new(&mut out);
+        let mut order = InOrder::new(&mut out, false);
         let content = vec![0; 8 << 20];
         for segment in 1..=8 {
             assert_eq!(order.put(segment, &content).expect("it is memory"), Fate::Taken);

@@ -41,7 +41,7 @@ fn a_file_is_fetched_whole() {
     let (fetched, out) = run(Net::new(1420, file.clone().serve()), &wanted("cubic"));
     whole(&fetched);
     assert_eq!(out, file.content);
-    assert_eq!(fetched.sha256, sha256(&[&file.content]));
+    assert_eq!(fetched.sha256, None, "nobody asked for it");
     assert_eq!((fetched.segments, fetched.written, fetched.bytes), (200, 200, 199_500));
     assert_eq!(fetched.name, Some(name("/test/file/v=7")));
     assert_eq!(fetched.meter.count(Count::Retransmits), 0);
@@ -238,6 +238,7 @@ fn what_is_not_as_wanted_is_said() {
     let right = Some(sha256(&[&file.content]));
     let (fetched, _) = run(Net::new(1420, file.clone().serve()), &Fetch { sha256: right, ..wanted("cubic") });
     whole(&fetched);
+    assert_eq!(fetched.sha256, right);
     let (fetched, _) = run(Net::new(1420, file.serve()), &Fetch { sha256: Some([0; 32]), ..wanted("cubic") });
     assert!(matches!(fetched.failure, Some(Failure::NotWhole(_))), "{:?}", fetched.failure);
 
