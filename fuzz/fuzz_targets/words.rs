@@ -3,14 +3,16 @@
 //! The input is a byte that chooses the end, and words, each after a byte with its length.
 #![no_main]
 
-use std::io::{Cursor, sink};
-use std::sync::Arc;
+use std::io::sink;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, LazyLock};
 
 use contract::PeerId;
 use libfuzzer_sys::fuzz_target;
 use live::content::{ByteSource, LONGEST_WORD, Payload, Sink};
 use live::transfer::{
-    Bytes, Collector, Fountain, Into, Manifest, PipeStore, Playout, Receivers, Tally, Timely,
+    Bytes, Collector, Fountain, Into, Kind, Layout, Manifest, Playout, Receivers, Store, Tally, Timely,
+    TransferError,
 };
 use units::{Duration, Time};
 
@@ -22,15 +24,21 @@ fuzz_target!(|bytes: &[u8]| {
         0 => hear(&mut Collector::new(Into::Pipe(Box::new(sink())), tally), bytes),
         1 => hear(&mut Playout::new(Box::new(sink()), tally), bytes),
         2 => {
-            let (store, manifest) = PipeStore::new(Box::new(content()), "file", 1, 64, &tally);
-            pay(&mut Fountain::new(manifest, Box::new(store), Receivers { least: 1 }, tally), bytes);
+            let receivers = Receivers { least: 1 };
+            pay(&mut Fountain::new(manifest(), Box::new(InMemory), receivers, tally), bytes);
         }
         3 => {
+            let (program, pieces) = sync_channel(16);
+            CONTENT
+                .chunks(180)
+                .take(16)
+                .for_each(|piece| program.try_send(piece.to_vec()).expect("there is room"));
+            drop(program);
             let second = Duration::from_secs(1);
-            pay(&mut Timely::new(Box::new(content()), "live", 1, 200, second, tally), bytes);
+            pay(&mut Timely::of_pieces(pieces, "live", 1, 200, second, tally), bytes);
         }
         _ => {
-            let (mut source, _) = Bytes::of_pipe(Box::new(content()), "file", 1, tally);
+            let (mut source, _) = Bytes::of_memory(&CONTENT, "file", 1, tally);
             source.on_join(PeerId(1));
             each(bytes, |_, now, word| {
                 source.on_word(PeerId(1), now, word);
@@ -41,8 +49,37 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-fn content() -> Cursor<Vec<u8>> {
-    Cursor::new((0..=255).cycle().take(20_000).collect())
+/// What is sent, made once. No thread and no more bytes than it takes: a case is to cost microseconds.
+static CONTENT: LazyLock<Vec<u8>> = LazyLock::new(|| (0..=255).cycle().take(3000).collect());
+/// Blocks are short, since coding one takes time by the square of its symbols.
+const LAYOUT: Layout = Layout { length: Some(3000), symbol_bytes: 64, block_symbols: 10 };
+
+fn manifest() -> Manifest {
+    let (name, report_every) = ("file".to_owned(), Duration::from_millis(50));
+    Manifest { kind: Kind::File, id: 1, name, layout: LAYOUT, hash: Some([7; 32]), report_every }
+}
+
+/// All of it is there.
+struct InMemory;
+
+impl Store for InMemory {
+    fn there(&mut self) -> u32 {
+        LAYOUT.blocks()
+    }
+
+    fn read(&mut self, block: u32, into: &mut Vec<u8>) -> Result<bool, TransferError> {
+        let begin = LAYOUT.start(block) as usize;
+        into.clear();
+        into.extend_from_slice(&CONTENT[begin..begin + LAYOUT.bytes_in(block)]);
+        into.resize(usize::from(LAYOUT.symbols_in(block, false)) * usize::from(LAYOUT.symbol_bytes), 0);
+        Ok(true)
+    }
+
+    fn release(&mut self, _: u32) {}
+
+    fn end(&mut self) -> Option<(u64, [u8; 32])> {
+        Some((3000, [7; 32]))
+    }
 }
 
 /// The words, with a number and an instant each.

@@ -72,6 +72,24 @@ impl Bytes {
         id: u64,
         tally: Arc<Tally>,
     ) -> (Self, Manifest) {
+        let shared = Arc::new(Shared::default());
+        let reader = Arc::clone(&shared);
+        // it ends with its input, or when nobody keeps the ring
+        std::thread::spawn(move || reader.read_all(&mut *from));
+        Self::of_ring(shared, name, id, tally)
+    }
+
+    /// The same of bytes that are there already, without a thread. Panics where they are more than are kept of a pipe, 16 MB with their
+    /// lengths.
+    pub fn of_memory(mut from: &[u8], name: &str, id: u64, tally: Arc<Tally>) -> (Self, Manifest) {
+        let records = from.len() / RECORD + 1;
+        assert!(from.len() + records * 2 + RECORD + 2 + HASH <= KEPT, "nobody would ever make room");
+        let shared = Arc::new(Shared::default());
+        shared.read_all(&mut from);
+        Self::of_ring(shared, name, id, tally)
+    }
+
+    fn of_ring(shared: Arc<Shared>, name: &str, id: u64, tally: Arc<Tally>) -> (Self, Manifest) {
         tally.name(name);
         let manifest = Manifest {
             kind: Kind::Stream,
@@ -81,10 +99,6 @@ impl Bytes {
             hash: None,
             report_every: super::store::REPORT_EVERY,
         };
-        let shared = Arc::new(Shared::default());
-        let reader = Arc::clone(&shared);
-        // it ends with its input, or when nobody keeps the ring
-        std::thread::spawn(move || reader.read_all(&mut *from));
         let from = From::Pipe { shared, id };
         (Self { from, tally, base: None, whole: false, failed: None, gone: false }, manifest)
     }

@@ -390,7 +390,9 @@ impl Fountain {
                 Some(report) => (report.until.max(report.base), &report.lacks[..]),
                 None => (0, &[][..]),
             };
-            let listed = lacks.iter().flat_map(|lack| (lack.first..).take(usize::from(lack.blocks)));
+            // what is said may end beyond the greatest number of a block
+            let listed =
+                lacks.iter().flat_map(|lack| lack.first..lack.first.saturating_add(lack.blocks.into()));
             let unknown = until..self.block;
             doubtful
                 .extend(listed.take(CODERS).chain(unknown.take(CODERS)).filter(|block| *block < self.block));

@@ -7,8 +7,9 @@ use contract::PeerId;
 use units::{Duration, Time};
 
 use super::testing::{CALM, End, Folder, GAP, Passage, ROUGH, Taken, Weather, carry, content};
+use super::words::{Lack, Report, Word};
 use super::*;
-use crate::content::{Payload, Sink, Standing};
+use crate::content::{LONGEST_WORD, Payload, Sink, Standing};
 
 const ROOM: usize = 208;
 const SYMBOL: u16 = 200;
@@ -297,6 +298,23 @@ fn damage_that_nobody_noticed_is_found_at_the_end_and_said() {
         "the next attempt begins anew"
     );
     assert_eq!(arrived(&to), bytes);
+}
+
+/// A report may list blocks up to the greatest number there is, and more than that.
+#[test]
+fn a_report_of_blocks_beyond_all_numbers_is_survived() {
+    let (from, bytes, mut room) = (Folder::new(), content(1000), [0; ROOM]);
+    let (mut fountain, _) = fountain(&from, &bytes, 1);
+    fountain.on_join(PeerId(1));
+    let lacks = vec![Lack { first: u32::MAX - 1, blocks: 5, symbols: 1 }];
+    let report = Word::Report(Report { until: 1, limit: u32::MAX, lacks, ..Report::default() });
+    let mut word = [0; LONGEST_WORD];
+    let length = report.write(&mut word);
+    fountain.on_word(PeerId(1), Time::ZERO, &word[..length]);
+    // more packets than it has symbols: then it looks for blocks that somebody may lack
+    let filled = (0..30).filter(|seq| fountain.fill(*seq, Time::ZERO, &mut room) > 0).count();
+    assert!(filled >= 5, "{filled}");
+    assert_eq!(fountain.standing(), Standing::Going);
 }
 
 #[test]

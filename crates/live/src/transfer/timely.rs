@@ -76,8 +76,8 @@ impl Timely {
         deadline: Duration,
         tally: Arc<Tally>,
     ) -> Self {
-        let piece = room.saturating_sub(CHUNK_HEADER).clamp(1, 9000);
         let (to_session, from_thread) = sync_channel(READ);
+        let piece = Self::piece(room);
         // it ends with its input, or when nobody takes what it reads
         std::thread::spawn(move || {
             let mut bytes = vec![0; piece];
@@ -94,8 +94,26 @@ impl Timely {
                 }
             }
         });
+        Self::of_pieces(from_thread, name, id, room, deadline, tally)
+    }
+
+    /// Bytes of a piece for packets with `room` bytes of content.
+    fn piece(room: usize) -> usize {
+        room.saturating_sub(CHUNK_HEADER).clamp(1, 9000)
+    }
+
+    /// Takes pieces from a channel, none longer than packets with `room` bytes of content permit; it ends when nobody can send any more.
+    pub fn of_pieces(
+        from: Receiver<Vec<u8>>,
+        name: &str,
+        id: u64,
+        room: usize,
+        deadline: Duration,
+        tally: Arc<Tally>,
+    ) -> Self {
         tally.name(name);
-        let layout = Layout { length: None, symbol_bytes: piece.max(16) as u16, block_symbols: 1 };
+        let layout =
+            Layout { length: None, symbol_bytes: Self::piece(room).max(16) as u16, block_symbols: 1 };
         let manifest = Manifest {
             kind: Kind::Timely(deadline),
             id,
@@ -107,7 +125,7 @@ impl Timely {
         Self {
             manifest,
             deadline,
-            from: from_thread,
+            from,
             fresh: VecDeque::new(),
             kept: BTreeMap::new(),
             again: BTreeSet::new(),
