@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use wire::stream::Datagram;
@@ -37,14 +37,16 @@ impl Listening {
         if sockets.is_empty() { Err(failed) } else { Ok(Self { sockets }) }
     }
 
-    /// The socket at which somebody calls first; what is not a call is thrown away. `None` when `go_on` says no.
+    /// The socket at which somebody calls first; what is not a call is thrown away. `None` when `go_on` says no, or nobody has called for
+    /// so long; where there is but one socket there is nothing to choose, and it comes at once.
     ///
     /// # Errors
     /// The system cannot do what is needed.
-    pub fn first(mut self, go_on: &dyn Fn() -> bool) -> io::Result<Option<Udp>> {
+    pub fn first(mut self, waits: units::Duration, go_on: &dyn Fn() -> bool) -> io::Result<Option<Udp>> {
         let mut bytes = [0; 64];
+        let began = Instant::now();
         while self.sockets.len() > 1 {
-            if !go_on() {
+            if !go_on() || began.elapsed().as_nanos() >= u128::from(waits.as_nanos()) {
                 return Ok(None);
             }
             let called = self.sockets.iter().position(|socket| {

@@ -63,7 +63,9 @@ impl Transfer {
                 return Ok(Remains::Stopped);
             };
             let file = capture(&told)?;
-            let Some((settings, socket)) = open(&told, &go_on)? else { return Ok(Remains::Stopped) };
+            let Some((settings, socket)) = open(&told, &go_on)? else {
+                return Ok(Remains::none(control));
+            };
             let group = text(&told, "group").map(|group| group_at(group, &socket)).transpose()?;
             let mut socket = tap(socket, file)?;
             let Some(address) = group else {
@@ -87,8 +89,13 @@ impl Transfer {
         let (control, tally) = (&self.control, &self.tally);
         let left = py.detach(|| -> Result<Remains, String> {
             let go_on = || !control.stopped();
+            if let Some(name) = text(&told, "name") {
+                live::transfer::safe(name).map_err(|why| format!("the name {name:?}: {why}"))?;
+            }
             let file = capture(&told)?;
-            let Some((mut settings, mut socket)) = open(&told, &go_on)? else { return Ok(Remains::Stopped) };
+            let Some((mut settings, mut socket)) = open(&told, &go_on)? else {
+                return Ok(Remains::none(control));
+            };
             let me = match (settings.meet, text(&told, "folder")) {
                 (Meet::Call(sender), Some(folder)) => {
                     Some(Identity::of(Path::new(folder), text(&told, "name"), sender, &mut socket))
@@ -129,8 +136,17 @@ impl Transfer {
 enum Remains {
     /// It was stopped before there was a session.
     Stopped,
+    /// Nobody called.
+    Unanswered,
     /// The outcome, of a group how it ended with each receiver, and the capture where one was wanted.
     Over(Box<Outcome>, Vec<Left>, Option<Captured>),
+}
+
+impl Remains {
+    /// There was no session: it was stopped, or nobody called in time.
+    fn none(control: &Control) -> Self {
+        if control.stopped() { Self::Stopped } else { Self::Unanswered }
+    }
 }
 
 impl Transfer {
@@ -172,6 +188,7 @@ impl Transfer {
         let mut said = self.state();
         let (end, why) = match left {
             Remains::Stopped => ("stopped", None),
+            Remains::Unanswered => ("unanswered", None),
             Remains::Over(outcome, ..) => ended(&outcome.end),
         };
         said["end"] = json!(end);
@@ -240,7 +257,7 @@ fn ended(end: &End) -> (&'static str, Option<String>) {
 /// Receivers of a group, at most.
 const MOST: usize = 10_000;
 
-/// Opens the socket: calls where there is somebody to call, otherwise listens. `None` when it was stopped.
+/// Opens the socket: calls where there is somebody to call, otherwise listens. `None` when it was stopped, or nobody called in time.
 fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)>, String> {
     let address = |text: &str| text.parse::<SocketAddr>().map_err(|error| format!("{text}: {error}"));
     let secret = told["key"].as_array().map(|bytes| {
@@ -250,6 +267,7 @@ fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)
     let mut limits = Limits::default();
     if let Some(patience) = told["patience_s"].as_f64() {
         limits.patience = Duration::from_secs_f64(patience);
+        limits.waits = limits.patience;
     }
     let settings = |meet| Settings { meet, secret: secret.clone().unwrap_or_default(), limits, caller: None };
     if let Some(to) = text(told, "call") {
@@ -264,7 +282,8 @@ fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)
         let at: Vec<String> = addresses.iter().map(ToString::to_string).collect();
         format!("{}: {error}", at.join(", "))
     };
-    let socket = Listening::at(&addresses).and_then(|listening| listening.first(go_on)).map_err(said)?;
+    let socket = Listening::at(&addresses).and_then(|listening| listening.first(limits.waits, go_on));
+    let socket = socket.map_err(said)?;
     let Some(mut socket) = socket else { return Ok(None) };
     join(told, &mut socket)?;
     Ok(Some((settings(Meet::Listen), socket)))
@@ -344,7 +363,11 @@ fn span(text: &str) -> PyResult<Duration> {
 }
 
 fn rate(text: &str) -> PyResult<Rate> {
-    Rate::from_text(text).map_err(|error| refused(text, &error))
+    let rate = Rate::from_text(text).map_err(|error| refused(text, &error))?;
+    if rate == Rate::ZERO {
+        return Err(PyValueError::new_err(format!("{text:?}: a rate that sends nothing\nmore than 0 bit/s")));
+    }
+    Ok(rate)
 }
 
 /// A quantity that cannot be read: what is wrong, a newline, and what would do.

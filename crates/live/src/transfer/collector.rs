@@ -346,7 +346,12 @@ impl Work {
                 partial.disown();
                 "all of it arrived, but it is not what was sent: its hash differs".to_owned()
             }
-            Out::There(_, path) => format!("{} is there already, and is another", path.display()),
+            Out::There(_, path) => {
+                // none of it is what was sent
+                tally.resumed(0);
+                tally.set_done(0);
+                format!("{} is there already, and is another", path.display())
+            }
             Out::Pipe { .. } => {
                 "all of it was given out, but it is not what was sent: its hash differs".to_owned()
             }

@@ -1,9 +1,9 @@
 //! Bytes on their way to a program that takes them when it likes: a thread writes, and the session never waits.
 
 use std::io::{ErrorKind, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
 
 use super::TransferError;
 
@@ -19,8 +19,8 @@ pub(super) struct Outflow {
 #[derive(Debug, Default)]
 struct State {
     waiting: AtomicUsize,
-    failed: AtomicBool,
-    closed: AtomicBool,
+    /// Why nothing more is written.
+    failed: OnceLock<String>,
 }
 
 impl Outflow {
@@ -32,8 +32,10 @@ impl Outflow {
         std::thread::spawn(move || {
             while let Ok(bytes) = from.recv() {
                 if let Err(error) = pipe.write_all(&bytes).and_then(|()| pipe.flush()) {
-                    told.closed.store(error.kind() == ErrorKind::BrokenPipe, Ordering::Relaxed);
-                    told.failed.store(true, Ordering::Release);
+                    let _ = told.failed.set(match error.kind() {
+                        ErrorKind::BrokenPipe => "the program that takes the output has ended".to_owned(),
+                        _ => format!("the output could not be written: {error}"),
+                    });
                     return;
                 }
                 told.waiting.fetch_sub(1, Ordering::Release);
@@ -43,14 +45,10 @@ impl Outflow {
     }
 
     fn check(&self) -> Result<(), TransferError> {
-        if !self.state.failed.load(Ordering::Acquire) {
-            return Ok(());
+        match self.state.failed.get() {
+            None => Ok(()),
+            Some(why) => Err(TransferError::Refused(why.clone())),
         }
-        Err(TransferError::Refused(if self.state.closed.load(Ordering::Relaxed) {
-            "the program that takes the output has ended".to_owned()
-        } else {
-            "the output could not be written".to_owned()
-        }))
     }
 
     /// Whether it takes one piece more at once.
