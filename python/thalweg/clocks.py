@@ -138,7 +138,10 @@ def picture(rows: Sequence[Pacing]) -> Figure:
     from .plots import COLOURS, MARKERS, style
 
     panels: tuple[tuple[str, Callable[[Pacing], tuple[float, ...]]], ...] = (
-        ("Late by, half and 99 % of the packets (µs)", lambda r: (r.late_p50_s * 1e6, r.late_p99_s * 1e6)),
+        (
+            "Late by (µs): half of the packets, 99 % dotted",
+            lambda r: (r.late_p50_s * 1e6, r.late_p99_s * 1e6),
+        ),
         ("Uneven gaps (share)", lambda r: (r.uneven,)),
         ("Processor (share of a core)", lambda r: (r.cpu,)),
     )
@@ -161,7 +164,8 @@ def picture(rows: Sequence[Pacing]) -> Figure:
             panel.set_title(title, fontsize=9.5)
             panel.set_xlabel("wanted interval (µs)")
         axes[0].set_yscale("log")
-        axes[0].legend(fontsize=7.5)
+        # below all of them: lines cross every corner
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize=8)
     return figure
 
 

@@ -419,3 +419,9 @@ def test_runs_are_called_by_the_shortest_ends_that_differ(tmp_path: Path) -> Non
     assert names([tmp_path / "one", tmp_path / "two"]) == ["one", "two"]
     same = names([tmp_path / "one", tmp_path / "one"])
     assert len(set(same)) == 2
+
+
+def test_code_in_prose_is_code_and_nothing_else_is_markup():
+    from thalweg.report._page import prose
+
+    assert prose("`--full` runs <all>, `one") == "<code>--full</code> runs &lt;all&gt;, `one"

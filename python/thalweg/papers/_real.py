@@ -367,9 +367,12 @@ def _notes(
         else "Streams ran as our own machines inside the emulated network, connections as TCP of the kernel in namespaces."
     ]
     if len(runs) < len(real):
-        notes.append(
-            f"{len(runs)} of {len(real)} runs: what {minutes:g} minutes are enough for. `--full` runs all."
-        )
+        enough = f"what {minutes:g} minutes are enough for"
+        if minutes is not None and runs[0].seconds > 60 * minutes:
+            enough = (
+                f"it takes {runs[0].seconds / 60:g} minutes by itself, and {minutes:g} are enough for none"
+            )
+        notes.append(f"{len(runs)} of {len(real)} runs: {enough}. `--full` runs all.")
     if len(real) < len(wanted):
         notes.append(
             f"{len(wanted) - len(real)} runs have nothing real in them: they would be the simulation, hash and all, "
@@ -382,7 +385,7 @@ def _notes(
             f"{', '.join(invalid)}."
         )
     else:
-        notes.append(f"All {len(runs)} runs were valid.")
+        notes.append(f"All {len(runs)} runs were valid." if len(runs) > 1 else "The run was valid.")
     told = {note for _, sample in emulated for note in sample["emulation"]["notes"]}
     return [*notes, *sorted(told)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from html import escape
 from importlib import resources
@@ -77,6 +78,11 @@ class Page:
             lines.append(f'<li><a href="#{anchor}">{escape(title)}</a></li>')
         lines.append("</ol></li></ol>" if inner else "</ol>")
         return "\n".join(lines)
+
+
+def prose(text: str) -> str:
+    """Words for people; what stands between backticks is code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def head(kicker: str, title: str, lead: str) -> str:

@@ -9,7 +9,7 @@ import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ._page import Page, badge, facts, figure, folded, head, number, table, verdict_bar
+from ._page import Page, badge, facts, figure, folded, head, number, prose, table, verdict_bar
 from .columns import heading_of, with_intervals
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def page(folder: Path) -> Page:
         page.section("Verdicts")
         page.add(verdict_bar(counts))
     for note in record["notes"]:
-        page.add(f'<p class="{"warn" if record["quick"] else "note"}">{escape(note)}</p>')
+        page.add(f'<p class="{"warn" if record["quick"] else "note"}">{prose(note)}</p>')
     if record["claims"]:
         page.section("Claims")
         _claims(page, record["claims"])
@@ -80,7 +80,7 @@ def page(folder: Path) -> Page:
         page.subsection(_label(entry), entry["id"])
         drawing = (folder / entry["drawing"]).read_text(encoding="utf-8")
         data = [(row["name"], row["file"]) for row in entry["data"]] + [("drawing", entry["drawing"])]
-        page.add(figure(entry["id"], drawing, escape(entry["caption"]), data))
+        page.add(figure(entry["id"], drawing, prose(entry["caption"]), data))
     if record["tables"]:
         page.section("Tables")
     for entry in record["tables"]:
@@ -91,7 +91,7 @@ def page(folder: Path) -> Page:
         if of_paper:
             page.add("<p>Where the text allows several readings we took one, and each can be switched.</p>")
         rows = "".join(
-            f"<dt>{escape(key)}</dt><dd>{escape(text)}</dd>" for key, text in record["choices"].items()
+            f"<dt>{escape(key)}</dt><dd>{prose(text)}</dd>" for key, text in record["choices"].items()
         )
         page.add(f'<dl class="choices">{rows}</dl>')
     _method(page, record)
@@ -188,12 +188,17 @@ def _method(page: Page, record: dict[str, Any]) -> None:
     page.section("Method")
     runs = record["runs"]
     seeds = sorted({run["seed"] for run in runs})
+    several = f"{len(seeds)} of them" if len(seeds) > 1 else ""
     hops = sum(run.get("packet_hops") or 0 for run in runs)
     page.add(
         facts(
             [
                 ("runs", number(float(len(runs))), ""),
-                ("seeds", f"{seeds[0]} … {seeds[-1]}" if seeds else "–", f"{len(seeds)} of them"),
+                (
+                    "seeds" if several else "seed",
+                    " … ".join(map(str, dict.fromkeys(seeds[:1] + seeds[-1:]))) or "–",
+                    several,
+                ),
                 ("packet-hops", number(float(hops), 3), "packets put on links"),
                 ("version", record["version"], ""),
             ]

@@ -97,8 +97,8 @@ def agreement(pair: Pair) -> Table | None:
             {
                 "flows": name,
                 "cells": len(here),
-                "shares_within_15_percent": sum(row["shares_agree"] for row in here),
-                "queue_within_25_percent": sum(row["queue_agrees"] for row in here),
+                "shares_agree": sum(row["shares_agree"] for row in here),
+                "queues_agree": sum(row["queue_agrees"] for row in here),
                 "both": sum(row["shares_agree"] and row["queue_agrees"] for row in here),
                 "shares_apart_mean_percent": short(100 * float(np.mean(apart_by))),
                 "queue_ratio_least": short(min(queues)),
@@ -106,7 +106,8 @@ def agreement(pair: Pair) -> Table | None:
                 "queue_ratio_greatest": short(max(queues)),
             }
         )
-    return table("Cells that agree, of those that were run", rows) if rows else None
+    title = "Cells that agree, of those that were run: shares within 15 %, mean queues within 25 %"
+    return table(title, rows) if rows else None
 
 
 def queues(pair: Pair) -> Figure | None:
