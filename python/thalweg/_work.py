@@ -91,7 +91,7 @@ def _noted(note: Callable[[], None]) -> Iterator[None]:
         return
     raising = [
         number
-        for number in (signal.SIGINT, signal.SIGTERM)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         if signal.getsignal(number) is signal.default_int_handler
     ]
     for number in raising:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,6 +99,11 @@ class Interrupted(KeyboardInterrupt):
         super().__init__("interrupted")
         self.result = result
         """What there was: a `Result`, a list of them, or a `SweepResult`."""
+
+
+def without_number(message: str) -> str:
+    """What the system said, without the number that Rust adds: ` (os error 28)`."""
+    return re.sub(r" \(os error \d+\)", "", message)
 
 
 def _problems(rows: list[dict[str, Any]]) -> list[Problem]:

@@ -42,9 +42,12 @@ link = "core"
 
 
 def settings_of(path: Path) -> dict[str, Any]:
-    """The settings in a file. Raises ``ValueError``, saying where, for what is no TOML."""
+    """The settings in a file. Raises ``ValueError``, saying where, for what is no TOML, and ``OSError`` for no file."""
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        message = f"{path}: no text"
+        raise ValueError(message) from error
     except tomllib.TOMLDecodeError as error:
         message = f"{path}: {error}"
         raise ValueError(message) from error

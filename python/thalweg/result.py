@@ -144,7 +144,7 @@ class Result:
             (folder / PART).write_text(json.dumps(self.record, indent=2) + "\n", encoding="utf-8")
             os.replace(folder / PART, folder / MANIFEST)
         except OSError as error:
-            raise ResultError(f"{folder} cannot be written: {error}") from error
+            raise ResultError(f"{folder} cannot be written: {error.strerror or error}") from error
         return folder
 
     @cached_property
@@ -367,7 +367,7 @@ def begin(plan: Plan, folder: str | Path) -> Path:
             (folder / f"{table}.parquet").unlink(missing_ok=True)
         (folder / PART).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
-        raise ResultError(f"{folder} cannot be written: {error}") from error
+        raise ResultError(f"{folder} cannot be written: {error.strerror or error}") from error
     return folder
 
 

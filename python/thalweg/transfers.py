@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _native
 from ._work import EVERY_S, Work
-from .errors import TransferError
+from .errors import TransferError, without_number
 
 PACKET_BYTES = 1428
 """A data packet with all headers: it crosses every Ethernet."""
@@ -24,6 +24,7 @@ class Transfer:
     """One transfer under way. A context manager: at the end of the block it has been stopped, if it was not over."""
 
     def __init__(self, verb: str, told: dict[str, Any]) -> None:
+        self._called = "call" in told
         self._native = _native.Transfer()
         words = json.dumps(told)
         self._work = Work(
@@ -49,8 +50,13 @@ class Transfer:
         try:
             told: dict[str, Any] = json.loads(self._work.result())
         except (OSError, ValueError) as failure:
-            message, _, hint = str(failure).partition("\n")
+            message, _, hint = without_number(str(failure)).partition("\n")
+            if "Address already in use" in message:
+                hint = "another program, or another transfer, has this port: take another one"
             raise TransferError(message, hint or None) from failure
+        told["called"] = self._called
+        told["why"] = told["why"] and without_number(told["why"])
+        told["notes"] = [without_number(note) for note in told["notes"]]
         return told
 
     def stop(self) -> None:
@@ -94,6 +100,8 @@ def send(
         if family not in (0, kind):
             raise TransferError(f"{group}: a group of the other kind of address than was asked for")
         family = kind
+    _check_patience(patience_s)
+    _check_capture(pcap, path)
     told = {
         **_place(to, family, bind),
         "group": group,
@@ -133,7 +141,10 @@ def receive(
     Without a host in `at` it listens, with one it calls. What is sent and received is written to the capture file `pcap`.
     Raises `TransferError`.
     """
+    _check_patience(patience_s)
     if into is not None:
+        if Path(into).exists() and not Path(into).is_dir():
+            raise TransferError(f"{into}: not a folder", "the name of the file in it is said by `--name`")
         try:
             Path(into).mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -159,6 +170,9 @@ def is_whole(result: dict[str, Any]) -> bool:
 def words_for(result: dict[str, Any], *, sending: bool) -> str:
     """How it ended, in a sentence."""
     other = "receiver" if sending else "sender"
+    not_whole = "not whole"
+    if not (result.get("stats") or {}).get("packets"):
+        not_whole = "nothing was sent" if sending else "nothing came"
     match result["end"]:
         case "complete" if is_whole(result):
             return "whole: every byte arrived, and its hash is right" if result["total_bytes"] else "whole"
@@ -169,24 +183,56 @@ def words_for(result: dict[str, Any], *, sending: bool) -> str:
                 said.append(f"{result['missed']} pieces had been sent before this receiver was there")
             return f"not whole: {' and '.join(said)}"
         case "stopped":
-            return "not whole: it was stopped"
+            return f"{not_whole}: it was stopped"
         case "unanswered":
-            return f"nothing was sent: no {other} answered" if sending else "nothing came: nobody called"
+            return f"{not_whole}: no {other} {'answered' if result['called'] else 'called'}"
         case "silent":
-            return f"not whole: the {other} was not heard any more"
+            return f"{not_whole}: the {other} was not heard any more"
         case "refused":
-            return f"nothing was sent: the {other} refused, since {result['why']}"
+            return f"{not_whole}: the {other} refused, since {result['why']}"
         case "closed":
-            return f"not whole: the {other} ended it, since {result['why']}"
+            return f"{not_whole}: the {other} ended it, since {result['why']}"
         case _:
-            return f"not whole: {result['why']}"
+            return f"{not_whole}: {result['why']}"
+
+
+def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
+    """What to do about how it ended, where that is known."""
+    why, stats = result["why"] or "", result.get("stats") or {}
+    if "is there already" in why:
+        return "`--overwrite` at the receiver replaces it, `--name` gives what comes another name"
+    if "does the network carry it" in why:
+        return "`--interface` at both sides says by which network; on one computer it is 127.0.0.1"
+    if "No space left" in why:
+        return "make room at the receiver and begin again: a file goes on where it was"
+    if not stats.get("packets") and stats.get("refused", {}).get("forged"):
+        return "datagrams came that have another key: both sides need the same `--key`"
+    if result["end"] == "unanswered" and result["called"]:
+        there = "thalweg recv PORT" if sending else "thalweg send FILE :PORT"
+        return f"`{there}` has to run there, with the same `--key` where there is one, and UDP has to get through"
+    return None
+
+
+def _check_patience(seconds: float | None) -> None:
+    # beyond it is no time that a clock of the core can hold
+    if seconds is not None and not 0 < seconds <= 1e9:
+        raise TransferError(f"patience of {seconds:g} seconds", "more than 0, and 60 when not given")
+
+
+def _check_capture(pcap: str | Path | None, source: str | Path | None) -> None:
+    """The capture would empty the file before it is read."""
+    if None not in (pcap, source) and Path(str(pcap)).exists() and Path(str(pcap)).samefile(str(source)):
+        raise TransferError(f"{pcap}: the capture would replace the file that is sent")
 
 
 def _place(place: str, family: int, bind: str | None) -> dict[str, Any]:
     """`HOST:PORT` is called; `PORT` and `:PORT` are listened at, on all addresses or on `bind`."""
     host, _, port = place.rpartition(":")
     if not port.isdigit() or not 0 < int(port) < 65536:
-        raise TransferError(f"{place}: no port from 1 to 65535", "HOST:PORT calls, PORT listens")
+        raise TransferError(
+            f"{place.lstrip(':')}: no port from 1 to 65535",
+            "HOST:PORT calls, `thalweg recv PORT` and `thalweg send FILE :PORT` listen",
+        )
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
     elif ":" in host:
@@ -195,6 +241,7 @@ def _place(place: str, family: int, bind: str | None) -> dict[str, Any]:
         called = _addresses(host, port, family)[0]
         if called.startswith("[fe80:") and "%" not in called:
             raise TransferError(f"{host}: a link-local address needs the interface", f"[{host}%eth0]:{port}")
+        _check_way(host, called)
         return {"call": called}
     if bind:
         return {"listen": [_addresses(bind, port, family)[0]]}
@@ -245,6 +292,17 @@ def _index_of(interface: str) -> int:
     except OSError as error:
         known = ", ".join(name for _, name in socket.if_nameindex())
         raise TransferError(f"{interface}: there is no such interface", f"there are {known}") from error
+
+
+def _check_way(host: str, address: str) -> None:
+    """Whether the routes of this computer lead anywhere; nothing is sent."""
+    number, _, port = address.rpartition(":")
+    plain = number.strip("[]")
+    with socket.socket(socket.AF_INET6 if ":" in plain else socket.AF_INET, socket.SOCK_DGRAM) as way:
+        try:
+            way.connect((plain, int(port)))
+        except OSError as error:
+            raise TransferError(f"{host}: no way leads there: {error.strerror}") from error
 
 
 def _addresses(host: str, port: str, family: int) -> list[str]:

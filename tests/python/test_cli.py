@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from thalweg.cli import VERBS, call
-from thalweg.cli.run import value_of
+from thalweg.cli.given import params_of, value_of
+from thalweg.cli.out import Refusal
 
 HEAVY = ("polars", "matplotlib", "numpy", "scipy")
 
@@ -52,6 +53,80 @@ def test_clock_measures_every_interval_with_every_way_to_wait(
         assert row["late_p50_s"] <= row["late_p99_s"] <= row["late_max_s"]
     assert Path(answer["picture"]).read_text().startswith("<svg")
     assert "from 0.01" in refused(capsys, "clock", "--seconds", "0")
+
+
+def test_a_clock_that_has_nowhere_to_write_measures_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from thalweg import clocks
+
+    monkeypatch.setattr(clocks, "pacing", lambda **_: pytest.fail("it measured"))
+    file = tmp_path / "file"
+    file.write_text("precious")
+    assert "File exists" in refused(capsys, "clock", "--out", str(file))
+
+
+def test_ctrl_c_before_there_is_anything_to_stop_is_no_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from thalweg import cli
+
+    def early(_words: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "call", early)
+    # a handler that is none of ours stays
+    monkeypatch.setattr(signal, "getsignal", lambda _number: None)
+    with pytest.raises(SystemExit) as end:
+        cli.main([])
+    assert end.value.code == 130
+    assert capsys.readouterr().err == "error: interrupted\n"
+
+
+def test_a_table_without_headings_begins_with_its_first_row(capsys: pytest.CaptureFixture[str]) -> None:
+    from thalweg.cli.out import print_table
+
+    print_table("", [("what", ""), ("value", "")], [{"what": "bytes", "value": "3 MB"}])
+    assert [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()] == [
+        ["bytes", "3", "MB"]
+    ]
+
+
+def test_what_the_system_says_is_told_without_its_number(capsys: pytest.CaptureFixture[str]) -> None:
+    from thalweg.cli.out import refuse
+
+    assert refuse("x: No such file or directory (os error 2)", json=False) == 2
+    assert capsys.readouterr().err == "error: x: No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("beta", "not KEY=VALUE"),
+        ("=1", "not KEY=VALUE"),
+        ("betta=0.7", "no such parameter"),
+        ("beta=7", "not a value of `beta`"),
+        ("beta=nan", "not a value of `beta`"),
+        ("beta=true", "not a value of `beta`"),
+        ("beta=much", "not a value of `beta`"),
+        ("counting=pebbles", "acks"),
+    ],
+)
+def test_parameters_that_cannot_be_are_refused_with_what_can(text: str, said: str) -> None:
+    with pytest.raises(Refusal) as refusal:
+        params_of([text], "cubic", "beta=0.8")
+    assert said in f"{refusal.value.message} {refusal.value.hint}"
+
+
+def test_parameters_are_numbers_words_and_quantities() -> None:
+    assert params_of(["beta=0.8", "fast_convergence=false"], "cubic", "") == {
+        "beta": 0.8,
+        "fast_convergence": False,
+    }
+    assert params_of(["mode=background", "initial_rate=1 Mbit/s"], "cvihis", "") == {
+        "mode": "background",
+        "initial_rate": "1 Mbit/s",
+    }
 
 
 @pytest.mark.parametrize(

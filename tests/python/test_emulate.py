@@ -90,7 +90,7 @@ def test_a_run_that_the_machine_could_not_keep_up_with_is_not_valid(
 
 
 @real
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path, number: int) -> None:
     path = written(tmp_path, TEXT.replace("1500 ms", "60 s").replace('size = "200 kB"\n', ""))
     command = [

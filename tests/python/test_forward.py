@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from thalweg import _native, forward
-from thalweg.cli import call, ndn_forward
+from thalweg.cli import call, ndn_forward, progress
 from thalweg.cli.out import Refusal
 from thalweg.papers.mircc import live, scenarios
 
@@ -96,7 +96,7 @@ class Slow:
         return json.dumps({"routes": 7})
 
 
-@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_forwarder_that_is_asked_to_end_says_how_it_stood(
     monkeypatch: pytest.MonkeyPatch, asked: signal.Signals
 ) -> None:
@@ -326,3 +326,34 @@ def test_a_file_goes_through_a_network_of_processes_by_two_ways(tmp_path: Path) 
         count('frame.interface_name == "programs" && ndn.packet == "Interest" && udp.dstport == 6363') >= 3000
     )
     assert count('frame.interface_name == "strangers"') == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(None, "no such file"), (b"\xff\xfe", "no text"), (b"[listen\n", "settings.toml: Expected")],
+)
+def test_settings_that_cannot_be_read_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, said: str
+) -> None:
+    path = tmp_path / "settings.toml"
+    if content is not None:
+        path.write_bytes(content)
+    assert call(["ndn", "forward", str(path)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_what_goes_on_without_end_is_shown_when_asked_and_ends_in_time() -> None:
+    shown: list[dict[str, object]] = []
+    before = signal.getsignal(signal.SIGUSR1)
+    try:
+        told = progress.until(None, shown.append)
+        assert told({"routes": 1})
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert told({"routes": 2})
+        assert told({"routes": 3})
+        assert shown == [{"routes": 2}]
+        assert not progress.until(1e-9, shown.append)({})
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    with pytest.raises(Refusal, match="above 0"):
+        progress.until(0, shown.append)

@@ -152,6 +152,10 @@ def test_mistakes_are_said_in_plain_words(tmp_path: Path, capsys: pytest.Capture
     assert "64 hexadecimal" in refused(capsys, "get", "/a", "-o", out, "--sha256", "12")
     assert "lifetime" in refused(capsys, "get", "/a", "-o", out, "--lifetime", "4")
     assert "no such folder" in refused(capsys, "get", "/a", "-o", str(tmp_path / "no" / "out"))
+    assert f"-o {tmp_path / 'film'}" in refused(capsys, "get", "/a/film", "-o", str(tmp_path))
+    assert "did you mean `cubic`" in refused(capsys, "get", "/a", "-o", out, "--scheme", "cubik")
+    assert "consumers of named data" in refused(capsys, "get", "/a", "-o", out, "--scheme", "mca")
+    assert "did you mean `beta`" in refused(capsys, "get", "/a", "-o", out, "--set", "betta=1")
     assert call(["ndn", "get", "/a", "-o", "-", "--json"]) == 2
     assert "cannot both" in json.loads(capsys.readouterr().out)["error"]["message"]
     assert "from 1 to 8400" in refused(capsys, "put", "/a", "x", "--segment", "9000")

@@ -245,8 +245,22 @@ def test_who_has_another_key_is_not_served(file: Path, into: Path, tmp_path: Pat
     assert got["stats"]["refused"]["forged"] > 0
 
 
-def test_a_file_that_is_there_stays_and_both_sides_say_so(file: Path, into: Path) -> None:
-    (into / "film.bin").write_bytes(b"precious")
+def test_who_only_heard_another_key_is_told_so(file: Path, into: Path, tmp_path: Path) -> None:
+    (tmp_path / "right").write_bytes(b"right" * 8)
+    at = port()
+    words = ("--key", tmp_path / "right", "--bind", "127.0.0.1", "--patience", 10, "--json")
+    receiver = start("recv", at, "--into", into, *words)
+    sent = end(start("send", file, f"127.0.0.1:{at}", "--patience", 3, "--json"))
+    assert (sent["code"], sent["end"]) == (1, "unanswered")
+    receiver.send_signal(signal.SIGINT)
+    got = end(receiver)
+    assert (got["code"], got["said"]) == (130, "nothing came: it was stopped")
+    assert "the same `--key`" in got["hint"]
+
+
+@pytest.mark.parametrize("there", [b"precious", bytes(3_000_000)])
+def test_a_file_that_is_there_stays_and_both_sides_say_so(file: Path, into: Path, there: bytes) -> None:
+    (into / "film.bin").write_bytes(there)
     at = port()
     receiver = start("recv", at, "--into", into, "--json")
     sent = end(start("send", file, f"127.0.0.1:{at}", "--json"))
@@ -254,7 +268,9 @@ def test_a_file_that_is_there_stays_and_both_sides_say_so(file: Path, into: Path
     assert (sent["code"], got["code"]) == (1, 1)
     assert "is there already" in sent["said"]
     assert "is there already" in got["said"]
-    assert (into / "film.bin").read_bytes() == b"precious"
+    assert "--overwrite" in got["hint"]
+    assert (got["done_bytes"], got["resumed_bytes"]) == (0, 0)
+    assert (into / "film.bin").read_bytes() == there
 
 
 @pytest.mark.parametrize("scheme", ["cvihis", "cubic"])
@@ -382,6 +398,23 @@ def test_the_mode_changes_while_it_runs(file: Path, into: Path) -> None:
 def test_nobody_there_is_said(file: Path) -> None:
     sent = end(start("send", file, f"127.0.0.1:{port()}", "--patience", 0.5, "--json"))
     assert (sent["code"], sent["said"]) == (1, "nothing was sent: no receiver answered")
+    assert "thalweg recv" in sent["hint"]
+
+
+@pytest.mark.parametrize("words", [(), ("--bind", "127.0.0.1")])
+def test_who_listens_with_patience_does_not_wait_for_ever(words: tuple[str, ...], into: Path) -> None:
+    got = end(start("recv", port(), "--into", into, "--patience", 0.5, *words, "--json"))
+    assert (got["code"], got["end"], got["said"]) == (1, "unanswered", "nothing came: no sender called")
+    assert list(into.iterdir()) == []
+
+
+def test_what_has_a_port_is_named_with_what_to_do(file: Path) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("0.0.0.0", 0))
+        process = start("recv", taken.getsockname()[1])
+        _, err = process.communicate(timeout=LONGEST_S)
+    assert process.returncode == 2
+    assert "Address already in use\nhint: another program" in err.decode()
 
 
 GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
@@ -394,9 +427,20 @@ GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
         (("send", os.devnull, "localhost:9"), "not a file"),
         (("send", __file__, "localhost"), "no port from 1 to 65535"),
         (("send", __file__, "::1:9"), "an IPv6 address stands in brackets"),
-        (("send", __file__, "localhost:9", "--scheme", "cvihs"), "no scheme `cvihs`"),
+        (("send", __file__, "localhost:9", "--scheme", "cvihs"), "did you mean `cvihis`"),
+        (("send", __file__, "localhost:9", "--scheme", "mircc"), "no scheme for transfers"),
+        (("send", __file__, ":9", "--scheme", "cvihis", "--group", "239.1.2.3:9"), "no scheme for groups"),
         (("send", __file__, "localhost:9", "--scheme", "cubic", "--mode", "background"), "has no modes"),
+        (("send", __file__, "localhost:9", "--set", "pushh=0.9"), "did you mean `push`"),
+        (("send", __file__, "localhost:9", "--set", "push=9999"), "it takes 1 … 2"),
+        (("send", __file__, "localhost:9", "--set", "mode=now"), "background | real_time"),
         (("send", __file__, "localhost:9", "--rate", "20"), '"20"'),
+        (("send", __file__, "localhost:9", "--rate", "0 bit/s"), "sends nothing"),
+        (("send", __file__, "localhost:9", "--patience", "-1"), "patience of -1 seconds"),
+        (("send", __file__, "localhost:9", "--patience", "nan"), "patience of nan seconds"),
+        (("send", __file__, "localhost:9", "--pcap", __file__), "would replace the file"),
+        (("send", str(Path(__file__).parent), "localhost:9"), "thalweg send - localhost:9"),
+        (("send", __file__, "255.255.255.255:9"), "no way leads there"),
         (("send", __file__, "localhost:9", "--scheme", "cubic", "--timely", "1 s"), "needs one that paces"),
         (("send", __file__, "localhost:9", "--name", "../x"), "not the name of a file"),
         (("send", __file__, "[fe80::1]:9"), "a link-local address needs the interface"),
@@ -408,7 +452,9 @@ GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
         ((*GROUP, "[ff15::7]:9001", "--interface", "none7"), "none7: there is no such interface"),
         ((*GROUP, "239.1.2.3:9001", "-6"), "a group of the other kind of address"),
         ((*GROUP, "192.0.2.1:9001"), "the address of no group"),
-        (("recv", "9", "--into", __file__), "File exists"),
+        (("recv", "9", "--into", __file__), "not a folder"),
+        (("recv", "9", "--name", "../x"), "not the name of a file"),
+        (("recv", "9", "--patience", "0"), "more than 0"),
         (("recv", "9", "--into", "-", "--json"), "standard output"),
     ],
 )

@@ -38,7 +38,7 @@ def test_what_the_call_raises_is_raised_where_it_is_waited_for() -> None:
         work.result()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_however_many_stop_it_once_and_it_is_waited_for(number: signal.Signals) -> None:
     before = signal.signal(number, signal.default_int_handler)
     try:

@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 done, but an expectation failed, or something needed is mi
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,17 @@ def application() -> App:
 
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point of the command; leaves by `SystemExit` with the exit code."""
-    sys.exit(call(sys.argv[1:] if words is None else words))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # a polite request to end, and a terminal that was closed, are as good as Ctrl-C: nothing stays behind
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
+    try:
+        code = call(sys.argv[1:] if words is None else words)
+    except KeyboardInterrupt:
+        # while libraries were being imported, or something was said
+        sys.stderr.write("error: interrupted\n")
+        code = 130
+    sys.exit(code)
 
 
 def call(words: Sequence[str]) -> int:

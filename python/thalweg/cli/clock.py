@@ -38,6 +38,8 @@ def clock(
 
     if not LEAST_S <= seconds <= MOST_S:
         raise Refusal(f"--seconds {seconds:g}: from {LEAST_S:g} to {MOST_S:g}")
+    # first, so that a folder that cannot be costs no time
+    out.mkdir(parents=True, exist_ok=True)
     machine = clocks.machine()
     rows: list[Pacing] = []
     total = len(clocks.INTERVALS_S) * len(clocks.WAYS)
@@ -48,7 +50,6 @@ def clock(
 
         for row in clocks.pacing(seconds=seconds, size=None if bare else clocks.INTEREST_BYTES, told=told):
             rows.append(row)
-    out.mkdir(parents=True, exist_ok=True)
     picture = out / "pacing.svg"
     picture.write_text(svg(clocks.picture(rows), "pacing", "How exactly this machine paces packets") + "\n")
     if json:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,7 +89,7 @@ def emulate(
         show_json({"folder": str(folder), **summary_of(result)})
     else:
         print_result(result, folder)
-        _print_accuracy(result.record["emulation"], urgent=urgent)
+        _print_accuracy(result.record["emulation"], folder, urgent=urgent)
     if interrupted:
         return 130
     if not result.valid:
@@ -113,9 +111,6 @@ def _clean(*, json: bool) -> int:
 def _run(
     plan: Plan, folder: Path, pcap: tuple[str, ...], *, urgent: bool, spin_us: int, grain_us: int, quiet: bool
 ) -> tuple[Result, bool]:
-    # a polite request to end is as good as Ctrl-C: nothing stays behind
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Meter(plan.title or "emulation", quiet=quiet) as meter:
         try:
             result = plan.emulate(
@@ -135,7 +130,7 @@ def _run(
     return result, False
 
 
-def _print_accuracy(said: dict[str, Any], *, urgent: bool) -> None:
+def _print_accuracy(said: dict[str, Any], folder: Path, *, urgent: bool) -> None:
     screen = console()
     shares = {"p50_s": "half (ms)", "p99_s": "99 % (ms)", "p999_s": "99.9 % (ms)", "max_s": "all (ms)"}
     rows = [
@@ -151,8 +146,10 @@ def _print_accuracy(said: dict[str, Any], *, urgent: bool) -> None:
         + f"; {said['strays']} belonged to no flow"
         * bool(said["strays"])
     )
-    for note in said["notes"]:
-        screen.print(f"note: {note}", style="yellow")
+    for note in dict.fromkeys(said["notes"]):
+        screen.print(f"note: {note}", style="yellow", markup=False)
+    if any("ended with code" in note for note in said["notes"]):
+        screen.print(f"hint: what commands said is in {folder / 'commands'}", style="dim", markup=False)
     if said["valid"]:
         screen.print("valid: the machine kept up", style="green")
         return

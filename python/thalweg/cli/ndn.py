@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from .out import Refusal, console, number, show_json
+from .given import params_of
+from .out import Refusal, check_scheme, console, number, show_json
 from .progress import Meter
 
 if TYPE_CHECKING:
@@ -115,6 +114,9 @@ def get(
     path = None if out == "-" else Path(out)
     if path is not None and not path.parent.is_dir():
         raise Refusal(f"{path.parent}: there is no such folder")
+    if path is not None and path.is_dir():
+        raise Refusal(f"{path}: a folder", f"-o {path / name.rstrip('/').rpartition('/')[2]}")
+    check_scheme(scheme, "ndn", "consumers of named data")
     code = 0
     failure: NdnError | None = None
     with Meter(name, quiet=json) as meter:
@@ -124,7 +126,7 @@ def get(
                 path,
                 face=face,
                 scheme=scheme,
-                params=_params(changes),
+                params=params_of(changes, scheme, "beta=0.8"),
                 discovery=discovery,
                 initial_window=initial_window,
                 marks=not ignore_marks,
@@ -198,9 +200,6 @@ def put(
     from .. import ndn as library
     from ..errors import NdnError
 
-    stop = threading.Event()
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, lambda *_: stop.set())
     ready = False
 
     def show(at: Progress) -> None:
@@ -220,7 +219,6 @@ def put(
             cost=cost,
             register=not no_register,
             pcap=pcap,
-            stop=stop,
             progress=show,
         )
     except ValueError as error:
@@ -248,22 +246,6 @@ def _note(told: dict[str, Any]) -> None:
         console(error=True).print(
             f"note: the capture is not complete: {told['capture_failure']}", style="yellow"
         )
-
-
-def _params(changes: tuple[str, ...]) -> dict[str, Any]:
-    """`beta=0.8` as a parameter of a scheme."""
-    import tomllib
-
-    params: dict[str, Any] = {}
-    for change in changes:
-        key, mark, value = change.partition("=")
-        if not mark or not key.strip():
-            raise Refusal(f"--set {change}: a parameter and its value, such as --set beta=0.8")
-        try:
-            params[key.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            params[key.strip()] = value.strip()
-    return params
 
 
 def _words(at: Progress) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
 from .out import Refusal, console, number, print_table, show_json
+from .progress import until
 
 
 def control(
@@ -45,21 +43,7 @@ def control(
     from ..errors import TransferError
     from ..scenario import load
 
-    if seconds is not None and seconds <= 0:
-        raise Refusal(f"--seconds {seconds:g}: above 0")
-    asked = threading.Event()
-    if threading.current_thread() is threading.main_thread():
-        # a polite request to end is as good as Ctrl-C: forwarders are told
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        if hasattr(signal, "SIGUSR1"):
-            signal.signal(signal.SIGUSR1, lambda *_: asked.set())
-    began = time.monotonic()
-
-    def told(stats: dict[str, Any]) -> bool:
-        if asked.is_set():
-            asked.clear()
-            _print(stats, error=True)
-        return seconds is None or time.monotonic() - began < seconds
+    told = until(seconds, lambda stats: _print(stats, error=True))
 
     loaded = load(scenario)
     try:

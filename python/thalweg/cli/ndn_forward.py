@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
 from .out import Refusal, console, print_table, show_json
+from .progress import until
 
 
 def forward(
@@ -55,23 +53,11 @@ def forward(
         return 0
     if settings is None:
         raise Refusal("which settings?", "thalweg ndn forward FILE; `--example` prints some to start from")
-    if seconds is not None and seconds <= 0:
-        raise Refusal(f"--seconds {seconds:g}: above 0")
-    asked = threading.Event()
-    if threading.current_thread() is threading.main_thread():
-        # a polite request to end is as good as Ctrl-C: nothing stays behind
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        if hasattr(signal, "SIGUSR1"):
-            signal.signal(signal.SIGUSR1, lambda *_: asked.set())
-    began = time.monotonic()
-
-    def told(stats: dict[str, Any]) -> bool:
-        if asked.is_set():
-            asked.clear()
-            _print(stats, error=True)
-        return seconds is None or time.monotonic() - began < seconds
+    told = until(seconds, lambda stats: _print(stats, error=True))
 
     given = {"at": controller, "key": key and str(key), "node": node}
+    if not settings.is_file():
+        raise Refusal(f"{settings}: {'not a file' if settings.exists() else 'no such file'}")
     try:
         table = library.settings_of(settings)
         if any(value is not None for value in given.values()):

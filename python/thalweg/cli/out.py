@@ -7,6 +7,8 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ..errors import without_number
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -48,6 +50,7 @@ def refuse(
     code: int = 2,
 ) -> int:
     """Says what is wrong, on standard error (with `--json` as one object on standard output); returns the exit code."""
+    message = without_number(message)
     if json:
         show_json({"error": {"message": message, "hint": hint, "problems": list(problems)}})
         return code
@@ -72,7 +75,12 @@ def print_table(
     listed = list(rows)
     shown = listed if most is None else listed[:most]
     table = Table(
-        title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_header=any(heading for _, heading in columns),
     )
     for key, heading in columns:
         numeric = bool(shown) and all(isinstance(row.get(key), int | float | None) for row in shown)
@@ -94,6 +102,14 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return number(value)
     return str(value)
+
+
+def range_text(parameter: Mapping[str, Any]) -> str:
+    """`0 … 1`; a dash when every value of its kind is allowed."""
+    if parameter["range"] is None:
+        return "–"
+    low, high = parameter["range"]
+    return f"{cell(low)} … {cell(high)}"
 
 
 def number(value: float) -> str:
@@ -119,6 +135,17 @@ def check_least(option: str, value: int | None) -> None:
     """Refuses counts below one."""
     if value is not None and value < 1:
         raise Refusal(f"{option} {value}: at least one")
+
+
+def check_scheme(name: str, family: str, purpose: str) -> None:
+    """Refuses schemes that are not of this family."""
+    from ..catalogue import schemes
+
+    able = [row["name"] for row in schemes() if family in row["families"]]
+    if name not in able:
+        there = any(row["name"] == name for row in schemes())
+        hint = f"there are: {', '.join(able)}" if there else nearest(name, able)
+        raise Refusal(f"`{name}` is no scheme for {purpose}", hint)
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

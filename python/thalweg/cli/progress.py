@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
+
+from .out import Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
@@ -60,6 +66,24 @@ class Meter:
         elif not self._silent and now - self._said >= EVERY_S:
             self._said = now
             print(f"{self.what}: {100 * share:.0f} %, {words}", file=sys.stderr, flush=True)
+
+
+def until(seconds: float | None, show: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], bool]:
+    """For what goes on without end and is looked at now and then: False after so many seconds; on SIGUSR1 it is shown."""
+    if seconds is not None and not seconds > 0:
+        raise Refusal(f"--seconds {seconds:g}: above 0")
+    asked: list[int] = []
+    if threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGUSR1"):
+        signal.signal(signal.SIGUSR1, lambda number, _: asked.append(number))
+    began = time.monotonic()
+
+    def told(stats: dict[str, Any]) -> bool:
+        if asked:
+            asked.clear()
+            show(stats)
+        return seconds is None or time.monotonic() - began < seconds
+
+    return told
 
 
 def speed_words(now_s: float, total_s: float, wall_s: float) -> str:

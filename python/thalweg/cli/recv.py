@@ -49,7 +49,8 @@ def recv(
     bind
         Listen at this address only.
     patience
-        Seconds without a word of the other side before the transfer is given up.
+        Seconds without a word of the other side before the transfer is given up; 60 when not given, and without end
+        while a first call is waited for.
     interface
         Join groups by this interface: its name, its number, or its IPv4 address.
     ipv4, ipv6

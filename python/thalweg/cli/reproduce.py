@@ -134,16 +134,10 @@ def reproduce(
 def _emulate(
     paper: str, minutes: float | None, at_once: int | None, seed: int, out: Path | None, *, json: bool
 ) -> int:
-    import signal
-    import threading
-
     from .. import papers
     from ..errors import EmulationError
     from ..report import save_reproduction, write
 
-    # a polite request to end is as good as Ctrl-C: nothing stays behind
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = out or Path("out") / f"{paper}-emulated"
     began = time.monotonic()
     with Meter(paper, quiet=json) as meter:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from ..errors import Interrupted
+from .given import changes_of
 from .out import Refusal, check_least, check_seed, console, nearest, number, print_table, show_json
 from .progress import Meter, speed_of, speed_words
 
@@ -74,24 +74,9 @@ def run(
     return _one(loaded, seed, folder if out else None, folder, pcap, json=json)
 
 
-def value_of(text: str) -> Any:
-    """What stands behind the `=` of `--set`: a number, truth value, list or table as TOML writes it, or else text."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
 def changed(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
     """A scenario with the keys of `--set` set."""
-    wanted = {}
-    for change in changes:
-        key, sign, text = change.partition("=")
-        if not sign or not key.strip():
-            raise Refusal(
-                f"--set {change}: not KEY=VALUE", 'such as --set topology.bottleneck.buffer="1 bdp"'
-            )
-        wanted[key.strip()] = value_of(text.strip())
+    wanted = changes_of(changes, 'topology.bottleneck.buffer="1 bdp"')
     if not wanted:
         return scenario
     try:

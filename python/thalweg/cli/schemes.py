@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .out import Refusal, cell, console, nearest, print_table, show_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from .out import Refusal, console, nearest, print_table, range_text, show_json
 
 
 def schemes(name: str | None = None, /, *, json: bool = False) -> int:
@@ -43,14 +40,6 @@ def schemes(name: str | None = None, /, *, json: bool = False) -> int:
         console().print(f'for forwarders of named data: strategy = "{strategy["name"]}" under \\[ndn]\n')
         _show_parameters(strategy["params"])
     return 0
-
-
-def range_text(parameter: Mapping[str, Any]) -> str:
-    """`0 … 1`; a dash when every value of its kind is allowed."""
-    if parameter["range"] is None:
-        return "–"
-    low, high = parameter["range"]
-    return f"{cell(low)} … {cell(high)}"
 
 
 def _list(listed: list[dict[str, Any]], strategies: list[dict[str, Any]]) -> None:

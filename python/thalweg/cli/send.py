@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from ..errors import TransferError
-from .out import Refusal, check_least, nearest
-
-WORDS = {"true": True, "false": False}
+from .given import params_of
+from .out import Refusal, check_least, check_scheme
 
 
 def send(
@@ -66,7 +65,8 @@ def send(
     packet
         Bytes of a packet with all headers.
     patience
-        Seconds without a word of the other side before the transfer is given up.
+        Seconds without a word of the other side before the transfer is given up; 60 when not given, and without end
+        while a first call is waited for.
     group
         Send to this group of IP multicast, such as 239.1.2.3:9000 or [ff15::7]:9000, by MCA, TFMCC or PGMCC. The sender
         listens at `:PORT`, and receivers call it.
@@ -86,10 +86,10 @@ def send(
     from .. import transfers
     from .transfer import carry
 
-    known = _schemes()
-    if scheme not in known:
-        raise Refusal(f"no scheme `{scheme}`", nearest(scheme, list(known)))
-    if mode and not known[scheme]:
+    check_scheme(scheme, "multicast" if group else "ip", "groups" if group else "transfers")
+    params = params_of(changes, scheme, "push=0.9")
+    modes = has_modes(scheme)
+    if mode and not modes:
         raise Refusal(f"`{scheme}` has no modes", "cvihis has")
     if not 200 <= packet <= 9000:
         raise Refusal(f"--packet {packet}: from 200 to 9000 bytes")
@@ -97,6 +97,8 @@ def send(
         raise Refusal(f"{to}: the sender of a group listens", f"`:{to.rpartition(':')[2]}`")
     check_least("--receivers", receivers)
     path = None if source == "-" else Path(source)
+    if path is not None and path.is_dir():
+        raise Refusal(f"{source}: not a file", f"`tar c {source} | thalweg send - {to}` sends a folder")
     if path is not None and not path.is_file():
         raise Refusal(f"{source}: {'not a file' if path.exists() else 'no such file'}")
     try:
@@ -104,7 +106,7 @@ def send(
             path,
             to,
             scheme=scheme,
-            params=dict(_change(text) for text in changes),
+            params=params,
             mode=mode and mode.replace("-", "_"),
             name=name,
             rate=rate,
@@ -119,36 +121,18 @@ def send(
             family=_family(ipv4=ipv4, ipv6=ipv6),
             pcap=pcap,
         )
-        return carry(transfer, sending=True, json=json, modes=known[scheme])
+        return carry(transfer, sending=True, json=json, modes=modes)
     except TransferError as error:
         raise Refusal(str(error), error.hint) from error
 
 
-def _schemes() -> dict[str, bool]:
-    """Names of the schemes, and whether they have modes."""
-    import json
+def has_modes(scheme: str) -> bool:
+    """Whether it has modes that can be changed."""
+    from ..catalogue import schemes
 
-    from .. import _native
-
-    listed = json.loads(_native.schemes())
-    return {
-        scheme["name"]: any(param["name"] == "mode" for param in scheme.get("params", []))
-        for scheme in listed
-    }
-
-
-def _change(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise Refusal(f"--set {text}: a name, an equals sign, a value", "--set push=0.9")
-    if value in WORDS:
-        return name, WORDS[value]
-    for kind in (int, float):
-        try:
-            return name, kind(value)
-        except ValueError:
-            continue
-    return name, value
+    return any(
+        row["name"] == scheme and any(param["name"] == "mode" for param in row["params"]) for row in schemes()
+    )
 
 
 def _family(*, ipv4: bool, ipv6: bool) -> int:

@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..transfers import is_whole, words_for
+from ..transfers import hint_for, is_whole, words_for
 from .out import console, print_table, show_json
 from .progress import Meter
 
@@ -30,20 +30,22 @@ def carry(transfer: Transfer, *, sending: bool, json: bool, modes: bool = False,
 
     With `pipe`, standard output is what was received, and nothing else is written there.
     """
-    stopped = threading.Event()
-    with transfer, _stopping(transfer, stopped), _steering(transfer, modes=modes):
+    stopped: list[int] = []
+    asked: list[str] = []
+    with transfer, _stopping(transfer, stopped), _steering(transfer, asked, modes=modes):
         with Meter("send" if sending else "recv", quiet=json) as meter:
             began = time.monotonic()
             for state in transfer.states():
-                meter.show(*_how_far(state), _now(state, time.monotonic() - began))
+                words = _now(state, time.monotonic() - began)
+                meter.show(*_how_far(state), f"{words}, {asked[-1]}" if asked else words)
         result = transfer.result()
     result["whole"] = is_whole(result)
-    said = words_for(result, sending=sending)
+    said, hint = words_for(result, sending=sending), hint_for(result, sending=sending)
     if json:
-        show_json({"said": said, **result})
+        show_json({"said": said, "hint": hint, **result})
     else:
-        _print(result, said, sending=sending, table=not pipe)
-    if stopped.is_set():
+        _print(result, said, hint, sending=sending, table=not pipe)
+    if stopped:
         return 130
     return 0 if result["whole"] else NOT_WHOLE
 
@@ -71,7 +73,7 @@ def _now(state: dict[str, Any], elapsed_s: float) -> str:
     return words
 
 
-def _print(result: dict[str, Any], said: str, *, sending: bool, table: bool) -> None:
+def _print(result: dict[str, Any], said: str, hint: str | None, *, sending: bool, table: bool) -> None:
     screen = console(error=True)
     stats = result.get("stats")
     if table and stats and stats["packets"]:
@@ -80,9 +82,11 @@ def _print(result: dict[str, Any], said: str, *, sending: bool, table: bool) -> 
         if member["end"] != "complete":
             screen.print(f"{member['address']}: {_left(member)}", style="yellow")
     for note in result["notes"]:
-        screen.print(f"note: {note}", style="yellow")
+        screen.print(f"note: {note}", style="yellow", markup=False)
     where = f": {result['path']}" if result["path"] else ""
-    screen.print(said + where, style="green" if result["whole"] else "red")
+    screen.print(said + where, style="green" if result["whole"] else "red", markup=False)
+    if hint:
+        screen.print(f"hint: {hint}", style="dim", markup=False)
 
 
 def _left(member: dict[str, Any]) -> str:
@@ -152,16 +156,17 @@ def rate(bps: float) -> str:
 
 
 @contextmanager
-def _stopping(transfer: Transfer, stopped: threading.Event) -> Iterator[None]:
+def _stopping(transfer: Transfer, stopped: list[int]) -> Iterator[None]:
     """Ctrl-C, or a polite request to end, has the transfer say goodbye; a second one ends the program."""
 
-    def stop(_number: int, _frame: object) -> None:
-        if stopped.is_set():
-            raise KeyboardInterrupt
-        stopped.set()
+    def stop(number: int, _frame: object) -> None:
+        # a list and no event: an event has a lock, and another signal may come in the middle of it
+        stopped.append(number)
         transfer.stop()
+        if len(stopped) > 1:
+            raise KeyboardInterrupt
 
-    with _handling({signal.SIGINT: stop, signal.SIGTERM: stop}):
+    with _handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), stop)):
         yield
 
 
@@ -170,7 +175,12 @@ def _handling(handlers: dict[signal.Signals, Callable[[int, Any], None]]) -> Ite
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    before = {
+        number: signal.signal(number, handler)
+        for number, handler in handlers.items()
+        # as `nohup` has it
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         yield
     finally:
@@ -179,24 +189,28 @@ def _handling(handlers: dict[signal.Signals, Callable[[int, Any], None]]) -> Ite
 
 
 @contextmanager
-def _steering(transfer: Transfer, *, modes: bool) -> Iterator[None]:
-    """SIGUSR1 and SIGUSR2, and the keys r and b at a terminal, change the mode while it runs."""
+def _steering(transfer: Transfer, asked: list[str], *, modes: bool) -> Iterator[None]:
+    """SIGUSR1 and SIGUSR2, and the keys r and b at a terminal, change the mode while it runs; `asked` gets their names."""
     if not modes:
         yield
         return
 
+    def change(mode: str) -> None:
+        transfer.change_mode(mode)
+        asked.append(mode.replace("_", "-"))
+
     def changes(mode: str) -> Callable[[int, Any], None]:
-        return lambda _number, _frame: transfer.change_mode(mode)
+        return lambda _number, _frame: change(mode)
 
     handlers = {
         getattr(signal, name): changes(mode) for name, mode in SIGNALS.items() if hasattr(signal, name)
     }
-    with _handling(handlers), _keys(transfer):
+    with _handling(handlers), _keys(change):
         yield
 
 
 @contextmanager
-def _keys(transfer: Transfer) -> Iterator[None]:
+def _keys(change: Callable[[str], None]) -> Iterator[None]:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         yield
         return
@@ -211,7 +225,7 @@ def _keys(transfer: Transfer) -> Iterator[None]:
             if select.select([sys.stdin], [], [], 0.2)[0]:
                 mode = KEYS.get(sys.stdin.read(1).lower())
                 if mode:
-                    transfer.change_mode(mode)
+                    change(mode)
 
     before = termios.tcgetattr(sys.stdin)
     tty.setcbreak(sys.stdin)

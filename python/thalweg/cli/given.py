@@ -1,0 +1,57 @@
+"""What `--set` gives: keys of scenarios, parameters of schemes."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from .out import Refusal, nearest, range_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def value_of(text: str) -> Any:
+    """What stands behind the `=` of `--set`: a number, truth value, list or table as TOML writes it, or else text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def changes_of(texts: Sequence[str], example: str) -> dict[str, Any]:
+    """Keys and their values; the example is for who writes something else."""
+    changes = {}
+    for text in texts:
+        key, sign, value = text.partition("=")
+        if not sign or not key.strip():
+            raise Refusal(f"--set {text}: not KEY=VALUE", f"such as --set {example}")
+        changes[key.strip()] = value_of(value.strip())
+    return changes
+
+
+def params_of(texts: Sequence[str], scheme: str, example: str) -> dict[str, Any]:
+    """Parameters of a scheme. Refuses names that it has not, and numbers and words that it does not take."""
+    from ..catalogue import schemes
+
+    given = changes_of(texts, example)
+    known = {row["name"]: row for row in next(row for row in schemes() if row["name"] == scheme)["params"]}
+    for name, value in given.items():
+        if name not in known:
+            hint = nearest(name, list(known)) if known else "it has none"
+            raise Refusal(f"--set {name}: `{scheme}` has no such parameter", hint)
+        if not _taken(value, known[name]):
+            words = known[name]["kind"] if known[name]["range"] is None else range_text(known[name])
+            raise Refusal(f"--set {name}={value}: not a value of `{name}`", f"it takes {words}")
+    return given
+
+
+def _taken(value: Any, parameter: Mapping[str, Any]) -> bool:
+    """False for what is surely wrong; quantities with units are left to the core."""
+    if parameter["kind"] in ("number", "count"):
+        low, high = parameter["range"] or (float("-inf"), float("inf"))
+        right = (int,) if parameter["kind"] == "count" else (int, float)
+        return isinstance(value, right) and not isinstance(value, bool) and low <= value <= high
+    if " | " in parameter["kind"]:
+        return value in parameter["kind"].split(" | ")
+    return isinstance(value, str | int | float)
