@@ -201,6 +201,8 @@ def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
     why, stats = result["why"] or "", result.get("stats") or {}
     if "is there already" in why:
         return "`--overwrite` at the receiver replaces it, `--name` gives what comes another name"
+    if "somebody else is being served" in why:
+        return "one at a time; if that was this side before it was killed, it can go on three seconds later"
     if "does the network carry it" in why:
         return "`--interface` at both sides says by which network; on one computer it is 127.0.0.1"
     if "No space left" in why:

@@ -401,6 +401,25 @@ def test_nobody_there_is_said(file: Path) -> None:
     assert "thalweg recv" in sent["hint"]
 
 
+def test_a_sender_that_was_killed_is_told_when_it_can_go_on_and_does(file: Path, into: Path) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    words = ("send", file, f"127.0.0.1:{at}", "--json")
+    killed = start(*words, "--rate", "10 Mbit/s")
+    until(lambda: blocks(into) >= 2)
+    killed.kill()
+    killed.wait(LONGEST_S)
+    # how soon this computer gets to it decides whether the receiver still waits for the other
+    said = end(start(*words))
+    if said["end"] == "refused":
+        assert (said["code"], said["said"][:16]) == (1, "nothing was sent")
+        assert "three seconds later" in said["hint"]
+        time.sleep(4)
+        said = end(start(*words))
+    assert (said["code"], end(receiver)["code"]) == (0, 0)
+    assert (into / "film.bin").read_bytes() == file.read_bytes()
+
+
 @pytest.mark.parametrize("words", [(), ("--bind", "127.0.0.1")])
 def test_who_listens_with_patience_does_not_wait_for_ever(words: tuple[str, ...], into: Path) -> None:
     got = end(start("recv", port(), "--into", into, "--patience", 0.5, *words, "--json"))
