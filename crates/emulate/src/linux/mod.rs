@@ -223,7 +223,7 @@ impl Surroundings for Machine<'_> {
             let has = |asked: &PollFd<'_>| asked.any().unwrap_or(false);
             ready.extend(asked.iter().enumerate().filter(|(_, asked)| has(asked)).map(|(index, _)| index));
         }
-        self.pause.woken(watched, since(self.began));
+        self.pause.woken(since(self.began));
         watched
     }
 

@@ -2,17 +2,20 @@
 
 use std::time::Instant;
 
+use nix::time::{ClockId, clock_gettime};
 use units::{Duration, Time};
 
 use crate::run::since;
 
-/// Of how many parts of its time a preferred loop sleeps one.
+/// Of how many parts of its time a preferred loop stays off its core one.
 ///
 /// The system lets real-time threads have 95 % of a core and then takes them off it for the rest of a second: 50 ms at once. Who sleeps by
 /// himself, a little each time, is not taken off. Our choice: a twelfth, so that 8 % are left where 5 % must be.
 const PARTS: u64 = 12;
+/// The clock of the thread's processor time is looked at as often as this: reading it is a system call.
+const LOOKS: Duration = Duration::from_micros(500);
 /// What it owes is paid when it is as much as this: shorter sleeps cost more than they give back.
-const LEAST: Duration = Duration::from_micros(50);
+const LEAST: Duration = Duration::from_micros(40);
 /// The most that it may owe: after a long time awake it does not sleep for long.
 const MOST: Duration = Duration::from_micros(500);
 
@@ -23,43 +26,54 @@ pub(super) struct Pause {
     urgent: bool,
     /// When it last came back from watching the devices.
     back: Time,
+    /// When it last looked how much of the time it had been on a core, and that.
+    looked: (Time, Duration),
     owed: Duration,
 }
 
 impl Pause {
     /// For a loop that looks at most once in `grain`, and that is preferred or not.
     pub(super) const fn new(grain: Duration, urgent: bool) -> Self {
-        Self { grain, urgent, back: Time::ZERO, owed: Duration::ZERO }
+        Self { grain, urgent, back: Time::ZERO, looked: (Time::ZERO, Duration::ZERO), owed: Duration::ZERO }
     }
 
     /// Sleeps if it has to, and says when it is.
     pub(super) fn rest(&mut self, began: Instant) -> Time {
         let now = since(began);
-        let due = self.due(now);
+        let due = self.due(now, used);
         if due == Duration::ZERO {
             return now;
         }
         std::thread::sleep(std::time::Duration::from_nanos(due.as_nanos()));
-        let after = since(began);
-        self.owed = self.owed.saturating_sub(after.saturating_since(now));
-        after
+        since(began)
     }
 
-    /// How long it has to sleep at `now`, having been awake since it came back.
-    fn due(&mut self, now: Time) -> Duration {
-        let awake = now.saturating_since(self.back);
-        if self.urgent {
-            self.owed = (self.owed + awake / (PARTS - 1)).min(MOST);
+    /// How long it has to sleep at `now`; `used` says how long this thread has been on a core in all its life.
+    fn due(&mut self, now: Time, used: impl FnOnce() -> Duration) -> Duration {
+        let grain = self.grain.saturating_sub(now.saturating_since(self.back));
+        let passed = now.saturating_since(self.looked.0);
+        if !self.urgent || passed < LOOKS {
+            return grain;
         }
-        let grain = self.grain.saturating_sub(awake);
+        let used = used();
+        // time in calls that do not block is time on the core, however short each of them is
+        let off = passed.saturating_sub(used.saturating_sub(self.looked.1));
+        self.looked = (now, used);
+        self.owed = (self.owed + passed / PARTS).saturating_sub(off).min(MOST);
         if self.owed >= LEAST { grain.max(self.owed) } else { grain }
     }
 
-    /// It watched the devices from one moment to another, mostly asleep.
-    pub(super) fn woken(&mut self, watched: Time, back: Time) {
-        self.owed = self.owed.saturating_sub(back.saturating_since(watched));
+    /// It came back from watching the devices.
+    pub(super) fn woken(&mut self, back: Time) {
         self.back = back;
     }
+}
+
+/// How long this thread has been on a core.
+fn used() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, |used| {
+        Duration::from_nanos(std::time::Duration::from(used).as_nanos() as u64)
+    })
 }
 
 #[cfg(test)]
@@ -70,43 +84,52 @@ mod tests {
         Time::from_nanos(micros * 1000)
     }
 
+    fn us(micros: u64) -> Duration {
+        Duration::from_micros(micros)
+    }
+
+    /// The share of its time that a loop sleeps when each turn takes so long, of which it is off its core for a part, all by itself.
+    fn share(turn_us: u64, off_us: u64) -> f64 {
+        let mut pause = Pause::new(Duration::ZERO, true);
+        let (mut now, mut used, mut slept) = (0, 0, 0);
+        while now < 1_000_000 {
+            (now, used) = (now + turn_us, used + turn_us - off_us);
+            let due = pause.due(at_us(now), || us(used)).as_nanos() / 1000;
+            (now, slept) = (now + due, slept + due);
+        }
+        slept as f64 / now as f64
+    }
+
     #[test]
     fn a_loop_that_may_look_at_any_time_and_is_not_preferred_never_rests() {
         let mut pause = Pause::new(Duration::ZERO, false);
-        assert_eq!(pause.due(at_us(1_000_000)), Duration::ZERO);
+        assert_eq!(pause.due(at_us(1_000_000), || us(1_000_000)), Duration::ZERO);
     }
 
     #[test]
     fn it_rests_for_what_is_left_of_the_grain() {
-        let mut pause = Pause::new(Duration::from_micros(200), false);
-        pause.woken(at_us(0), at_us(1000));
-        assert_eq!(pause.due(at_us(1050)), Duration::from_micros(150));
-        assert_eq!(pause.due(at_us(1300)), Duration::ZERO);
+        let mut pause = Pause::new(us(200), false);
+        pause.woken(at_us(1000));
+        assert_eq!(pause.due(at_us(1050), Duration::default), us(150));
+        assert_eq!(pause.due(at_us(1300), Duration::default), Duration::ZERO);
     }
 
     #[test]
     fn a_preferred_loop_sleeps_a_twelfth_of_its_time() {
-        let mut pause = Pause::new(Duration::ZERO, true);
-        // awake for 110 µs at a time, and devices are always ready
-        let (mut now, mut slept) = (0, 0);
-        for _ in 0..1000 {
-            pause.woken(at_us(now), at_us(now));
-            now += 110;
-            let due = pause.due(at_us(now)).as_nanos() / 1000;
-            pause.owed = pause.owed.saturating_sub(Duration::from_micros(due));
-            slept += due;
-            now += due;
-        }
-        assert!((0.08..0.09).contains(&(slept as f64 / now as f64)), "{slept} of {now} µs");
+        let found = share(10, 0);
+        assert!((0.08..0.09).contains(&found), "{found}");
     }
 
     #[test]
-    fn sleep_for_want_of_work_counts() {
+    fn time_off_the_core_counts() {
+        let found = share(100, 4);
+        assert!((0.04..0.05).contains(&found), "{found}");
+        assert_eq!(share(100, 10), 0.0);
+    }
+
+    #[test]
+    fn however_long_it_was_awake_it_sleeps_for_half_a_millisecond() {
         let mut pause = Pause::new(Duration::ZERO, true);
-        pause.woken(at_us(0), at_us(0));
-        assert_eq!(pause.due(at_us(500)), Duration::ZERO, "45 µs are too little to sleep for");
-        pause.woken(at_us(500), at_us(600));
-        assert_eq!(pause.owed, Duration::ZERO);
-        assert_eq!(pause.due(at_us(100_600)), MOST, "however long it was awake");
+        assert_eq!(pause.due(at_us(100_000), || us(100_000)), MOST);
     }
 }
