@@ -66,13 +66,14 @@ impl Ear {
         Some(word)
     }
 
-    /// Why nothing is heard though the sender is there: the network does not carry the group. A sentence for people.
-    pub(crate) fn deaf(&self, now: Time, patience: Duration) -> Option<String> {
-        (now >= self.heard_at + patience).then(|| {
-            let group = self.group.address;
-            format!(
-                "nothing that the sender says to the group {group} comes here: does the network carry it?"
-            )
-        })
+    /// Whether nothing of the group was heard for so long. Its sender says there that it lives, if nothing else.
+    pub(crate) fn deaf(&self, now: Time, span: Duration) -> bool {
+        now >= self.heard_at + span
+    }
+
+    /// What is to be told where it stays so though the sender is there: the network does not carry the group. A sentence for people.
+    pub(crate) fn complaint(&self) -> String {
+        let group = self.group.address;
+        format!("nothing that the sender says to the group {group} comes here: does the network carry it?")
     }
 }

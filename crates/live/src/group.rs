@@ -23,6 +23,10 @@ use crate::trains::Trains;
 use crate::turns::{Turns, drive};
 use crate::{Cargo, Control, End, Limits, Meet, Outcome, Outer, Phase, Scheme, Settings, Stats};
 
+/// After so many of the silences that [`Limits`] grants one receiver, the sender stands still where no receiver was heard: those who hear the group say so
+/// once in each.
+const SILENT: f64 = 3.0;
+
 /// Where a sender's data go, and who may have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
@@ -106,6 +110,8 @@ struct Gathering<'a, O> {
     members: BTreeMap<u32, Member>,
     /// So many of them are ready.
     ready: usize,
+    /// Whether any of those who are ready was heard lately. Nobody may hear what is sent where none was.
+    heard: bool,
     /// Number of the next receiver.
     peers: u32,
     /// Who left, and what it called itself.
@@ -189,6 +195,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
             line,
             members: BTreeMap::new(),
             ready: 0,
+            heard: true,
             peers: 1,
             left: Vec::new(),
             alone_since: now,
@@ -268,6 +275,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
             Order::Ready { window } if !member.ready && self.closing.is_none() => {
                 member.ready = true;
                 self.ready += 1;
+                self.heard = true;
                 let peer = member.peer;
                 let mut mouth = Mouth {
                     line: &mut self.line,
@@ -375,7 +383,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
             outer: self.outer,
             stats: &mut self.stats,
         };
-        if self.ready > 0 && self.closing.is_none() {
+        if self.ready > 0 && self.heard && self.closing.is_none() {
             self.work.turn(now, &mut mouth);
         }
         None
@@ -391,6 +399,13 @@ impl<'a, O: Outer> Gathering<'a, O> {
         }
         for session in self.members.keys().copied().collect::<Vec<_>>() {
             self.look_after(session, now);
+        }
+        let patience = self.limits.silence.scaled(SILENT);
+        let hears = |member: &Member| member.ready && now < member.line.heard_at + patience;
+        let heard = self.ready == 0 || self.members.values().any(hears);
+        if heard != self.heard {
+            self.heard = heard;
+            self.control.progress.enter(if heard { Phase::Open } else { Phase::Silent });
         }
         if !self.members.is_empty() {
             self.alone_since = now;
@@ -467,7 +482,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
     }
 
     fn wake(&self, now: Time) -> Time {
-        let listens = self.closing.is_none() && self.ready > 0;
+        let listens = self.closing.is_none() && self.ready > 0 && self.heard;
         let work = if listens { self.work.wake(now) } else { Time::NEVER };
         work.min(self.glance_at)
     }

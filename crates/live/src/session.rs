@@ -119,6 +119,8 @@ struct Open {
     ear: Option<Ear>,
     /// The other end lets nothing be heard.
     silent: bool,
+    /// Nothing of the group is heard. Until it is again, nothing is said: a sender that hears nobody stands still.
+    deaf: bool,
     /// It is to end so, at this instant at the latest.
     closing: Option<(End, Time)>,
     /// A receiver has had the whole since.
@@ -129,7 +131,23 @@ struct Open {
 
 impl Open {
     fn new(line: Line) -> Self {
-        Self { line, ear: None, silent: false, closing: None, whole_at: Time::NEVER, ended: false }
+        Self {
+            line,
+            ear: None,
+            silent: false,
+            deaf: false,
+            closing: None,
+            whole_at: Time::NEVER,
+            ended: false,
+        }
+    }
+
+    /// After which silence this end says that it lives.
+    fn alive(&self, limits: &Limits) -> Duration {
+        match &self.ear {
+            Some(_) if self.deaf => limits.patience,
+            ear => limits.alive_in(ear.is_some()),
+        }
     }
 }
 
@@ -444,14 +462,14 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             caller.turn(now, self.outer, &mut self.stats);
         }
         let open = self.open.as_mut()?;
-        let alive = self.limits.alive_in(open.ear.is_some());
+        let alive = open.alive(&self.limits);
         let mut mouth = Mouth {
             line: &mut open.line,
             trains: &mut self.trains,
             outer: self.outer,
             stats: &mut self.stats,
         };
-        if !open.silent && open.closing.is_none() {
+        if !open.silent && !open.deaf && open.closing.is_none() {
             self.work.turn(now, &mut mouth);
         }
         if let Some((serial, order)) = mouth.line.due(now) {
@@ -477,10 +495,13 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
         if now >= open.line.heard_at + self.limits.patience {
             return Some(End::Silent);
         }
-        if let Some(why) = open.ear.as_ref().and_then(|ear| ear.deaf(now, self.limits.patience)) {
-            open.line.order(Order::Close(Reason::Stopped), now);
-            open.closing = Some((End::Failed(why), now + GOODBYE));
-            return None;
+        if let Some(ear) = &open.ear {
+            if ear.deaf(now, self.limits.patience) {
+                open.line.order(Order::Close(Reason::Stopped), now);
+                open.closing = Some((End::Failed(ear.complaint()), now + GOODBYE));
+                return None;
+            }
+            open.deaf = ear.deaf(now, self.limits.silence);
         }
         let silent = now >= open.line.heard_at + self.limits.silence;
         if silent != open.silent {
@@ -531,10 +552,10 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             let limit = if self.calls { self.limits.patience } else { self.limits.waits };
             return wake.min(self.began_at + limit);
         };
-        wake = wake.min(open.line.wake(self.limits.alive_in(open.ear.is_some())));
+        wake = wake.min(open.line.wake(open.alive(&self.limits)));
         match &open.closing {
             Some((_, until)) => wake.min(*until),
-            None if open.silent => wake,
+            None if open.silent || open.deaf => wake,
             None => wake
                 .min(self.work.wake(now))
                 .min(open.line.heard_at + self.limits.silence)

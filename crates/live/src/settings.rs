@@ -67,7 +67,8 @@ impl fmt::Debug for Secret {
 pub struct Limits {
     /// An end that has nothing to say says so after this silence, so that the other knows that it lives.
     pub alive: Duration,
-    /// After such a silence of the other end a session stands still: its sender sends nothing, and whoever called calls again.
+    /// After such a silence of the other end a session stands still: its sender sends nothing, and whoever called calls again. A sender to a
+    /// group stands still when all receivers have been silent for three times as long.
     pub silence: Duration,
     /// After such a silence of the other end it is given up. A caller tries as long to be answered at first, too.
     pub patience: Duration,

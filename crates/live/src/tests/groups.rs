@@ -165,6 +165,34 @@ fn the_rate_follows_the_receiver_that_has_least() {
     assert!(held.sender.stats.meter.count(contract::Count::Heard) > 20);
 }
 
+/// The network does not carry the group for the first 20 s. The sender stands still when it has heard nobody for 9 s, and goes on when it is
+/// heard.
+#[test]
+fn a_sender_that_nobody_hears_stands_still() {
+    let seen = Shelf::<Vec<Duration>>::default();
+    let (sent, mut began, mut session) = (seen.clone(), None, None);
+    let law = move |passing: Passing| {
+        let since = passing.at.saturating_since(*began.get_or_insert(passing.at));
+        // the first data tell which session the group's is
+        let number = [passing.bytes[4], passing.bytes[5], passing.bytes[6], passing.bytes[7]];
+        if passing.bytes[2] == 16 {
+            session = Some(number);
+            sent.open(|sent| sent.push(since));
+        }
+        let lost = session == Some(number) && since < ms(20_000);
+        if lost { Vec::new() } else { vec![passing] }
+    };
+    let all = gather(2, &Scheme { packet: 1028, ..Scheme::new("mca") }, 300, Limits::default(), law, &[], 2);
+    assert_eq!(all.sender.end, End::Complete);
+    assert!(all.receivers.iter().all(|outcome| outcome.end == End::Complete));
+    let within = |from: u64, to: u64| {
+        seen.open(|seen| seen.iter().filter(|since| (ms(from)..ms(to)).contains(since)).count())
+    };
+    assert!(within(0, 8_000) > 0);
+    assert_eq!(within(13_000, 20_000), 0);
+    assert!(within(20_000, 40_000) >= 300);
+}
+
 /// TFMCC and PGMCC: a tenth of what goes to the last of five is lost. The laws do not send again, so it has what it wants because more comes.
 /// Both slow down for it: PGMCC as soon as it is the acker, TFMCC when its turn in a feedback round has come, some seconds later; until then
 /// thousands of packets were sent in slowstart.
