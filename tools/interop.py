@@ -166,7 +166,7 @@ def command(
 
 
 def thalweg(*words: str) -> list[str]:
-    return [sys.executable, "-m", "thalweg.cli", "ndn", *words]
+    return [sys.executable, "-m", "thalweg", "ndn", *words]
 
 
 def started(words: list[str], face: str, stdin: Path | None = None) -> subprocess.Popen[bytes]:
