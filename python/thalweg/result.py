@@ -22,7 +22,7 @@ from . import _native, catalogue
 from .errors import ResultError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars
     from matplotlib.figure import Figure
@@ -41,6 +41,12 @@ SINCE = {"nodes": 2}
 
 MANIFEST = "run.json"
 PART = "run.json.part"
+
+PAGE = "report.html"
+"""What the page of a folder is called when nothing else is said."""
+
+KEYS_IN_TITLE = 4
+"""Keys that were set which a title names."""
 
 
 class ArrowTable(Protocol):
@@ -168,6 +174,21 @@ class Result:
     def title(self) -> str:
         """The scenario's title."""
         return str(self.record["title"])
+
+    @property
+    def overrides(self) -> Keys:
+        """Dotted keys that were set before the run, and their values: by `--set`, by `Scenario.with_`, by a sweep."""
+        return dict(self.record.get("overrides", {}))
+
+    @property
+    def heading(self) -> str:
+        """The title, and the keys that were set."""
+        return with_overrides(self.title, self.overrides)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that it was read from; None for a run in memory."""
+        return self._source if isinstance(self._source, Path) else None
 
     @property
     def seed(self) -> int:
@@ -371,9 +392,23 @@ def begin(plan: Plan, folder: str | Path) -> Path:
     return folder
 
 
+def with_overrides(title: str, overrides: Mapping[str, Any]) -> str:
+    """A title and the keys that were set: `A first run, bottleneck.buffer = 0.2 bdp`."""
+    words = [f"{key.removeprefix('topology.')} = {_shown(value)}" for key, value in overrides.items()]
+    if len(words) > KEYS_IN_TITLE:
+        words[KEYS_IN_TITLE:] = [f"{len(words) - KEYS_IN_TITLE} more"]
+    return ", ".join(filter(None, [title, *words]))
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _prepare(folder: Path, texts: dict[str, str]) -> None:
+    """Makes the folder, and removes what would contradict the tables: the record and the page of an earlier run."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / MANIFEST).unlink(missing_ok=True)
+    for name in (MANIFEST, PAGE):
+        (folder / name).unlink(missing_ok=True)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
 
@@ -388,6 +423,7 @@ def _record(plan: Plan) -> Keys:
         "format": FORMAT,
         "version": _native.__version__,
         "title": plan.title,
+        "overrides": plan.scenario.overrides,
         "seed": plan.seed,
         "duration_s": plan.duration_s,
         "argv": list(sys.argv),

@@ -72,6 +72,8 @@ class Scenario:
         )
         self._tree: Keys | None = plain(keys)
         self._native: _native.Scenario | None = None
+        self.overrides: Keys = {}
+        """Dotted keys that `with_` and sweeps have set, and their values."""
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
@@ -91,9 +93,10 @@ class Scenario:
         return scenario
 
     @classmethod
-    def _of(cls, native: _native.Scenario) -> Scenario:
+    def _of(cls, native: _native.Scenario, overrides: Mapping[str, Any] | None = None) -> Scenario:
         scenario = cls()
         scenario._tree, scenario._native = None, native
+        scenario.overrides = dict(overrides or {})
         return scenario
 
     @property
@@ -133,7 +136,8 @@ class Scenario:
 
         An entry of a list goes by its `name`, or by its number from 0; `*` is each entry. Raises `ScenarioError`.
         """
-        return self._of(self._checked.with_all([(key, _toml(value)) for key, value in changes.items()]))
+        native = self._checked.with_all([(key, _toml(value)) for key, value in changes.items()])
+        return self._of(native, {**self.overrides, **changes})
 
     def cell(self, values: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]) -> Scenario:
         """One point of a grid: a copy without `[sweep]`, with the keys of `values` set.
@@ -142,11 +146,11 @@ class Scenario:
         """
         keys = [(key, _toml(value)) for key, value in values.items()]
         axes = [(key, [_toml(value) for value in points]) for key, points in grid.items()]
-        return self._of(self._checked.cell(keys, axes))
+        return self._of(self._checked.cell(keys, axes), {**self.overrides, **values})
 
     def without_sweep(self) -> Scenario:
         """A copy without its `[sweep]`. Series that only points of it offer are not recorded."""
-        return self._of(self._checked.without_sweep())
+        return self._of(self._checked.without_sweep(), self.overrides)
 
     def check(self) -> Keys:
         """The plan as nested dicts, with every default and every relative unit filled in."""

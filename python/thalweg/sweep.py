@@ -242,6 +242,11 @@ def run_plans(
                 if future.done() and not future.cancelled() and future.exception() is None:
                     results[number] = future.result()
             kept_only = [result if result is not None and result.complete else None for result in results]
+            if folder is not None:
+                # what an earlier call has left counts, although this one had not come to it
+                for number, plan in enumerate(plans):
+                    if kept_only[number] is None:
+                        kept_only[number] = finished(folder / run_name(plan), plan)
             raise Interrupted(kept_only) from None
     return [result for result in results if result is not None]
 

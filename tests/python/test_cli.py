@@ -196,7 +196,15 @@ def test_set_changes_a_key(small: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("3", 3), ("0.5", 0.5), ("true", True), ("1 bdp", "1 bdp"), ("[1, 2]", [1, 2]), ("reno", "reno")],
+    [
+        ("3", 3),
+        ("0.5", 0.5),
+        ("true", True),
+        ("1 bdp", "1 bdp"),
+        ("[1, 2]", [1, 2]),
+        ("reno", "reno"),
+        ("2020-01-01", "2020-01-01"),
+    ],
 )
 def test_values_of_set_are_read_as_toml_or_text(text: str, value: object) -> None:
     assert value_of(text) == value
@@ -396,6 +404,7 @@ def test_what_users_get_wrong_is_a_message_and_exit_code_2(
         (["--set", "duration"], "KEY=VALUE"),
         (["--set", "flows.cubic.count=2"], "reno"),
         (["--set", "duration=5"], "unit"),
+        (["--set", "topology.nodes=[2020-01-01]"], "not date"),
         (["--jobs", "0"], "at least one"),
         (["--runs", "0"], "at least one"),
         (["--seed", "first"], "first"),
@@ -456,3 +465,85 @@ def test_ctrl_c_keeps_what_there_is(small: Path) -> None:
     assert "interrupted" in shown
     assert json.loads((out / "run.json").read_text())["status"] == "interrupted"
     assert (out / "flows.parquet").is_file()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["schemes"], ["schemes", "--json"], ["metrics"], ["schema"], ["--help"], ["run", "--help"], ["doctor"]],
+)
+def test_a_reader_that_closes_the_pipe_is_no_error(words: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "thalweg", *words], stdout=write, stderr=subprocess.PIPE, check=False
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("words", [[], ["--json"], ["--runs", "2", "--json"]])
+def test_a_run_whose_output_is_not_read_to_its_end_keeps_its_results(words: list[str], small: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    out = small.parent / "results"
+    done = subprocess.run(
+        [sys.executable, "-m", "thalweg", "run", str(small), "--out", str(out), *words],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+    assert (out / ("sweep.json" if "--runs" in words else "run.json")).is_file()
+
+
+SHORT = """
+[[flows]]
+name     = "short"
+scheme   = "reno"
+arrivals = { rate = 100.0, size = "3 kB" }
+
+[sweep]
+"topology.bottleneck.buffer" = ["0.5 bdp", "1 bdp", "2 bdp"]
+"""
+
+
+def test_the_json_of_a_sweep_is_bounded_and_names_the_tables_that_have_the_rest(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import polars
+
+    with small.open("a", encoding="utf-8") as file:
+        file.write(SHORT)
+    words = ["run", str(small), "--out", str(small.parent / "sweep"), "--json"]
+    assert call(words) == 0
+    shown = capsys.readouterr().out
+    assert len(shown) < 10_000
+    answer = json.loads(shown)
+    assert "link.bottleneck.utilisation" in answer["metrics"]
+    assert [list(run["summary"]) for run in answer["runs"]] == [answer["metrics"]] * 3
+    assert len(answer["summary"]) == 3 * len(answer["metrics"])
+    every = polars.read_parquet(answer["tables"]["summary"])
+    assert every.height > 3 * 300 * 20
+    flows = polars.read_parquet(Path(answer["runs"][0]["folder"]) / "flows.parquet")
+    assert flows.height > 200
+
+
+def test_the_json_of_a_run_with_many_flows_is_bounded_and_says_what_it_leaves_out(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import polars
+
+    from thalweg.cli.answers import ROWS
+
+    with small.open("a", encoding="utf-8") as file:
+        file.write(SHORT)
+    answer = asked(capsys, "run", str(small), "--no-sweep", "--out", str(small.parent / "results"))
+    assert len(answer["flows"]) == ROWS
+    flows = polars.read_parquet(answer["tables"]["flows"])
+    assert flows.height == ROWS + answer["left_out"]["flows"]
+    named = {key.removeprefix("flow.").rpartition(".")[0] for key in answer["summary"] if key[:5] == "flow."}
+    assert named == set(flows["flow"][:ROWS])
+    assert "flows.short.throughput" in answer["summary"]
+    every = polars.read_parquet(answer["tables"]["summary"])
+    assert every.height == len(answer["summary"]) + answer["left_out"]["summary"]

@@ -1,11 +1,12 @@
 """The `thalweg` command: one file per verb. Heavy libraries are imported by the verb that needs them, when it runs.
 
 Exit codes: 0 done; 1 done, but an expectation failed, or something needed is missing; 2 a mistake in what was given;
-3 done, but the machine could not keep up with an emulation; 130 interrupted.
+3 done, but the machine could not keep up with an emulation; 130 interrupted; 141 the reader of the output closed the pipe.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cyclopts import App
+
+PIPE_CLOSED = 141
+"""Exit code of a command whose output is not read to its end, as in `thalweg schemes | head -1`: 128 and SIGPIPE."""
 
 HELP = """Congestion control, from a scenario to a report.
 
@@ -68,6 +72,14 @@ def main(words: Sequence[str] | None = None) -> None:
             signal.signal(number, signal.default_int_handler)
     try:
         code = call(sys.argv[1:] if words is None else words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = _pipe_closed()
+    except SystemExit as end:
+        # rich turns a closed pipe into exit code 1
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        code = _pipe_closed()
     except KeyboardInterrupt:
         # while libraries were being imported, or something was said
         sys.stderr.write("error: interrupted\n")
@@ -96,9 +108,7 @@ def call(words: Sequence[str]) -> int:
     except ResultError as error:
         return refuse(str(error), json=json)
     except BrokenPipeError:
-        # The reader has gone, as in `thalweg schemes | head`.
-        sys.stderr.close()
-        return 0
+        raise
     except OSError as error:
         return refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error), json=json)
     except Interrupted as error:
@@ -106,6 +116,18 @@ def call(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return refuse("interrupted", json=json, code=130)
     return int(code or 0)
+
+
+def _pipe_closed() -> int:
+    """Discards what is still buffered, so that the interpreter does not complain about it when it exits."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+    return PIPE_CLOSED
 
 
 def _version() -> str:

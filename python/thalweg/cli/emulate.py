@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..errors import EmulationError, Interrupted
+from .answers import answer_of_run
+from .folders import name_of, place_of, settle
 from .out import Refusal, check_seed, console, print_table, show_json
 from .progress import Meter
-from .run import changed, check_links, print_result, summary_of
+from .run import changed, check_links, print_result
 
 if TYPE_CHECKING:
     from ..result import Result
@@ -54,7 +56,7 @@ def emulate(
     changes
         A dotted key and its value, such as `--set topology.bottleneck.buffer="1 bdp"`; may be repeated.
     out
-        Folder of the results; `out/SCENARIO/emulated` when not given.
+        Folder of the results; `out/SCENARIO/emulated` when not given, with the keys of `--set` and the seed in its name.
     pcap
         A link, what passes which is written to `capture.pcapng`; may be repeated.
     urgent
@@ -79,16 +81,21 @@ def emulate(
         raise Refusal(f"--spin-us {spin_us}: from 0 to 1000000")
     if not 0 <= grain_us <= 1_000_000:
         raise Refusal(f"--grain-us {grain_us}: from 0 to 1000000")
-    plan = changed(load(scenario), changes).plan(seed)
+    loaded = changed(load(scenario), changes)
+    plan = loaded.plan(seed)
     check_links(plan, pcap)
-    folder = out or Path("out") / scenario.stem / "emulated"
-    result, interrupted = _run(
-        plan, folder, pcap, urgent=urgent, spin_us=spin_us, grain_us=grain_us, quiet=json
+    words = ["emulated"] if seed is None else ["emulated", f"seed={seed}"]
+    place = place_of(
+        plan, Path("out") / scenario.stem / name_of(loaded.overrides, *words), out, emulated=True
     )
+    result, interrupted = _run(
+        plan, place.work, pcap, urgent=urgent, spin_us=spin_us, grain_us=grain_us, quiet=json
+    )
+    folder, note = settle(place, result)
     if json:
-        show_json({"folder": str(folder), **summary_of(result)})
+        show_json(answer_of_run(result, folder))
     else:
-        print_result(result, folder)
+        print_result(result, folder, note)
         _print_accuracy(result.record["emulation"], folder, urgent=urgent)
     if interrupted:
         return 130

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 def value_of(text: str) -> Any:
     """What stands behind the `=` of `--set`: a number, truth value, list or table as TOML writes it, or else text."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+    # a scenario has no dates
+    return value if isinstance(value, str | int | float | list | dict) else text
 
 
 def changes_of(texts: Sequence[str], example: str) -> dict[str, Any]:

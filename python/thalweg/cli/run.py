@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from ..errors import Interrupted
+from ..result import with_overrides
+from .answers import answer_of_run, answer_of_sweep
+from .folders import name_of, place_of, place_of_sweep, plans_of, settle
 from .given import changes_of
-from .out import Refusal, check_least, check_seed, console, nearest, number, print_table, show_json
+from .out import Refusal, check_least, check_seed, console, nearest, number, print_table, quoted, show_json
 from .progress import Meter, speed_of, speed_words
 
 if TYPE_CHECKING:
@@ -53,7 +56,8 @@ def run(
     jobs
         Runs at a time; as many as there are cores when not given.
     out
-        Folder of the results; `out/SCENARIO` when not given.
+        Folder of the results: a new one, or that of an earlier run of the same plan. Without it each plan has its own:
+        `out/SCENARIO/seed=1`, with `--set` also the keys, such as `out/SCENARIO/bottleneck.buffer=1bdp,seed=1`.
     pcap
         A link, what passes which is written to `capture.pcapng`, with headers that Wireshark reads; may be repeated.
     json
@@ -65,13 +69,19 @@ def run(
     check_least("--runs", runs)
     check_least("--jobs", jobs)
     loaded = changed(load(scenario), changes)
-    folder = out or Path("out") / scenario.stem
     sweep = "sweep" in loaded.tree and not no_sweep
     if sweep or runs > 1:
         if pcap:
             raise Refusal("--pcap is for one run", "leave --runs out, and add --no-sweep")
-        return _many(loaded, sweep, seed, runs, jobs or os.cpu_count() or 1, folder, json=json)
-    return _one(loaded, seed, folder if out else None, folder, pcap, json=json)
+        return _many(
+            loaded, sweep, seed, runs, jobs or os.cpu_count() or 1, _parent(scenario), out, json=json
+        )
+    return _one(loaded, seed, _parent(scenario), out, pcap, json=json)
+
+
+def _parent(scenario: Path) -> Path:
+    """The folder of all that a scenario file gives."""
+    return Path("out") / scenario.stem
 
 
 def changed(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
@@ -81,7 +91,7 @@ def changed(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
         return scenario
     try:
         return scenario.with_(wanted)
-    except KeyError as error:
+    except (KeyError, TypeError) as error:
         raise Refusal(f"--set {error.args[0]}") from error
 
 
@@ -94,17 +104,11 @@ def check_links(plan: Plan, names: tuple[str, ...]) -> None:
 
 
 def _one(
-    scenario: Scenario,
-    seed: int | None,
-    out: Path | None,
-    parent: Path,
-    pcap: tuple[str, ...],
-    *,
-    json: bool,
+    scenario: Scenario, seed: int | None, parent: Path, out: Path | None, pcap: tuple[str, ...], *, json: bool
 ) -> int:
     plan = scenario.plan(seed)
     check_links(plan, pcap)
-    folder = out or parent / f"seed={plan.seed}"
+    place = place_of(plan, parent / name_of(scenario.overrides, f"seed={plan.seed}"), out)
     interrupted = False
     with Meter(plan.title or "run", quiet=json) as meter:
         try:
@@ -112,39 +116,28 @@ def _one(
                 progress=lambda at: meter.show(
                     at.now_s, at.duration_s, speed_words(at.now_s, at.duration_s, at.wall_s)
                 ),
-                out=folder,
+                out=place.work,
                 capture=pcap,
             )
         except Interrupted as stop:
             interrupted, result = True, stop.result
+    folder, note = settle(place, result)
     if json:
-        show_json({"folder": str(folder), **summary_of(result)})
+        show_json(answer_of_run(result, folder))
     else:
-        print_result(result, folder)
+        print_result(result, folder, note)
     if interrupted:
         return 130
     return 0 if result.passed else 1
 
 
-def summary_of(result: Result) -> dict[str, Any]:
-    """A run as `--json` gives it."""
-    return {
-        **result.record,
-        "passed": result.passed,
-        "summary": result.values,
-        "flows": result.flows.to_dicts(),
-        "links": result.links.to_dicts(),
-        "expect": result.expect.to_dicts(),
-    }
-
-
-def print_result(result: Result, folder: Path) -> None:
+def print_result(result: Result, folder: Path, note: str = "") -> None:
     """The tables that people look at first, and where the rest is."""
     from ..report.columns import FLOWS, LINKS, NODES, rows_of
 
     screen = console()
     columns, rows = rows_of(result.flows, FLOWS)
-    print_table(f"{result.title}: flows", columns, rows, most=FLOWS_SHOWN)
+    print_table(f"{result.heading}: flows", columns, rows, most=FLOWS_SHOWN)
     busy = result.links.filter(result.links["sent_packets"] > 0)
     columns, rows = rows_of(busy.sort("utilisation", descending=True, nulls_last=True), LINKS)
     print_table("Links, the fullest first", columns, rows, most=LINKS_SHOWN)
@@ -161,7 +154,14 @@ def print_result(result: Result, folder: Path) -> None:
     )
     if not result.complete:
         screen.print(f"interrupted at {number(record['ended_s'])} s: what there was is kept", style="yellow")
-    screen.print(f"Results: {folder}    (a page of them: thalweg report {folder})", soft_wrap=True)
+    print_place(folder, note)
+
+
+def print_place(folder: Path, note: str) -> None:
+    """Where the results are, how to get a page of them, and why they are not where one would look first."""
+    screen = console()
+    screen.print(f"Results: {folder}" + (f" ({note})" if note else ""), soft_wrap=True, markup=False)
+    screen.print(f"Page of them: thalweg report {quoted(folder)}", soft_wrap=True, markup=False)
 
 
 def _print_expectations(result: Result) -> None:
@@ -182,12 +182,22 @@ def _print_expectations(result: Result) -> None:
 
 
 def _many(
-    scenario: Scenario, whole: bool, seed: int | None, runs: int, jobs: int, folder: Path, *, json: bool
+    scenario: Scenario,
+    whole: bool,
+    seed: int | None,
+    runs: int,
+    jobs: int,
+    parent: Path,
+    out: Path | None,
+    *,
+    json: bool,
 ) -> int:
-    from ..report import save_sweep
+    from ..report import begin_sweep, plans_of_sweep, save_sweep, write
 
     seeds = None if seed is None else [seed + step for step in range(runs)]
     sweep = scenario.sweep(None if whole else {}, runs=runs, seeds=seeds)
+    place = place_of_sweep(sweep, parent, out, scenario.overrides)
+    begin_sweep(place.plans, place.folder)
     interrupted = False
     with Meter(scenario.title or "sweep", quiet=json) as meter:
         meter.show(0, len(sweep), f"0 of {len(sweep)} runs")
@@ -197,54 +207,44 @@ def _many(
                 progress=lambda ready, total, what: meter.show(
                     ready, total, f"{ready} of {total} runs, {what}"
                 ),
-                out=folder,
+                out=place.runs,
             )
         except Interrupted as stop:
             interrupted, done = True, stop.result
-    save_sweep(done, scenario.title, folder)
+    note = place.note
+    plans = plans_of(done)
+    if set(plans_of_sweep(place.folder) or ()) <= set(plans) or done.complete:
+        save_sweep(done, scenario.title, place.folder, plans=plans, overrides=scenario.overrides)
+        if place.paged:
+            write(place.folder)
+    else:
+        note = "interrupted: the summary there is still that of the earlier sweep, which got further"
     failed = [run for run in done.runs if not run.result.passed]
     if json:
-        show_json(
-            {
-                "folder": str(folder),
-                "planned": done.planned,
-                "status": "complete" if done.complete else "interrupted",
-                "passed": not failed,
-                "keys": done.keys,
-                "runs": [
-                    {
-                        "values": run.values,
-                        "seed": run.seed,
-                        "trace_hash": run.result.trace_hash,
-                        "passed": run.result.passed,
-                        "summary": run.result.values,
-                    }
-                    for run in done.runs
-                ],
-                "summary": done.summary.to_dicts(),
-            }
-        )
+        show_json(answer_of_sweep(done, place.folder))
     else:
-        _print_sweep(done, folder, len(failed))
+        _print_sweep(
+            done, with_overrides(scenario.title, scenario.overrides), place.folder, note, len(failed)
+        )
     if interrupted:
         return 130
     return 1 if failed else 0
 
 
-def _print_sweep(done: SweepResult, folder: Path, failed: int) -> None:
+def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed: int) -> None:
     screen = console()
     if done.runs:
-        _print_points(done)
+        _print_points(done, title)
     screen.print(
         f"{len(done.runs)} of {done.planned} runs"
         + (f", {failed} did not meet what was expected" * bool(failed))
     )
     if not done.complete:
         screen.print("interrupted: the same call again runs what is missing", style="yellow")
-    screen.print(f"Results: {folder}    (a page of them: thalweg report {folder})", soft_wrap=True)
+    print_place(folder, note)
 
 
-def _print_points(done: SweepResult) -> None:
+def _print_points(done: SweepResult, title: str) -> None:
     from ..report.sweeps import heading, mean_text, points, telling
 
     metrics = telling(done.runs[0].result)
@@ -258,7 +258,7 @@ def _print_points(done: SweepResult) -> None:
     listed = [
         {**row, **{metric: mean_text(row[metric]) for metric in shown if metric in row}} for row in rows
     ]
-    print_table("Mean ± 95 % confidence interval", columns, listed)
+    print_table(f"{title}: mean ± 95 % confidence interval", columns, listed)
 
 
 def _two_lines(key: str) -> str:

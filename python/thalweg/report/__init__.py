@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ResultError
+from ..result import PAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..result import Result
     from ..sweep import SweepResult
 
-__all__ = ["compare", "network", "save_reproduction", "save_sweep", "write"]
-
-NAME = "report.html"
-"""What the page is called when nothing else is said."""
+__all__ = ["begin_sweep", "compare", "network", "plans_of_sweep", "save_reproduction", "save_sweep", "write"]
 
 
 def write(folder: str | Path, page: str | Path | None = None) -> Path:
@@ -34,7 +32,7 @@ def write(folder: str | Path, page: str | Path | None = None) -> Path:
     from . import _paper, _run, sweeps
 
     folder = Path(folder)
-    target = Path(page) if page is not None else folder / NAME
+    target = Path(page) if page is not None else folder / PAGE
     if not folder.is_dir():
         raise ResultError(
             f"{folder} is not a folder" if folder.exists() else f"{folder}: there is no such folder"
@@ -59,11 +57,35 @@ def save_reproduction(done: Any, folder: str | Path) -> None:
     _paper.save(done, Path(folder))
 
 
-def save_sweep(done: SweepResult, title: str, folder: str | Path) -> None:
-    """Writes what a sweep gave: `sweep.json` and `summary.parquet`, from which `write` makes the page."""
+def begin_sweep(plans: Sequence[str], folder: str | Path) -> None:
+    """Says, before a sweep begins, of which plans it is."""
     from . import sweeps
 
-    sweeps.save(done, title, Path(folder))
+    sweeps.begin(plans, Path(folder))
+
+
+def save_sweep(
+    done: SweepResult,
+    title: str,
+    folder: str | Path,
+    *,
+    plans: Sequence[str] = (),
+    overrides: Mapping[str, Any] | None = None,
+) -> None:
+    """Writes what a sweep gave: `sweep.json` and `summary.parquet`, from which `write` makes the page.
+
+    An earlier page is removed. `plans` are digests of its plans, `overrides` the keys that were set for all of it.
+    """
+    from . import sweeps
+
+    sweeps.save(done, title, Path(folder), plans, overrides or {})
+
+
+def plans_of_sweep(folder: str | Path) -> list[str] | None:
+    """Digests of the plans of the sweep in a folder; None when it holds no sweep."""
+    from . import sweeps
+
+    return sweeps.plans_of(Path(folder))
 
 
 def compare(runs: Sequence[tuple[str, Result]], page: str | Path) -> Path:

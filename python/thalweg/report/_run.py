@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 def page(run: Result, folder: Path) -> Page:
     """The page of a run that was read from its folder."""
-    made = Page(f"{run.title} · run", footer=_footer(run))
-    made.add(head("Run", run.title, _lead(run)))
+    made = Page(f"{run.heading} · run", footer=_footer(run))
+    made.add(head("Run", run.heading, _lead(run)))
     _overview(made, run)
     made.section("Network")
     _network(made, run)

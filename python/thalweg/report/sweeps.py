@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
+from ..result import PAGE, with_overrides
 from ._page import Page, badge, facts, figure, folded, head, number, table
 from .columns import unit_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..result import Result
     from ..sweep import SweepResult
@@ -24,27 +26,57 @@ MOST_GROUPS = 3
 FILE = "sweep.json"
 """What a folder of a sweep holds beside `summary.parquet` and the folders of its runs."""
 
+PART = "sweep.json.part"
+"""The same before the sweep has ended; of which plans it is."""
+
 Row = dict[str, Any]
 
 
-def save(done: SweepResult, title: str, folder: Path) -> None:
-    """Writes `summary.parquet` (means over seeds) and `sweep.json` (what was run)."""
+def begin(plans: Sequence[str], folder: Path) -> None:
+    """Writes of which plans a sweep is going to be, so that the folder of one that is killed can be recognised."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / PART).write_text(json.dumps({"plans": sorted(plans)}, indent=1) + "\n", encoding="utf-8")
+
+
+def plans_of(folder: Path) -> list[str] | None:
+    """Digests of the plans of the sweep in a folder; None when there is none."""
+    for name in (FILE, PART):
+        try:
+            record = json.loads((folder / name).read_text(encoding="utf-8"))
+            # before there were digests: any other sweep is another one
+            return list(record.get("plans", ["unknown"]))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError, AttributeError):
+            return ["unknown"]
+    return None
+
+
+def save(
+    done: SweepResult, title: str, folder: Path, plans: Sequence[str], overrides: Mapping[str, Any]
+) -> None:
+    """Writes `summary.parquet` (means over seeds) and `sweep.json` (what was run); removes the page of what was there."""
     from .. import __version__
 
     folder.mkdir(parents=True, exist_ok=True)
+    for name in (PAGE, FILE):
+        (folder / name).unlink(missing_ok=True)
     done.summary.write_parquet(folder / "summary.parquet")
     record = {
         "format": 1,
         "version": __version__,
         "title": title,
+        "overrides": dict(overrides),
         "keys": done.keys,
         "metrics": telling(done.runs[0].result) if done.runs else [],
         "planned": done.planned,
+        "plans": sorted(plans),
         "expected": any(not run.result.expect.is_empty() for run in done.runs),
         "runs": [
             {
                 "values": run.values,
                 "seed": run.seed,
+                "folder": folder_of(run.result, folder),
                 "trace_hash": run.result.trace_hash,
                 "packet_hops": run.result.packet_hops,
                 "passed": run.result.passed,
@@ -53,6 +85,12 @@ def save(done: SweepResult, title: str, folder: Path) -> None:
         ],
     }
     (folder / FILE).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / PART).unlink(missing_ok=True)
+
+
+def folder_of(result: Result, beside: Path) -> str | None:
+    """The folder of a run as seen from another one; None for a run in memory."""
+    return None if result.folder is None else Path(os.path.relpath(result.folder, beside)).as_posix()
 
 
 def telling(result: Result) -> list[str]:
@@ -95,9 +133,10 @@ def page(folder: Path) -> Page:
     rows = points(summary, keys, record["metrics"])
     metrics = [metric for metric in record["metrics"] if any(metric in row for row in rows)]
     footer = f"Made by Thalweg {escape(record['version'])}; nothing here is loaded from elsewhere."
-    made = Page(f"{record['title']} · sweep", footer=footer)
+    title = with_overrides(record["title"], record.get("overrides", {}))
+    made = Page(f"{title} · sweep", footer=footer)
     lead = f"{len(rows)} points of a grid over {', '.join(keys) or 'nothing but seeds'}, {len(runs)} runs."
-    made.add(head("Sweep", record["title"], escape(lead)))
+    made.add(head("Sweep", title, escape(lead)))
     made.section("Summary")
     if len(runs) < record["planned"]:
         text = f"{len(runs)} of {record['planned']} runs are there: the same call again runs what is missing."

@@ -1,0 +1,86 @@
+"""What `--json` prints of runs and sweeps: an object of bounded size, and the paths of the tables that have the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..result import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ..result import Result
+    from ..sweep import SweepResult
+
+ROWS = 100
+"""Rows of each table, and subjects of each kind in `summary`, that `--json` prints of a run."""
+
+
+def answer_of_run(result: Result, folder: Path) -> dict[str, Any]:
+    """A run: its record, its summary, the rows of its flows and links, and where its tables are.
+
+    Of more than `ROWS` flows, receivers, links or nodes the first are printed; `left_out` says how much is not.
+    """
+    tables = {"flows": result.flows, "links": result.links, "expect": result.expect}
+    left_out = {name: frame.height - ROWS for name, frame in tables.items() if frame.height > ROWS}
+    values = first_subjects(result.values)
+    if len(values) < len(result.values):
+        left_out["summary"] = len(result.values) - len(values)
+    return {
+        "folder": str(folder),
+        **result.record,
+        "passed": result.passed,
+        "summary": values,
+        **{name: frame.head(ROWS).to_dicts() for name, frame in tables.items()},
+        "left_out": left_out,
+        "tables": {name: str(folder / f"{name}.parquet") for name in TABLES},
+    }
+
+
+def answer_of_sweep(done: SweepResult, folder: Path) -> dict[str, Any]:
+    """A sweep: the metrics that its table shows, of each run and over the seeds; all others are in the tables named."""
+    import polars
+
+    from ..report.sweeps import telling
+
+    metrics = telling(done.runs[0].result) if done.runs else []
+    summary = done.summary
+    if done.runs:
+        summary = summary.filter(polars.col("metric").is_in(metrics))
+    return {
+        "folder": str(folder),
+        "planned": done.planned,
+        "status": "complete" if done.complete else "interrupted",
+        "passed": all(run.result.passed for run in done.runs),
+        "keys": done.keys,
+        "metrics": metrics,
+        "runs": [
+            {
+                "values": run.values,
+                "seed": run.seed,
+                "folder": None if run.result.folder is None else str(run.result.folder),
+                "trace_hash": run.result.trace_hash,
+                "passed": run.result.passed,
+                "summary": {metric: run.result.values.get(metric) for metric in metrics},
+            }
+            for run in done.runs
+        ],
+        "summary": summary.to_dicts(),
+        "tables": {"summary": str(folder / "summary.parquet")},
+    }
+
+
+def first_subjects(values: Mapping[str, float | None]) -> dict[str, float | None]:
+    """A summary without the keys of a flow, receiver, link or node, such as `flow.short.120.rtt`, after the first `ROWS`."""
+    seen: dict[str, set[str]] = {kind: set() for kind in ("flow", "receiver", "link", "node")}
+    kept = {}
+    for key, value in values.items():
+        kind, _, rest = key.partition(".")
+        if kind in seen:
+            subject = rest.rpartition(".")[0]
+            if subject not in seen[kind] and len(seen[kind]) >= ROWS:
+                continue
+            seen[kind].add(subject)
+        kept[key] = value
+    return kept
