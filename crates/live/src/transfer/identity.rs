@@ -1,7 +1,6 @@
 //! Who a receiver is to the sender that it calls. It is kept beside an unfinished file, so that a receiver that is started again is known
 //! again: a sender to a group does not count it twice, nor wait for the one that it was.
 
-use std::fs::File;
 use std::io::Read;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::path::Path;
@@ -43,7 +42,7 @@ impl Identity {
             called.is_some_and(|called| name.is_none_or(|name| name == called))
         });
         let mut found = states.filter_map(|entry| {
-            let mut state = File::open(entry.path()).ok()?;
+            let mut state = super::fresh::reopen(&entry.path()).ok()?;
             // who writes it holds it
             flock(&state, FlockOperation::NonBlockingLockShared).ok()?;
             let mut head = [0; MAGIC.len() + IDENTITY];

@@ -15,6 +15,7 @@ mod capped;
 mod collector;
 mod done;
 mod fountain;
+mod fresh;
 mod identity;
 mod layout;
 mod manifest;

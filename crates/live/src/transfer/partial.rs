@@ -1,7 +1,7 @@
 //! A file that is being received: its bytes under another name until it is whole, and a list of the blocks that are there, so that
 //! a receiver that was killed goes on where it was.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::assembly::Shelf;
 use super::done::Done;
 use super::identity::{IDENTITY, Identity};
 use super::names::{PART, STATE};
-use super::{Kind, Layout, Manifest, TransferError};
+use super::{Kind, Layout, Manifest, TransferError, fresh};
 
 /// A file that is being received.
 #[derive(Debug)]
@@ -66,12 +66,8 @@ impl Partial {
             }
             return Err(TransferError::Refused(format!("{} is there already", paths.whole.display())));
         }
-        for path in [&paths.part, &paths.state] {
-            if metadata(path)?.is_some_and(|there| !there.is_file()) {
-                return Err(TransferError::Refused(format!("{} is not a file", path.display())));
-            }
-        }
-        let (part, mut state) = (open(&paths.part)?, open(&paths.state)?);
+        let (part, mut state) =
+            (fresh::create_or_reopen(&paths.part)?, fresh::create_or_reopen(&paths.state)?);
         // as long as this program runs nobody else takes itself for it; two that write the same harm nobody
         let _ = flock(&state, FlockOperation::NonBlockingLockExclusive);
         let done = left(&mut state, &part, manifest).map_err(TransferError::at(&paths.state))?;
@@ -155,25 +151,7 @@ impl Partial {
         if let Some(length) = self.layout.length {
             self.part.set_len(length).map_err(TransferError::at(part))?;
         }
-        self.part.sync_data().map_err(TransferError::at(part))?;
-        if self.replace {
-            fs::rename(part, whole).map_err(TransferError::at(whole))?;
-        } else {
-            // unlike a renaming, this replaces nothing that came meanwhile
-            match fs::hard_link(part, whole) {
-                Ok(()) => fs::remove_file(part).map_err(TransferError::at(part))?,
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                    let said = format!(
-                        "{} came meanwhile; what was received is {}",
-                        whole.display(),
-                        part.display()
-                    );
-                    return Err(TransferError::Refused(said));
-                }
-                // a file system without links
-                Err(_) => fs::rename(part, whole).map_err(TransferError::at(whole))?,
-            }
-        }
+        fresh::publish(&self.part, part, whole, self.replace)?;
         fs::remove_file(state).map_err(TransferError::at(state))
     }
 
@@ -206,16 +184,6 @@ fn metadata(path: &Path) -> Result<Option<fs::Metadata>, TransferError> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(TransferError::at(path)(error)),
     }
-}
-
-fn open(path: &Path) -> Result<File, TransferError> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-        .map_err(TransferError::at(path))
 }
 
 /// The blocks that an earlier attempt at the same object left; `None` when there was none. The file `state` is then at its end.

@@ -1,8 +1,8 @@
 //! From what a user names to what a session carries, at both ends.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use units::{Duration, Rate};
@@ -10,6 +10,7 @@ use wire::stream::{DATA, Offer, SEGMENT, Transport};
 
 use super::capped::Capped;
 use super::collector::Into;
+use super::fresh::Spool;
 use super::refusal::Refusal;
 use super::{
     Bytes, Collector, FileStore, Fountain, Kind, Manifest, PipeStore, Playout, Reassembly, Receivers, Tally,
@@ -166,34 +167,14 @@ pub fn keep(offer: &Offer, into: Into, window: u32, tally: &Arc<Tally>) -> Resul
     }))
 }
 
-/// A live stream goes to a program, or into a new file as it comes.
+/// A live stream goes to a program, or into a new file, which gets its name when the stream has ended.
 fn playout(manifest: &Manifest, into: Into, tally: &Arc<Tally>) -> Result<Playout, TransferError> {
-    let pipe = match into {
-        Into::Pipe(pipe) => pipe,
+    match into {
+        Into::Pipe(pipe) => Ok(Playout::new(pipe, Arc::clone(tally))),
         Into::Folder { path, name, replace, me: _ } => {
             let name = name.as_deref().unwrap_or(&manifest.name);
             super::safe(name).map_err(|why| TransferError::Refused(format!("the name {name:?}: {why}")))?;
-            let path = path.join(name);
-            let file = create(&path, replace)?;
-            tally.path(&path);
-            Box::new(file)
+            Playout::into_file(Spool::create(&path, name, replace)?, Arc::clone(tally))
         }
-    };
-    Ok(Playout::new(pipe, Arc::clone(tally)))
-}
-
-fn create(path: &Path, replace: bool) -> Result<File, TransferError> {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    if replace {
-        options.create(true).truncate(true)
-    } else {
-        options.create_new(true)
-    };
-    options.open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            TransferError::Refused(format!("{} is there already", path.display()))
-        }
-        _ => TransferError::at(path)(error),
-    })
+    }
 }

@@ -387,13 +387,19 @@ fn a_name_that_leads_elsewhere_is_refused_on_both_sides() {
 
 #[test]
 fn a_link_in_place_of_the_partial_file_is_not_followed() {
-    let (from, to, bytes) = (Folder::new(), Folder::new(), content(5000));
-    let victim = from.file("victim", b"precious");
-    std::os::unix::fs::symlink(&victim, to.0.join("film.bin.thalweg-part")).expect("a link");
-    let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
-    one(&mut fountain, &mut collector, CALM);
-    assert!(matches!(collector.standing(), Standing::Failed(why) if why.ends_with("is not a file")));
-    assert_eq!(std::fs::read(&victim).expect("it is there"), b"precious");
+    for name in ["film.bin.thalweg-part", "film.bin.thalweg-state"] {
+        for hard in [true, false] {
+            let (from, to, bytes) = (Folder::new(), Folder::new(), content(5000));
+            let (victim, link) = (from.file("victim", b"precious"), to.0.join(name));
+            if hard { std::fs::hard_link(&victim, link) } else { std::os::unix::fs::symlink(&victim, link) }
+                .expect("a link");
+            let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
+            one(&mut fountain, &mut collector, CALM);
+            let standing = collector.standing();
+            assert!(matches!(standing, Standing::Failed(why) if why.contains(name) && why.contains("link")));
+            assert_eq!(std::fs::read(&victim).expect("it is there"), b"precious");
+        }
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use contract::PeerId;
 use units::{Duration, Time};
 
+use super::fresh::Spool;
 use super::outflow::Outflow;
 use super::refusal::Refusal;
 use super::tally::{Received, Sent};
@@ -285,6 +286,8 @@ impl Payload for Timely {
 pub struct Playout {
     tally: Arc<Tally>,
     outflow: Outflow,
+    /// The file that it goes into, until that has its name.
+    spool: Option<Spool>,
     deadline: Option<Duration>,
     report_every: Duration,
     /// Least difference between arrival here and making there, in nanoseconds by two clocks.
@@ -310,6 +313,7 @@ impl Playout {
         Self {
             tally,
             outflow: Outflow::new(pipe, READ),
+            spool: None,
             deadline: None,
             report_every: SAID_AGAIN,
             offset: None,
@@ -323,6 +327,15 @@ impl Playout {
             standing: Standing::Going,
             refusal: None,
         }
+    }
+
+    /// Gives pieces to a new file, which gets its name when the stream has ended.
+    ///
+    /// # Errors
+    /// The system gives no second handle of the file.
+    pub(super) fn into_file(spool: Spool, tally: Arc<Tally>) -> Result<Self, super::TransferError> {
+        let writer = spool.writer()?;
+        Ok(Self { spool: Some(spool), ..Self::new(Box::new(writer), tally) })
     }
 
     fn on_chunk(&mut self, number: u64, at_ms: u32, bytes: &[u8], now: Time) -> Received {
@@ -379,6 +392,9 @@ impl Playout {
                 next = end;
             }
             if next >= end && self.outflow.is_done()? {
+                if let Some(spool) = self.spool.take() {
+                    self.tally.path(spool.finish()?);
+                }
                 self.over = true;
             }
         }
@@ -413,6 +429,8 @@ impl Playout {
 
 /// A piece may go out so long after its time: the clock is looked at now and then only.
 const LATE: Duration = Duration::from_millis(5);
+/// At the end the thread that writes a file is waited for so often, each time 10 ms.
+const LAST_LOOKS: u32 = 100;
 
 impl Sink for Playout {
     fn take(&mut self, _seq: u64, now: Time, content: &[u8]) {
@@ -491,6 +509,20 @@ impl Sink for Playout {
         let speaks = spoke_at + if missing || self.end.is_some() { SAID_AT_MOST } else { self.report_every };
         // where the way out is full it is tried again
         speaks.min(due.max(spoke_at + SAID_AT_MOST))
+    }
+
+    fn on_end(&mut self, _now: Time) {
+        let Some(spool) = self.spool.take() else { return };
+        // what was given to the writing thread is part of what came
+        for _ in 0..LAST_LOOKS {
+            if self.outflow.is_done().unwrap_or(true) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        if let Some(part) = spool.abandon() {
+            self.tally.note(format!("the stream did not end: what came of it is kept as {}", part.display()));
+        }
     }
 
     fn standing(&self) -> Standing {
