@@ -8,6 +8,7 @@ mod ip;
 mod named;
 pub mod ndn;
 mod pcapng;
+mod printable;
 pub mod stream;
 mod udp;
 
@@ -17,4 +18,5 @@ pub use ip::{
     node_of, port_of,
 };
 pub use pcapng::{Capture, Way};
+pub use printable::{is_control, printable};
 pub use udp::between;

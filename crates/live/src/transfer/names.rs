@@ -36,7 +36,7 @@ pub fn safe(name: &str) -> Result<(), Refused> {
     if name.starts_with(['.', '-', '~']) {
         return Err(Refused::Beginning);
     }
-    if name.chars().any(|letter| letter.is_control() || UNSEEN.iter().any(|range| range.contains(&letter))) {
+    if name.chars().any(wire::is_control) {
         return Err(Refused::Letters);
     }
     if name.ends_with(PART) || name.ends_with(STATE) {
@@ -47,14 +47,6 @@ pub fn safe(name: &str) -> Result<(), Refused> {
 
 /// With our own endings it stays below the 255 bytes that file systems take.
 const LONGEST: usize = 200;
-/// Marks of writing direction, joiners and the like: a name with them may look like another.
-const UNSEEN: [std::ops::RangeInclusive<char>; 5] = [
-    '\u{200b}'..='\u{200f}',
-    '\u{2028}'..='\u{202e}',
-    '\u{2060}'..='\u{206f}',
-    '\u{feff}'..='\u{feff}',
-    '\u{fff9}'..='\u{fffb}',
-];
 
 #[cfg(test)]
 mod tests {

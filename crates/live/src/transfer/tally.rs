@@ -143,8 +143,9 @@ impl Tally {
         self.missed.store(pieces, Ordering::Relaxed);
     }
 
+    /// The other end may have chosen it, and people read it.
     pub(crate) fn name(&self, name: &str) {
-        self.words.lock().unwrap_or_else(PoisonError::into_inner).name = Some(name.to_owned());
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).name = Some(wire::printable(name));
     }
 
     pub(crate) fn path(&self, path: &std::path::Path) {
@@ -158,7 +159,7 @@ impl Tally {
     pub(crate) fn note(&self, note: impl Into<String>) {
         let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         if words.notes.len() < MOST_NOTES {
-            words.notes.push(note.into());
+            words.notes.push(wire::printable(&note.into()));
         }
     }
 }

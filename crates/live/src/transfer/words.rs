@@ -220,8 +220,8 @@ impl Word {
         match *kind {
             REPORT => Some(Self::Report(Report::read(rest)?)),
             FAILED => {
-                let text = String::from_utf8_lossy(rest);
-                Some(Self::Failed(text.chars().filter(|letter| !letter.is_control()).collect()))
+                // people read it
+                Some(Self::Failed(wire::printable(&String::from_utf8_lossy(rest))))
             }
             MISSING => {
                 let (over, rest) = rest.split_first()?;
@@ -304,6 +304,15 @@ mod tests {
         assert_eq!(Word::read(&room[..length]), Some(Word::Failed("ö".repeat(511))));
         let length = Word::Missing { below: 0, over: false, numbers: (0..1000).collect() }.write(&mut room);
         assert!(length <= LONGEST_WORD && length > LONGEST_WORD - 8);
+    }
+
+    #[test]
+    fn a_refusal_cannot_command_a_terminal() {
+        let mut room = [0; LONGEST_WORD];
+        let said = "no room\x1b]0;owned\x07\nwhole: every byte arrived\u{9b}2J\u{202e}";
+        let length = Word::Failed(said.to_owned()).write(&mut room);
+        let Some(Word::Failed(read)) = Word::read(&room[..length]) else { panic!("a refusal was written") };
+        assert_eq!(read, "no room\\x1b]0;owned\\x07\\nwhole: every byte arrived\\u{9b}2J\\u{202e}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::tlv::{self, Reader};
 use super::{Component, Interest, Malformed, Name, NameView, kind};
+use crate::printable;
 
 /// What a command is about. All that is not there the forwarder chooses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,8 +89,9 @@ impl Arguments {
     }
 }
 
+/// What people may read of it: control characters are escaped.
 fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    printable(&String::from_utf8_lossy(bytes))
 }
 
 /// A command as a forwarder reads it.
@@ -223,6 +225,24 @@ mod tests {
         let read = Command::read(interest.name).expect("a command");
         assert_eq!((read.module.as_str(), read.verb.as_str()), ("rib", "register"));
         assert_eq!(read.arguments, arguments);
+    }
+
+    #[test]
+    fn a_forwarders_sentence_cannot_command_a_terminal() {
+        let said =
+            Response { code: 403, text: "no\x1b]0;owned\x07\n\u{9b}2J\u{202e}".to_owned(), arguments: None };
+        let mut bytes = Vec::new();
+        said.write(&mut bytes);
+        let read = Response::read(&bytes).expect("an answer");
+        assert_eq!(read.text, "no\\x1b]0;owned\\x07\\n\\u{9b}2J\\u{202e}");
+    }
+
+    #[test]
+    fn a_name_cannot_command_a_terminal() {
+        let mut name = Name::new();
+        name.push(Component::generic("a\x1b]0;owned\x07\n\u{9b}2J\u{202e}".as_bytes()));
+        let shown = name.to_string();
+        assert!(shown.bytes().all(|byte| byte.is_ascii_graphic()), "{shown}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::{
     Data, Datagram, Group, HEADING, HELLO, Hello, LONGEST, MAGIC, Offer, Order, Reason, Role, Said, Segment,
     TAG, TEXT, Task, VERSION, Welcome, Word,
 };
+use crate::is_control;
 
 /// Why bytes are no datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -339,13 +340,15 @@ impl<'a> Reader<'a> {
         Ok(Label([self.u64()?, self.u64()?, self.u64()?, self.u64()?]))
     }
 
+    /// A name of something: of a scheme, a parameter, a mode, a node. None of them has control characters.
     pub(super) fn text(&mut self) -> Result<String, Malformed> {
         let length = usize::from(self.byte()?);
         if length > TEXT {
             return Err(Malformed::Length);
         }
         let bytes = self.take(length)?;
-        std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| Malformed::Text)
+        let text = std::str::from_utf8(bytes).map_err(|_| Malformed::Text)?;
+        if text.chars().any(is_control) { Err(Malformed::Text) } else { Ok(text.to_owned()) }
     }
 
     fn reason(&mut self) -> Result<Reason, Malformed> {

@@ -277,7 +277,7 @@ fn value() -> impl Strategy<Value = ParamValue> {
         (-1e300..1e300f64).prop_map(ParamValue::Float),
         any::<i64>().prop_map(ParamValue::Int),
         any::<bool>().prop_map(ParamValue::Bool),
-        ".{0,30}".prop_map(ParamValue::Text),
+        "[^\\p{C}\\p{Zl}\\p{Zp}]{0,30}".prop_map(ParamValue::Text),
     ]
 }
 
@@ -494,5 +494,21 @@ proptest! {
             let again = written(&read);
             prop_assert!(Datagram::read(&again).is_ok());
         }
+    }
+}
+
+/// Names of schemes, parameters, modes and nodes become part of messages.
+#[test]
+fn names_with_control_characters_are_refused() {
+    for name in ["cvi\x1b]0;owned\x07", "cvi\nerror: x", "cvi\u{9b}2J", "cvi\u{202e}"] {
+        for order in [Order::Mode(name.to_owned()), Order::Mode("background".to_owned())] {
+            let right = matches!(&order, Order::Mode(mode) if mode == "background");
+            let mut bytes = Vec::new();
+            Datagram { session: 1, number: 0, word: Word::Order { serial: 0, order } }.write(&mut bytes);
+            assert_eq!(Datagram::read(&bytes).is_ok(), right, "{name:?}");
+        }
+        let mut bytes = Vec::new();
+        Datagram { session: 1, number: 0, word: Word::Post { node: name.to_owned() } }.write(&mut bytes);
+        assert_eq!(Datagram::read(&bytes), Err(Malformed::Text), "{name:?}");
     }
 }
