@@ -7,12 +7,13 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
+from .._text import json_printable, printable
 from ..errors import without_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rich.console import Console
+    from rich.console import Console, ConsoleRenderable, RenderHook
 
 
 class Refusal(Exception):
@@ -31,13 +32,42 @@ def console(*, error: bool = False) -> Console:
 
     stream = sys.stderr if error else sys.stdout
     # Without a terminal rich folds at 80 columns, which breaks tables in logs.
-    return Console(stderr=error, width=None if stream.isatty() else 160, highlight=False)
+    screen = Console(stderr=error, width=None if stream.isatty() else 160, highlight=False)
+    screen.push_render_hook(_guard())
+    return screen
+
+
+def _guard() -> RenderHook:
+    """The last thing before a terminal: no control character leaves but those that rich itself makes.
+
+    What others said is escaped where it becomes text (`printable`); this is for what was forgotten.
+    """
+    from rich.console import Console, ConsoleOptions, RenderHook, RenderResult
+    from rich.segment import Segment
+
+    class Guarded:
+        def __init__(self, inner: ConsoleRenderable) -> None:
+            self.inner = inner
+
+        def __rich_console__(self, screen: Console, options: ConsoleOptions) -> RenderResult:
+            for segment in screen.render(self.inner, options):
+                if segment.control:
+                    yield segment
+                else:
+                    yield Segment(printable(segment.text, lines=True), segment.style)
+
+    class Guard(RenderHook):
+        def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+            return [Guarded(renderable) for renderable in renderables]
+
+    return Guard()
 
 
 def show_json(value: Mapping[str, Any]) -> None:
     """One JSON object on standard output. What is not a number is null."""
     # in one piece: `dump` writes each number and each comma by itself, which takes longer than to make them
-    sys.stdout.write(_json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    text = _json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(json_printable(text) + "\n")
 
 
 def refuse(
@@ -54,9 +84,10 @@ def refuse(
     if json:
         show_json({"error": {"message": message, "hint": hint, "problems": list(problems)}})
         return code
-    sys.stderr.write(message.rstrip() + "\n" if framed else f"error: {message.rstrip()}\n")
+    said = message.rstrip() if framed else f"error: {message.rstrip()}"
     if hint:
-        sys.stderr.write(f"hint: {hint}\n")
+        said += f"\nhint: {hint}"
+    sys.stderr.write(printable(said, lines=True) + "\n")
     return code
 
 
@@ -101,7 +132,7 @@ def cell(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return number(value)
-    return str(value)
+    return printable(str(value))
 
 
 def quoted(path: object) -> str:
