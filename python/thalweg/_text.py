@@ -6,14 +6,14 @@ import json
 import re
 
 _CONTROL = re.compile(
-    "[\\x00-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb"
-    "\\U000e0000-\\U000e007f]"
+    r"[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-"""What a terminal obeys instead of showing it, or what changes how its neighbours look: as `printable` of the core has it."""
+"""What a terminal obeys instead of showing it, or what changes its neighbours: as `printable` of the core has it."""
 
 
 def printable(text: str, *, lines: bool = False) -> str:
-    """The text with every control character written as an escape, such as ``\\x1b``; with `lines`, line feeds stay.
+    r"""The text with every control character written as an escape, such as ``\x1b``; with `lines`, line feeds stay.
 
     For all that people read of what another host, a program or a file said.
     """

@@ -42,7 +42,7 @@ def _guard() -> RenderHook:
 
     What others said is escaped where it becomes text (`printable`); this is for what was forgotten.
     """
-    from rich.console import Console, ConsoleOptions, RenderHook, RenderResult
+    from rich.console import ConsoleOptions, RenderHook, RenderResult
     from rich.segment import Segment
 
     class Guarded:

@@ -9,6 +9,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from .._text import printable
 from .out import Refusal
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Meter:
     """A bar or lines for work of a known size. A context manager; does nothing when `quiet` and there is no terminal."""
 
     def __init__(self, what: str, *, quiet: bool = False) -> None:
-        self.what = what
+        self.what = printable(what)
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._silent = quiet and not sys.stderr.isatty()
@@ -41,7 +42,7 @@ class Meter:
             self._bar = Progress(
                 TextColumn("[bold]{task.description}", table_column=Column(max_width=22, no_wrap=True)),
                 BarColumn(bar_width=20),
-                TextColumn("{task.fields[words]}", table_column=Column(no_wrap=True)),
+                TextColumn("{task.fields[words]}", table_column=Column(no_wrap=True), markup=False),
                 console=console(error=True),
                 transient=True,
             )
@@ -57,6 +58,7 @@ class Meter:
 
     def show(self, done: float, total: float, words: str) -> None:
         """`done` of `total`, said in `words`."""
+        words = printable(words)
         share = min(done / total, 1.0) if total > 0 else 1.0
         now = time.monotonic()
         if share > 0:
