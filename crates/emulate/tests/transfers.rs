@@ -193,7 +193,7 @@ fn a_program_of_a_file() {
         let task = Task {
             from: Source::File(folder.join("file")),
             name: "file".to_owned(),
-            timely: None,
+            deadline: None,
             rate: Some(units::Rate::from_mbps(2)),
             packet: scheme.packet,
             transport: live::transport_of(&scheme.name).unwrap(),

@@ -6,8 +6,10 @@
 //! lost, doubled or reordered like all else.
 
 use contract::PeerId;
-use units::Time;
+use units::{Rate, Time};
 use wire::stream::Reason;
+
+use crate::Pace;
 
 /// How a transfer stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +37,11 @@ pub trait Payload: Send {
         now
     }
 
+    /// How fast content comes, asked before the first packet: a live stream starts at that rate.
+    fn pace(&mut self, _now: Time) -> Pace {
+        Pace::Any
+    }
+
     /// A receiver is there, for the first time or again: nothing is known of what it has.
     fn on_join(&mut self, _peer: PeerId) {}
 
@@ -43,6 +50,11 @@ pub trait Payload: Send {
 
     /// A receiver said something.
     fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]);
+
+    /// The rate beyond which it gives nothing, headers included.
+    fn limit(&self) -> Rate {
+        Rate::UNLIMITED
+    }
 
     /// How it stands.
     fn standing(&self) -> Standing;
@@ -96,6 +108,11 @@ pub trait ByteSource: Send {
 
     /// The receiver said something.
     fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]);
+
+    /// The rate beyond which it gives nothing, headers included.
+    fn limit(&self) -> Rate {
+        Rate::UNLIMITED
+    }
 
     /// How it stands.
     fn standing(&self) -> Standing;

@@ -58,12 +58,15 @@ pub struct Progress {
     pub content: AtomicU64,
     /// Packets that the receiver found missing; segments that the sender sent again.
     pub lost: AtomicU64,
-    /// Rate that the law allows at the sender, in bit/s; 0 where it says none.
+    /// Rate that the law and the limit of the sender allow, in bit/s; 0 where neither says one.
     pub allowed_bps: AtomicU64,
+    /// The sender's limit, in bit/s; 0 where it has none.
+    pub limit_bps: AtomicU64,
     /// Latest round-trip time that the machine measured, in nanoseconds; 0 before the first.
     pub rtt_ns: AtomicU64,
     /// Other ends that are there.
     pub peers: AtomicU64,
+    mode: Mutex<Option<String>>,
 }
 
 /// Where a session stands.
@@ -90,6 +93,15 @@ impl Progress {
     /// Where the session stands.
     pub fn phase(&self) -> Phase {
         Phase::ALL.get(usize::from(self.phase.load(Ordering::Relaxed))).copied().unwrap_or_default()
+    }
+
+    /// The mode of the scheme that was asked for last, at either end; `None` where it is the one at the start.
+    pub fn mode(&self) -> Option<String> {
+        self.mode.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_mode(&self, mode: &str) {
+        *self.mode.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(mode.to_owned());
     }
 
     pub(crate) fn enter(&self, phase: Phase) {

@@ -179,6 +179,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
             peer: SENDER.peer.0,
             outer_bytes: line.outer_bytes(),
             seed: u64::from_be_bytes(seed),
+            rtt: None,
         };
         // it has no machine yet, and so nothing that could be refused
         let _ = work.open(None, &opened, &mut stats);
@@ -395,6 +396,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
         self.control.progress.peers.store(self.ready as u64, Ordering::Relaxed);
         if let Some(mode) = self.control.mode(&mut self.asked) {
             self.work.on_mode(&mode, now);
+            self.control.progress.set_mode(&mode);
             self.order(&Order::Mode(mode), now);
         }
         for session in self.members.keys().copied().collect::<Vec<_>>() {

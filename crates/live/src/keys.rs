@@ -146,6 +146,11 @@ impl Jar {
         cookie
     }
 
+    /// When a cookie was baked; of one that is from here.
+    pub(crate) fn baked(cookie: &[u8; COOKIE]) -> Time {
+        cookie.first_chunk().map_or(Time::ZERO, |nanos| Time::from_nanos(u64::from_be_bytes(*nanos)))
+    }
+
     /// Whether the cookie is from here, for this caller, and fresh.
     pub(crate) fn knows(
         &self,

@@ -24,6 +24,7 @@ pub mod sdn;
 mod send;
 mod session;
 mod settings;
+mod start;
 mod tapped;
 #[cfg(test)]
 mod testing;
@@ -43,6 +44,7 @@ pub use outer::{Batch, Fate, Outer, Train};
 pub use receive::receive;
 pub use send::{send, transport_of};
 pub use settings::{Accept, Cargo, Limits, Meet, Scheme, Secret, Settings, Store};
+pub use start::Pace;
 pub use tapped::{Captured, Recorder, Tapped};
 pub use udp::{Interface, Multicast, Udp, wake_exactly};
 pub use watch::Watch;

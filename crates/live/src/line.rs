@@ -27,6 +27,8 @@ pub(crate) struct Line {
     open: Key,
     next: u64,
     seen: Replay,
+    /// The round-trip time that the handshake took, at most; `None` where it was not timed.
+    pub(crate) rtt: Option<Duration>,
     /// When the other end was last heard.
     pub(crate) heard_at: Time,
     /// When this end last said anything.
@@ -51,6 +53,7 @@ impl Line {
             open,
             next: 0,
             seen: Replay::new(),
+            rtt: None,
             heard_at: now,
             spoke_at: now,
             orders: VecDeque::new(),

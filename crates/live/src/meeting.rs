@@ -51,6 +51,8 @@ pub(crate) struct Caller {
     call: u32,
     half: Half,
     cookie: Option<[u8; COOKIE]>,
+    /// When it first said hello with a cookie, in this call.
+    shown_at: Option<Time>,
     say_at: Time,
     wait: Duration,
 }
@@ -82,6 +84,7 @@ impl Caller {
             call: 0,
             half: Half::new(draw(outer)),
             cookie: None,
+            shown_at: None,
             say_at: Time::NEVER,
             wait: AGAIN.0,
         };
@@ -93,7 +96,7 @@ impl Caller {
     pub(crate) fn again(&mut self, now: Time, outer: &mut impl Outer) {
         self.call = u32::from_be_bytes(draw(outer));
         self.half = Half::new(draw(outer));
-        self.cookie = None;
+        (self.cookie, self.shown_at) = (None, None);
         (self.say_at, self.wait) = (now, AGAIN.0);
     }
 
@@ -149,6 +152,7 @@ impl Caller {
             Ok(Word::Challenge { cookie }) => {
                 if self.cookie != Some(cookie) {
                     self.cookie = Some(cookie);
+                    self.shown_at.get_or_insert(now);
                     (self.say_at, self.wait) = (now, AGAIN.0);
                     self.turn(now, outer, stats);
                 }
@@ -162,7 +166,8 @@ impl Caller {
                 if let Some(group) = &mut group {
                     agreed.mask(&mut group.secret);
                 }
-                let line = Box::new(Line::new(self.to, session, agreed.caller, agreed.called, now));
+                let mut line = Box::new(Line::new(self.to, session, agreed.caller, agreed.called, now));
+                line.rtt = self.shown_at.map(|at| now.saturating_since(at));
                 Heard::Welcome { line, peer, offer, group }
             }
             Ok(_) => {
@@ -327,7 +332,9 @@ impl Door {
             self.used.pop_front();
         }
         self.used.push_back(hello.public);
-        (Line::new(from, session, agreed.called, agreed.caller, now), welcome)
+        let mut line = Line::new(from, session, agreed.called, agreed.caller, now);
+        line.rtt = hello.cookie.map(|cookie| now.saturating_since(Jar::baked(&cookie)));
+        (line, welcome)
     }
 
     /// Sends the welcome, and remembers it: it may be lost.

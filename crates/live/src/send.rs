@@ -11,7 +11,8 @@ use wire::stream::{DATA, Envelope, FEEDBACK, Offer, Order, Reason, Role, SEGMENT
 use crate::content::Standing;
 use crate::machine::{FLOW, Machine, SENDER, receiver};
 use crate::session::{At, Mouth, Opened, Work, run};
-use crate::{Cargo, Control, End, Limits, Outcome, Outer, Progress, Scheme, Settings, Stats};
+use crate::start::with_initial_rate;
+use crate::{Cargo, Control, End, Limits, Outcome, Outer, Pace, Progress, Scheme, Settings, Stats};
 
 /// A byte source that has given all it had is asked again after this.
 const ASKS: Duration = Duration::from_millis(2);
@@ -45,6 +46,10 @@ pub(crate) struct Sending {
     limits: Limits,
     opened: Option<Opened>,
     machine: Option<Sends>,
+    /// A receiver is ready for so many bytes beyond those in order, and the machine is not made yet: how fast content comes is being measured,
+    /// until the instant after it at the latest.
+    awaited: Option<u32>,
+    start_at: Time,
     /// Why there is none, where it could not be made.
     failed: Option<String>,
     /// The mode of the scheme that was asked for last.
@@ -177,6 +182,8 @@ impl Sending {
             limits,
             opened: None,
             machine: None,
+            awaited: None,
+            start_at: Time::NEVER,
             failed: None,
             mode: scheme.mode.clone(),
             packets: Vec::new(),
@@ -191,14 +198,17 @@ impl Sending {
     }
 
     /// Makes the machine; the law may refuse parameters that do not go together.
-    fn make(&self, opened: &Opened, window: u32) -> Result<Sends, String> {
+    fn make(&self, opened: &Opened, window: u32, pace: Pace) -> Result<Sends, String> {
         let entry = entry(&self.scheme.name)?;
+        let packet = Bytes::new(u64::from(self.scheme.packet));
+        let own = with_initial_rate(&entry, &self.scheme.params, packet, pace, opened.rtt);
+        let params = own.as_ref().unwrap_or(&self.scheme.params);
         let say = |error: contract::ParamError| format!("{}: {}", error.name, error.message);
         let to = receiver(opened.peer);
         Ok(match entry.build {
             Build::Stream { sender, .. } => {
                 let config = stream_config(&self.offer, &entry, opened.outer_bytes);
-                let law = sender(&self.scheme.params, &stream_setup(&config)).map_err(say)?;
+                let law = sender(params, &stream_setup(&config)).map_err(say)?;
                 let sender = stream::Sender::new(&config, law, to.into());
                 Sends::Paced(Box::new(Machine::new(sender, SENDER, opened.seed)))
             }
@@ -209,7 +219,7 @@ impl Sending {
                     header: config.header,
                     initial_window: config.segment * u64::from(config.initial_window),
                 };
-                let law = build(&self.scheme.params, &setup).map_err(say)?;
+                let law = build(params, &setup).map_err(say)?;
                 Sends::Windowed(Box::new(Machine::new(
                     tcp::Sender::new(&config, law, to),
                     SENDER,
@@ -259,22 +269,38 @@ impl Sending {
 
     /// A receiver is ready: with the first the machine begins.
     pub(crate) fn join<O: Outer>(&mut self, peer: u32, window: u32, now: Time, mouth: &mut Mouth<'_, O>) {
-        let Some(opened) = self.opened else { return };
-        let first = self.machine.is_none();
-        if first {
-            match self.make(&opened, window.min(self.limits.window)) {
-                Ok(machine) => self.machine = Some(machine),
-                Err(why) => {
-                    self.failed = Some(why);
-                    return;
-                }
-            }
+        if self.opened.is_none() {
+            return;
+        }
+        if self.machine.is_none() && self.awaited.is_none() {
+            self.awaited = Some(window.min(self.limits.window));
         }
         match &mut self.cargo {
             Cargo::Paced(payload) => payload.on_join(PeerId(peer)),
             Cargo::Windowed(source) => source.on_join(PeerId(peer)),
         }
-        let Some(machine) = self.machine.as_mut().filter(|_| first) else { return };
+        self.start(now, mouth);
+    }
+
+    /// Makes the machine and has it begin, once it is known how fast content comes.
+    fn start<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
+        let (Some(opened), Some(window)) = (self.opened, self.awaited) else { return };
+        let pace = match &mut self.cargo {
+            Cargo::Paced(payload) => payload.pace(now),
+            Cargo::Windowed(_) => Pace::Any,
+        };
+        if let Pace::Measuring(until) = pace {
+            self.start_at = until;
+            return;
+        }
+        (self.awaited, self.start_at) = (None, Time::NEVER);
+        let machine = match self.make(&opened, window, pace) {
+            Ok(machine) => self.machine.insert(machine),
+            Err(why) => {
+                self.failed = Some(why);
+                return;
+            }
+        };
         machine.give(Input::Start, now);
         if let Some(mode) = &self.mode {
             machine.give(Input::Mode(mode), now);
@@ -299,15 +325,18 @@ impl Sending {
     ) -> bool {
         // what was due before comes first: a machine that is shown the present has missed its deadlines
         self.turn(at.now, mouth);
-        let (Some(machine), Some(opened)) = (&mut self.machine, &self.opened) else { return false };
         let from = receiver(peer);
-        if let Word::Message(content) = word {
+        let starts = self.awaited.is_some();
+        if let Word::Message(content) = word
+            && (self.machine.is_some() || starts)
+        {
             match &mut self.cargo {
                 Cargo::Paced(payload) => payload.on_word(from.peer, at.now, content),
                 Cargo::Windowed(source) => source.on_word(from.peer, at.now, content),
             }
             return true;
         }
+        let (Some(machine), Some(opened)) = (&mut self.machine, &self.opened) else { return false };
         let envelope = Envelope {
             flow: FLOW,
             source: from,
@@ -381,12 +410,14 @@ impl Work for Sending {
         self.retire(stats);
         (self.sent, self.given, self.high, self.acknowledged) = (0, 0, 0, 0);
         self.ready_at = Time::ZERO;
+        (self.awaited, self.start_at) = (None, Time::NEVER);
         self.opened = Some(*opened);
         Ok(None)
     }
 
     fn on_ready<O: Outer>(&mut self, window: u32, now: Time, mouth: &mut Mouth<'_, O>) {
-        let Some(opened) = self.opened.filter(|_| self.machine.is_none()) else { return };
+        let unstarted = self.machine.is_none() && self.awaited.is_none();
+        let Some(opened) = self.opened.filter(|_| unstarted) else { return };
         self.join(opened.peer, window, now, mouth);
     }
 
@@ -396,6 +427,7 @@ impl Work for Sending {
     }
 
     fn turn<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
+        self.start(now, mouth);
         for _ in 0..TICKS {
             self.supply(now);
             let ticked = match &mut self.machine {
@@ -420,7 +452,7 @@ impl Work for Sending {
                 let asks = if source.end() == Some(self.given) { Time::NEVER } else { now + ASKS };
                 machine.wake().min(asks)
             }
-            _ => Time::NEVER,
+            _ => self.start_at,
         }
     }
 
@@ -467,8 +499,13 @@ impl Work for Sending {
             Sends::Paced(machine) => machine.endpoint.law().allowance().rate,
             Sends::Windowed(machine) => machine.endpoint.law().allowance().rate,
         };
-        let allowed = if allowed == Rate::UNLIMITED { 0 } else { allowed.as_bps() };
-        progress.allowed_bps.store(allowed, Ordering::Relaxed);
+        let limit = match &self.cargo {
+            Cargo::Paced(payload) => payload.limit(),
+            Cargo::Windowed(source) => source.limit(),
+        };
+        let bps = |rate: Rate| if rate == Rate::UNLIMITED { 0 } else { rate.as_bps() };
+        progress.allowed_bps.store(bps(allowed.min(limit)), Ordering::Relaxed);
+        progress.limit_bps.store(bps(limit), Ordering::Relaxed);
         progress.rtt_ns.store(machine.meter().rtt_last.as_nanos(), Ordering::Relaxed);
         progress.lost.store(machine.meter().count(Count::Retransmits), Ordering::Relaxed);
     }

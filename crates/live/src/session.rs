@@ -110,6 +110,8 @@ pub(crate) struct Opened {
     pub(crate) outer_bytes: u32,
     /// For the machine's chance.
     pub(crate) seed: u64,
+    /// The round-trip time that the handshake took, at most; `None` where it was not timed.
+    pub(crate) rtt: Option<Duration>,
 }
 
 /// An open session.
@@ -302,6 +304,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
                     Order::Ready { window } => self.work.on_ready(*window, now, &mut mouth),
                     Order::Mode(mode) => {
                         self.work.on_mode(mode, now);
+                        self.control.progress.set_mode(mode);
                         self.mode = Some(mode.clone());
                     }
                     Order::End { .. } => {}
@@ -411,7 +414,8 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
     ) -> Result<Option<Order>, (Reason, String)> {
         let mut seed = [0; 8];
         self.outer.surprise(&mut seed);
-        let opened = Opened { now, peer, outer_bytes: line.outer_bytes(), seed: u64::from_be_bytes(seed) };
+        let outer_bytes = line.outer_bytes();
+        let opened = Opened { now, peer, outer_bytes, seed: u64::from_be_bytes(seed), rtt: line.rtt };
         self.work.open(offer, &opened, &mut self.stats)
     }
 
@@ -437,6 +441,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             self.work.show(&self.control.progress);
             if let Some(mode) = self.control.mode(&mut self.asked) {
                 self.work.on_mode(&mode, now);
+                self.control.progress.set_mode(&mode);
                 if let Some(open) = &mut self.open {
                     open.line.order(Order::Mode(mode.clone()), now);
                 }

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use contract::{ParamList, ParamValue};
 use live::transfer::{Identity, Into, Receivers, Source, Tally, Task, keep};
@@ -23,13 +23,15 @@ use units::{Duration, Rate, Time, UnitError, UnitText};
 pub struct Transfer {
     control: Arc<Control>,
     tally: Arc<Tally>,
+    /// The scheme: of a receiver, the one that the sender offers.
+    scheme: Arc<OnceLock<String>>,
 }
 
 #[pymethods]
 impl Transfer {
     #[new]
     fn new() -> Self {
-        Self { control: Arc::default(), tally: Arc::default() }
+        Self { control: Arc::default(), tally: Arc::default(), scheme: Arc::default() }
     }
 
     /// Sends, and returns when that is over: what is left of it as JSON.
@@ -46,10 +48,11 @@ impl Transfer {
             ..Scheme::new(text(&told, "scheme").unwrap_or_default())
         };
         let transport = live::transport_of(&scheme.name).map_err(PyValueError::new_err)?;
+        let _ = self.scheme.set(scheme.name.clone());
         let task = Task {
             from: source,
             name: text(&told, "name").unwrap_or_default().to_owned(),
-            timely: text(&told, "timely").map(span).transpose()?,
+            deadline: text(&told, "deadline").map(span).transpose()?,
             rate: text(&told, "rate").map(rate).transpose()?,
             packet: scheme.packet,
             transport,
@@ -107,7 +110,10 @@ impl Transfer {
             let mut into = Some(destination(&told, me)?);
             let window = settings.limits.window;
             let mut accept = |offer: &live::Offer| match into.take() {
-                Some(into) => keep(offer, into, window, tally),
+                Some(into) => {
+                    let _ = self.scheme.set(offer.scheme.clone());
+                    keep(offer, into, window, tally)
+                }
                 None => Err("one thing was received already".to_owned()),
             };
             let outcome = live::receive(&settings, &mut accept, &mut socket, control);
@@ -164,6 +170,9 @@ impl Transfer {
             "packets": progress.packets.load(Relaxed),
             "bytes": progress.bytes.load(Relaxed),
             "lost": progress.lost.load(Relaxed),
+            "scheme": self.scheme.get(),
+            "mode": progress.mode(),
+            "limit_bps": progress.limit_bps.load(Relaxed),
             "allowed_bps": progress.allowed_bps.load(Relaxed),
             "rtt_s": Duration::from_nanos(progress.rtt_ns.load(Relaxed)).as_secs_f64(),
             "total_bytes": told.total,

@@ -4,6 +4,7 @@ use contract::PeerId;
 use units::{Bytes, Duration, Rate, Time};
 use wire::stream::Reason;
 
+use crate::Pace;
 use crate::content::{ByteSource, Payload, Standing};
 
 /// At most so many bytes are sent at once after a pause.
@@ -49,6 +50,14 @@ impl Payload for Capped<Box<dyn Payload>> {
         self.inner.ready(now).max(self.next_at.min(now + Duration::from_secs(1)))
     }
 
+    fn pace(&mut self, now: Time) -> Pace {
+        self.inner.pace(now)
+    }
+
+    fn limit(&self) -> Rate {
+        self.rate
+    }
+
     fn on_join(&mut self, peer: PeerId) {
         self.inner.on_join(peer);
     }
@@ -87,6 +96,10 @@ impl ByteSource for Capped<Box<dyn ByteSource>> {
 
     fn end(&self) -> Option<u64> {
         self.inner.end()
+    }
+
+    fn limit(&self) -> Rate {
+        self.rate
     }
 
     fn read(&mut self, offset: u64, room: &mut [u8]) {

@@ -25,8 +25,8 @@ pub struct Task {
     pub from: Source,
     /// What a receiver shall call it.
     pub name: String,
-    /// Pieces are worth something for so long; otherwise all of it counts.
-    pub timely: Option<Duration>,
+    /// Of a live stream: the age at which a piece is worthless. Without one every byte is delivered.
+    pub deadline: Option<Duration>,
     /// A limit on the rate.
     pub rate: Option<Rate>,
     /// Bytes of a data packet with all headers, those of IP and UDP too.
@@ -94,7 +94,7 @@ impl Task {
         let room = usize::from(self.packet.saturating_sub(OUTER)).saturating_sub(DATA);
         let short = || TransferError::Refused(format!("packets of {} bytes are too short", self.packet));
         let symbol_bytes = Fountain::symbol_bytes(room).ok_or_else(short)?;
-        if let Some(deadline) = self.timely {
+        if let Some(deadline) = self.deadline {
             let pipe: Box<dyn Read + Send> = match self.from {
                 Source::Pipe(pipe) => pipe,
                 Source::File(path) => Box::new(File::open(&path).map_err(TransferError::at(&path))?),
@@ -118,7 +118,7 @@ impl Task {
     }
 
     fn windowed(self, tally: &Arc<Tally>, go_on: &dyn Fn() -> bool) -> Loaded<dyn ByteSource> {
-        if self.timely.is_some() {
+        if self.deadline.is_some() {
             let said = "a scheme with a window sends again what is lost: a live stream needs one that paces";
             return Err(TransferError::Refused(said.to_owned()));
         }

@@ -16,6 +16,7 @@ use super::refusal::Refusal;
 use super::tally::{Received, Sent};
 use super::words::{self, CHUNK_HEADER, Content, MOST_MISSING, Word};
 use super::{Kind, Layout, Manifest, Tally};
+use crate::Pace;
 use crate::content::{LONGEST_WORD, Payload, Sink, Standing};
 
 /// Pieces that are kept: unsent, or sent and still worth something.
@@ -32,6 +33,8 @@ const SAID_AGAIN: Duration = Duration::from_millis(200);
 const SAID_AT_MOST: Duration = Duration::from_millis(10);
 /// A missing piece is asked for again after this.
 const ASKED_AGAIN: Duration = Duration::from_millis(60);
+/// The rate of the content is measured for this share of the deadline before the first packet, and no longer than this.
+const MEASURED: (u64, Duration) = (5, Duration::from_millis(100));
 /// A receiver that lacks so many pieces before its first one came late: it begins there, and says that it missed them.
 const BEGINNING: u64 = 64;
 
@@ -54,6 +57,9 @@ pub struct Timely {
     end_at: Time,
     peers: BTreeMap<PeerId, Peer>,
     dropped: u64,
+    /// When the first piece was read, and how many have been.
+    first_at: Option<Time>,
+    read: u64,
     tally: Arc<Tally>,
 }
 
@@ -137,6 +143,8 @@ impl Timely {
             end_at: Time::ZERO,
             peers: BTreeMap::new(),
             dropped: 0,
+            first_at: None,
+            read: 0,
             tally,
         }
     }
@@ -150,7 +158,11 @@ impl Timely {
     fn look(&mut self, now: Time) {
         while !self.ended && self.fresh.len() < KEPT {
             match self.from.try_recv() {
-                Ok(bytes) => self.fresh.push_back((now, bytes)),
+                Ok(bytes) => {
+                    self.first_at.get_or_insert(now);
+                    self.read += 1;
+                    self.fresh.push_back((now, bytes));
+                }
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => self.ended = true,
             }
@@ -232,6 +244,17 @@ impl Payload for Timely {
             return now;
         }
         if self.is_over() { self.end_at.max(now) } else { self.announce_at.min(now + LOOK_EVERY) }
+    }
+
+    /// Pieces of the first moment: a piece is a packet.
+    fn pace(&mut self, now: Time) -> Pace {
+        self.look(now);
+        let Some(first_at) = self.first_at else { return Pace::Measuring(now + LOOK_EVERY) };
+        let span = (self.deadline / MEASURED.0).min(MEASURED.1);
+        if now < first_at + span && !self.ended {
+            return Pace::Measuring((now + LOOK_EVERY).min(first_at + span));
+        }
+        Pace::Packets(self.read, span.max(now.saturating_since(first_at)))
     }
 
     fn on_join(&mut self, peer: PeerId) {
