@@ -25,6 +25,8 @@ class Transfer:
 
     def __init__(self, verb: str, told: dict[str, Any]) -> None:
         self._called = "call" in told
+        self.mode: str | None = None
+        """The mode of the scheme at the start, where it has modes and that is known."""
         self._native = _native.Transfer()
         words = json.dumps(told)
         self._work = Work(
@@ -42,7 +44,7 @@ class Transfer:
     def states(self) -> Iterator[dict[str, Any]]:
         """How it stands, ten times a second, until it is over."""
         while not self._work.over:
-            yield json.loads(self._native.told())
+            yield self._with_mode(json.loads(self._native.told()))
             self._work.wait(EVERY_S)
 
     def result(self) -> dict[str, Any]:
@@ -55,8 +57,13 @@ class Transfer:
                 hint = "another program, or another transfer, has this port: take another one"
             raise TransferError(message, hint or None) from failure
         told["called"] = self._called
+        self._with_mode(told)
         told["why"] = told["why"] and without_number(told["why"])
         told["notes"] = [without_number(note) for note in told["notes"]]
+        return told
+
+    def _with_mode(self, told: dict[str, Any]) -> dict[str, Any]:
+        told["mode"] = told["mode"] or self.mode
         return told
 
     def stop(self) -> None:
@@ -77,7 +84,7 @@ def send(
     mode: str | None = None,
     name: str | None = None,
     rate: str | None = None,
-    timely: str | None = None,
+    deadline: str | None = None,
     key: str | Path | None = None,
     packet: int = PACKET_BYTES,
     patience_s: float | None = None,
@@ -91,8 +98,10 @@ def send(
     """A transfer of a file, or of standard input where `path` is `None`.
 
     With a host in `to` it calls, without one it listens. With a `group`, such as `"239.1.2.3:9000"`, it listens, and sends
-    to all receivers that call, once `receivers` of them are there. `rate` and `timely` are quantities such as
-    `"20 Mbit/s"` and `"500 ms"`. What is sent and received is written to the capture file `pcap`. Raises `TransferError`.
+    to all receivers that call, once `receivers` of them are there. `rate` and `deadline` are quantities such as
+    `"20 Mbit/s"` and `"500 ms"`. Where `mode` is not given, a scheme that has modes starts a live stream (one with a
+    deadline) in its real-time mode, and everything else in its default mode, the background mode of CVIHIS. What is sent
+    and received is written to the capture file `pcap`. Raises `TransferError`.
     """
     called = name or (Path(path).name if path is not None else "stdin")
     if group is not None:
@@ -111,16 +120,31 @@ def send(
         "name": called,
         "scheme": scheme,
         "params": params or {},
-        "mode": mode,
+        "mode": mode or (None if "mode" in (params or {}) else _mode_for(scheme, live=deadline is not None)),
         "rate": rate,
-        "timely": timely,
+        "deadline": deadline,
         "packet": packet,
         "id": secrets.randbits(63),
         "key": key_of(key),
         "patience_s": patience_s,
         "pcap": None if pcap is None else str(pcap),
     }
-    return Transfer("send", told)
+    transfer = Transfer("send", told)
+    transfer.mode = told["mode"] or (params or {}).get("mode") or mode_of(scheme)
+    return transfer
+
+
+def mode_of(scheme: str) -> str | None:
+    """The mode in which a scheme starts where nobody says another; `None` for one without modes."""
+    from .catalogue import schemes
+
+    params = (param for row in schemes() if row["name"] == scheme for param in row["params"])
+    return next((str(param["default"]) for param in params if param["name"] == "mode"), None)
+
+
+def _mode_for(scheme: str, *, live: bool) -> str | None:
+    """`None` for the scheme's default. What has a deadline cannot wait until others make room."""
+    return "real_time" if live and mode_of(scheme) is not None else None
 
 
 def receive(

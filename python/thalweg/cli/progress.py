@@ -56,13 +56,20 @@ class Meter:
         if self._bar is not None:
             self._bar.stop()
 
-    def show(self, done: float, total: float, words: str) -> None:
-        """`done` of `total`, said in `words`."""
+    def note(self, words: str) -> None:
+        """Says something that stays on the terminal."""
+        if self._bar is not None:
+            self._bar.console.print(printable(words), markup=False)
+        elif not self._silent:
+            print(printable(words), file=sys.stderr, flush=True)
+
+    def show(self, done: float, total: float, words: str, *, estimate: bool = True) -> None:
+        """`done` of `total`, said in `words`; with `estimate` also how long it takes if it goes on as so far."""
         words = printable(words)
         share = min(done / total, 1.0) if total > 0 else 1.0
         now = time.monotonic()
-        if share > 0:
-            words += f", {_seconds((now - self._began) * (1 - share) / share)} left"
+        if share > 0 and estimate:
+            words += f", {span_words((now - self._began) * (1 - share) / share)} left"
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=share, words=words)
         elif not self._silent and now - self._said >= EVERY_S:
@@ -100,5 +107,6 @@ def speed_of(simulated_s: float, wall_s: float) -> str:
     return f"{speed:,.0f} × real time" if speed >= 10 else f"{speed:.2g} × real time"
 
 
-def _seconds(seconds: float) -> str:
+def span_words(seconds: float) -> str:
+    """`35 s`, `4 min`."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

@@ -30,35 +30,35 @@ def recv(
 ) -> int:
     """Receive one file or stream of `thalweg send`.
 
-    With `PORT` it listens and the sender calls; with `HOST:PORT` it calls a sender that listens. A file has another name
-    until it is whole: one that was interrupted goes on where it was when the same command is run again. Ends with 0 when
-    every byte arrived, with 1 when not, with 130 after Ctrl-C.
+    With `PORT` it listens and the sender calls; with `HOST:PORT` it calls a sender that listens. Until it is complete a
+    file is called `NAME.thalweg-part`; run the same command again to resume an interrupted file.
+    Exit codes: 0 when every byte arrived, 1 when not, 2 for a mistake in what was given, 130 after Ctrl-C or SIGTERM.
 
     Parameters
     ----------
     at
-        `PORT` to listen, or `HOST:PORT`.
+        Listen at `PORT`, or call `HOST:PORT`.
     into
-        A folder, made where there is none; `-` is standard output.
+        Write into this folder, which is created if missing; `-` is standard output.
     name
-        What to call the file, instead of what the sender proposes.
+        Use this file name instead of the one that the sender proposes.
     overwrite
-        Replace a file that is there already, once the new one is whole.
+        Replace an existing file of the same name once the new one is complete.
     key
-        A file that both sides have: nobody without it can take part or steer.
+        Authenticate both ends by the content of this file, which both must have.
     bind
-        Listen at this address only.
+        Listen at this local address only.
     patience
-        Seconds without a word of the other side before the transfer is given up; 60 when not given, and without end
-        while a first call is waited for.
+        Give up after so many seconds in which no data came, 60 by default. A receiver that listens waits for its first
+        call without limit unless this is given.
     interface
-        Join groups by this interface: its name, its number, or its IPv4 address.
+        Join multicast groups on this interface: its name, its index, or its IPv4 address.
     ipv4, ipv6
-        Only this kind of address.
+        Use this kind of address only.
     pcap
-        Write what is sent and received to this file, with headers that Wireshark reads.
+        Write the packets sent and received to a capture file for Wireshark.
     json
-        Print one JSON object. Not together with `--into -`.
+        Print the result as one JSON object. Cannot be combined with `--into -`.
     """
     from .. import transfers
     from .transfer import carry

@@ -21,7 +21,8 @@ def send(
     mode: Literal["real-time", "background"] | None = None,
     changes: Annotated[tuple[str, ...], Parameter(name="--set", show_default=False)] = (),
     rate: str | None = None,
-    timely: str | None = None,
+    deadline: str | None = None,
+    timely: Annotated[str | None, Parameter(show=False)] = None,
     name: str | None = None,
     key: Path | None = None,
     packet: int = 1428,
@@ -37,58 +38,68 @@ def send(
 ) -> int:
     """Send a file, or standard input (`-`), to `thalweg recv`.
 
-    The receiver listens and the sender calls `HOST:PORT`; with `:PORT` the sender listens, and the receiver calls.
-    Ends with 0 when every byte arrived, with 1 when not, with 130 after Ctrl-C. Either side can be started again:
-    a file goes on where it was.
+    The receiver listens and the sender calls `HOST:PORT`; with `:PORT` the sender listens and the receiver calls.
+    A file is sent by CVIHIS in its background mode unless told otherwise: it gives way to other traffic.
+    `--mode real-time` competes with it, `--scheme cubic` sends as TCP does. A live stream (`--deadline`) starts in the
+    real-time mode.
+    Exit codes: 0 when every byte arrived, 1 when not, 2 for a mistake in what was given, 130 after Ctrl-C or SIGTERM.
+    Start either end again to resume a file.
 
     Parameters
     ----------
     source
-        The file; `-` is standard input.
+        Read this file; `-` is standard input.
     to
-        `HOST:PORT`, `[IPV6]:PORT`, or `:PORT` to listen.
+        Call `HOST:PORT` or `[IPV6]:PORT`, or listen at `:PORT`.
     scheme
-        How fast is sent: a stream scheme paces, a window scheme works as TCP does. `thalweg schemes` lists them.
+        Control congestion by this scheme. A stream scheme paces packets, a window scheme works as TCP does. `thalweg
+        schemes` lists them.
     mode
-        CVIHIS only. While it runs, the keys r and b change it, and so do the signals SIGUSR1 (real-time) and
-        SIGUSR2 (background).
+        Start in this mode (CVIHIS only). `background`, the default for files, gives way to other traffic; `real-time`,
+        the default with `--deadline`, takes its share. Change it during the transfer with the keys r and b, or with
+        the signals SIGUSR1 (real-time) and SIGUSR2 (background).
     changes
-        A parameter of the scheme, such as `--set push=0.9`; may be repeated.
+        Set a parameter of the scheme, such as `--set push=1.1`; may be repeated.
     rate
-        Never faster than this, such as "20 Mbit/s".
+        Limit the sending rate, headers included, such as "20 Mbit/s".
+    deadline
+        Send a live stream: drop what is older than this, such as "500 ms", instead of delivering it late. Without it
+        every byte is delivered.
     timely
-        Bytes are worth something for so long, such as "500 ms": what is late is left out. For live streams.
+        The former name of `--deadline`.
     name
-        What the receiver shall call it.
+        Propose this file name to the receiver.
     key
-        A file that both sides have: nobody without it can take part or steer.
+        Authenticate both ends by the content of this file, which both must have.
     packet
-        Bytes of a packet with all headers.
+        Set the packet size in bytes, all headers included.
     patience
-        Seconds without a word of the other side before the transfer is given up; 60 when not given, and without end
-        while a first call is waited for.
+        Give up after so many seconds in which no data could be delivered, 60 by default. A sender that listens waits
+        for its first call without limit unless this is given.
     group
-        Send to this group of IP multicast, such as 239.1.2.3:9000 or [ff15::7]:9000, by MCA, TFMCC or PGMCC. The sender
+        Send to this IP multicast group, such as 239.1.2.3:9000 or [ff15::7]:9000, by MCA, TFMCC or PGMCC. The sender
         listens at `:PORT`, and receivers call it.
     receivers
-        Of a group: begin when so many are there.
+        Wait for so many receivers of the group before sending.
     interface
-        Of a group: on which network it is, by the interface's name, its number, or its IPv4 address.
+        Send to the group through this interface: its name, its index, or its IPv4 address.
     bind
-        Listen at this address only.
+        Listen at this local address only.
     ipv4, ipv6
-        Only this kind of address.
+        Use this kind of address only.
     pcap
-        Write what is sent and received to this file, with headers that Wireshark reads.
+        Write the packets sent and received to a capture file for Wireshark.
     json
-        Print one JSON object.
+        Print the result as one JSON object.
     """
     from .. import transfers
     from .transfer import carry
 
+    if timely is not None:
+        raise Refusal("--timely was renamed to --deadline", f'--deadline "{timely}"')
     check_scheme(scheme, "multicast" if group else "ip", "groups" if group else "transfers")
-    params = params_of(changes, scheme, "push=0.9")
-    modes = has_modes(scheme)
+    params = params_of(changes, scheme, "push=1.1")
+    modes = transfers.mode_of(scheme) is not None
     if mode and not modes:
         raise Refusal(f"`{scheme}` has no modes", "cvihis has")
     if not 200 <= packet <= 9000:
@@ -110,7 +121,7 @@ def send(
             mode=mode and mode.replace("-", "_"),
             name=name,
             rate=rate,
-            timely=timely,
+            deadline=deadline,
             key=key,
             packet=packet,
             patience_s=patience,
@@ -121,18 +132,9 @@ def send(
             family=_family(ipv4=ipv4, ipv6=ipv6),
             pcap=pcap,
         )
-        return carry(transfer, sending=True, json=json, modes=modes)
+        return carry(transfer, sending=True, json=json, scheme=scheme, modes=modes)
     except TransferError as error:
         raise Refusal(str(error), error.hint) from error
-
-
-def has_modes(scheme: str) -> bool:
-    """Whether it has modes that can be changed."""
-    from ..catalogue import schemes
-
-    return any(
-        row["name"] == scheme and any(param["name"] == "mode" for param in row["params"]) for row in schemes()
-    )
 
 
 def _family(*, ipv4: bool, ipv6: bool) -> int:

@@ -6,12 +6,13 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..transfers import hint_for, is_whole, words_for
 from .out import console, print_table, show_json
-from .progress import Meter
+from .progress import Meter, span_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,19 +26,31 @@ KEYS = {"r": "real_time", "b": "background"}
 SIGNALS = {"SIGUSR1": "real_time", "SIGUSR2": "background"}
 
 
-def carry(transfer: Transfer, *, sending: bool, json: bool, modes: bool = False, pipe: bool = False) -> int:
+def carry(
+    transfer: Transfer,
+    *,
+    sending: bool,
+    json: bool,
+    scheme: str = "",
+    modes: bool = False,
+    pipe: bool = False,
+) -> int:
     """Runs it to its end and says how it was; the exit code.
 
-    With `pipe`, standard output is what was received, and nothing else is written there.
+    A sender by `scheme` says at the start what that is. With `pipe`, standard output is what was received, and nothing
+    else is written there.
     """
     stopped: list[int] = []
-    asked: list[str] = []
-    with transfer, _stopping(transfer, stopped), _steering(transfer, asked, modes=modes):
+    with transfer, _stopping(transfer, stopped), _steering(transfer, modes=modes):
         with Meter("send" if sending else "recv", quiet=json) as meter:
             began = time.monotonic()
+            if sending:
+                meter.note(_plan(transfer.mode, scheme))
+            sent, done = Recent(1.0), Recent(5.0)
             for state in transfer.states():
-                words = _now(state, time.monotonic() - began)
-                meter.show(*_how_far(state), f"{words}, {asked[-1]}" if asked else words)
+                now = time.monotonic() - began
+                rates = sent.rate(now, state["bytes"]), done.rate(now, state["done_bytes"])
+                meter.show(*_how_far(state), _now(state, now, *rates), estimate=False)
         result = transfer.result()
     result["whole"] = is_whole(result)
     said, hint = words_for(result, sending=sending), hint_for(result, sending=sending)
@@ -50,13 +63,41 @@ def carry(transfer: Transfer, *, sending: bool, json: bool, modes: bool = False,
     return 0 if result["whole"] else NOT_WHOLE
 
 
+def _plan(mode: str | None, scheme: str) -> str:
+    """By what scheme and mode it is sent, and how to change that."""
+    match mode:
+        case "background":
+            does = "gives way to other traffic; `--mode real-time` or the key r competes with it"
+        case "real_time":
+            does = "takes its share beside other traffic; `--mode background` or the key b gives way to it"
+        case _:
+            return f"scheme {scheme}"
+    return f"scheme {scheme}, mode {mode.replace('_', '-')}: {does}"
+
+
+class Recent:
+    """A rate over about the last `span_s` seconds, from readings of a counter of bytes."""
+
+    def __init__(self, span_s: float) -> None:
+        self._span_s = span_s
+        self._readings: deque[tuple[float, int]] = deque()
+
+    def rate(self, now_s: float, count: int) -> float:
+        """Bits per second, after another reading; 0 from the first one."""
+        self._readings.append((now_s, count))
+        while len(self._readings) > 2 and self._readings[1][0] <= now_s - self._span_s:
+            self._readings.popleft()
+        began_s, before = self._readings[0]
+        return 8 * (count - before) / (now_s - began_s) if now_s > began_s else 0.0
+
+
 def _how_far(state: dict[str, Any]) -> tuple[float, float]:
     if state["phase"] == "meeting" and 0 < state["hashed_bytes"] < state["total_bytes"]:
         return state["hashed_bytes"], state["total_bytes"]
     return state["done_bytes"], state["total_bytes"] or float("inf")
 
 
-def _now(state: dict[str, Any], elapsed_s: float) -> str:
+def _now(state: dict[str, Any], elapsed_s: float, achieved_bps: float, done_bps: float) -> str:
     if state["phase"] == "meeting":
         if 0 < state["hashed_bytes"] < state["total_bytes"]:
             return "reading"
@@ -66,11 +107,25 @@ def _now(state: dict[str, Any], elapsed_s: float) -> str:
         words += f" of {size(state['total_bytes'])}"
     if state["phase"] == "silent":
         return words + ", the other side is silent"
-    if state["allowed_bps"]:
-        words += f", {rate(state['allowed_bps'])} allowed"
+    words += f", {rate(achieved_bps)}"
+    if state["limit_bps"] and state["allowed_bps"] >= state["limit_bps"]:
+        words += f" (limit {rate(state['limit_bps'])})"
+    elif state["allowed_bps"]:
+        words += f" ({rate(state['allowed_bps'])} allowed)"
+    words += _left(state, done_bps)
+    if state["mode"]:
+        words += f", {state['mode'].replace('_', '-')}"
     if state["rtt_s"]:
-        words += f", round trip {1e3 * state['rtt_s']:.1f} ms"
+        words += f", RTT {1e3 * state['rtt_s']:.1f} ms"
     return words
+
+
+def _left(state: dict[str, Any], done_bps: float) -> str:
+    """How long it takes to the end at this rate; nothing where that is not known."""
+    missing = 8 * (state["total_bytes"] - state["done_bytes"])
+    if state["phase"] != "open" or missing <= 0 or done_bps <= 0:
+        return ""
+    return f", {span_words(missing / done_bps)} left"
 
 
 def _print(result: dict[str, Any], said: str, hint: str | None, *, sending: bool, table: bool) -> None:
@@ -80,7 +135,7 @@ def _print(result: dict[str, Any], said: str, hint: str | None, *, sending: bool
         print_table("", [("what", ""), ("value", "")], _rows(result, stats, sending=sending))
     for member in result.get("members", []):
         if member["end"] != "complete":
-            screen.print(f"{member['address']}: {_left(member)}", style="yellow")
+            screen.print(f"{member['address']}: {_gone(member)}", style="yellow")
     for note in result["notes"]:
         screen.print(f"note: {note}", style="yellow", markup=False)
     where = f": {result['path']}" if result["path"] else ""
@@ -89,7 +144,7 @@ def _print(result: dict[str, Any], said: str, hint: str | None, *, sending: bool
         screen.print(f"hint: {hint}", style="dim", markup=False)
 
 
-def _left(member: dict[str, Any]) -> str:
+def _gone(member: dict[str, Any]) -> str:
     """How it ended with a receiver of a group that has not the whole."""
     match member["end"]:
         case "silent":
@@ -101,15 +156,21 @@ def _left(member: dict[str, Any]) -> str:
 
 
 def _rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool) -> Iterator[dict[str, str]]:
+    if result["scheme"]:
+        yield {"what": "scheme", "value": result["scheme"]}
+    if result["mode"]:
+        yield {"what": "mode", "value": result["mode"].replace("_", "-")}
     span = stats["span_s"]
     moved = result["done_bytes"] - (0 if sending else result["resumed_bytes"])
     yield {"what": "bytes", "value": size(result["done_bytes"])}
     if result["resumed_bytes"]:
-        yield {"what": "of them from an earlier attempt", "value": size(result["resumed_bytes"])}
+        yield {"what": "resumed", "value": size(result["resumed_bytes"])}
     yield {"what": "time", "value": f"{span:.2f} s"}
     if span > 0:
         yield {"what": "goodput", "value": rate(8 * moved / span)}
-        yield {"what": "with headers and repairs", "value": rate(8 * stats["bytes"] / span)}
+        yield {"what": "rate with headers and repairs", "value": rate(8 * stats["bytes"] / span)}
+    if result["limit_bps"]:
+        yield {"what": "limit", "value": rate(result["limit_bps"])}
     yield {"what": "packets", "value": f"{stats['packets']:,}"}
     if sending:
         sent = result["sent"]
@@ -117,19 +178,19 @@ def _rows(result: dict[str, Any], stats: dict[str, Any], *, sending: bool) -> It
             words = f"{sent['first']:,} first, {sent['coded']:,} coded, {sent['again']:,} again"
             yield {"what": "of them", "value": words}
         if stats["retransmits"]:
-            yield {"what": "sent again", "value": f"{stats['retransmits']:,}"}
+            yield {"what": "retransmitted segments", "value": f"{stats['retransmits']:,}"}
         yield {
             "what": "receivers that have it",
             "value": f"{result['whole_receivers']} of {result['receivers']}",
         }
-        yield {"what": "left late by, 99 %", "value": f"{1e3 * stats['lateness_p99_s']:.3g} ms"}
+        yield {"what": "pacing delay, 99th percentile", "value": f"{1e3 * stats['lateness_p99_s']:.3g} ms"}
     else:
-        yield {"what": "missing", "value": f"{stats['missing']:,}"}
+        yield {"what": "packets missing", "value": f"{stats['missing']:,}"}
     if result["dropped"] or result["late"]:
         words = f"{result['dropped']:,} at the source, {result['late']:,} on the way"
         yield {"what": "pieces too late", "value": words}
     if stats["rtt_mean_s"]:
-        yield {"what": "round trip, mean", "value": f"{1e3 * stats['rtt_mean_s']:.3g} ms"}
+        yield {"what": "round-trip time, mean", "value": f"{1e3 * stats['rtt_mean_s']:.3g} ms"}
     if stats["sessions"] > 1:
         yield {"what": "sessions", "value": str(stats["sessions"])}
     refused = sum(stats["refused"].values())
@@ -157,7 +218,7 @@ def rate(bps: float) -> str:
 
 @contextmanager
 def _stopping(transfer: Transfer, stopped: list[int]) -> Iterator[None]:
-    """Ctrl-C, or a polite request to end, has the transfer say goodbye; a second one ends the program."""
+    """SIGINT, SIGTERM and SIGHUP have the transfer say goodbye; a second signal ends the program."""
 
     def stop(number: int, _frame: object) -> None:
         # a list and no event: an event has a lock, and another signal may come in the middle of it
@@ -189,23 +250,19 @@ def _handling(handlers: dict[signal.Signals, Callable[[int, Any], None]]) -> Ite
 
 
 @contextmanager
-def _steering(transfer: Transfer, asked: list[str], *, modes: bool) -> Iterator[None]:
-    """SIGUSR1 and SIGUSR2, and the keys r and b at a terminal, change the mode while it runs; `asked` gets their names."""
+def _steering(transfer: Transfer, *, modes: bool) -> Iterator[None]:
+    """SIGUSR1 and SIGUSR2, and the keys r and b at a terminal, change the mode while it runs."""
     if not modes:
         yield
         return
 
-    def change(mode: str) -> None:
-        transfer.change_mode(mode)
-        asked.append(mode.replace("_", "-"))
-
     def changes(mode: str) -> Callable[[int, Any], None]:
-        return lambda _number, _frame: change(mode)
+        return lambda _number, _frame: transfer.change_mode(mode)
 
     handlers = {
         getattr(signal, name): changes(mode) for name, mode in SIGNALS.items() if hasattr(signal, name)
     }
-    with _handling(handlers), _keys(change):
+    with _handling(handlers), _keys(transfer.change_mode):
         yield
 
 
