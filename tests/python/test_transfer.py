@@ -289,7 +289,7 @@ def test_a_live_stream_arrives_in_order(tmp_path: Path) -> None:
     at = port()
     receiver = start("recv", at, "--into", "-")
     lines = b"".join(b"%06d\n" % number for number in range(2000))
-    sender = start("send", "-", f"127.0.0.1:{at}", "--timely", "5 s", "--json", stdin=subprocess.PIPE)
+    sender = start("send", "-", f"127.0.0.1:{at}", "--deadline", "5 s", "--json", stdin=subprocess.PIPE)
     sent, _ = sender.communicate(lines, timeout=LONGEST_S)
     out, err = receiver.communicate(timeout=LONGEST_S)
     said = json.loads(sent)
@@ -337,7 +337,7 @@ def test_a_stream_into_a_pipe_that_is_gone_cannot_go_on_and_both_sides_say_so(
 def test_a_live_stream_is_joined_where_it_is_and_what_is_missed_is_said(tmp_path: Path) -> None:
     at = port()
     receiver = start("recv", at, "--into", "-")
-    words = ("--timely", "30 s", "--json")
+    words = ("--deadline", "30 s", "--json")
     sender = start("send", "-", f"127.0.0.1:{at}", *words, stdin=subprocess.PIPE)
     assert sender.stdin is not None
     assert receiver.stdout is not None
@@ -460,7 +460,11 @@ GROUP = ("send", __file__, ":9", "--scheme", "mca", "--group")
         (("send", __file__, "localhost:9", "--pcap", __file__), "would replace the file"),
         (("send", str(Path(__file__).parent), "localhost:9"), "thalweg send - localhost:9"),
         (("send", __file__, "255.255.255.255:9"), "no way leads there"),
-        (("send", __file__, "localhost:9", "--scheme", "cubic", "--timely", "1 s"), "needs one that paces"),
+        (("send", __file__, "localhost:9", "--scheme", "cubic", "--deadline", "1 s"), "needs one that paces"),
+        (
+            ("send", "-", "localhost:9", "--timely", "1 s"),
+            '--timely was renamed to --deadline\nhint: --deadline "1 s"',
+        ),
         (("send", __file__, "localhost:9", "--name", "../x"), "not the name of a file"),
         (("send", __file__, "[fe80::1]:9"), "a link-local address needs the interface"),
         (("recv", "[fe80::1]:9"), "[fe80::1%eth0]:9"),
