@@ -37,8 +37,9 @@ scheme: setup  ## tests and experiments of one scheme: make scheme NAME=aimd
 new-scheme: $(VENV)/.made  ## copy the template to a new folder that builds and passes: make new-scheme NAME=swift
 	@$(PY) tools/new_scheme.py "$(NAME)"
 
-golden:  ## rewrite the golden files; read the diff before you commit it
+golden: setup  ## rewrite the golden files; read the diff before you commit it
 	INSTA_UPDATE=always INSTA_FORCE_PASS=1 cargo test --workspace --locked
+	UPDATE_GOLDEN=1 $(PY) -m pytest -q tests/python/test_width.py
 
 registry: $(VENV)/.made  ## rewrite the block in schemes/lib.rs from the folders
 	@$(PY) tools/registry.py

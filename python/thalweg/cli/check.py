@@ -31,9 +31,9 @@ def check(scenario: Path, /, *, seed: int | None = None, json: bool = False) -> 
     elif sys.stdout.isatty():
         from rich.syntax import Syntax
 
-        console().print(
-            Syntax(plan.toml, "toml", theme="ansi_dark", background_color="default", word_wrap=True)
-        )
+        # lines stay whole, so that they can be copied
+        shown = Syntax("", "toml", theme="ansi_dark", background_color="default").highlight(plan.toml)
+        console().print(shown, soft_wrap=True)
     else:
         print(plan.toml)
     return 0

@@ -47,6 +47,7 @@ def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = Fals
     columns = [("metric", "metric"), ("unit", "unit"), *((name, name) for name, _ in loaded)]
     if len(loaded) == 2:
         columns.append(("change", "change"))
-    print_table("Side by side", columns, ({**row, **row["values"]} for row in rows))
+    first = ["metric", *(name for name, _ in loaded), "unit", "change"]
+    print_table("Side by side", columns, ({**row, **row["values"]} for row in rows), first=first)
     print(f"Page: {page}")
     return 0

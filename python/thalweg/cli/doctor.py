@@ -7,6 +7,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import textwrap
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -46,6 +47,8 @@ def doctor(*, json: bool = False) -> int:
         can = {area: _able(findings, area) for area in dict.fromkeys(finding.area for finding in findings)}
         show_json({"can": can, "findings": [asdict(finding) for finding in findings]})
         return 1 if broken else 0
+    from rich.markup import escape
+
     screen = console()
     marks = {"ok": "[green]✓[/green]", "missing": "[red]✗[/red]", "note": "[yellow]·[/yellow]"}
     area = ""
@@ -53,9 +56,11 @@ def doctor(*, json: bool = False) -> int:
         if finding.area != area:
             area = finding.area
             screen.print(f"\n[bold]{area}[/bold]")
-        screen.print(f"  {marks[finding.state]} {finding.name:<14} {finding.value}")
+        lines = _filled(f"{finding.name:<14} {finding.value}", screen.width, first=4, others=19)
+        screen.print(f"  {marks[finding.state]} {escape(lines.lstrip())}", soft_wrap=True)
         if finding.advice and finding.state != "ok":
-            screen.print(f"      {finding.advice}", style="dim")
+            lines = _filled(finding.advice, screen.width, first=6, others=6)
+            screen.print(lines, style="dim", markup=False, soft_wrap=True)
     missing = [finding.name for finding in findings if finding.state == "missing"]
     screen.print(f"\nmissing: {', '.join(missing)}" if missing else "\nnothing is missing", style="bold")
     return 1 if broken else 0
@@ -64,6 +69,18 @@ def doctor(*, json: bool = False) -> int:
 def examine() -> list[Finding]:
     """Everything that was found, area by area."""
     return [*_simulate(), *_build(), *_compare(), *_real()]
+
+
+def _filled(text: str, width: int, *, first: int, others: int) -> str:
+    """Lines of at most `width`, indented by `first` and `others` spaces; words stay whole."""
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent=" " * first,
+        subsequent_indent=" " * others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _able(findings: list[Finding], area: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as _json
 import math
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import Console, ConsoleRenderable, RenderHook
+    from rich.text import Text
+
+WIDTH = 160
+"""Columns of output that goes to no terminal, unless `COLUMNS` says otherwise; rich's 80 would leave much out of logs."""
 
 
 class Refusal(Exception):
@@ -31,8 +36,8 @@ def console(*, error: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if error else sys.stdout
-    # Without a terminal rich folds at 80 columns, which breaks tables in logs.
-    screen = Console(stderr=error, width=None if stream.isatty() else 160, highlight=False)
+    known = stream.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    screen = Console(stderr=error, width=None if known else WIDTH, highlight=False)
     screen.push_render_hook(_guard())
     return screen
 
@@ -97,31 +102,63 @@ def print_table(
     rows: Iterable[Mapping[str, Any]],
     *,
     most: int | None = None,
+    first: Sequence[str] = (),
+    all_in: str = "`--json` has all",
 ) -> None:
-    """A table on the terminal; `columns` are (key, heading) pairs, numbers stand to the right."""
+    """A table on the terminal; `columns` are (key, heading) pairs, numbers are aligned to the right.
+
+    Where the terminal is too narrow for all columns, those in `first` are kept, the most important before the others; a line
+    below says which were left out, and where they are: `all_in`.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
+    from .tables import is_prose, layout, shortened
+
+    screen = console()
     listed = list(rows)
     shown = listed if most is None else listed[:most]
+    texts = {key: [_text_of(row.get(key)) for row in shown] for key, _ in columns}
+    plain = {key: [text.plain for text in column] for key, column in texts.items()}
+    chosen = layout(columns, plain, screen.width, first=first)
     table = Table(
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
         box=box.SIMPLE_HEAD,
+        show_edge=False,
         pad_edge=False,
+        padding=(0, 1, 0, 0),
         show_header=any(heading for _, heading in columns),
     )
-    for key, heading in columns:
+    for key in chosen.columns:
         numeric = bool(shown) and all(isinstance(row.get(key), int | float | None) for row in shown)
-        table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
-    for row in shown:
-        values = [row.get(key) for key, _ in columns]
-        table.add_row(*(value if isinstance(value, Text) else Text(cell(value)) for value in values))
-    console().print(table)
+        table.add_column(
+            Text(chosen.headings[key]),
+            justify="right" if numeric else "left",
+            width=chosen.widths[key],
+            no_wrap=not is_prose(plain[key]),
+            overflow="fold",
+        )
+        if max(map(len, plain[key]), default=0) > chosen.widths[key] and not is_prose(plain[key]):
+            texts[key] = [Text(shortened(text.plain, chosen.widths[key])) for text in texts[key]]
+    for number_ in range(len(shown)):
+        table.add_row(*(texts[key][number_] for key in chosen.columns))
+    screen.print()
+    if title:
+        screen.print(Text(title, style="bold"))
+    screen.print(table)
     if len(listed) > len(shown):
-        console().print(f"… and {len(listed) - len(shown)} more", style="dim")
+        screen.print(f"… and {len(listed) - len(shown)} more", style="dim")
+    if chosen.left_out:
+        headings = dict(columns)
+        names = ", ".join(headings[key] or key for key in chosen.left_out)
+        screen.print(Text(f"Not shown at this width: {names}. {all_in}.", style="dim"))
+
+
+def _text_of(value: Any) -> Text:
+    """A cell as it is printed."""
+    from rich.text import Text
+
+    return value if isinstance(value, Text) else Text(cell(value))
 
 
 def cell(value: Any) -> str:
@@ -147,18 +184,23 @@ def range_text(parameter: Mapping[str, Any]) -> str:
     if parameter["range"] is None:
         return "–"
     low, high = parameter["range"]
-    return f"{cell(low)} … {cell(high)}"
+    return f"{exact(low)} … {exact(high)}"
 
 
-def number(value: float) -> str:
-    """Four significant digits, without a tail of zeros."""
+def exact(value: Any) -> str:
+    """A value that somebody chose: all its digits."""
+    return f"{value:.12g}" if isinstance(value, float) else cell(value)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """So many significant digits, without a tail of zeros; whole numbers keep all digits before the point."""
     if not math.isfinite(value):
         return "–"
     if value == 0:
         return "0"
     if abs(value) >= 1e6 or abs(value) < 1e-4:
-        return f"{value:.3e}"
-    decimals = max(3 - math.floor(math.log10(abs(value))), 0)
+        return f"{value:.{digits - 1}e}"
+    decimals = max(digits - 1 - math.floor(math.log10(abs(value))), 0)
     text = f"{value:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

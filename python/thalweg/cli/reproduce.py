@@ -22,6 +22,12 @@ STYLES = {
 }
 """Sign and colour of a verdict."""
 
+NARROW = 110
+"""Of a table of claims that is narrower only the signs of the verdicts are shown."""
+
+JUDGED = 4
+"""Significant digits of a number that is held against a claim."""
+
 
 def reproduce(
     paper: str,
@@ -187,37 +193,37 @@ def _print_rows(table: Any) -> None:
     from ..report.columns import heading_of, with_intervals
 
     rows = with_intervals(list(table.rows()), lambda value: "–" if value is None else number(value))
-    print_table(table.title, [(name, heading_of(name)) for name in rows[0]], rows)
+    print_table(
+        table.title, [(name, heading_of(name)) for name in rows[0]], rows, all_in="The report has all"
+    )
 
 
 def _print_claims(done: Any) -> None:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     screen = console()
-    table = Table(
-        title=done.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
-    )
-    table.add_column("claim", no_wrap=True)
-    table.add_column("statement", ratio=5)
-    table.add_column("paper", ratio=3)
-    table.add_column("measured", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    for claim in done.claims:
-        statement = Text(claim["statement"])
-        if claim.get("fitted"):
-            statement.append(" (fitted)", style="dim")
-        if claim.get("reason"):
-            statement.append(f"\n{claim['reason']}", style="dim")
-        table.add_row(
-            Text(claim["id"]),
-            statement,
-            Text(str(claim["expected"])),
-            _measured(claim),
-            _verdict(claim["verdict"]),
-        )
-    screen.print(table)
+    columns = [
+        ("claim", "claim"),
+        ("statement", "statement"),
+        ("paper", "paper"),
+        ("measured", "measured"),
+        ("verdict", "verdict"),
+    ]
+    # the line below the table says what the signs mean
+    narrow = screen.width < NARROW
+    rows = [
+        {
+            "claim": claim["id"],
+            "statement": _statement(claim),
+            "paper": str(claim["expected"]),
+            "measured": _measured(claim),
+            "verdict": _sign(claim["verdict"]) if narrow else _verdict(claim["verdict"]),
+        }
+        for claim in done.claims
+    ]
+    if narrow:
+        columns[-1] = ("verdict", "")
+    print_table(done.title, columns, rows, first=("claim", "verdict", "measured", "paper"))
     counts = done.counts()
     line = Text("  ").join(
         _verdict(verdict).append(f" {count}") for verdict, count in counts.items() if count
@@ -227,47 +233,53 @@ def _print_claims(done: Any) -> None:
 
 def _print_worlds(done: Any) -> None:
     """Paper, simulation, emulation."""
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        title=f"{done.title}: simulated and emulated",
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    table.add_column("claim", no_wrap=True)
-    table.add_column("statement", ratio=5)
-    table.add_column("paper", ratio=3)
-    for world in ("simulated", "emulated"):
-        table.add_column(world, no_wrap=True)
-    table.add_column("valid runs", justify="right", no_wrap=True)
-    for claim in done.claims:
-        statement = Text(claim["statement"])
-        if claim.get("reason"):
-            statement.append(f"\n{claim['reason']}", style="dim")
-        worlds = (claim["simulated"], claim)
-        table.add_row(
-            Text(claim["id"]),
-            statement,
-            Text(str(claim["expected"])),
-            *(
-                Text("–") if one is None else _measured(one).append_text(_sign(one["verdict"]))
-                for one in worlds
-            ),
-            Text(f"{claim['valid_runs']} of {claim['all_runs']}"),
-        )
-    console().print(table)
+    rows = [
+        {
+            "claim": claim["id"],
+            "statement": _statement(claim),
+            "paper": str(claim["expected"]),
+            **{
+                world: Text("–")
+                if one is None
+                else _measured(one).append(" ").append_text(_sign(one["verdict"]))
+                for world, one in (("simulated", claim["simulated"]), ("emulated", claim))
+            },
+            "valid": f"{claim['valid_runs']} of {claim['all_runs']}",
+        }
+        for claim in done.claims
+    ]
+    columns = [
+        ("claim", "claim"),
+        ("statement", "statement"),
+        ("paper", "paper"),
+        ("simulated", "simulated"),
+        ("emulated", "emulated"),
+        ("valid", "valid runs"),
+    ]
+    first = ("claim", "emulated", "simulated", "paper", "statement")
+    print_table(f"{done.title}: simulated and emulated", columns, rows, first=first)
+
+
+def _statement(claim: dict[str, Any]) -> Text:
+    """What a claim says, whether it helped to choose a reading, and why the verdict is what it is."""
+    from rich.text import Text
+
+    statement = Text(claim["statement"])
+    if claim.get("fitted"):
+        statement.append(" (fitted)", style="dim")
+    if claim.get("reason"):
+        statement.append(f"\n{claim['reason']}", style="dim")
+    return statement
 
 
 def _sign(verdict: str) -> Text:
-    """A verdict's sign, after a number."""
+    """A verdict's sign."""
     from rich.text import Text
 
     sign, style = STYLES.get(verdict, ("–", "dim"))
-    return Text(f" {sign}", style=style)
+    return Text(sign, style=style)
 
 
 def _measured(claim: dict[str, Any]) -> Text:
@@ -275,7 +287,7 @@ def _measured(claim: dict[str, Any]) -> Text:
 
     if claim["measured"] is None:
         return Text("–")
-    text = number(claim["measured"])
+    text = number(claim["measured"], JUDGED)
     if claim.get("ci95") is not None:
         text += f" ± {number(claim['ci95'])}"
     if claim.get("unit") and claim["unit"] != "1":

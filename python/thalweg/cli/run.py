@@ -25,6 +25,9 @@ LINKS_SHOWN = 12
 FLOWS_SHOWN = 40
 NODES_SHOWN = 12
 
+JUDGED = 4
+"""Significant digits of a number that is held against a bound."""
+
 
 def run(
     scenario: Path,
@@ -133,17 +136,26 @@ def _one(
 
 def print_result(result: Result, folder: Path, note: str = "") -> None:
     """The tables that people look at first, and where the rest is."""
-    from ..report.columns import FLOWS, LINKS, NODES, rows_of
+    from ..report.columns import FIRST, FLOWS, LINKS, NODES, rows_of
 
     screen = console()
     columns, rows = rows_of(result.flows, FLOWS)
-    print_table(f"{result.heading}: flows", columns, rows, most=FLOWS_SHOWN)
+    print_table(
+        f"{result.heading}: flows",
+        columns,
+        rows,
+        most=FLOWS_SHOWN,
+        first=FIRST,
+        all_in="flows.parquet has all",
+    )
     busy = result.links.filter(result.links["sent_packets"] > 0)
     columns, rows = rows_of(busy.sort("utilisation", descending=True, nulls_last=True), LINKS)
-    print_table("Links, the fullest first", columns, rows, most=LINKS_SHOWN)
+    print_table(
+        "Links, by utilisation", columns, rows, most=LINKS_SHOWN, first=FIRST, all_in="links.parquet has all"
+    )
     if not result.nodes.is_empty():
         columns, rows = rows_of(result.nodes, NODES)
-        print_table("Nodes that know names", columns, rows, most=NODES_SHOWN)
+        print_table("Nodes", columns, rows, most=NODES_SHOWN, first=FIRST, all_in="nodes.parquet has all")
     _print_expectations(result)
     record = result.record
     simulated = "emulation" not in record
@@ -251,20 +263,16 @@ def _print_points(done: SweepResult, title: str) -> None:
     rows = points(done.summary.to_dicts(), done.keys, metrics)
     shown = [metric for metric in metrics if any(metric in row for row in rows)]
     columns = [
-        *((key, _two_lines(key)) for key in done.keys),
-        *((metric, _two_lines(heading(metric))) for metric in shown),
+        *((key, key.removeprefix("topology.")) for key in done.keys),
+        *((metric, heading(metric)) for metric in shown),
         ("n", "runs"),
     ]
     listed = [
-        {**row, **{metric: mean_text(row[metric]) for metric in shown if metric in row}} for row in rows
+        {**row, **{metric: mean_text(row[metric], 3) for metric in shown if metric in row}} for row in rows
     ]
-    print_table(f"{title}: mean ± 95 % confidence interval", columns, listed)
-
-
-def _two_lines(key: str) -> str:
-    """A heading, broken before its last word, so that it is not broken within one."""
-    subject, dot, word = key.rpartition(".")
-    return f"{subject}{dot}\n{word}" if subject else key
+    print_table(
+        f"{title}: mean ± 95 % confidence interval", columns, listed, all_in="summary.parquet has all"
+    )
 
 
 def in_unit(key: str, value: float | None) -> str:
@@ -272,4 +280,4 @@ def in_unit(key: str, value: float | None) -> str:
     from ..report.columns import unit_of
 
     unit, factor = unit_of(key)
-    return "–" if value is None else f"{number(value * factor)} {unit}".rstrip()
+    return "–" if value is None else f"{number(value * factor, JUDGED)} {unit}".rstrip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .out import Refusal, console, nearest, print_table, range_text, show_json
+from .out import Refusal, console, exact, nearest, print_table, range_text, show_json
 
 
 def schemes(name: str | None = None, /, *, json: bool = False) -> int:
@@ -37,7 +37,7 @@ def schemes(name: str | None = None, /, *, json: bool = False) -> int:
         _show(scheme)
     elif strategy:
         console().print(f"[bold]{strategy['name']}[/bold]  {strategy['title']}")
-        console().print(f'for forwarders of named data: strategy = "{strategy["name"]}" under \\[ndn]\n')
+        console().print(f'for forwarders of named data: strategy = "{strategy["name"]}" under \\[ndn]')
         _show_parameters(strategy["params"])
     return 0
 
@@ -61,7 +61,7 @@ def _list(listed: list[dict[str, Any]], strategies: list[dict[str, Any]]) -> Non
         ("documented", "documented"),
         ("sources", "sources"),
     ]
-    print_table("", columns, rows)
+    print_table("", columns, rows, first=("name", "title", "families", "transport", "documented"))
     print_table(
         "Strategies of forwarders of named data",
         [("name", "strategy"), ("title", "title"), ("params", "parameters")],
@@ -78,18 +78,23 @@ def _show(scheme: dict[str, Any]) -> None:
     screen = console()
     screen.print(f"[bold]{scheme['name']}[/bold]  {scheme['title']}")
     screen.print(
-        f"for {', '.join(scheme['families'])} networks, on {scheme['transport']}; documented: {scheme['documented']}\n"
+        f"for {', '.join(scheme['families'])} networks, on {scheme['transport']}; documented: {scheme['documented']}"
     )
     print_table("Sources", [("key", "key"), ("text", "text")], scheme["sources"])
     _show_parameters(scheme["params"])
     offered = [row for row in series() if row["offered_by"] == scheme["name"]]
     if offered:
         columns = [("name", "series"), ("unit", "unit"), ("subject", "of a"), ("definition", "what it is")]
-        print_table(f"Series, beside those of {scheme['transport']}", columns, offered)
+        print_table(
+            f"Series, beside those of {scheme['transport']}", columns, offered, first=("name", "unit")
+        )
 
 
 def _show_parameters(parameters: list[dict[str, Any]]) -> None:
-    rows = [{**parameter, "range": range_text(parameter)} for parameter in parameters]
+    rows = [
+        {**parameter, "range": range_text(parameter), "default": exact(parameter["default"])}
+        for parameter in parameters
+    ]
     columns = [
         ("name", "parameter"),
         ("kind", "kind"),
@@ -99,6 +104,6 @@ def _show_parameters(parameters: list[dict[str, Any]]) -> None:
         ("source", "from"),
     ]
     if rows:
-        print_table("Parameters", columns, rows)
+        print_table("Parameters", columns, rows, first=("name", "default", "range", "doc"))
     else:
         console().print("It has no parameters.")

@@ -22,7 +22,7 @@ FLOWS: tuple[Column, ...] = (
     ("loss_ratio", "loss (%)", 100.0),
     ("rtt_s", "RTT (ms)", 1e3),
     ("delay_s", "delay (ms)", 1e3),
-    ("delay_std_s", "its deviation (ms)", 1e3),
+    ("delay_std_s", "delay deviation (ms)", 1e3),
     ("owd_s", "one-way delay (ms)", 1e3),
     ("queueing_delay_s", "queueing (ms)", 1e3),
     ("retransmits", "resent", 1.0),
@@ -47,7 +47,7 @@ RECEIVERS: tuple[Column, ...] = (
     ("throughput_bps", "throughput (Mbit/s)", 1e-6),
     ("goodput_bps", "goodput (Mbit/s)", 1e-6),
     ("owd_s", "one-way delay (ms)", 1e3),
-    ("owd_max_s", "greatest (ms)", 1e3),
+    ("owd_max_s", "maximum (ms)", 1e3),
     ("missing", "missing", 1.0),
     ("feedback_packets", "feedback", 1.0),
     ("suppressed", "suppressed", 1.0),
@@ -67,7 +67,7 @@ LINKS: tuple[Column, ...] = (
     ("delay_s", "delay (ms)", 1e3),
     ("utilisation", "utilisation (%)", 100.0),
     ("queue_packets", "queue (packets)", 1.0),
-    ("queue_max_packets", "greatest (packets)", 1.0),
+    ("queue_max_packets", "maximum (packets)", 1.0),
     ("queue_s", "wait (ms)", 1e3),
     ("loss_ratio", "loss (%)", 100.0),
     ("drops", "drops", 1.0),
@@ -95,6 +95,14 @@ NODES: tuple[Column, ...] = (
     ("policed", "policed", 1.0),
     ("expired", "expired", 1.0),
 )
+FIRST = (
+    *("flow", "link", "node"),
+    *("direction", "utilisation", "throughput_bps", "fct_s", "scheme", "goodput_bps", "rtt_s", "loss_ratio"),
+    *("delay_s", "owd_s", "queue_packets", "drops", "queue_s", "queueing_delay_s", "retransmits"),
+    *("role", "hit_ratio", "groups", "interests_in", "data_out", "feedback_received"),
+)
+"""Columns that are kept when not all have room, the most important first; then the others in their order."""
+
 QUIET = {
     "retransmits",
     "timeouts",

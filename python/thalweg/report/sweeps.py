@@ -198,12 +198,13 @@ def _table(rows: list[Row], keys: list[str], metrics: list[str]) -> str:
     return table(columns, listed, names=keys[0] if keys else None)
 
 
-def mean_text(value: tuple[float | None, float | None]) -> str:
+def mean_text(value: tuple[float | None, float | None], digits: int = 4) -> str:
     """`0.95 ± 0.01`."""
     mean, interval = value
     if mean is None:
         return "–"
-    return number(mean) if interval is None else f"{number(mean)} ± {number(interval, 2)}"
+    shown = number(mean, digits)
+    return shown if interval is None else f"{shown} ± {number(interval, 2)}"
 
 
 def _fullest(result: Result) -> list[str]:

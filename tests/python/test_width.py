@@ -1,0 +1,252 @@
+"""What the command prints on a terminal of 80 and of 200 columns: golden files, and no word or number is broken.
+
+`UPDATE_GOLDEN=1` rewrites the golden files; read the diff.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import DATA, SMALL
+from thalweg.cli.tables import broken, layout, shortened
+
+GOLDEN = Path(__file__).parent / "golden"
+
+STREAM = """
+title    = "One stream to three receivers"
+duration = "20 s"
+warmup   = "2 s"
+
+[topology]
+kind  = "tree"
+arity = 2
+depth = 2
+link  = { rate = "2 Mbit/s", delay = "5 ms", buffer = "50 packets" }
+
+[[flows]]
+name   = "video"
+scheme = "tfmcc"
+from   = "leaf1"
+to     = ["leaf2", "leaf3", "leaf4"]
+
+[expect]
+"flow.video.throughput" = ">= 0.5 Mbit/s"
+"""
+
+SHORT = SMALL.replace('title    = "One Reno flow"', 'title    = "Short flows beside one long flow"').replace(
+    "[record]",
+    """[[flows]]
+name     = "a-flow-with-a-long-name"
+scheme   = "cubic"
+size     = "100 kB"
+count    = 3
+
+[record]""",
+)
+
+SWEEP = (
+    SMALL
+    + """
+[sweep]
+"topology.bottleneck.buffer" = ["0.5 bdp", "2 bdp"]
+"flows.reno.scheme" = ["reno", "cubic"]
+"""
+)
+
+FILES = {"tcp": SMALL, "stream": STREAM, "ndn": DATA, "short": SHORT, "sweep": SWEEP}
+
+COMMANDS = {
+    "run-tcp": ["run", "tcp.toml"],
+    "run-set": ["run", "tcp.toml", "--set", "topology.bottleneck.buffer=0.2 bdp"],
+    "run-stream": ["run", "stream.toml"],
+    "run-ndn": ["run", "ndn.toml"],
+    "run-short-flows": ["run", "short.toml"],
+    "sweep": ["run", "sweep.toml", "--runs", "2", "--jobs", "1"],
+    "compare": ["compare", "out/tcp/seed=3", "out/tcp/bottleneck.buffer=0.2bdp,seed=3"],
+    "check": ["check", "tcp.toml"],
+    "doctor": ["doctor"],
+    "scheme": ["schemes", "aimd"],
+    "metric": ["metrics", "throughput_bps"],
+    "reproduce": ["reproduce", "mca", "--figure", "figure-8", "--quick", "--jobs", "1"],
+}
+"""Commands with a golden file; they are run one after the other in one folder."""
+
+LONG = {"schemes": ["schemes"], "metrics": ["metrics"]}
+"""Commands whose output changes with the catalogue, and has no golden file."""
+
+PROGRAM = """
+import json, sys
+from thalweg.cli import call, doctor
+from thalweg.result import Result
+
+# what a machine and its clock decide
+of = Result.of
+Result.of = classmethod(lambda cls, plan, native, wall_s, cpu_s: of(plan, native, 0.5, 0.5))
+area = "real kernels and networks"
+doctor.examine = lambda: [
+    doctor.Finding("simulate, draw, report", "Python", "ok", "3.11.7 on Linux 6.1, x86_64", needed=True),
+    doctor.Finding(area, "kernel TCP", "ok", "reno, cubic, bbr, dctcp, vegas, westwood, illinois, bic; default cubic"),
+    doctor.Finding(
+        area, "namespaces", "missing", "unshare: unshare failed: Operation not permitted",
+        "Emulation builds its network in namespaces of its own: allow unprivileged user namespaces, or be root."
+    ),
+]
+for name, words in json.loads(sys.argv[1]).items():
+    print(f"@@@ {name}", flush=True)
+    code = call(words)
+    print(f"exit code {code}", flush=True)
+"""
+
+
+def printed(commands: dict[str, list[str]], folder: Path, width: int) -> dict[str, str]:
+    """What commands print on a terminal of this width."""
+    for name, text in FILES.items():
+        (folder / f"{name}.toml").write_text(text, encoding="utf-8")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR")}
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, json.dumps(commands)],
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env={**environment, "TERM": "xterm"},
+    ) as program:
+        os.close(theirs)
+        pieces = []
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            pieces.append(piece)
+        assert program.stderr is not None
+        complaints = program.stderr.read().decode()
+    os.close(ours)
+    assert program.returncode == 0, complaints
+    text = re.sub(r"\x1b\[[0-9;]*m", "", b"".join(pieces).decode().replace("\r\n", "\n"))
+    text = re.sub(r"(\d runs) in \d+ s", r"\1 in 1 s", text)
+    parts = re.split(r"^@@@ (.+)\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, str]]:
+    """What all commands print, by width. The widest breaks nothing."""
+    return {
+        width: printed(COMMANDS | LONG, tmp_path_factory.mktemp(f"width-{width}"), width)
+        for width in (80, 200, 1000)
+    }
+
+
+@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_is_printed_is_that_of_the_golden_file(
+    name: str, width: int, shown: dict[int, dict[str, str]]
+) -> None:
+    file = GOLDEN / f"{name}.{width}.txt"
+    text = "".join(f"{line.rstrip()}\n" for line in shown[width][name].splitlines())
+    if os.environ.get("UPDATE_GOLDEN"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8")
+
+
+def words_of(text: str) -> set[str]:
+    """Words, names and numbers, apart at dots, slashes and commas, after which headings may be broken."""
+    text = re.sub(
+        r"^Not shown at this width: .*?(?:`--json`|report|parquet)\s+has\s+all\.$",
+        "",
+        text,
+        flags=re.M | re.S,
+    )
+    return set(re.findall(r"[^\s./,─]+", text))
+
+
+@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("name", [*COMMANDS, *LONG])
+def test_no_line_is_too_long_and_no_word_is_broken(
+    name: str, width: int, shown: dict[int, dict[str, str]]
+) -> None:
+    text = shown[width][name]
+    if name != "check":  # whose lines stay whole, for the terminal to wrap
+        tables = [line for line in text.splitlines() if not line.startswith(("Results: ", "Page of them: "))]
+        assert max(map(len, tables)) <= width
+    assert words_of(text) <= words_of(shown[1000][name])
+
+
+def test_the_number_of_columns_may_be_said_where_there_is_no_terminal(tmp_path: Path) -> None:
+    for said, width in ((None, 160), ("72", 72)):
+        environment: dict[str, Any] = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+        if said:
+            environment["COLUMNS"] = said
+        words = [sys.executable, "-m", "thalweg", "schemes", "cubic"]
+        done = subprocess.run(
+            words, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path
+        )
+        longest = max(map(len, done.stdout.splitlines()))
+        assert width - 20 < longest <= width
+
+
+def test_the_least_important_columns_are_left_out_first() -> None:
+    columns = [("name", "name"), ("a", "first"), ("b", "second"), ("c", "third")]
+    cells = {"name": ["x" * 8], "a": ["1" * 6], "b": ["2" * 6], "c": ["3" * 6]}
+    assert layout(columns, cells, 80, first=("name", "c")).left_out == []
+    assert layout(columns, cells, 25, first=("name", "c")).columns == ["name", "a", "c"]
+    assert layout(columns, cells, 20, first=("name", "c")).columns == ["name", "c"]
+    assert layout(columns, cells, 20, first=("name", "c")).left_out == ["a", "b"]
+
+
+def test_prose_is_broken_and_names_are_not() -> None:
+    cells = {
+        "name": ["a-long-name-that-stays-whole"],
+        "text": ["words that can be put on several lines, as here"],
+    }
+    found = layout([("name", "name"), ("text", "text")], cells, 60)
+    assert found.widths == {"name": 28, "text": 30}
+
+
+def test_names_are_shortened_in_the_middle_only_where_they_exceed_the_whole_width() -> None:
+    assert shortened("bottleneck", 10) == "bottleneck"
+    assert shortened("left-and-a-long-way-right", 11) == "left-…right"
+    found = layout([("name", "name"), ("n", "n")], {"name": ["x" * 50], "n": ["1"]}, 40)
+    assert (found.columns, found.widths, found.left_out) == (["name"], {"name": 40}, ["n"])
+
+
+@pytest.mark.parametrize(
+    ("heading", "width", "lines"),
+    [
+        ("throughput (Mbit/s)", 19, ["throughput (Mbit/s)"]),
+        ("throughput (Mbit/s)", 12, ["throughput", "(Mbit/s)"]),
+        ("link.bottleneck.utilisation (%)", 16, ["link.bottleneck.", "utilisation (%)"]),
+        ("out/buffers/seed=1", 12, ["out/buffers/", "seed=1"]),
+        ("buffer=0.25bdp,seed=1", 16, ["buffer=0.25bdp,", "seed=1"]),
+    ],
+)
+def test_headings_are_broken_between_words(heading: str, width: int, lines: list[str]) -> None:
+    assert broken(heading, width).split("\n") == lines
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(19.9942, "20"), (0.98765, "0.988"), (12345.6, "12346"), (0.000123456, "0.000123"), (2.5e9, "2.50e+09")],
+)
+def test_numbers_on_a_terminal_have_three_significant_digits(value: float, text: str) -> None:
+    from thalweg.cli.out import number
+
+    assert number(value) == text
