@@ -23,6 +23,17 @@ pub enum Standing {
     Failed(String),
 }
 
+/// Who may be waited for without data: patience does not run while somebody else is the cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// Nobody: there is something to deliver.
+    Nobody,
+    /// This end: its program writes nothing, or takes nothing.
+    Here,
+    /// Perhaps the other end, as far as it is trusted: its program may write nothing, or take nothing.
+    There,
+}
+
 /// The most bytes of a word.
 pub const LONGEST_WORD: usize = 1024;
 
@@ -50,6 +61,16 @@ pub trait Payload: Send {
 
     /// A receiver said something.
     fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]);
+
+    /// What receivers have taken so far, in any unit that grows: patience counts from when it last grew. `None` where that is not known.
+    fn moved(&self) -> Option<u64> {
+        None
+    }
+
+    /// Who may be waited for though nothing moves.
+    fn waits(&self) -> Waits {
+        Waits::Nobody
+    }
 
     /// The rate beyond which it gives nothing, headers included.
     fn limit(&self) -> Rate {
@@ -85,6 +106,16 @@ pub trait Sink: Send {
     /// The sender said goodbye, or has not been heard for too long: what is there is all that comes.
     fn on_end(&mut self, _now: Time) {}
 
+    /// What has come that is new, in any unit that grows: patience counts from when it last grew. `None` where that is not known.
+    fn moved(&self) -> Option<u64> {
+        None
+    }
+
+    /// Who may be waited for though nothing moves.
+    fn waits(&self) -> Waits {
+        Waits::Nobody
+    }
+
     /// How it stands.
     fn standing(&self) -> Standing;
 }
@@ -108,6 +139,16 @@ pub trait ByteSource: Send {
 
     /// The receiver said something.
     fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]);
+
+    /// What receivers have taken so far, in any unit that grows: patience counts from when it last grew. `None` where that is not known.
+    fn moved(&self) -> Option<u64> {
+        None
+    }
+
+    /// Who may be waited for though nothing moves.
+    fn waits(&self) -> Waits {
+        Waits::Nobody
+    }
 
     /// The rate beyond which it gives nothing, headers included.
     fn limit(&self) -> Rate {
@@ -144,6 +185,16 @@ pub trait ByteSink: Send {
 
     /// The sender said goodbye, or has not been heard for too long.
     fn on_end(&mut self, _now: Time) {}
+
+    /// What has come that is new, in any unit that grows: patience counts from when it last grew. `None` where that is not known.
+    fn moved(&self) -> Option<u64> {
+        None
+    }
+
+    /// Who may be waited for though nothing moves.
+    fn waits(&self) -> Waits {
+        Waits::Nobody
+    }
 
     /// How it stands.
     fn standing(&self) -> Standing;

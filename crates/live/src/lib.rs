@@ -25,6 +25,7 @@ mod send;
 mod session;
 mod settings;
 mod start;
+mod still;
 mod tapped;
 #[cfg(test)]
 mod testing;

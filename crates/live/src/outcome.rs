@@ -28,6 +28,8 @@ pub enum End {
     Unanswered,
     /// The other end fell silent for too long.
     Silent,
+    /// The other end said that it lives, and no data were delivered for too long.
+    Quiet,
     /// Something failed here; a sentence for people.
     Failed(String),
 }

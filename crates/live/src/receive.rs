@@ -8,7 +8,7 @@ use stack::{stream, tcp};
 use units::Time;
 use wire::stream::{Data, Envelope, Offer, Order, Reason, Role, Segment, Transport, Word};
 
-use crate::content::{LONGEST_WORD, Standing};
+use crate::content::{LONGEST_WORD, Standing, Waits};
 use crate::machine::{FLOW, Machine, SENDER, receiver};
 use crate::send::{entry, size_is_right, stream_config, stream_setup, tcp_config, transport};
 use crate::session::{At, Mouth, Opened, Work, run};
@@ -351,6 +351,33 @@ impl Work for Receiving<'_> {
 
     fn total(&self) -> Option<u64> {
         None
+    }
+
+    fn moved(&self) -> Option<u64> {
+        match &self.agreed {
+            Some((_, Store::Paced(sink))) => sink.moved(),
+            Some((_, Store::Windowed(sink))) => sink.moved(),
+            None => Some(0),
+        }
+    }
+
+    fn waits(&self) -> Waits {
+        match &self.agreed {
+            Some((_, Store::Paced(sink))) => sink.waits(),
+            Some((_, Store::Windowed(sink))) => sink.waits(),
+            None => Waits::Nobody,
+        }
+    }
+
+    fn forget(&mut self, now: Time) {
+        if self.moved() == Some(0) {
+            match &mut self.agreed {
+                Some((_, Store::Paced(sink))) => sink.on_end(now),
+                Some((_, Store::Windowed(sink))) => sink.on_end(now),
+                None => {}
+            }
+            self.agreed = None;
+        }
     }
 
     fn close(&mut self, stats: &mut Stats, now: Time) {

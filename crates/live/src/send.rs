@@ -8,7 +8,7 @@ use stack::{stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 use wire::stream::{DATA, Envelope, FEEDBACK, Offer, Order, Reason, Role, SEGMENT, Transport, Word};
 
-use crate::content::Standing;
+use crate::content::{Standing, Waits};
 use crate::machine::{FLOW, Machine, SENDER, receiver};
 use crate::session::{At, Mouth, Opened, Work, run};
 use crate::start::with_initial_rate;
@@ -483,6 +483,24 @@ impl Work for Sending {
             Cargo::Paced(_) => self.sent,
             Cargo::Windowed(_) => self.given,
         })
+    }
+
+    fn moved(&self) -> Option<u64> {
+        match &self.cargo {
+            Cargo::Paced(payload) => payload.moved(),
+            Cargo::Windowed(source) => source.moved(),
+        }
+    }
+
+    fn waits(&self) -> Waits {
+        match &self.cargo {
+            // its content is being measured, which begins with its first byte
+            _ if self.awaited.is_some() => Waits::Here,
+            // the receiver has not said that it is ready
+            _ if self.machine.is_none() => Waits::Nobody,
+            Cargo::Paced(payload) => payload.waits(),
+            Cargo::Windowed(source) => source.waits(),
+        }
     }
 
     fn close(&mut self, stats: &mut Stats, _now: Time) {

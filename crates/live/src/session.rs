@@ -7,13 +7,16 @@ use contract::Ecn;
 use units::{Duration, Time};
 use wire::stream::{Datagram, Offer, Order, Reason, Role, Word};
 
-use crate::content::Standing;
+use crate::content::{Standing, Waits};
 use crate::ear::Ear;
 use crate::line::Line;
 use crate::meeting::{Caller, Door, Heard, Knock, Place};
+use crate::still::Still;
 use crate::trains::Trains;
 use crate::turns::{Turns, drive};
 use crate::{Control, End, Limits, Meet, Outcome, Outer, Phase, Progress, Secret, Settings, Stats};
+
+mod quiet;
 
 /// The number of the one receiver of a session for two.
 const ONLY: u32 = 1;
@@ -81,6 +84,19 @@ pub(crate) trait Work {
     fn reason(&self) -> Reason {
         Reason::Storage
     }
+
+    /// What has been delivered, in any unit that grows; `None` where patience is not to count it.
+    fn moved(&self) -> Option<u64> {
+        None
+    }
+
+    /// Who may be waited for though nothing is delivered.
+    fn waits(&self) -> Waits {
+        Waits::Nobody
+    }
+
+    /// The session was given up before anything came of it: another end may offer something else.
+    fn forget(&mut self, _now: Time) {}
 
     /// How many packets or bytes the flow had, where it has ended.
     fn total(&self) -> Option<u64>;
@@ -182,6 +198,7 @@ pub(crate) fn run<O: Outer, W: Work>(
         open: None,
         began_at: now,
         glance_at: now,
+        still: Still::new(now),
         asked: 0,
         mode: None,
     };
@@ -214,6 +231,8 @@ struct Session<'a, O, W> {
     open: Option<Open>,
     began_at: Time,
     glance_at: Time,
+    /// For how long nothing has been delivered.
+    still: Still,
     /// Changes of mode that were asked for here and taken.
     asked: u32,
     /// The mode that was asked for last, here or at the other end.
@@ -376,7 +395,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
 
     /// Something came for one who listens.
     fn on_knock(&mut self, bytes: &[u8], from: SocketAddr, now: Time) -> Option<End> {
-        let busy = self.open.as_ref().is_some_and(|open| !open.silent);
+        let busy = self.open.as_ref().is_some_and(|open| !open.silent) && !self.is_quiet();
         match self.door.on_knock(bytes, from, now, self.outer, &mut self.stats) {
             Knock::Nothing => {}
             Knock::Hello(hello) if [W::ROLE, Role::Outpost].contains(&hello.role) => {
@@ -386,6 +405,9 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
                 self.door.refuse(&hello, from, Reason::Busy, self.outer, &mut self.stats);
             }
             Knock::Hello(hello) => {
+                if self.open.is_some() && !self.door.knows(hello.caller) {
+                    self.drop_quiet(now);
+                }
                 let alone = Place { peer: ONLY, group: None };
                 let (line, welcome) =
                     self.door.admit(&hello, from, now, alone, self.work.offer(), self.outer);
@@ -500,6 +522,10 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
         if now >= open.line.heard_at + self.limits.patience {
             return Some(End::Silent);
         }
+        if self.has_lost_patience(now) {
+            return None;
+        }
+        let open = self.open.as_mut()?;
         if let Some(ear) = &open.ear {
             if ear.deaf(now, self.limits.patience) {
                 open.line.order(Order::Close(Reason::Stopped), now);

@@ -138,5 +138,6 @@ pub enum Store {
     Windowed(Box<dyn ByteSink>),
 }
 
-/// Asked once, when the first offer has come: where to put it, or why not, in a sentence for people.
+/// Asked when the first offer has come: where to put it, or why not, in a sentence for people. Asked again for another offer where nothing
+/// came of the one before.
 pub type Accept<'a> = &'a mut dyn FnMut(&Offer) -> Result<Store, String>;

@@ -107,14 +107,11 @@ impl Transfer {
             };
             settings.caller = me.map(|me| me.number);
             let mut socket = tap(socket, file)?;
-            let mut into = Some(destination(&told, me)?);
             let window = settings.limits.window;
-            let mut accept = |offer: &live::Offer| match into.take() {
-                Some(into) => {
-                    let _ = self.scheme.set(offer.scheme.clone());
-                    keep(offer, into, window, tally)
-                }
-                None => Err("one thing was received already".to_owned()),
+            let mut accept = |offer: &live::Offer| {
+                let into = destination(&told, me)?;
+                let _ = self.scheme.set(offer.scheme.clone());
+                keep(offer, into, window, tally)
             };
             let outcome = live::receive(&settings, &mut accept, &mut socket, control);
             Ok(Remains::Over(Box::new(outcome), Vec::new(), socket.finish()))
@@ -259,6 +256,7 @@ fn ended(end: &End) -> (&'static str, Option<String>) {
         End::Refused(reason) => ("refused", Some(reason.words().to_owned())),
         End::Unanswered => ("unanswered", None),
         End::Silent => ("silent", None),
+        End::Quiet => ("quiet", None),
         End::Failed(why) => ("failed", Some(why.clone())),
     }
 }

@@ -13,7 +13,7 @@ use wire::stream::Reason;
 
 use super::words::Word;
 use super::{FileStore, Kind, Layout, Manifest, Tally};
-use crate::content::{ByteSource, Standing};
+use crate::content::{ByteSource, Standing, Waits};
 
 /// The sending side.
 pub struct Bytes {
@@ -22,6 +22,8 @@ pub struct Bytes {
     /// How much the receiver had when the session began; none before it said so.
     base: Option<u64>,
     whole: bool,
+    /// Bytes that were acknowledged, over all sessions.
+    acknowledged: u64,
     failed: Option<String>,
     /// It failed because the receiver needs what is no longer kept.
     gone: bool,
@@ -62,7 +64,7 @@ impl Bytes {
     pub fn of_file(store: FileStore, manifest: &Manifest, tally: Arc<Tally>) -> Self {
         let length = manifest.layout.length.unwrap_or(0);
         let from = From::File { store, length, id: manifest.id };
-        Self { from, tally, base: None, whole: false, failed: None, gone: false }
+        Self { from, tally, base: None, whole: false, acknowledged: 0, failed: None, gone: false }
     }
 
     /// What a program writes, read by a thread; says what it is. `id` is a number by chance.
@@ -100,7 +102,7 @@ impl Bytes {
             report_every: super::store::REPORT_EVERY,
         };
         let from = From::Pipe { shared, id };
-        (Self { from, tally, base: None, whole: false, failed: None, gone: false }, manifest)
+        (Self { from, tally, base: None, whole: false, acknowledged: 0, failed: None, gone: false }, manifest)
     }
 
     fn id(&self) -> u64 {
@@ -113,6 +115,12 @@ impl Bytes {
 impl Shared {
     fn ring(&self) -> MutexGuard<'_, Ring> {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All that was read has been acknowledged, and there may be more.
+    fn is_drained(&self) -> bool {
+        let ring = self.ring();
+        ring.bytes.is_empty() && !ring.ended
     }
 
     fn read_all(&self, from: &mut dyn Read) {
@@ -201,6 +209,7 @@ impl ByteSource for Bytes {
     fn on_acknowledged(&mut self, offset: u64) {
         let at = self.base.unwrap_or(0) + offset;
         self.tally.set_done(at);
+        self.acknowledged = self.acknowledged.max(at);
         if let From::Pipe { shared, .. } = &self.from {
             let mut ring = shared.ring();
             let gone = usize::try_from(at.saturating_sub(ring.first)).unwrap_or(0).min(ring.bytes.len());
@@ -245,6 +254,19 @@ impl ByteSource for Bytes {
                 self.failed.get_or_insert(format!("the receiver could not take it: {why}"));
             }
             _ => {}
+        }
+    }
+
+    fn moved(&self) -> Option<u64> {
+        Some(self.acknowledged + u64::from(self.base.is_some()))
+    }
+
+    fn waits(&self) -> Waits {
+        match &self.from {
+            // the program writes nothing
+            From::Pipe { shared, .. } if self.base.is_some() && shared.is_drained() => Waits::Here,
+            _ if self.acknowledged > 0 => Waits::There,
+            _ => Waits::Nobody,
         }
     }
 

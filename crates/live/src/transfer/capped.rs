@@ -5,7 +5,7 @@ use units::{Bytes, Duration, Rate, Time};
 use wire::stream::Reason;
 
 use crate::Pace;
-use crate::content::{ByteSource, Payload, Standing};
+use crate::content::{ByteSource, Payload, Standing, Waits};
 
 /// At most so many bytes are sent at once after a pause.
 const BURST: Duration = Duration::from_millis(2);
@@ -54,6 +54,14 @@ impl Payload for Capped<Box<dyn Payload>> {
         self.inner.pace(now)
     }
 
+    fn moved(&self) -> Option<u64> {
+        self.inner.moved()
+    }
+
+    fn waits(&self) -> Waits {
+        self.inner.waits()
+    }
+
     fn limit(&self) -> Rate {
         self.rate
     }
@@ -96,6 +104,14 @@ impl ByteSource for Capped<Box<dyn ByteSource>> {
 
     fn end(&self) -> Option<u64> {
         self.inner.end()
+    }
+
+    fn moved(&self) -> Option<u64> {
+        self.inner.moved()
+    }
+
+    fn waits(&self) -> Waits {
+        self.inner.waits()
     }
 
     fn limit(&self) -> Rate {

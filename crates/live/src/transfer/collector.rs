@@ -18,7 +18,7 @@ use super::refusal::Refusal;
 use super::tally::Received;
 use super::words::{self, Content, Lack, MOST_LACKS, Report, Word};
 use super::{Kind, Manifest, Tally, TransferError};
-use crate::content::{LONGEST_WORD, Sink, Standing};
+use crate::content::{LONGEST_WORD, Sink, Standing, Waits};
 
 /// Where what is received goes.
 pub enum Into {
@@ -44,6 +44,8 @@ pub struct Collector {
     work: Option<Box<Work>>,
     standing: Standing,
     refusal: Option<Refusal>,
+    /// Symbols that came and were of use.
+    useful: u64,
     /// The highest number of a packet seen.
     seen: u64,
     spoke_at: Option<Time>,
@@ -102,6 +104,7 @@ impl Collector {
             work: None,
             standing: Standing::Going,
             refusal: None,
+            useful: 0,
             seen: 0,
             spoke_at: None,
             looked_at: Time::ZERO,
@@ -428,6 +431,7 @@ impl Sink for Collector {
             Some(Content::Announce(manifest)) => self.on_announce(manifest),
             Some(Content::Symbol { block, number, bytes }) => match &mut self.work {
                 Some(work) => work.on_symbol(block, number, bytes, &self.tally).map(|what| {
+                    self.useful += u64::from(matches!(what, Received::Useful));
                     self.tally.count_received(what);
                 }),
                 None => {
@@ -475,6 +479,20 @@ impl Sink for Collector {
             Out::File(_) | Out::There(..) => Time::ZERO,
         };
         if self.urgent { Time::ZERO } else { report.min(behind) }
+    }
+
+    fn moved(&self) -> Option<u64> {
+        Some(self.useful)
+    }
+
+    fn waits(&self) -> Waits {
+        match &self.work {
+            // its own program takes nothing, or what an earlier attempt left is being hashed
+            Some(work) if matches!(&work.out, Out::Pipe { outflow, .. } if outflow.is_full()) => Waits::Here,
+            Some(work) if work.is_behind() => Waits::Here,
+            Some(work) if work.is_stream() && work.manifest.hash.is_none() => Waits::There,
+            _ => Waits::Nobody,
+        }
     }
 
     fn standing(&self) -> Standing {

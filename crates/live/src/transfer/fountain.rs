@@ -17,7 +17,7 @@ use super::bytes::megabytes;
 use super::tally::Sent;
 use super::words::{self, Report, SYMBOL_HEADER, Word};
 use super::{Kind, Manifest, Store, Tally};
-use crate::content::{Payload, Standing};
+use crate::content::{Payload, Standing, Waits};
 
 /// Whom a fountain waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub struct Fountain {
     failed: Option<String>,
     /// Blocks below are not kept any more.
     released: u32,
+    /// How often a receiver said that it has more than before.
+    moved: u64,
     /// Somebody needs one of those.
     gone: bool,
 }
@@ -70,6 +72,8 @@ struct Peer {
     report: Option<Report>,
     whole: bool,
     failed: Option<String>,
+    /// The most symbols that it said it has, since it joined.
+    had: u64,
 }
 
 /// A block of which symbols may be wanted.
@@ -128,6 +132,7 @@ impl Fountain {
             seq: 0,
             failed: None,
             released: 0,
+            moved: 0,
             gone: false,
         }
     }
@@ -349,10 +354,23 @@ impl Fountain {
                 self.wanted.insert(block);
             }
         }
+        let had = self.symbols_of(&report);
         if let Some(peer) = self.peers.get_mut(&from) {
+            self.moved += u64::from(had > peer.had);
+            peer.had = peer.had.max(had);
             peer.report = Some(report);
         }
         self.settle();
+    }
+
+    /// How many symbols a receiver has, as far as its report tells.
+    fn symbols_of(&self, report: &Report) -> u64 {
+        let block = u64::from(self.manifest.layout.block_symbols);
+        let open = report
+            .lacks
+            .iter()
+            .map(|lack| u64::from(lack.blocks) * block.saturating_sub(u64::from(lack.symbols)));
+        open.fold(u64::from(report.complete) * block, u64::saturating_add)
     }
 
     /// Takes note of what everybody has.
@@ -461,6 +479,19 @@ impl Payload for Fountain {
             }
             _ => {}
         }
+    }
+
+    fn moved(&self) -> Option<u64> {
+        Some(self.moved)
+    }
+
+    fn waits(&self) -> Waits {
+        // more receivers are waited for, or the program
+        let all_sent = self.manifest.kind == Kind::Stream && self.manifest.hash.is_none();
+        if !self.begun || (all_sent && self.wanted.is_empty() && self.doubtful.is_empty()) {
+            return Waits::Here;
+        }
+        if self.moved > 0 { Waits::There } else { Waits::Nobody }
     }
 
     fn standing(&self) -> Standing {

@@ -60,6 +60,11 @@ impl Outflow {
         Ok(self.state.waiting.load(Ordering::Acquire) < self.most)
     }
 
+    /// Whether the program takes nothing now.
+    pub(super) fn is_full(&self) -> bool {
+        self.state.waiting.load(Ordering::Acquire) >= self.most
+    }
+
     /// Gives a piece, for which there is room.
     pub(super) fn give(&mut self, bytes: Vec<u8>) {
         self.state.waiting.fetch_add(1, Ordering::AcqRel);

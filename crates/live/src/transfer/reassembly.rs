@@ -14,7 +14,7 @@ use super::partial::{Found, Partial};
 use super::refusal::Refusal;
 use super::words::Word;
 use super::{Kind, Layout, Manifest, Tally, TransferError};
-use crate::content::{ByteSink, LONGEST_WORD, Standing};
+use crate::content::{ByteSink, LONGEST_WORD, Standing, Waits};
 
 /// The receiving side.
 pub struct Reassembly {
@@ -30,6 +30,8 @@ pub struct Reassembly {
     /// So many bytes of the ring are there without a hole.
     contiguous: u64,
     most: usize,
+    /// Bytes of the stream that have come without a hole.
+    came: u64,
     /// Payload given out, and how much of it has been hashed.
     given: u64,
     hashed: u64,
@@ -122,6 +124,7 @@ impl Reassembly {
             ring: VecDeque::new(),
             contiguous: 0,
             most: 2 * window as usize,
+            came: 0,
             given: base,
             hashed: 0,
             hasher: blake3::Hasher::new(),
@@ -336,6 +339,7 @@ impl ByteSink for Reassembly {
         if self.standing != Standing::Going {
             return;
         }
+        self.came = self.came.max(self.base + offset);
         let there = (self.base + offset).saturating_sub(self.taken).min(self.ring.len() as u64);
         self.contiguous = self.contiguous.max(there);
         if self.contiguous >= AT_ONCE as u64
@@ -380,6 +384,20 @@ impl ByteSink for Reassembly {
             } else {
                 SAID_AGAIN
             }
+    }
+
+    fn moved(&self) -> Option<u64> {
+        Some(self.came)
+    }
+
+    fn waits(&self) -> Waits {
+        match &self.out {
+            Out::Pipe(outflow) if outflow.is_full() => Waits::Here,
+            // what an earlier attempt left is being hashed
+            Out::File { .. } if self.hashed < self.given => Waits::Here,
+            _ if self.manifest.kind == Kind::Stream && self.record != Record::Over => Waits::There,
+            _ => Waits::Nobody,
+        }
     }
 
     fn standing(&self) -> Standing {

@@ -17,7 +17,7 @@ use super::tally::{Received, Sent};
 use super::words::{self, CHUNK_HEADER, Content, MOST_MISSING, Word};
 use super::{Kind, Layout, Manifest, Tally};
 use crate::Pace;
-use crate::content::{LONGEST_WORD, Payload, Sink, Standing};
+use crate::content::{LONGEST_WORD, Payload, Sink, Standing, Waits};
 
 /// Pieces that are kept: unsent, or sent and still worth something.
 const KEPT: usize = 8192;
@@ -289,6 +289,19 @@ impl Payload for Timely {
         self.tally.set_receivers(self.peers.len(), whole);
     }
 
+    fn moved(&self) -> Option<u64> {
+        Some(self.peers.values().map(|peer| peer.below).fold(0, u64::saturating_add))
+    }
+
+    fn waits(&self) -> Waits {
+        let said = self.peers.values().filter(|peer| peer.here).all(|peer| peer.below >= self.next);
+        match self.fresh.is_empty() && !self.ended && said {
+            true => Waits::Here,
+            false if self.moved() > Some(0) => Waits::There,
+            false => Waits::Nobody,
+        }
+    }
+
     fn standing(&self) -> Standing {
         let at_work = |peer: &Peer| peer.here && !peer.over && peer.failed.is_none();
         if self.peers.is_empty() || self.peers.values().any(at_work) {
@@ -325,6 +338,8 @@ pub struct Playout {
     /// One past the last piece, once known.
     end: Option<u64>,
     over: bool,
+    /// Pieces that came and were of use.
+    taken: u64,
     spoke_at: Option<Time>,
     standing: Standing,
     refusal: Option<Refusal>,
@@ -346,6 +361,7 @@ impl Playout {
             asked: BTreeMap::new(),
             end: None,
             over: false,
+            taken: 0,
             spoke_at: None,
             standing: Standing::Going,
             refusal: None,
@@ -382,6 +398,7 @@ impl Playout {
         let due = made + offset + i128::from(self.deadline.unwrap_or(Duration::ZERO).as_nanos());
         let due = Time::from_nanos(u64::try_from(due.max(0)).unwrap_or(u64::MAX));
         self.held.insert(number, (due, bytes.to_vec()));
+        self.taken += 1;
         Received::Useful
     }
 
@@ -532,6 +549,15 @@ impl Sink for Playout {
         let speaks = spoke_at + if missing || self.end.is_some() { SAID_AT_MOST } else { self.report_every };
         // where the way out is full it is tried again
         speaks.min(due.max(spoke_at + SAID_AT_MOST))
+    }
+
+    fn moved(&self) -> Option<u64> {
+        Some(self.taken)
+    }
+
+    /// What a sender sends live may come to nothing for a while.
+    fn waits(&self) -> Waits {
+        if self.outflow.is_full() { Waits::Here } else { Waits::There }
     }
 
     fn on_end(&mut self, _now: Time) {

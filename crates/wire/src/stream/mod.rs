@@ -258,11 +258,15 @@ pub enum Reason {
     Unknown,
     /// The beginning of a stream was sent before, and is not kept.
     Gone,
+    /// No data came for too long, though the other end said that it lives.
+    Quiet,
+    /// The tag of a hello is wrong. Said without a key, so it is a hint and no answer.
+    Key,
 }
 
 impl Reason {
     /// All of them; each stands at its code on the wire.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Complete,
         Self::Stopped,
         Self::Busy,
@@ -271,6 +275,8 @@ impl Reason {
         Self::Storage,
         Self::Unknown,
         Self::Gone,
+        Self::Quiet,
+        Self::Key,
     ];
 
     /// The reason in words.
@@ -284,6 +290,8 @@ impl Reason {
             Self::Storage => "what was sent could not be read or written",
             Self::Unknown => "the controller's network has no outpost at a node of that name",
             Self::Gone => "the beginning of the stream is gone",
+            Self::Quiet => "no data came for too long",
+            Self::Key => "it does not have this key",
         }
     }
 }

@@ -1,0 +1,67 @@
+//! What a session does about another end that says that it lives and delivers nothing.
+
+use contract::Ecn;
+use units::Time;
+use wire::stream::{Order, Reason, Word};
+
+use super::{GOODBYE, Mouth, Session, Work};
+use crate::content::{Standing, Waits};
+use crate::still::{QUIET, Still};
+use crate::{End, Outer, Phase, Secret};
+
+impl<O: Outer, W: Work> Session<'_, O, W> {
+    /// Gives the other end up where nothing has been delivered for too long. Words that it lives do not count.
+    pub(super) fn has_lost_patience(&mut self, now: Time) -> bool {
+        let silent = self.open.as_ref().is_some_and(|open| open.silent);
+        let waits = match self.work.waits() {
+            Waits::Here => true,
+            Waits::There => self.is_trusted(),
+            Waits::Nobody => self.work.standing() == Standing::Whole,
+        };
+        self.still.look(self.work.moved(), waits, silent, now);
+        if self.still.lasts() < self.limits.patience {
+            return false;
+        }
+        if !self.calls && self.work.moved() == Some(0) && !self.is_trusted() {
+            self.drop_quiet(now);
+        } else if let Some(open) = &mut self.open {
+            open.line.order(Order::Close(Reason::Quiet), now);
+            open.closing = Some((End::Quiet, now + GOODBYE));
+            self.stats.ended_at = now;
+            self.control.progress.enter(Phase::Closing);
+        }
+        true
+    }
+
+    /// Whether an end that nobody vouches for holds this one without delivering anything: it has no claim against another caller.
+    pub(super) fn is_quiet(&self) -> bool {
+        !self.is_trusted() && self.work.moved() == Some(0) && self.still.lasts() >= QUIET
+    }
+
+    /// The other end has the key, or this end chose whom to call.
+    fn is_trusted(&self) -> bool {
+        self.calls || self.secret != Secret::none()
+    }
+
+    /// Gives up a session of which nothing came, and goes on listening.
+    pub(super) fn drop_quiet(&mut self, now: Time) {
+        if self.work.moved() != Some(0) {
+            return;
+        }
+        if let Some(mut open) = self.open.take() {
+            open.line.order(Order::Close(Reason::Quiet), now);
+            if let Some((serial, order)) = open.line.due(now) {
+                let mut mouth = Mouth {
+                    line: &mut open.line,
+                    trains: &mut self.trains,
+                    outer: self.outer,
+                    stats: &mut self.stats,
+                };
+                mouth.say(Word::Order { serial, order }, Ecn::NotCapable, now);
+            }
+        }
+        self.work.forget(now);
+        self.still = Still::new(now);
+        self.control.progress.enter(Phase::Meeting);
+    }
+}

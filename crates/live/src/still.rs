@@ -1,0 +1,60 @@
+//! Patience: for how long no data has been delivered, though the other end may say that it lives.
+
+use units::{Duration, Time};
+
+/// An end that nobody vouches for has no claim on a listener when it has delivered nothing for so long: another caller may take its place.
+pub(crate) const QUIET: Duration = Duration::from_secs(2);
+
+/// For how long nothing has been delivered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Still {
+    moved: Option<u64>,
+    lasts: Duration,
+    looked_at: Time,
+}
+
+impl Still {
+    /// Nothing has been waited for yet.
+    pub(crate) const fn new(now: Time) -> Self {
+        Self { moved: None, lasts: Duration::ZERO, looked_at: now }
+    }
+
+    /// Looks how much has been delivered. Time does not count where somebody may be waited for (`waits`), and none while the other end is
+    /// silent, which has a limit of its own.
+    pub(crate) fn look(&mut self, moved: Option<u64>, waits: bool, silent: bool, now: Time) {
+        if moved.is_none() || moved != self.moved || waits {
+            self.lasts = Duration::ZERO;
+        } else if !silent {
+            self.lasts += now.saturating_since(self.looked_at);
+        }
+        (self.moved, self.looked_at) = (moved, now);
+    }
+
+    /// For how long.
+    pub(crate) const fn lasts(&self) -> Duration {
+        self.lasts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_counts_while_nothing_is_delivered_and_nobody_may_be_waited_for() {
+        let at = |seconds| Time::ZERO + Duration::from_secs(seconds);
+        let mut still = Still::new(at(0));
+        still.look(Some(0), false, false, at(1));
+        still.look(Some(0), false, false, at(4));
+        assert_eq!(still.lasts(), Duration::from_secs(3));
+        still.look(Some(0), false, true, at(60));
+        assert_eq!(still.lasts(), Duration::from_secs(3), "silence has a limit of its own");
+        still.look(Some(0), false, false, at(61));
+        assert_eq!(still.lasts(), Duration::from_secs(4));
+        still.look(Some(1), false, false, at(62));
+        assert_eq!(still.lasts(), Duration::ZERO);
+        still.look(Some(1), false, false, at(65));
+        still.look(Some(1), true, false, at(70));
+        assert_eq!(still.lasts(), Duration::ZERO, "a program writes nothing");
+    }
+}

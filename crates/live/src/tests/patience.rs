@@ -1,0 +1,193 @@
+//! Patience counts data that were delivered, not words that the other end lives.
+
+use super::*;
+use crate::End;
+use crate::content::Waits;
+
+/// Sends so many packets and then nothing more, for ever or until then.
+struct Pausing {
+    inner: Numbers,
+    after: u64,
+    until: Time,
+}
+
+impl Payload for Pausing {
+    fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize {
+        // the law may want a packet to leave though there is nothing to say
+        if self.ready(now) > now { 0 } else { self.inner.fill(seq, now, room) }
+    }
+    fn ready(&mut self, now: Time) -> Time {
+        let sent = self.inner.told.open(|told| told.filled);
+        if sent >= self.after && now < self.until { self.until } else { now }
+    }
+    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+        self.inner.on_word(from, now, word);
+    }
+    fn standing(&self) -> Standing {
+        self.inner.standing()
+    }
+}
+
+/// Takes what comes, and knows whether it may come to nothing for a while.
+struct Taking {
+    inner: Counter,
+    waits: Waits,
+}
+
+impl Sink for Taking {
+    fn take(&mut self, seq: u64, now: Time, content: &[u8]) {
+        self.inner.take(seq, now, content);
+    }
+    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+        self.inner.speak(now, word)
+    }
+    fn wake(&self) -> Time {
+        self.inner.wake()
+    }
+    fn moved(&self) -> Option<u64> {
+        Some(self.inner.had.open(|had| had.right))
+    }
+    fn waits(&self) -> Waits {
+        self.waits
+    }
+    fn standing(&self) -> Standing {
+        self.inner.standing()
+    }
+}
+
+/// Counts what the receiver says that it has.
+struct Counted(Numbers);
+
+impl Payload for Counted {
+    fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize {
+        self.0.fill(seq, now, room)
+    }
+    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+        self.0.on_word(from, now, word);
+    }
+    fn moved(&self) -> Option<u64> {
+        Some(self.0.told.open(|told| told.had))
+    }
+    fn standing(&self) -> Standing {
+        self.0.standing()
+    }
+}
+
+fn told(meet: Meet, key: &str) -> Settings {
+    let limits = crate::Limits { patience: Duration::from_secs(5), ..crate::Limits::default() };
+    Settings { limits, secret: Secret::new(key), ..settings(meet) }
+}
+
+fn numbers_of(wanted: u64) -> Numbers {
+    Numbers { wanted, done: false, told: Shelf::default() }
+}
+
+/// A sender that pauses after so many packets, until then.
+fn pausing(
+    mut place: Place,
+    settings: Settings,
+    after: u64,
+    until: Time,
+    about: &'static [u8],
+) -> thread::JoinHandle<Outcome> {
+    thread::spawn(move || {
+        let payload = Pausing { inner: numbers_of(500), after, until };
+        let cargo = Cargo::Paced(Box::new(payload));
+        send(&settings, &steady("8 Mbit/s"), cargo, about.to_vec(), &mut place, &Control::new())
+    })
+}
+
+/// A receiver that listens; how many offers it agreed to.
+fn receiver(mut place: Place, settings: Settings, waits: Waits) -> thread::JoinHandle<(Outcome, u32, Time)> {
+    thread::spawn(move || {
+        let mut agreed = 0;
+        let mut accept = |_: &wire::stream::Offer| {
+            agreed += 1;
+            let inner = Counter { wanted: 500, had: Shelf::default(), speak_at: Time::ZERO };
+            Ok(Store::Paced(Box::new(Taking { inner, waits })))
+        };
+        let outcome = receive(&settings, &mut accept, &mut place, &Control::new());
+        let now = place.now();
+        (outcome, agreed, now)
+    })
+}
+
+fn third() -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 3], 9))
+}
+
+#[test]
+fn a_quiet_caller_without_a_key_does_not_keep_a_listener_from_another() {
+    let (a, b) = addresses();
+    let net = Net::plain(ms(10));
+    let (quiet, there, honest) = (net.place(third(), ms(0)), net.place(b, ms(0)), net.place(a, ms(2500)));
+    let quiet = pausing(quiet, told(Meet::Call(b), ""), 0, Time::NEVER, b"quiet");
+    let honest = pausing(honest, told(Meet::Call(b), ""), u64::MAX, Time::NEVER, b"honest");
+    let receiver = receiver(there, told(Meet::Listen, ""), Waits::There);
+    assert_eq!(honest.join().expect("no end panics").end, End::Complete);
+    let (receiver, agreed, _) = receiver.join().expect("no end panics");
+    assert_eq!((receiver.end, agreed), (End::Complete, 2));
+    assert_ne!(quiet.join().expect("no end panics").end, End::Complete);
+}
+
+#[test]
+fn a_quiet_caller_is_given_up_and_the_listener_goes_on_listening() {
+    let (a, b) = addresses();
+    let net = Net::plain(ms(10));
+    let start = net.now();
+    let (quiet, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
+    let quiet = pausing(quiet, told(Meet::Call(b), ""), 0, Time::NEVER, b"quiet");
+    let mut settings = told(Meet::Listen, "");
+    settings.limits.waits = Duration::from_secs(8);
+    let (receiver, _, ended) = receiver(there, settings, Waits::Nobody).join().expect("no end panics");
+    assert_eq!(receiver.end, End::Unanswered);
+    assert!(ended < start + Duration::from_secs(9), "{}", ended.saturating_since(start));
+    assert_ne!(quiet.join().expect("no end panics").end, End::Complete);
+}
+
+#[test]
+fn a_sender_that_lives_and_sends_no_more_is_given_up_after_the_patience() {
+    let (a, b) = addresses();
+    let net = Net::plain(ms(10));
+    let start = net.now();
+    let (here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
+    let sender = pausing(here, told(Meet::Call(b), "key"), 100, Time::NEVER, b"file");
+    let (receiver, _, ended) =
+        receiver(there, told(Meet::Listen, "key"), Waits::Nobody).join().expect("no end panics");
+    assert_eq!(receiver.end, End::Quiet);
+    assert!(ended < start + Duration::from_secs(7), "{}", ended.saturating_since(start));
+    assert_eq!(sender.join().expect("no end panics").end, End::Closed(wire::stream::Reason::Quiet));
+}
+
+#[test]
+fn a_program_may_be_idle_for_longer_than_the_patience_where_the_ends_have_a_key() {
+    for (key, whole) in [("key", true), ("", false)] {
+        let (a, b) = addresses();
+        let net = Net::plain(ms(10));
+        let until = net.now() + Duration::from_secs(30);
+        let (here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
+        let sender = pausing(here, told(Meet::Call(b), key), 100, until, b"stream");
+        let (receiver, ..) =
+            receiver(there, told(Meet::Listen, key), Waits::There).join().expect("no end panics");
+        assert_eq!(receiver.end, if whole { End::Complete } else { End::Quiet });
+        assert_eq!(sender.join().expect("no end panics").end == End::Complete, whole);
+    }
+}
+
+#[test]
+fn a_receiver_that_lives_and_takes_nothing_is_given_up_after_the_patience() {
+    let (a, b) = addresses();
+    // what is sent of data is lost
+    let net =
+        Net::new(|passing| if passing.bytes.len() > 500 { Vec::new() } else { vec![passing.after(ms(10))] });
+    let (mut here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
+    let sender = thread::spawn(move || {
+        let cargo = Cargo::Paced(Box::new(Counted(numbers_of(500))));
+        let told = told(Meet::Call(b), "key");
+        send(&told, &steady("8 Mbit/s"), cargo, Vec::new(), &mut here, &Control::new())
+    });
+    let receiver = receiver(there, told(Meet::Listen, "key"), Waits::There);
+    assert_eq!(sender.join().expect("no end panics").end, End::Quiet);
+    let (receiver, ..) = receiver.join().expect("no end panics");
+    assert_eq!(receiver.end, End::Closed(wire::stream::Reason::Quiet));
+}
