@@ -34,7 +34,7 @@ def framed(name, width, height, parts):
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'viewBox="0 0 {width} {height}">\n'
         f'<rect x="0.5" y="0.5" width="{width - 1}" height="{height - 1}" rx="12" fill="#ffffff" stroke="#e4e2da"/>\n'
-        + "\n".join(parts)
+        + plots.written_out("\n".join(parts))
         + "\n</svg>\n",
         encoding="utf-8",
     )

@@ -135,7 +135,7 @@ def picture(rows: Sequence[Pacing]) -> Figure:
     import matplotlib.pyplot as plt
     from matplotlib import rc_context
 
-    from .plots import COLOURS, MARKERS, style
+    from .plots import COLOURS, MARKERS, figure_class, style
 
     panels: tuple[tuple[str, Callable[[Pacing], tuple[float, ...]]], ...] = (
         (
@@ -146,7 +146,7 @@ def picture(rows: Sequence[Pacing]) -> Figure:
         ("Processor (share of a core)", lambda r: (r.cpu,)),
     )
     with rc_context(style()):
-        figure, axes = plt.subplots(1, len(panels), figsize=(11, 3.4))
+        figure, axes = plt.subplots(1, len(panels), figsize=(11, 3.4), FigureClass=figure_class())
         for panel, (title, values) in zip(axes, panels, strict=True):
             for i, way in enumerate(dict.fromkeys(row.way for row in rows)):
                 own = [row for row in rows if row.way == way]

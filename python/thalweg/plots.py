@@ -1,13 +1,16 @@
 """How pictures look, and the plots of a run's tables. Draws only: every number comes from a table.
 
-Colours are safe for the colour-blind and readable on light and dark pages. Pictures made by `svg` take their ink from the
-page that they stand in, and are black on nothing when opened alone.
+Colours are safe for the colour-blind and readable on light and dark pages. Drawings in files are on white, with all colours
+written out, since few readers but browsers know variables of CSS; in a page `inked` makes ink and ground those of the page.
 """
 
 from __future__ import annotations
 
 import io
+import math
 import re
+import textwrap
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 COLOURS = (
     "#3878c7",
@@ -72,10 +76,19 @@ SHADES = (0.0, 0.38, -0.3, 0.6)
 """How much lighter, or darker, the flows of one scheme are than the first of them."""
 
 INK = "#1d2733"
-"""Ink of text and axes; `svg` replaces it by the page's."""
+"""Ink of text and axes; in a page `inked` replaces it by the page's."""
 
 FAINT = "#b8c0c8"
-"""Colour of grids; `svg` replaces it by the page's."""
+"""Colour of grids; in a page `inked` replaces it by the page's."""
+
+GROUND = "#ffffff"
+"""Ground of drawings in files; in a page `inked` replaces it by the page's."""
+
+LABEL = 30
+"""Characters of a legend's label on one line; a longer one is broken between words."""
+
+STEADY = 0.02
+"""Minimum share of its value that an axis spans, so that noise in the last digits does not look like a change."""
 
 NEAR_ZERO = 0.01
 """A line whose mean is below this share of the greatest is not told apart."""
@@ -115,6 +128,9 @@ def style() -> Any:
     return {
         "axes.axisbelow": True,
         "axes.edgecolor": INK,
+        # numbers as they are, not as differences from an offset or as multiples of a power
+        "axes.formatter.useoffset": False,
+        "axes.formatter.limits": (-99, 99),
         "axes.grid": True,
         "axes.labelcolor": INK,
         "axes.linewidth": 0.7,
@@ -125,10 +141,13 @@ def style() -> Any:
         "axes.titlesize": 10.5,
         "axes.titleweight": "bold",
         "axes.titlecolor": INK,
+        **{f"boxplot.{part}props.color": INK for part in ("box", "whisker", "cap", "flier")},
+        "boxplot.flierprops.markeredgecolor": INK,
+        "boxplot.medianprops.color": COLOURS[0],
         "figure.constrained_layout.use": True,
         "figure.facecolor": "none",
         "axes.facecolor": "none",
-        "savefig.facecolor": "none",
+        "savefig.facecolor": GROUND,
         "font.family": "sans-serif",
         "font.size": 9.5,
         "grid.color": FAINT,
@@ -138,6 +157,12 @@ def style() -> Any:
         "legend.labelcolor": INK,
         "lines.linewidth": 1.4,
         "lines.markersize": 4.5,
+        "hatch.color": INK,
+        "lines.color": INK,
+        "patch.edgecolor": INK,
+        # outlines that can be searched and scaled, and that printers and journals take
+        "pdf.fonttype": 42,
+        "ps.fonttype": 42,
         "svg.fonttype": "none",
         "svg.hashsalt": "thalweg",
         "text.color": INK,
@@ -148,8 +173,29 @@ def style() -> Any:
     }
 
 
+def in_style() -> Any:
+    """Draws in the style of the house: `with plots.in_style(): …`."""
+    from matplotlib import rc_context
+
+    return rc_context(style())
+
+
+@cache
+def figure_class() -> type[Figure]:
+    """The class of the house's figures: however they are saved, it is in the style of the house."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure as Plain
+
+    class Figure(Plain):
+        def savefig(self, *args: Any, **more: Any) -> None:
+            with rc_context(style()):
+                super().savefig(*args, **more)
+
+    return Figure
+
+
 def svg(figure: Figure, name: str = "figure", alt: str | None = None) -> str:
-    """The picture as SVG that can be put into a page: it scales, and takes ink from the page.
+    """The picture as an SVG document: it scales, and every colour in it is written out.
 
     `name` keeps the ids of several pictures in one page apart; `alt` is what a screen reader says. The same picture
     gives the same text. The figure is closed.
@@ -165,7 +211,7 @@ def svg(figure: Figure, name: str = "figure", alt: str | None = None) -> str:
 
 
 def adopt(drawing: str, name: str, alt: str | None = None) -> str:
-    """Makes an SVG document fit for a page: no prologue, ids of its own, size from the page, ink from the page."""
+    """Makes an SVG document fit to stand beside others: no prologue, ids of its own, size from the page."""
     body = drawing[drawing.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.S)
     prefix = re.sub(r"[^A-Za-z0-9_-]", "-", name)
@@ -173,8 +219,6 @@ def adopt(drawing: str, name: str, alt: str | None = None) -> str:
         body = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}.\1"', body)
         body = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}.\1"', body)
         body = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}.\1)", body)
-    for colour, variable in ((INK, "--ink"), (FAINT, "--faint")):
-        body = re.sub(rf"(?<!, ){colour}", f"var({variable}, {colour})", body)
     # The view box keeps the proportions; the page sets the width.
     body = re.sub(r'(<svg[^>]*?) width="[\d.]+(?:pt)?" height="[\d.]+(?:pt)?"', r"\1", body, count=1)
     body = re.sub(
@@ -186,6 +230,35 @@ def adopt(drawing: str, name: str, alt: str | None = None) -> str:
         end = body.index(">", body.index("<svg")) + 1
         body = f"{body[:end]}<title>{_escape(alt)}</title>{body[end:]}"
     return re.sub(r"<svg ", '<svg role="img" ', body, count=1) if 'role="img"' not in body else body
+
+
+def inked(drawing: str) -> str:
+    """A drawing for a page, light or dark: ink, grid and ground are the page's."""
+    for colour, variable in ((INK, "--ink"), (FAINT, "--faint"), (GROUND, "--card")):
+        drawing = re.sub(rf"(?<!, ){colour}\b", f"var({variable}, {colour})", drawing)
+    return drawing
+
+
+def written_out(drawing: str) -> str:
+    """A drawing for a file: variables and mixtures of CSS, which few readers but browsers know, become colours."""
+    drawing = re.sub(r"var\(--\w+, (#[0-9a-f]+)\)", r"\1", drawing)
+    return re.sub(
+        r"color-mix\(in srgb, (#[0-9a-f]+) (\d+)%, (#[0-9a-f]+)\)",
+        lambda mix: mixed(mix[1], mix[3], int(mix[2]) / 100),
+        drawing,
+    )
+
+
+def mixed(one: str, other: str, share: float) -> str:
+    """A mixture of two colours, with that share of the first."""
+    pairs = zip(_parts(one), _parts(other), strict=True)
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
+
+
+def _parts(colour: str) -> list[int]:
+    """Red, green and blue, 0 to 255."""
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    return [int(digits[at : at + 2], 16) for at in (0, 2, 4)]
 
 
 def subject_name(subject: str) -> str:
@@ -228,7 +301,7 @@ def series(
     loud = means.filter(pl.col("value") >= NEAR_ZERO * pl.col("value").max())
     names = loud.sort("value", "subject", descending=[True, False])["subject"].head(most).sort().to_list()
     with rc_context(style()):
-        figure, axes = plt.subplots(figsize=size)
+        figure, axes = plt.subplots(figsize=size, FigureClass=figure_class())
         kept = colours or {}
         taken = {kept[subject] for subject in names if subject in kept}
         free = [colour for colour in COLOURS if colour not in taken] or list(COLOURS)
@@ -249,7 +322,7 @@ def series(
         axes.set_ylim(bottom=0)
         axes.margins(x=0)
         _mark(axes, marks)
-        _legend(axes, len(names) + (not rest.is_empty()))
+        place_legend(axes)
     return figure
 
 
@@ -266,7 +339,7 @@ def bars(
     from matplotlib import rc_context
 
     with rc_context(style()):
-        figure, axes = plt.subplots(figsize=size)
+        figure, axes = plt.subplots(figsize=size, FigureClass=figure_class())
         width = min(0.8, 0.08 * max(len(labels), 4)) / max(len(groups), 1)
         for index, (group, values) in enumerate(groups.items()):
             at = [place + (index - (len(groups) - 1) / 2) * width for place in range(len(labels))]
@@ -278,7 +351,7 @@ def bars(
         axes.set_xlim(-edge, len(labels) - 1 + edge)
         axes.set_ylabel(axis)
         axes.grid(visible=False, axis="x")
-        _legend(axes, len(groups))
+        place_legend(axes)
     return figure
 
 
@@ -304,9 +377,8 @@ def grid(
         if metric in row and row[metric][0] is not None:
             lines.setdefault(tuple(row[key] for key in keys[1:]), []).append(row)
     with rc_context(style()):
-        figure, axes = plt.subplots(figsize=size)
+        figure, axes = plt.subplots(figsize=size, FigureClass=figure_class())
         for index, (rest, part) in enumerate(lines.items()):
-            words = [f"{key.rsplit('.', 1)[-1]} {value}" for key, value in zip(keys[1:], rest, strict=True)]
             aside = min(0.12, 0.6 / len(lines)) * (index - (len(lines) - 1) / 2) if words_across else 0.0
             axes.errorbar(
                 [across.index(row[keys[0]]) + aside for row in part],
@@ -316,14 +388,26 @@ def grid(
                 marker=MARKERS[index % len(MARKERS)],
                 linestyle="none" if words_across else "-",
                 capsize=3,
-                label=", ".join(words) or None,
+                label=", ".join(map(str, rest)) or None,
             )
-        axes.set_xticks(range(len(across)), [str(value) for value in across])
+        turned = sum(len(str(value)) for value in across) > 80
+        axes.set_xticks(range(len(across)), [str(value) for value in across], rotation=60 if turned else 0)
         axes.margins(x=0.06)
-        axes.set_xlabel(keys[0])
-        axes.set_ylabel(axis)
-        _legend(axes, len(lines))
+        axes.set_xlabel(keys[0].removeprefix("topology."))
+        axes.set_ylabel(textwrap.fill(axis, LABEL))
+        steady(axes)
+        # the values say most; the keys that they are of stand above them
+        place_legend(axes, ", ".join(key.removeprefix("topology.") for key in keys[1:]))
     return figure
+
+
+def steady(axes: Axes) -> None:
+    """Widens the axis of values where all are nearly the same."""
+    low, high = axes.get_ylim()
+    span = STEADY * max(abs(low), abs(high))
+    if high - low < span:
+        middle = (low + high) / 2
+        axes.set_ylim(middle - span / 2, middle + span / 2)
 
 
 def scheme_colours(schemes: Iterable[str]) -> dict[str, str]:
@@ -364,9 +448,8 @@ def flow_colours(flows: Sequence[str], schemes: Sequence[str]) -> dict[str, str]
 
 def shade(colour: str, share: float) -> str:
     """A colour that much nearer to white, or to black where `share` is negative."""
-    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     goal = 255 if share > 0 else 0
-    return "#" + "".join(f"{round(part + (goal - part) * abs(share)):02x}" for part in parts)
+    return "#" + "".join(f"{round(part + (goal - part) * abs(share)):02x}" for part in _parts(colour))
 
 
 def _mark(axes: Axes, marks: Sequence[tuple[float, str]]) -> None:
@@ -394,16 +477,71 @@ def _mark(axes: Axes, marks: Sequence[tuple[float, str]]) -> None:
             last = at
 
 
-def _legend(axes: Axes, entries: int) -> None:
-    """Above the plot when it is one line, beside it when it is longer, none for a single entry."""
-    if entries <= 1:
-        return
-    if entries <= 5:
-        axes.legend(
-            loc="lower left", bbox_to_anchor=(0, 1.0), ncols=entries, borderaxespad=0.2, handlelength=1.4
+def place_legend(axes: Axes, title: str = "", *, rows: int = 2) -> int:
+    """A legend above the plot where that takes no more than so many rows, otherwise beside it; none for a single entry.
+
+    It stays within the picture: as many entries stand in a row as there is room for. Returns the rows above the plot.
+    """
+    handles, labels = axes.get_legend_handles_labels()
+    if len(labels) <= 1:
+        return 0
+    labels = [textwrap.fill(label, LABEL, break_long_words=False) for label in labels]
+    words: dict[str, Any] = {
+        "handlelength": 1.4,
+        "columnspacing": 1.4,
+        "alignment": "left",
+        **({"title": title, "title_fontsize": 9} if title else {}),
+    }
+    across = axes.get_subplotspec()
+    room = axes.figure.bbox.width / (across.get_gridspec().ncols if across else 1) * 0.94
+    for columns in range(min(len(labels), 8), 0, -1):
+        lines = math.ceil(len(labels) / columns)
+        if lines > rows:
+            break
+        legend = axes.legend(
+            handles,
+            labels,
+            loc="lower left",
+            bbox_to_anchor=(0, 1.0),
+            ncols=columns,
+            borderaxespad=0.2,
+            **words,
         )
-    else:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, handlelength=1.4)
+        if width_of(legend) <= room:
+            return lines + bool(title)
+    legend = axes.legend(
+        handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0, **words
+    )
+    high = axes.figure.bbox.height * 0.9
+    lines = max(int(len(labels) * high / max(_height(legend), 1.0)), 1)
+    if lines < len(labels):
+        columns = math.ceil(len(labels) / lines)
+        axes.legend(
+            handles,
+            labels,
+            loc="upper left",
+            bbox_to_anchor=(1.01, 1.0),
+            borderaxespad=0,
+            ncols=columns,
+            **words,
+        )
+    return 0
+
+
+def width_of(legend: Legend) -> float:
+    """How wide a legend is, in pixels of its figure."""
+    return float(legend.get_window_extent(_renderer(legend)).width)
+
+
+def _height(legend: Legend) -> float:
+    return float(legend.get_window_extent(_renderer(legend)).height)
+
+
+def _renderer(legend: Legend) -> Any:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas: Any = FigureCanvasAgg(legend.get_figure(root=True))
+    return canvas.get_renderer()
 
 
 def _cycle() -> Any:

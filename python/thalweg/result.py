@@ -393,11 +393,11 @@ def begin(plan: Plan, folder: str | Path) -> Path:
 
 
 def with_overrides(title: str, overrides: Mapping[str, Any]) -> str:
-    """A title and the keys that were set: `A first run, bottleneck.buffer = 0.2 bdp`."""
+    """A title and the keys that were set: `A first run · bottleneck.buffer = 0.2 bdp`."""
     words = [f"{key.removeprefix('topology.')} = {_shown(value)}" for key, value in overrides.items()]
     if len(words) > KEYS_IN_TITLE:
         words[KEYS_IN_TITLE:] = [f"{len(words) - KEYS_IN_TITLE} more"]
-    return ", ".join(filter(None, [title, *words]))
+    return " · ".join(filter(None, [title, ", ".join(words)]))
 
 
 def _shown(value: Any) -> str:

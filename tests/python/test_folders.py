@@ -108,7 +108,7 @@ def test_changed_keys_stand_in_the_page_the_record_and_the_terminal(
 ) -> None:
     assert call(["run", str(small), *BUFFER]) == 0
     shown = capsys.readouterr().out
-    heading = "One Reno flow, bottleneck.buffer = 0.2 bdp"
+    heading = "One Reno flow · bottleneck.buffer = 0.2 bdp"
     assert f"{heading}: flows" in shown
     folder = Path("out/small/bottleneck.buffer=0.2bdp,seed=3")
     assert json.loads((folder / "run.json").read_text())["overrides"] == {
@@ -222,10 +222,10 @@ def test_sweeps_add_or_go_beside_and_pages_are_of_the_tables(
 
 def test_a_sweep_with_changed_keys_says_so(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["run", str(small), "--set", "flows.reno.count=2", "--runs", "2"]) == 0
-    assert "One Reno flow, flows.reno.count = 2: mean" in capsys.readouterr().out
+    assert "One Reno flow · flows.reno.count = 2: mean" in capsys.readouterr().out
     assert call(["report", "out/small/flows.reno.count=2"]) == 0
     page = Path("out/small/flows.reno.count=2/report.html").read_text()
-    assert "<h1>One Reno flow, flows.reno.count = 2</h1>" in page
+    assert "<h1>One Reno flow · flows.reno.count = 2</h1>" in page
 
 
 def test_a_sweep_is_not_written_over_another_one(small: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,11 +14,14 @@ import polars
 import pytest
 
 import thalweg as tw
+from conftest import ROOT
 from thalweg import plots
 from thalweg.catalogue import schemes
 from thalweg.changes import changes, marks
+from thalweg.papers import _plot
 from thalweg.report import network, save_reproduction, write
 from thalweg.report._page import cell, number, table
+from thalweg.report._page import figure as figure_of_page
 from thalweg.report.columns import FLOWS, rows_of, unit_of
 from thalweg.report.pairing import names
 
@@ -425,3 +429,144 @@ def test_code_in_prose_is_code_and_nothing_else_is_markup():
     from thalweg.report._page import prose
 
     assert prose("`--full` runs <all>, `one") == "<code>--full</code> runs &lt;all&gt;, `one"
+
+
+def drawn(name: str) -> Any:
+    """A figure of each kind that has a legend, with few and with many, short and long labels."""
+    keys = ["topology.bottleneck.buffer", "flows.*.scheme"]
+    schemes = {
+        "few": ["cubic", "bbr"],
+        "long": [
+            "a-scheme-with-a-rather-long-name",
+            "another one of which the name has many words",
+            *"abcdef",
+        ],
+        "many": [f"scheme number {number}" for number in range(30)],
+    }
+    if name == "bars":
+        groups = {"seed=1": [1.0, 2.0], "bottleneck.buffer=0.2bdp,flows.reno.count=12,seed=1": [2.0, 3.0]}
+        return plots.bars(["reno", "cubic"], groups, "mean throughput of a flow (Mbit/s)")
+    if name == "series":
+        rows = [
+            (time, f"flow.a flow with a long name.{flow}", "rate", 1e6 * flow)
+            for flow in range(1, 9)
+            for time in (0.0, 1.0)
+        ]
+        return plots.series(
+            polars.DataFrame(rows, ["time_s", "subject", "series", "value"], orient="row"), "rate"
+        )
+    if name == "panels":
+        with plots.in_style():
+            figure, axes = _plot.panels(2, 3, height=3)
+            for row in axes:
+                for panel in row:
+                    for number in range(5):
+                        panel.plot([0, 1], [1, number], label=f"a line with a name {number}")
+                    _plot.finish(panel, "A panel", "Delay (ms)")
+            _plot.legend(figure, axes[0][0])
+        return figure
+    grid = [
+        {keys[0]: buffer, keys[1]: scheme, "n": 3, "m": (19.99 + 0.0001 * number, 0.00002)}
+        for number, (buffer, scheme) in enumerate((b, s) for b in ("0.5 bdp", "1 bdp") for s in schemes[name])
+    ]
+    return plots.grid(grid, keys, "m", "utilisation (%)")
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """Figures that tests have drawn are closed."""
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+DRAWN = ["few", "long", "many", "bars", "series", "panels"]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_legends_stay_within_the_picture(name: str) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = drawn(name)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    box = figure.bbox
+    legends = [*figure.legends, *(axes.get_legend() for axes in figure.axes if axes.get_legend())]
+    assert legends
+    for legend in legends:
+        extent = legend.get_window_extent(canvas.get_renderer())
+        assert box.x0 - 1 <= extent.x0 <= extent.x1 <= box.x1 + 1
+        assert box.y0 - 1 <= extent.y0 <= extent.y1 <= box.y1 + 1
+
+
+def test_the_legend_of_a_sweep_has_values_and_says_of_which_key_once() -> None:
+    legend = drawn("few").axes[0].get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["cubic", "bbr"]
+    assert legend.get_title().get_text() == "flows.*.scheme"
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_numbers_at_axes_are_what_they_are(name: str) -> None:
+    figure = drawn(name)
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            assert axis.get_offset_text().get_text() == ""
+    low, high = drawn("few").axes[0].get_ylim()
+    assert high - low > 0.3, "values that are nearly the same look so"
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_drawings_in_files_have_their_colours_written_out_and_those_in_pages_the_pages(name: str) -> None:
+    saved = plots.svg(drawn(name), name)
+    assert "var(" not in saved
+    assert plots.INK in saved
+    assert plots.GROUND in saved
+    shown = figure_of_page(name, saved, "caption")
+    assert f"var(--ink, {plots.INK})" in shown
+    assert f"var(--card, {plots.GROUND})" in shown
+    assert not re.search(rf"(?<!, )({plots.INK}|{plots.FAINT}|{plots.GROUND})", shown)
+
+
+def test_boxes_and_words_have_the_ink_of_the_page() -> None:
+    with plots.in_style():
+        figure, axes = _plot.panels(1, 1)
+        box = {"label": "a", "whislo": 1, "q1": 2, "med": 3, "q3": 4, "whishi": 9, "fliers": [12]}
+        axes[0][0].bxp([box])
+        axes[0][0].text(1, 8, "a word")
+        _plot.finish(axes[0][0], "Delays", "Delay (ms)")
+    saved = plots.svg(figure)
+    assert "#000" not in saved
+    assert "black" not in saved
+    # what names no colour would be black
+    assert all("fill: " in text for text in re.findall(r"<text [^>]*>", saved))
+    lines = re.findall(r'id="figure\.line2d_[^"]*">\s*<path [^>]*style="([^"]*)"', saved)
+    assert lines
+    assert all("stroke: " in line for line in lines)
+
+
+def test_the_network_in_a_file_has_its_colours_written_out(result: tw.Result, tmp_path: Path) -> None:
+    assert not re.search(r"var\(|color-mix", network(result))
+    assert (plots.mixed("#000000", "#ffffff", 0.5), plots.mixed("#fff", "#102030", 0)) == (
+        "#808080",
+        "#102030",
+    )
+    result.save(tmp_path)
+    assert "color-mix(in srgb, var(--water" in write(tmp_path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "docs" / "images").glob("*.svg")))
+def test_pictures_of_the_docs_can_be_read_by_any_reader(name: str) -> None:
+    text = (ROOT / "docs" / "images" / name).read_text(encoding="utf-8")
+    assert not re.search(r"var\(|color-mix", text)
+
+
+def test_fonts_in_pdf_files_are_outlines_that_can_be_searched(small: Path, tmp_path: Path) -> None:
+    figure = tw.load(small).run().plot("rate", out=tmp_path / "one.pdf")
+    # as people do it, without the style of the house
+    figure.savefig(tmp_path / "two.pdf")
+    for name in ("one", "two"):
+        data = (tmp_path / f"{name}.pdf").read_bytes()
+        assert b"/Type3" not in data
+        assert b"/CIDFontType2" in data

@@ -36,10 +36,9 @@ def panels(
 ) -> tuple[Figure, list[list[Axes]]]:
     """A grid of panels, ``height`` inches a row."""
     from matplotlib import rc_context
-    from matplotlib.figure import Figure
 
     with rc_context(_settings()):
-        figure = Figure(figsize=(width, height * rows))
+        figure = plots.figure_class()(figsize=(width, height * rows))
         axes = figure.subplots(rows, columns, squeeze=False)
     return figure, [list(row) for row in axes]
 
@@ -118,9 +117,13 @@ def legend(figure: Figure, axes: Axes) -> None:
 
     handles, names = axes.get_legend_handles_labels()
     with rc_context(_settings()):
-        figure.legend(
-            handles, names, loc="outside upper left", ncols=len(names), handlelength=1.2, columnspacing=1.4
-        )
+        for columns in range(len(names), 0, -1):
+            placed = figure.legend(
+                handles, names, loc="outside upper left", ncols=columns, handlelength=1.2, columnspacing=1.4
+            )
+            if columns == 1 or plots.width_of(placed) <= 0.97 * figure.bbox.width:
+                break
+            placed.remove()
 
 
 def finish(
@@ -141,18 +144,11 @@ def finish(
     if axes.get_yscale() == "linear":
         axes.set_ylim(bottom=0, top=top)
     axes.margins(x=margin)
-    names = axes.get_legend_handles_labels()[1] if legend else []
+    if axes.get_yscale() == "linear" and top is None:
+        plots.steady(axes)
     with rc_context(_settings()):
-        axes.set_title(title, loc="left", pad=22 if len(names) > 1 else 6)
-        if len(names) > 1:
-            axes.legend(
-                loc="lower left",
-                bbox_to_anchor=(0, 1.0),
-                borderaxespad=0.3,
-                ncols=len(names),
-                handlelength=1.2,
-                columnspacing=1.2,
-            )
+        above = plots.place_legend(axes, rows=3) if legend else 0
+        axes.set_title(title, loc="left", pad=9 + 13 * above if above else 6)
 
 
 def shade(axes: Axes, spans: Sequence[tuple[float, float]]) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import plots
 from ..errors import EmulationError
 from . import _claims, _runner
 from ._base import (
@@ -235,7 +236,8 @@ def carry_out(
     figures: dict[str, Figure] = {}
     tables: dict[str, Table] = {}
     for plate in part.plates():
-        drawn = plate.draw(pair)
+        with plots.in_style():
+            drawn = plate.draw(pair)
         if isinstance(drawn, Figure):
             figures[plate.id] = drawn
         elif drawn is not None:

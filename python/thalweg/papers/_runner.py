@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import plots
 from . import _claims, _common, _cost, _read
 from ._base import (
     Experiment,
@@ -96,7 +97,8 @@ def carry_out(
     figures: dict[str, Figure] = {}
     tables: dict[str, Table] = {}
     for plate in plates:
-        drawn = plate.draw(collected, scale)
+        with plots.in_style():
+            drawn = plate.draw(collected, scale)
         if isinstance(drawn, Figure):
             figures[plate.id] = drawn
         else:

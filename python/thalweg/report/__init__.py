@@ -100,6 +100,7 @@ def compare(runs: Sequence[tuple[str, Result]], page: str | Path) -> Path:
 
 def network(run: Result) -> str:
     """An SVG of a run's network: who sends, who receives, how fast the links are, and how full they were."""
+    from ..plots import written_out
     from . import _run
 
-    return _run.network(run)
+    return written_out(_run.network(run))

@@ -9,7 +9,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from ..plots import adopt
+from ..plots import adopt, inked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -161,7 +161,7 @@ def table(
 
 def figure(anchor: str, drawing: str, caption: str, data: Sequence[tuple[str, str]] = ()) -> str:
     """A picture with its caption, and links to the data that it shows. `caption` is HTML."""
-    drawing = adopt(drawing, anchor)
+    drawing = inked(adopt(drawing, anchor))
     plate = "plate" if "var(--ink" in drawing else "plate fixed"
     links = " · ".join(f'<a href="{escape(href)}">{escape(name)}</a>' for name, href in data)
     links = f'<span class="data">Data: {links}</span>' if links else ""

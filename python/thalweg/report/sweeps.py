@@ -123,6 +123,11 @@ def heading(metric: str) -> str:
     return f"{metric} ({unit})" if unit else metric
 
 
+def _axis(metric: str) -> str:
+    """What an axis of a metric says; the caption has the whole key."""
+    return heading(metric).rpartition(".")[2].replace("_", " ")
+
+
 def page(folder: Path) -> Page:
     """The page of a folder that `save` wrote."""
     import polars
@@ -161,7 +166,7 @@ def page(folder: Path) -> Page:
     if keys and len(rows) > 1:
         made.section("Over the grid")
         for metric in metrics:
-            drawing = plots.svg(plots.grid(rows, keys, metric, heading(metric)), metric)
+            drawing = plots.svg(plots.grid(rows, keys, metric, _axis(metric)), metric)
             made.add(
                 figure(
                     f"grid-{metric}", drawing, f"<strong>{escape(metric)}</strong>, mean and 95 % interval."

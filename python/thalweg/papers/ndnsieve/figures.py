@@ -212,7 +212,7 @@ def boxes(scene: str, name: str, claim: str) -> Draw:
                 rows.append(_row(way, i, values))
             panel = axes[0][i]
             _plot.logarithmic(panel, "y")
-            panel.bxp(drawn, showfliers=False, medianprops={"color": _plot.COLOURS[0]}, widths=0.6)
+            panel.bxp(drawn, showfliers=False, widths=0.6)
             panel.tick_params(axis="x", labelrotation=90)
             _plot.finish(panel, f"C{i + 1}", "Delay (ms)" if i == 0 else "", x="", margin=0.02)
             panel.set_ylim(bottom=LEAST_MS)
