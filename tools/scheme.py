@@ -1,5 +1,6 @@
 """Tries one scheme: its own tests, the house tests, its experiments; says where their reports are."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,8 @@ def main():
     ]
     for experiment in sorted((folder / "experiments").glob("*.toml")):
         out = Path("out") / name / experiment.stem
+        # a folder belongs to one plan, and a scheme that is being written changes
+        shutil.rmtree(ROOT / out, ignore_errors=True)
         passed.append(run(THALWEG, "run", experiment.relative_to(ROOT), "--out", out))
         if (ROOT / out / "run.json").exists():
             passed.append(run(THALWEG, "report", out))

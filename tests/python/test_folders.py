@@ -166,6 +166,23 @@ def test_an_interrupted_run_does_not_replace_a_complete_one(small: Path, there: 
     assert files(folder) == before
 
 
+def test_an_emulation_goes_beside_an_earlier_one_and_beside_a_simulation(small: Path, there: Path) -> None:
+    plan = tw.load(small).plan()
+    name = there / "emulated"
+    assert place_of(plan, name, None, emulated=True).folder == name
+    plan.run(out=name)
+    # a simulation is not an earlier measurement
+    assert place_of(plan, name, None, emulated=True).folder.name.startswith("emulated,plan=")
+    record = json.loads((name / "run.json").read_text())
+    (name / "run.json").write_text(json.dumps({**record, "emulation": {"valid": True}}))
+    beside = place_of(plan, name, None, emulated=True)
+    assert (beside.folder.name, beside.work) == ("emulated,run=2", beside.folder)
+    assert place_of(plan, name, None).folder.name.startswith("emulated,plan=")
+    # an attempt that measured nothing is taken over
+    (name / "run.json").unlink()
+    assert place_of(plan, name, None, emulated=True).folder == name
+
+
 def test_ctrl_c_leaves_an_earlier_run_alone(small: Path, there: Path) -> None:
     text = small.read_text().replace('"4 s"', '"100000 s"').replace('"5 Mbit/s"', '"500 Mbit/s"')
     small.write_text(text.replace('"100 ms"', '"10 s"'), encoding="utf-8")

@@ -9,16 +9,18 @@ from .out import Refusal, print_table, show_json
 
 
 def compare(*runs: Path, out: Path = Path("out/compare.html"), json: bool = False) -> int:
-    """Put runs side by side: a table here, the same with plots as a page. Warns when program or scenario differ.
+    """Compare runs: print their metrics side by side, and write a page with plots.
+
+    Warns when their scenarios or the versions of the program differ.
 
     Parameters
     ----------
     runs
-        Two or more folders that `thalweg run` wrote.
+        Folders of two or more runs, as `thalweg run` or `thalweg emulate` wrote them.
     out
-        The page to write.
+        HTML file to write.
     json
-        Print one JSON object.
+        Print one JSON object instead of the table.
     """
     from ..report import compare as write
     from ..report.pairing import differences, metrics, names

@@ -100,7 +100,7 @@ def place_of(plan: Plan, name: Path, given: Path | None, *, emulated: bool = Fal
         return _at(given, holds)
     for folder in _candidates(name, plan):
         holds = held_by(folder, plan, emulated=emulated)
-        if holds == "this" and emulated:
+        if holds == "this" and emulated and manifest(folder) is not None:
             # it measures anew, and what was measured before stays
             folder, holds = _numbered(folder), "nothing"
         if holds in ("nothing", "this"):

@@ -1,4 +1,4 @@
-"""`thalweg report`: a page of a folder of results."""
+"""`thalweg report`: an HTML page about the results in a folder."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .out import Refusal, show_json
 
 
 def report(run: Path, /, *, out: Path | None = None, json: bool = False) -> int:
-    """Write the HTML report of a run, a sweep or a reproduced paper: one file that opens from disk.
+    """Write an HTML page about a run, a sweep or a reproduced paper: one file, opened without a server.
 
     Parameters
     ----------
     run
-        The folder that `thalweg run` or `thalweg reproduce` wrote.
+        Folder that `thalweg run`, `thalweg emulate` or `thalweg reproduce` wrote.
     out
-        The file to write; `report.html` in the folder when not given.
+        HTML file to write. Default: `report.html` in the folder.
     json
         Print one JSON object.
     """
