@@ -162,7 +162,8 @@ impl<'a> Cx<'a> {
         self.meter.played_at = self.meter.played_at.min(self.now);
     }
 
-    /// Says that all the flow had to do is done: a finite transfer has arrived.
+    /// Says that all this endpoint had to do for a finite transfer is done: at a receiver all of it has arrived, at a sender all of it is
+    /// acknowledged.
     pub fn complete(&mut self) {
         self.meter.completed_at = self.meter.completed_at.min(self.now);
     }
@@ -339,7 +340,7 @@ pub struct Meter {
     pub delay_max: Duration,
     /// How they are distributed, where that is recorded.
     pub delays: Option<Box<Delays>>,
-    /// When the flow's work was done; [`Time::NEVER`] before.
+    /// When the endpoint's part of a finite transfer was done; [`Time::NEVER`] before.
     pub completed_at: Time,
     /// When playing first began; [`Time::NEVER`] before.
     pub played_at: Time,

@@ -319,6 +319,9 @@ tables! {
     pub(crate) struct Arrivals = "arrivals" {
         /// Mean number of new flows per second.
         rate: f64 where share_of(1e-9, 1e6),
+        /// No flow arrives after that many; when not given, they arrive until `stop`. Fewer arrive where `stop` or the end of the run comes
+        /// first.
+        count: u32 where count(1, 100_000),
         /// Mean payload of a flow; exactly this without a shape.
         size: Bytes where within("1 B", "1000000 GB"),
         /// Pareto sizes with this shape, above 1.

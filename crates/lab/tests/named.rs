@@ -353,7 +353,11 @@ fn a_dumbbell_of_consumers_runs_and_leaves_its_tables() {
     let (goodput, throughput) = (value("flow.viewer.goodput"), value("flow.viewer.throughput"));
     assert!((goodput / throughput - 1024.0 / 1100.0).abs() < 1e-3);
     assert_eq!(value("flow.viewer.throughput_min"), throughput);
-    assert_eq!(value("flows.fairness"), 1.0);
+    assert_eq!(outcome.report.value("flows.fairness"), None, "it has the network to itself");
+    // an Interest for each Data, of another size
+    let interests = value("flow.viewer.interests");
+    assert!(interests > 0.0 && interests < 0.1 * throughput, "{interests}");
+    assert_eq!(outcome.report.value("flow.viewer.rate"), None);
     // 40 ms there and back, and at least the Data's time on three links
     assert!((0.044..0.2).contains(&value("flow.viewer.delay")), "{}", value("flow.viewer.delay"));
     assert!(value("flow.viewer.delay_min") >= 0.0449);

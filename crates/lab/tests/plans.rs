@@ -144,6 +144,30 @@ fn short_flows_arrive_at_their_rate_with_their_mean_size() {
 }
 
 #[test]
+fn arrivals_end_with_their_count_and_are_the_same_until_then() {
+    let flows = |text: &str| -> Vec<_> {
+        let plan = plan(text);
+        let of = |id: &contract::FlowId| plan.blueprint.flows[id.index()].clone();
+        plan.groups[0].flows.iter().map(of).collect()
+    };
+    let counted =
+        |count: &str| SHORT.replace("size_shape = 2.5", &format!("size_shape = 2.5, count = {count}"));
+    let all = flows(SHORT);
+    assert_eq!(flows(&counted("25")), all[..25]);
+    assert_eq!(flows(&counted("1"))[0].name, "short.1");
+    // the end of the run comes first
+    assert_eq!(flows(&counted("100_000")), all);
+    // a count makes a rate possible that alone would bring too many
+    let fast = |text: &str| text.replace("rate = 20.0", "rate = 1e5");
+    assert_eq!(flows(&fast(&counted("300"))).len(), 300);
+    assert!(load(&fast(SHORT), "test.toml").is_err());
+    for wrong in ["0", "-1", "1.5", "\"many\"", "100_001"] {
+        let problems = load(&counted(wrong), "test.toml").expect_err(wrong).to_string();
+        assert!(problems.contains("count"), "{wrong}: {problems}");
+    }
+}
+
+#[test]
 fn another_flow_shifts_nobody() {
     let more = format!("{SHORT}\n[[flows]]\nname = \"more\"\nscheme = \"reno\"\nstart_spread = \"9 s\"\n");
     let (few, many) = (plan(SHORT), plan(&more));

@@ -71,6 +71,7 @@ pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
     if blueprint.record.distributions {
         world.peers.iter_mut().for_each(|peer| peer.meter.delays = Some(Box::default()));
     }
+    watch_delays(&mut world, blueprint);
     world.start_nodes();
     Ok(world)
 }
@@ -153,6 +154,21 @@ fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result
         .trees
         .push((flow.cast == Cast::Multicast).then(|| Tree::new(flow.from, id, world.blueprint.nodes.len())));
     Ok(())
+}
+
+/// Receivers and consumers up to which the distribution of their one-way delays is kept without being asked for: 10 kB each.
+const MANY_RECEIVERS: usize = 10_000;
+
+/// Lets receivers, and consumers of named data, keep how their one-way delays are distributed.
+fn watch_delays(world: &mut World, blueprint: &Blueprint) {
+    let consumers = world.flows.iter().zip(&blueprint.flows);
+    let consumers = consumers.filter(|(_, spec)| matches!(spec.kind, FlowKind::Ndn(_)));
+    let consumers = consumers.map(|(state, _)| state.sender);
+    let watched: Vec<PeerId> =
+        world.receivers.iter().map(|receiver| receiver.peer).chain(consumers).collect();
+    if watched.len() <= MANY_RECEIVERS || blueprint.record.distributions {
+        watched.iter().for_each(|peer| world.peers[peer.index()].delays = Some(Box::default()));
+    }
 }
 
 /// Producers of named data, each at work from the start.

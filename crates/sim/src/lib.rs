@@ -12,6 +12,7 @@ mod node;
 mod outside;
 mod peer;
 mod port;
+mod queueing;
 mod record;
 mod ring;
 mod routing;
@@ -28,6 +29,7 @@ pub use blueprint::{
 };
 pub use outside::{Parcels, Tap};
 pub use peer::Factory;
+pub use queueing::Delays;
 pub use trace::{
     Arrivals, Balance, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord, ReceiverRecord, SERIES,
     SeriesRecord, Subject, Trace,

@@ -395,6 +395,9 @@ impl World {
             Some(clock) => clock.first(packet.sent_at),
         };
         taker.count_arrival(self.now, &packet, sent_at);
+        if matches!(packet.header, Header::Nack(_)) {
+            taker.tally.refused_bytes += u64::from(packet.size_bytes);
+        }
         taker.handle(self.now, Input::Packet(&packet), &mut self.out);
         self.after(peer.index());
     }

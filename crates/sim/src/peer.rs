@@ -10,6 +10,7 @@ use stack::{datagram, ndn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::clocks::Clocked;
+use crate::queueing::Delays;
 use crate::{Blueprint, Cast, FlowKind, FlowSpec, LinkSpec};
 
 /// Any endpoint.
@@ -75,6 +76,7 @@ impl Endpoint for AnyEndpoint {
 pub(crate) struct Tally {
     pub received_packets: u64,
     pub received_bytes: u64,
+    pub refused_bytes: u64,
     pub delay_sum_ns: u64,
     pub sent_packets: u64,
     pub sent_bytes: u64,
@@ -100,6 +102,8 @@ pub(crate) struct Peer {
     pub tally: Tally,
     pub delay_min: Duration,
     pub delay_max: Duration,
+    /// Of receivers and consumers, see [`crate::build`].
+    pub delays: Option<Box<Delays>>,
     pub random: Random,
     pub meter: Meter,
     pub started_at: Option<Time>,
@@ -121,6 +125,7 @@ impl Peer {
             tally: Tally::default(),
             delay_min: Duration::MAX,
             delay_max: Duration::ZERO,
+            delays: None,
             random,
             meter: Meter::default(),
             started_at: None,
@@ -148,11 +153,17 @@ impl Peer {
         self.tally.delay_sum_ns += delay.as_nanos();
         self.delay_min = self.delay_min.min(delay);
         self.delay_max = self.delay_max.max(delay);
+        if let Some(delays) = &mut self.delays {
+            delays.add(delay);
+        }
     }
 
     /// Ends the warm-up: what cannot be subtracted later begins anew.
     pub(crate) fn rebase(&mut self, now: Time) {
         (self.delay_min, self.delay_max) = (Duration::MAX, Duration::ZERO);
+        if let Some(delays) = &mut self.delays {
+            delays.clear();
+        }
         self.meter.rtt_min = Duration::MAX;
         (self.meter.delay_min, self.meter.delay_max) = (Duration::MAX, Duration::ZERO);
         self.meter.delays = self.meter.delays.take().map(|_| Box::default());

@@ -257,10 +257,12 @@ impl World {
                 arrived: Arrivals {
                     packets: tally.received_packets,
                     bytes: tally.received_bytes,
+                    refused_bytes: tally.refused_bytes,
                     delay_sum_ns: tally.delay_sum_ns,
                     delay_min: peer.delay_min,
                     delay_max: peer.delay_max,
                 },
+                delays: peer.delays.clone(),
                 meter,
                 started_at: peer.started_at,
                 active: peer.active_until(now),
@@ -279,6 +281,7 @@ impl World {
                 delay_sum_ns: tally.delay_sum_ns,
                 delay_min: peer.delay_min,
                 delay_max: peer.delay_max,
+                delays: peer.delays.clone(),
                 meter,
                 active: peer.active_until(now),
             }
@@ -311,6 +314,7 @@ fn subtract_tally(tally: Tally, base: Tally) -> Tally {
     Tally {
         received_packets: tally.received_packets - base.received_packets,
         received_bytes: tally.received_bytes - base.received_bytes,
+        refused_bytes: tally.refused_bytes - base.refused_bytes,
         delay_sum_ns: tally.delay_sum_ns - base.delay_sum_ns,
         sent_packets: tally.sent_packets - base.sent_packets,
         sent_bytes: tally.sent_bytes - base.sent_bytes,

@@ -4,13 +4,15 @@ use contract::{DropReason, FlowId, Meter, NodeId, PeerId, PortId};
 use stack::ndn;
 use units::{Duration, Time};
 
+use crate::queueing::Delays;
+
 /// Series that the engine measures itself, per interval: name, unit, subject, meaning.
 pub const SERIES: &[(&str, &str, &str, &str)] = &[
     (
         "rate",
         "bps",
         "flow",
-        "bits that the sender handed to the network, headers included, over the interval",
+        "bits that the sender handed to the network, headers included, over the interval; of a consumer of named data these are its Interests",
     ),
     (
         "throughput",
@@ -77,6 +79,8 @@ pub struct FlowRecord {
     pub drops: [u64; DropReason::ALL.len()],
     /// What reached the sender: Data where it is a consumer of named data, otherwise acknowledgements and feedback.
     pub arrived: Arrivals,
+    /// How the one-way delays of what reached a consumer are distributed; none for other senders, and in plans of very many receivers.
+    pub delays: Option<Box<Delays>>,
     /// What the sender reported of itself.
     pub meter: Meter,
     /// When it first started.
@@ -92,6 +96,8 @@ pub struct Arrivals {
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// The part of them that is refusals.
+    pub refused_bytes: u64,
     /// Sum of one-way delays, in nanoseconds; those of Data are from the producer or store that answered.
     pub delay_sum_ns: u64,
     /// Least one-way delay; [`Duration::MAX`] before the first packet.
@@ -102,7 +108,14 @@ pub struct Arrivals {
 
 impl Default for Arrivals {
     fn default() -> Self {
-        Self { packets: 0, bytes: 0, delay_sum_ns: 0, delay_min: Duration::MAX, delay_max: Duration::ZERO }
+        Self {
+            packets: 0,
+            bytes: 0,
+            refused_bytes: 0,
+            delay_sum_ns: 0,
+            delay_min: Duration::MAX,
+            delay_max: Duration::ZERO,
+        }
     }
 }
 
@@ -125,6 +138,8 @@ pub struct ReceiverRecord {
     pub delay_min: Duration,
     /// Greatest one-way delay.
     pub delay_max: Duration,
+    /// How they are distributed; none in plans of very many receivers.
+    pub delays: Option<Box<Delays>>,
     /// What the receiver reported of itself.
     pub meter: Meter,
     /// Time during which it was a member, after the warm-up.

@@ -39,13 +39,14 @@ pub const METRICS: &[Metric] = metrics! {
         "from" [""] at "scenario": "node of the sender; the consumer of named data is one, which sends Interests";
         "receivers" ["receivers"] at "scenario": "number of receivers, members or not; none for a consumer of named data";
         "started_s" ["s"] at "sender": "when it first started; the warm-up is not taken off";
-        "completed_s" ["s"] at "sender": "when a finite transfer was done; the warm-up is not taken off";
+        "completed_s" ["s"] at "sender": "when a finite transfer was done: the sender knew that all of it was acknowledged, or a consumer had all of it; for the kernel's TCP and for programs in an emulation when the receiver had all of it. The warm-up is not taken off";
         "active_s" ["s"] at "sender": "time during which the sender was on; ends with the completion of a finite transfer";
         "sent_packets" ["packets"] at "sender": "packets that the sender handed to the network, sent again ones included";
         "sent_bytes" ["bytes"] at "sender": "bytes that the sender handed to the network, headers included";
-        "rate_bps" ["bps"] at "sender": "bits that the sender handed to the network, headers included, over its active time";
+        "rate_bps" ["bps"] at "sender": "bits that the sender handed to the network, headers included, over its active time; empty for a consumer of named data";
+        "interests_bps" ["bps"] at "sender": "bits of the Interests that a consumer of named data handed to the network, headers included, over its active time; empty for other flows";
         "arrived_packets" ["packets"] at "receiver": "packets that arrived at its receivers, summed; Data, and refusals, that arrived at a consumer";
-        "throughput_bps" ["bps"] at "receiver": "mean over the receivers of their throughput_bps; bits that arrived at a consumer, headers included, over its active time";
+        "throughput_bps" ["bps"] at "receiver": "mean over the receivers of their throughput_bps; bits of the Data that arrived at a consumer, headers included, over its active time";
         "goodput_bps" ["bps"] at "receiver": "mean over the receivers of their goodput_bps; payload bits of Data that a consumer waited for, over its active time";
         "loss_ratio" ["1"] at "receiver, ports": "streams and groups: mean over the receivers of missing / (missing + arrived); otherwise drops / sent packets";
         "drops" ["packets"] at "ports": "packets of the flow that the network dropped anywhere, feedback and acknowledgements included; not those that found their endpoint stopped";
@@ -75,7 +76,10 @@ pub const METRICS: &[Metric] = metrics! {
         "owd_min_s" ["s"] at "receiver": "least one-way delay";
         "owd_max_s" ["s"] at "receiver": "greatest one-way delay";
         "queueing_delay_s" ["s"] at "receiver": "mean over all packets of one-way delay − least one-way delay at the same receiver";
-        "fct_s" ["s"] at "sender": "flow completion time: from the start of a finite transfer to its completion";
+        "queueing_delay_p50_s" ["s"] at "receiver": "median of these delays over all packets; a percentile is the smallest delay that so many of 100 packets do not exceed, known to 0.4 % of itself and a thousandth of the minimum one-way delay. Empty where more than 10 000 receivers are in a plan, unless record.distributions is true";
+        "queueing_delay_p95_s" ["s"] at "receiver": "95th percentile of them";
+        "queueing_delay_p99_s" ["s"] at "receiver": "99th percentile of them";
+        "fct_s" ["s"] at "sender": "flow completion time: from the start of a finite transfer, opening included, to completed_s; the last byte was at the receiver one way earlier, see completed_s of the receivers";
         "frames_dropped" ["frames"] at "sender": "frames of a video that the sender dropped because they had waited too long; they count as lost at the receivers";
         "frames_played" ["frames"] at "receiver": "frames that its receivers played and could show, summed";
         "frames_late" ["frames"] at "receiver": "frames that became whole after they were due, summed";
@@ -91,6 +95,7 @@ pub const METRICS: &[Metric] = metrics! {
         "packets" ["packets"] at "receiver": "packets that arrived";
         "bytes" ["bytes"] at "receiver": "bytes that arrived, headers included";
         "active_s" ["s"] at "receiver": "time during which it was a member";
+        "completed_s" ["s"] at "receiver": "when all of a finite transfer had arrived; the warm-up is not taken off";
         "throughput_bps" ["bps"] at "receiver": "bits that arrived, headers included, over the time it was a member or its sender active, whichever is less";
         "goodput_bps" ["bps"] at "receiver": "payload bits given to the application once and in order, over the same time";
         "owd_s" ["s"] at "receiver": "mean one-way delay over the packets that arrived, propagation included";
@@ -192,11 +197,15 @@ pub const METRICS: &[Metric] = metrics! {
         "text" [""] at "subject": "what the number names, where it names a receiver, port, node or prefix";
     }
     "summary" {
-        "metric" [""] at "report": "dotted key: flow.NAME.x, receiver.FLOW@NODE.x, link.NAME.x, link.NAME.backward.x, node.NAME.x, flows.x, flows.GROUP.x, run.x; x is a column without its _bps or _s, or one of the keys below";
+        "metric" [""] at "report": "dotted key: flow.NAME.x, receiver.FLOW@NODE.x, link.NAME.x, link.NAME.backward.x, node.NAME.x, flows.x, flows.GROUP.x, run.x; x is a column without its _bps or _s, or one of the keys below. For all flows and for a group counts are summed, minimum and maximum are over all of its flows, percentiles are over all packets, segments or transfers of its flows, and the rest is the mean over its flows";
         "value" ["of the metric"] at "report": "its value; rates in bit/s, times in s";
-        "fairness" ["1"] at "receiver": "Jain index (Σx)² / (n Σx²) of the goodput of the flows that have a scheme and were active";
-        "throughput_total" ["bps"] at "receiver": "sum over the flows of throughput";
-        "goodput_total" ["bps"] at "receiver": "sum over the flows of goodput";
+        "fairness" ["1"] at "receiver": "Jain index (Σx)² / (n Σx²) of the goodputs of the flows that have a scheme, no end of their own (finite transfers are left out) and time in the measured span; empty for fewer than two, and where there is no instant at which all of them were on";
+        "throughput_total" ["bps"] at "receiver": "bits that arrived in the measured span, headers included, of all flows together, over the length of that span; of a flow with several receivers the mean over those that were members, of a consumer its Data";
+        "goodput_total" ["bps"] at "receiver": "payload bits given to applications in the measured span, of all flows together, over the length of that span; receivers and consumers as for throughput_total";
+        "completions" ["flows"] at "sender": "finite transfers that were completed: flow completion times are of these";
+        "fct_p50" ["s"] at "sender": "median of the flow completion times: the smallest that so many of 100 completed transfers do not exceed; fct is their mean";
+        "fct_p95" ["s"] at "sender": "95th percentile of the flow completion times";
+        "fct_p99" ["s"] at "sender": "99th percentile of the flow completion times";
         "throughput_min" ["bps"] at "receiver": "throughput of the flow's worst receiver";
         "throughput_max" ["bps"] at "receiver": "throughput of the flow's best receiver";
         "count" ["flows"] at "scenario": "number of flows";

@@ -2,6 +2,8 @@
 
 mod catalogue;
 mod fairness;
+mod links;
+mod percentiles;
 mod receivers;
 mod summary;
 mod tables;
@@ -22,7 +24,7 @@ pub fn report(plan: &Plan, trace: &Trace) -> Report {
     let rows = tables::FlowRow::all(plan, trace);
     let flows = tables::flows(&rows);
     let receivers = receivers::receivers(&rows);
-    let links = tables::links(plan, trace);
+    let links = links::links(plan, trace);
     let nodes = tables::nodes(plan, trace);
     let series = tables::series(trace, &names);
     let events = tables::events(trace, &names);

@@ -74,6 +74,9 @@ pub(super) fn receivers(flows: &[FlowRow<'_>]) -> Table {
         .count("packets", |row| row.record.packets)
         .count("bytes", |row| row.record.bytes)
         .number("active_s", |row| Some(row.record.active.as_secs_f64()))
+        .number("completed_s", |row| {
+            Some(row.record.meter.completed_at).filter(|at| *at < Time::NEVER).map(Time::as_secs_f64)
+        })
         .number("throughput_bps", |row| row.throughput())
         .number("goodput_bps", |row| row.goodput())
         .number("owd_s", |row| row.owd())

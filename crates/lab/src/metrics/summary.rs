@@ -1,10 +1,12 @@
 //! Tables → one number per dotted key, and the scenario's expectations held against them.
 
+use contract::Delays;
 use sim::{Subject, Trace};
 use units::{Duration, Time};
 
 use super::fairness::{Curve, coefficient_of_variation, converged, jain};
-use super::tables::{FlowRow, Names, mean, measured};
+use super::percentiles::{self, PERCENTS};
+use super::tables::{FlowRow, Names, mean, measured, ratio};
 use crate::report::{Cells, Columns, Report, Table, Words};
 use crate::{Expectation, Plan};
 
@@ -42,11 +44,12 @@ pub(super) fn summary(
     let curves = Curves::new(trace, rows);
     let worst_and_best = extremes(rows, receivers);
 
+    let whole = Whole { trace, rows, curves: &curves };
     let everyone: Vec<usize> = (0..rows.len()).collect();
-    group(&mut all, "flows", &everyone, flows, rows, &curves);
+    group(&mut all, "flows", &everyone, flows, &whole);
     for entry in &plan.groups {
         let members: Vec<usize> = entry.flows.iter().map(|flow| flow.index()).collect();
-        group(&mut all, &format!("flows.{}", entry.name), &members, flows, rows, &curves);
+        group(&mut all, &format!("flows.{}", entry.name), &members, flows, &whole);
     }
     for (row, (least, most)) in worst_and_best.into_iter().enumerate() {
         columns(&mut all, names.flow(row), flows, row);
@@ -104,19 +107,27 @@ fn columns(all: &mut Summary, subject: &str, table: &Table, row: usize) {
     }
 }
 
-/// What some flows have together: means of measurements, sums of counts, fairness.
-fn group(
-    all: &mut Summary,
-    subject: &str,
-    members: &[usize],
-    flows: &Table,
-    rows: &[FlowRow<'_>],
-    curves: &Curves,
-) {
+/// What some flows have together: means of measurements, minimum, maximum and percentiles over all of them, sums of counts,
+/// totals, fairness.
+fn group(all: &mut Summary, subject: &str, members: &[usize], flows: &Table, whole: &Whole<'_>) {
+    let Whole { trace, rows, curves } = *whole;
     all.put(format!("{subject}.count"), Some(members.len() as f64));
+    let queueing = percentiles::of_counted(members.iter().flat_map(|&row| rows[row].queueing()).collect());
+    let delays = pooled(members.iter().filter_map(|&row| rows[row].delays()));
     for column in &flows.columns {
         let value = match &column.cells {
-            Cells::Number(values) => mean(members.iter().filter_map(|&row| values[row])),
+            Cells::Number(values) => {
+                let there = members.iter().filter_map(|&row| values[row]);
+                match Over::of(column.name) {
+                    Over::Mean => mean(there),
+                    Over::Minimum => there.reduce(f64::min),
+                    Over::Maximum => there.reduce(f64::max),
+                    Over::Queueing(percent) => {
+                        PERCENTS.iter().position(|known| *known == percent).and_then(|at| queueing[at])
+                    }
+                    Over::Delays(percent) => delays.percentile(percent).map(Duration::as_secs_f64),
+                }
+            }
             // a count that none of them has is not measured
             Cells::Count(values)
                 if members.iter().all(|&row| values[row].is_none()) && !members.is_empty() =>
@@ -128,14 +139,19 @@ fn group(
         };
         all.put(format!("{subject}.{}", word(column.name)), value);
     }
-    let numbers = |column: &str| flows.numbers(column);
-    let (throughput, goodput) = (numbers("throughput_bps"), numbers("goodput_bps"));
-    let total = |values: &[Option<f64>]| Some(members.iter().filter_map(|&row| values[row]).sum());
-    all.put(format!("{subject}.throughput_total"), total(&throughput));
-    all.put(format!("{subject}.goodput_total"), total(&goodput));
-    let shares: Vec<f64> =
-        members.iter().filter(|&&row| rows[row].scheme().is_some()).filter_map(|&row| goodput[row]).collect();
-    all.put(format!("{subject}.fairness"), jain(&shares));
+    let span_s = measured(trace).as_secs_f64();
+    let total = |what: usize| {
+        let bytes: f64 = members.iter().map(|&row| rows[row].bytes()[what]).sum();
+        ratio(bytes * 8.0, span_s)
+    };
+    all.put(format!("{subject}.throughput_total"), total(0));
+    all.put(format!("{subject}.goodput_total"), total(1));
+    let times: Vec<f64> = members.iter().filter_map(|&row| rows[row].fct()).collect();
+    all.put(format!("{subject}.completions"), Some(times.len() as f64));
+    for (percent, value) in PERCENTS.iter().zip(percentiles::of_numbers(times)) {
+        all.put(format!("{subject}.fct_p{percent}"), value);
+    }
+    all.put(format!("{subject}.fairness"), fairness(members, flows, trace, rows));
     all.put(format!("{subject}.cov"), mean(members.iter().filter_map(|&row| curves.cov[row])));
     let times: Option<Vec<f64>> = members
         .iter()
@@ -143,6 +159,60 @@ fn group(
         .map(|&row| curves.convergence_s[row])
         .collect();
     all.put(format!("{subject}.convergence"), times.and_then(|times| times.into_iter().reduce(f64::max)));
+}
+
+/// What a group's rows are made of.
+#[derive(Clone, Copy)]
+struct Whole<'a> {
+    trace: &'a Trace,
+    rows: &'a [FlowRow<'a>],
+    curves: &'a Curves,
+}
+
+/// How the measurements of several flows become one.
+enum Over {
+    /// Each flow counts once.
+    Mean,
+    Minimum,
+    Maximum,
+    /// A percentile of the queueing delays of all their packets.
+    Queueing(u64),
+    /// A percentile of the delays of all their segments.
+    Delays(u64),
+}
+
+impl Over {
+    fn of(column: &str) -> Self {
+        let (word, last) = word(column).rsplit_once('_').unwrap_or((column, ""));
+        match (word, last, last.strip_prefix('p').and_then(|percent| percent.parse().ok())) {
+            ("queueing_delay", _, Some(percent)) => Self::Queueing(percent),
+            ("delay", _, Some(percent)) => Self::Delays(percent),
+            (_, "min", _) => Self::Minimum,
+            (_, "max", _) => Self::Maximum,
+            _ => Self::Mean,
+        }
+    }
+}
+
+/// All delays of several flows.
+fn pooled<'a>(delays: impl Iterator<Item = &'a Delays>) -> Delays {
+    let mut all = Delays::default();
+    delays.for_each(|some| all.add_all(some));
+    all
+}
+
+/// Jain's index over the goodputs of the members that compete, if there are two or more and all were on together at some time.
+fn fairness(members: &[usize], flows: &Table, trace: &Trace, rows: &[FlowRow<'_>]) -> Option<f64> {
+    let goodput = flows.numbers("goodput_bps");
+    let on: Vec<_> =
+        members.iter().filter_map(|&row| Some((rows[row].competes(trace)?, goodput[row]?))).collect();
+    let since = on.iter().map(|(span, _)| span.start).max()?;
+    let until = on.iter().map(|(span, _)| span.end).min()?;
+    let shares: Vec<f64> = on.iter().map(|(_, goodput)| *goodput).collect();
+    if shares.len() < 2 || since >= until {
+        return None;
+    }
+    jain(&shares)
 }
 
 /// The least and the greatest throughput among each flow's receivers; a consumer is its own.

@@ -1,16 +1,17 @@
-//! Counters → rows: the tables `flows`, `receivers`, `links`, `nodes`, `series` and `events`.
+//! Counters → rows: the tables `flows`, `nodes`, `series` and `events`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use contract::{Count, DropReason, FlowId, NameId, PortId};
+use contract::{Count, Delays, DropReason, FlowId, Meter, NameId, PortId};
 use sim::{
-    Cast, EventRecord, FlowKind, FlowRecord, FlowSpec, LinkSpec, NodeRecord, NodeRole, PortRecord, PortSpec,
-    ReceiverRecord, ReceiverSpec, Subject, Trace,
+    Cast, EventRecord, FlowKind, FlowRecord, FlowSpec, NodeRecord, NodeRole, ReceiverRecord, ReceiverSpec,
+    Subject, Trace,
 };
-use stack::ndn;
-use units::{Duration, Time};
+use stack::{ndn, tcp};
+use units::{Bytes, Duration, Time};
 
+use super::percentiles::{self, Counted, PERCENTS};
 use super::receivers::ReceiverRow;
 use crate::Plan;
 use crate::report::{Cells, Columns, Table, Words};
@@ -78,6 +79,8 @@ pub(super) struct FlowRow<'a> {
     pub(super) receivers: Vec<ReceiverRow<'a>>,
     completed: Option<Time>,
     active: Duration,
+    /// Queueing delays: [`PERCENTS`].
+    queueing_s: [Option<f64>; PERCENTS.len()],
 }
 
 impl<'a> FlowRow<'a> {
@@ -91,8 +94,11 @@ impl<'a> FlowRow<'a> {
         let row = |(index, spec): (usize, &'a FlowSpec)| {
             let record = &trace.flows[index];
             let receivers = &trace.receivers[ranges[index].clone()];
-            let meters = receivers.iter().map(|receiver| &receiver.meter).chain([&record.meter]);
-            let completed = meters.map(|meter| meter.completed_at).filter(|at| *at < Time::NEVER).min();
+            let done = |meter: &Meter| Some(meter.completed_at).filter(|at| *at < Time::NEVER);
+            // of programs outside only their receivers are known to be done
+            let heard = receivers.iter().filter(|_| spec.outside.is_some());
+            let completed =
+                done(&record.meter).or_else(|| heard.filter_map(|receiver| done(&receiver.meter)).min());
             // a finite transfer is over when it is complete, though its endpoint still answers
             let active = match (record.started_at, completed, spec.churn) {
                 (Some(started), Some(completed), None) => {
@@ -113,7 +119,7 @@ impl<'a> FlowRow<'a> {
                 (FlowKind::Ndn(config), Some(ndn)) => ndn.names.text(config.prefix),
                 _ => String::new(),
             };
-            Self {
+            let mut row = Self {
                 spec,
                 prefix,
                 group: groups[index],
@@ -122,7 +128,10 @@ impl<'a> FlowRow<'a> {
                 receivers: receivers.iter().zip(&spec.to).map(receiver).collect(),
                 completed,
                 active,
-            }
+                queueing_s: [None; PERCENTS.len()],
+            };
+            row.queueing_s = percentiles::of_counted(row.queueing().collect());
+            row
         };
         blueprint.flows.iter().enumerate().map(row).collect()
     }
@@ -137,6 +146,31 @@ impl<'a> FlowRow<'a> {
 
     pub(super) fn receivers(&self) -> usize {
         self.receivers.len()
+    }
+
+    /// From its start to its completion.
+    pub(super) fn fct(&self) -> Option<f64> {
+        Some(self.completed?.saturating_since(self.started()?).as_secs_f64())
+    }
+
+    /// Whether it is a transfer of so much and then done.
+    fn finite(&self) -> bool {
+        match &self.spec.kind {
+            FlowKind::Tcp(config) => matches!(config.demand, tcp::Demand::Finite(_)),
+            FlowKind::Ndn(config) => config.size < Bytes::UNLIMITED,
+            FlowKind::Stream(_) | FlowKind::Datagram(_) => false,
+        }
+    }
+
+    /// When it was on in the measured span, if its share can be held against those of others: it has a scheme, and no end of its own.
+    pub(super) fn competes(&self, trace: &Trace) -> Option<Range<Time>> {
+        if self.scheme().is_none() || self.finite() || self.active == Duration::ZERO {
+            return None;
+        }
+        let since = self.started()?.max(trace.warmup);
+        let planned = self.spec.stop.min(trace.ended_at);
+        // an event may have ended it before
+        Some(since..if self.spec.churn.is_some() { planned } else { planned.min(since + self.active) })
     }
 
     /// Whether it was on in the interval of a series that ended at `at`, as far as its first start, its planned stop and its
@@ -194,6 +228,11 @@ impl<'a> FlowRow<'a> {
         matches!(self.spec.kind, FlowKind::Ndn(_))
     }
 
+    /// Bits a second that its sender handed to the network.
+    fn sent(&self) -> Option<f64> {
+        per_second(self.record.sent_bytes, self.active)
+    }
+
     fn arrived(&self) -> u64 {
         if self.consumes() {
             return self.record.arrived.packets;
@@ -201,10 +240,42 @@ impl<'a> FlowRow<'a> {
         self.receivers.iter().map(|receiver| receiver.record.packets).sum()
     }
 
+    /// Bytes that arrived at a consumer, without refusals.
+    fn data_bytes(&self) -> u64 {
+        self.record.arrived.bytes.saturating_sub(self.record.arrived.refused_bytes)
+    }
+
+    /// Bytes that arrived, and payload of them: the mean over the receivers that were members.
+    pub(super) fn bytes(&self) -> [f64; 2] {
+        if self.consumes() {
+            return [self.data_bytes() as f64, self.record.meter.goodput_bytes as f64];
+        }
+        let members = || self.receivers.iter().filter(|receiver| receiver.span > Duration::ZERO);
+        let over = |bytes: fn(&ReceiverRecord) -> u64| {
+            mean(members().map(|receiver| bytes(receiver.record) as f64)).unwrap_or(0.0)
+        };
+        [over(|record| record.bytes), over(|record| record.meter.goodput_bytes)]
+    }
+
+    /// Its queueing delays, with how often each was seen.
+    pub(super) fn queueing(&self) -> impl Iterator<Item = Counted> + '_ {
+        let own = self.record.delays.iter().map(|delays| (delays, self.record.arrived.delay_min));
+        let theirs = self.receivers.iter().filter_map(|receiver| {
+            receiver.record.delays.as_ref().map(|delays| (delays, receiver.record.delay_min))
+        });
+        own.chain(theirs)
+            .flat_map(|(delays, least)| delays.iter().map(move |(delay, n)| (delay.saturating_sub(least), n)))
+    }
+
+    /// The delays of its segments, where their distribution was recorded.
+    pub(super) fn delays(&self) -> Option<&Delays> {
+        self.record.meter.delays.as_deref()
+    }
+
     /// Bits a second that arrived, headers included.
     pub(super) fn throughput(&self) -> Option<f64> {
         if self.consumes() {
-            return per_second(self.record.arrived.bytes, self.active);
+            return per_second(self.data_bytes(), self.active);
         }
         mean(self.receivers.iter().filter_map(ReceiverRow::throughput))
     }
@@ -256,8 +327,7 @@ impl<'a> FlowRow<'a> {
 
     /// A percentile of these delays, where their distribution was recorded.
     fn percentile(&self, percent: u64) -> Option<f64> {
-        let delays = self.record.meter.delays.as_ref()?;
-        delays.percentile(percent).map(Duration::as_secs_f64)
+        self.delays()?.percentile(percent).map(Duration::as_secs_f64)
     }
 
     /// Frames that its source dropped, where it has any.
@@ -295,7 +365,8 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .number("active_s", |row| Some(row.active.as_secs_f64()))
         .count("sent_packets", |row| row.record.sent_packets)
         .count("sent_bytes", |row| row.record.sent_bytes)
-        .number("rate_bps", |row| per_second(row.record.sent_bytes, row.active))
+        .number("rate_bps", |row| row.sent().filter(|_| !row.consumes()))
+        .number("interests_bps", |row| row.sent().filter(|_| row.consumes()))
         .count("arrived_packets", FlowRow::arrived)
         .number("throughput_bps", FlowRow::throughput)
         .number("goodput_bps", FlowRow::goodput)
@@ -331,10 +402,10 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .number("owd_min_s", |row| row.owd()[1])
         .number("owd_max_s", |row| row.owd()[2])
         .number("queueing_delay_s", |row| row.owd()[3])
-        .number("fct_s", |row| {
-            let (started, completed) = (row.started()?, row.completed?);
-            Some(completed.saturating_since(started).as_secs_f64())
-        })
+        .number("queueing_delay_p50_s", |row| row.queueing_s[0])
+        .number("queueing_delay_p95_s", |row| row.queueing_s[1])
+        .number("queueing_delay_p99_s", |row| row.queueing_s[2])
+        .number("fct_s", FlowRow::fct)
         .count_of_some("frames_dropped", FlowRow::dropped)
         .count_of_some("frames_played", |row| row.played(|receiver| receiver.played(Count::FramesPlayed)))
         .count_of_some("frames_late", |row| row.played(|receiver| receiver.played(Count::FramesLate)))
@@ -345,82 +416,6 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .number("startup_s", |row| mean(row.receivers.iter().filter_map(ReceiverRow::startup)))
         .done()
 }
-
-/// One direction of a link.
-struct PortRow<'a> {
-    link: &'a LinkSpec,
-    forward: bool,
-    spec: &'a PortSpec,
-    from: &'a str,
-    to: &'a str,
-    record: &'a PortRecord,
-}
-
-impl PortRow<'_> {
-    fn drops(&self) -> u64 {
-        self.record.drops.iter().sum()
-    }
-}
-
-pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
-    let blueprint = &plan.blueprint;
-    let node = |id: contract::NodeId| blueprint.nodes[id.index()].as_str();
-    let rows: Vec<PortRow<'_>> = blueprint
-        .links
-        .iter()
-        .enumerate()
-        .flat_map(|(index, link)| [(2 * index, link, true), (2 * index + 1, link, false)])
-        .map(|(port, link, forward)| {
-            let (from, to) = if forward { link.ends } else { (link.ends.1, link.ends.0) };
-            PortRow {
-                link,
-                forward,
-                spec: if forward { &link.forward } else { &link.backward },
-                from: node(from),
-                to: node(to),
-                record: &trace.ports[port],
-            }
-        })
-        .collect();
-    let measured_ns = measured(trace).as_nanos() as f64;
-    let table = Columns::of("links", &rows)
-        .text("link", |row| row.link.name.clone())
-        .text("direction", |row| if row.forward { "forward" } else { "backward" }.to_owned())
-        .text("from", |row| row.from.to_owned())
-        .text("to", |row| row.to.to_owned())
-        .number("rate_bps", |row| Some(row.spec.rate.as_bps_f64()))
-        .number("delay_s", |row| Some(row.spec.delay.as_secs_f64()))
-        .count("offered_packets", |row| row.record.offered_packets)
-        .count("sent_packets", |row| row.record.sent_packets)
-        .count("sent_bytes", |row| row.record.sent_bytes)
-        .number("utilisation", |row| {
-            ratio(row.record.sent_bytes as f64 * 8.0, row.record.capacity_bits as f64)
-        })
-        .number("queue_packets", |row| ratio(row.record.backlog_packet_ns as f64, measured_ns))
-        .number("queue_bytes", |row| ratio(row.record.backlog_byte_ns as f64, measured_ns))
-        .number("queue_s", |row| {
-            ratio(row.record.backlog_packet_ns as f64 / 1e9, row.record.sent_packets as f64)
-        })
-        .count("queue_max_packets", |row| u64::from(row.record.backlog_max))
-        .count("marked_packets", |row| row.record.marked_packets)
-        .number("loss_ratio", |row| loss_ratio(row.drops(), row.record.offered_packets))
-        .count("drops", PortRow::drops);
-    DROPS
-        .iter()
-        .fold(table, |table, &(name, why)| table.count(name, |row| row.record.drops[why as usize]))
-        .done()
-}
-
-/// The column of each reason for a drop.
-const DROPS: [(&str, DropReason); DropReason::ALL.len()] = [
-    ("drops_queue_full", DropReason::QueueFull),
-    ("drops_early", DropReason::Early),
-    ("drops_random_loss", DropReason::RandomLoss),
-    ("drops_link_down", DropReason::LinkDown),
-    ("drops_no_route", DropReason::NoRoute),
-    ("drops_not_listening", DropReason::NotListening),
-    ("drops_hop_limit", DropReason::HopLimit),
-];
 
 pub(super) fn nodes(plan: &Plan, trace: &Trace) -> Table {
     let count = |what: Count| move |row: &NodeRecord| row.meter.count(what);
@@ -532,7 +527,7 @@ pub(super) fn receiver_ranges(trace: &Trace) -> Vec<Range<usize>> {
 }
 
 /// Drops over packets; at most 1, because what was sent before the end of the warm-up may be dropped after it.
-fn loss_ratio(drops: u64, packets: u64) -> Option<f64> {
+pub(super) fn loss_ratio(drops: u64, packets: u64) -> Option<f64> {
     ratio(drops as f64, packets as f64).map(|share| share.min(1.0))
 }
 

@@ -40,6 +40,7 @@ fn receiver(flow: u32, node: u32, packets: u64, bytes: u64) -> ReceiverRecord {
         delay_sum_ns: packets * 15_000_000,
         delay_min: Duration::from_millis(11),
         delay_max: Duration::from_millis(30),
+        delays: None,
         meter: Default::default(),
         active: Duration::from_secs(10),
     }
@@ -187,11 +188,15 @@ fn a_port_says_how_full_it_was() {
 #[test]
 fn a_finite_transfer_ends_with_its_completion() {
     let mut trace = trace();
-    trace.receivers[0].meter.completed_at = Time::from_nanos(7_000_000_000);
+    trace.receivers[0].meter.completed_at = Time::from_nanos(6_980_000_000);
+    let before = super::report(&plan(), &trace);
+    assert_eq!(before.value("flow.bulk.fct"), None, "the sender does not know it yet");
+    trace.flows[0].meter.completed_at = Time::from_nanos(7_000_000_000);
     let report = report(&plan(), &trace);
     let flows = of(&report, "flows");
     near(cell(flows, "completed_s", 0), 7.0);
     near(cell(flows, "fct_s", 0), 7.0);
+    near(cell(of(&report, "receivers"), "completed_s", 0), 6.98);
     // from the end of the warm-up at 2 s
     near(cell(flows, "active_s", 0), 5.0);
     near(cell(flows, "goodput_bps", 0), 2_000_000.0);
@@ -204,11 +209,128 @@ fn fairness_is_over_the_goodput_of_flows_with_a_scheme() {
     // goodputs 1 Mbit/s and (480 + 240) / 2 kbit/s
     let (x, y) = (1_000_000.0f64, 360_000.0f64);
     near(report.value("flows.fairness").expect("two flows"), (x + y) * (x + y) / (2.0 * (x * x + y * y)));
-    assert_eq!(report.value("flows.bulk.fairness"), Some(1.0));
+    assert_eq!(report.value("flows.bulk.fairness"), None, "one flow has nobody to be fair to");
     assert_eq!(report.value("flows.count"), Some(2.0));
-    near(report.value("flows.goodput_total").expect("two flows"), x + y);
+    // of 10 s: 1 250 000 B, and the mean of 480 000 B and 240 000 B, though the stream was on for 8 s only
+    near(report.value("flows.goodput_total").expect("two flows"), (1_250_000.0 + 360_000.0) * 8.0 / 10.0);
+    near(report.value("flows.throughput_total").expect("two flows"), (1_470_000.0 + 360_000.0) * 8.0 / 10.0);
+    near(report.value("flows.talk.throughput_total").expect("one flow"), 360_000.0 * 8.0 / 10.0);
     assert_eq!(report.value("flows.sent_packets"), Some(1500.0), "counts are summed");
     near(report.value("flows.throughput").expect("two flows"), (1_176_000.0 + 360_000.0) / 2.0);
+}
+
+/// Three transfers of 1 MB over 8 Mbit/s, one after the other, each in a second: the total is what the link carried of the ten seconds.
+#[test]
+fn a_total_is_over_the_measured_span_and_not_over_the_time_of_each_flow() {
+    let mut blueprint = plan().blueprint;
+    blueprint.flows.clear();
+    let (a, b) = (NodeId(0), NodeId(1));
+    let mut trace = trace();
+    (trace.flows, trace.receivers) = (Vec::new(), Vec::new());
+    for i in 0..3u32 {
+        let config =
+            tcp::Config { demand: tcp::Demand::Finite(Bytes::new(1_000_000)), ..tcp::Config::default() };
+        blueprint.flow(&format!("file.{i}"), Some("reno"), FlowKind::Tcp(config), a, &[b]);
+        let start = Time::from_nanos(2_000_000_000 + 1_000_000_000 * u64::from(i));
+        let mut record =
+            FlowRecord { started_at: Some(start), active: Duration::from_secs(8), ..FlowRecord::default() };
+        record.meter.completed_at = start + Duration::from_millis(1000 + 100 * u64::from(i));
+        trace.flows.push(record);
+        trace.receivers.push(receiver(i, 1, 1000, 1_000_000));
+    }
+    let mut plan = plan_of(blueprint);
+    plan.groups = vec![Group { name: "file".to_owned(), flows: (0..3).map(FlowId).collect() }];
+    let report = report(&plan, &trace);
+    let value = |key: &str| report.value(key);
+    near(value("flow.file.0.throughput").expect("it was on"), 8e6);
+    near(value("flows.throughput_total").expect("measured"), 3e6 * 8.0 / 10.0);
+    near(value("flows.file.throughput_total").expect("measured"), 3e6 * 8.0 / 10.0);
+    assert_eq!(value("flows.fairness"), None, "transfers that end are not held against each other");
+    assert_eq!(value("flows.file.completions"), Some(3.0));
+    near(value("flows.file.fct").expect("three"), 1.1);
+    // ranks 1.5, 2.85 and 2.97 of three
+    assert_eq!(
+        ["fct_p50", "fct_p95", "fct_p99"].map(|key| value(&format!("flows.file.{key}"))),
+        [Some(1.1), Some(1.2), Some(1.2)]
+    );
+}
+
+#[test]
+fn fairness_is_of_flows_that_are_on_together() {
+    let at = |s: u64| Time::from_nanos(s * 1_000_000_000);
+    let index = |bulk: (u64, u64), talk: (u64, u64)| {
+        let mut plan = plan();
+        let mut trace = trace();
+        for (flow, (start, stop)) in [bulk, talk].into_iter().enumerate() {
+            plan.blueprint.flows[flow].stop = at(stop);
+            trace.flows[flow].started_at = Some(at(start));
+            trace.flows[flow].active = at(stop).saturating_since(at(start).max(trace.warmup));
+        }
+        report(&plan, &trace).value("flows.fairness")
+    };
+    assert!(index((0, 12), (4, 12)).is_some());
+    assert!(index((0, 7), (6, 12)).is_some());
+    assert_eq!(index((0, 6), (6, 12)), None, "one ends as the other starts");
+    assert_eq!(index((0, 2), (0, 12)), None, "one was on in the warm-up only: the other is alone");
+}
+
+/// Queueing delays of 0, 1, …, 99 ms at one receiver and of 1 s, once, at another that is nearer.
+#[test]
+fn percentiles_of_queueing_delays_are_over_all_packets() {
+    let mut trace = trace();
+    let mut kept = |row: usize, floor_ms: u64, waits_ms: &[u64]| {
+        let mut delays = sim::Delays::default();
+        waits_ms.iter().for_each(|wait| delays.add(Duration::from_millis(floor_ms + wait)));
+        trace.receivers[row].delay_min = Duration::from_millis(floor_ms);
+        trace.receivers[row].delays = Some(Box::new(delays));
+    };
+    kept(0, 11, &(0..100).collect::<Vec<_>>());
+    kept(1, 40, &[0, 0, 1000]);
+    kept(2, 5, &[7]);
+    let report = report(&plan(), &trace);
+    let check = |subject: &str, expected: [f64; 3]| {
+        for (key, expected) in ["p50", "p95", "p99"].iter().zip(expected) {
+            let found = report.value(&format!("{subject}.queueing_delay_{key}")).expect("they are kept");
+            assert!(
+                (found - expected).abs() <= 0.004 * expected + 0.000_06,
+                "{subject} {key}: {found} for {expected}"
+            );
+        }
+    };
+    check("flow.bulk", [0.049, 0.094, 0.098]);
+    // 0, 0, 7, 1000
+    check("flow.talk", [0.0, 1.0, 1.0]);
+    // 104 packets: the 52nd, the 99th and the 103rd
+    check("flows", [0.048, 0.095, 0.099]);
+    let none = super::report(&plan(), &self::trace());
+    assert_eq!(none.value("flow.bulk.queueing_delay_p95"), None, "nothing was kept");
+}
+
+/// 10 Mbit/s and 10 ms each way; a SYN, its answer, three segments of 1500 B and their acknowledgement, of 40 B each.
+#[test]
+fn a_completion_time_is_until_the_sender_knows_that_all_is_there() {
+    let mut blueprint = Blueprint::new(Duration::from_secs(2));
+    let (a, b) = (blueprint.node("a"), blueprint.node("b"));
+    blueprint.link("wire", (a, b), PortSpec::new(Rate::from_mbps(10), Duration::from_millis(10), 50));
+    let config = tcp::Config {
+        demand: tcp::Demand::Finite(Bytes::new(3 * 1460)),
+        segment: Bytes::new(1460),
+        header: Bytes::new(40),
+        initial_window: 10,
+        handshake: true,
+        ..tcp::Config::default()
+    };
+    blueprint.flow("file", Some("reno"), FlowKind::Tcp(config), a, &[b]);
+    blueprint.flows[0].start = Time::from_nanos(500_000_000);
+    let outcome = crate::run(&plan_of(blueprint), &sim::Control::default());
+    let value = |key| outcome.report.value(key).unwrap_or_else(|| panic!("{key} was measured"));
+    let opening = 2.0 * (0.000_032 + 0.010);
+    let data = 3.0 * 0.0012 + 0.010;
+    near(value("receiver.file@b.completed"), 0.5 + opening + data);
+    near(value("flow.file.completed"), 0.5 + opening + data + 0.010_032);
+    near(value("flow.file.fct"), opening + data + 0.010_032);
+    // the one that waits longest waits for two others
+    near(value("flow.file.owd_max"), 0.010 + 3.0 * 0.0012);
 }
 
 /// The middle node of [`plan`] as a router by name, and the last as the name resolution system.
@@ -275,7 +397,9 @@ fn a_consumer_is_measured_where_its_data_arrive() {
     };
     record.arrived = Arrivals {
         packets: 900,
-        bytes: 990_000,
+        // of these 20 000 were refusals
+        bytes: 1_010_000,
+        refused_bytes: 20_000,
         delay_sum_ns: 900 * 45_000_000,
         delay_min: Duration::from_millis(30),
         delay_max: Duration::from_millis(90),
@@ -308,7 +432,9 @@ fn a_consumer_is_measured_where_its_data_arrive() {
     near(value("throughput"), 990_000.0 * 8.0 / 10.0);
     near(value("throughput_max"), 792_000.0);
     near(value("goodput"), 880.0 * 1024.0 * 8.0 / 10.0);
-    near(value("rate"), 40_000.0);
+    near(value("interests"), 40_000.0);
+    assert_eq!(report.value("flow.viewer.rate"), None, "what a consumer sends has a name of its own");
+    near(report.value("flows.viewer.throughput_total").expect("Data"), 792_000.0);
     near(value("loss_ratio"), 0.01);
     assert_eq!(
         (value("missing"), value("marks"), value("refusals"), value("suppressed")),

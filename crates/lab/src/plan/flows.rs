@@ -375,11 +375,12 @@ fn arrivals_of(
     }
     let start = table.start.or(Instant(Time::ZERO)).0;
     let stop = table.stop.or(Instant(Time::NEVER)).0.min(Time::ZERO + setting.duration);
-    let expected = rate * stop.saturating_since(start).as_secs_f64();
-    if expected > MOST_FLOWS as f64 / 2.0 {
+    let most = arrivals.count.or(u32::MAX) as usize;
+    let expected = (rate * stop.saturating_since(start).as_secs_f64()).min(most as f64);
+    if expected > MOST_FLOWS as f64 / 2.0 && most > MOST_FLOWS {
         notes
             .wrong(arrivals.span, format!("about {expected:.0} flows would arrive"))
-            .hint(format!("at most {} are expected to", MOST_FLOWS / 2));
+            .hint(format!("at most {} are expected to; `count` bounds them", MOST_FLOWS / 2));
         return None;
     }
     let path = format!("flow.{}", model.name.value);
@@ -389,7 +390,7 @@ fn arrivals_of(
     let mut at = start;
     loop {
         at += Duration::from_secs_f64(gaps.exponential(1.0 / rate));
-        if at >= stop || list.len() > MOST_FLOWS {
+        if at >= stop || list.len() == most || list.len() > MOST_FLOWS {
             return Some(list);
         }
         let drawn = match arrivals.size_shape.given() {

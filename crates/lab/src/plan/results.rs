@@ -8,7 +8,18 @@ use crate::read::{Notes, shortened, suggestion};
 
 /// Words of a key that no column has, by what stands first in the key.
 const OF_A_FLOW: &[&str] = &["throughput_min", "throughput_max", "cov", "convergence"];
-const OF_FLOWS: &[&str] = &["count", "throughput_total", "goodput_total", "fairness", "cov", "convergence"];
+const OF_FLOWS: &[&str] = &[
+    "count",
+    "throughput_total",
+    "goodput_total",
+    "completions",
+    "fct_p50",
+    "fct_p95",
+    "fct_p99",
+    "fairness",
+    "cov",
+    "convergence",
+];
 const OF_A_RUN: &[&str] = &["packet_hops", "events_handled", "ended", "measured"];
 
 /// What is expected, its keys and relations checked.

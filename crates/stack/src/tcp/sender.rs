@@ -228,6 +228,9 @@ impl<C: CongestionControl> Sender<C> {
         }
         self.una = header.ack;
         self.next = self.next.max(header.ack);
+        if self.una >= self.supply.last {
+            cx.complete();
+        }
         if self.by_pipe {
             self.advance_board();
         }

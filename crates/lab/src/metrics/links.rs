@@ -1,0 +1,84 @@
+//! Ports → rows of the table `links`.
+
+use contract::DropReason;
+use sim::{LinkSpec, PortRecord, PortSpec, Trace};
+
+use super::tables::{loss_ratio, measured, ratio};
+use crate::Plan;
+use crate::report::{Columns, Table};
+
+/// One direction of a link.
+struct PortRow<'a> {
+    link: &'a LinkSpec,
+    forward: bool,
+    spec: &'a PortSpec,
+    from: &'a str,
+    to: &'a str,
+    record: &'a PortRecord,
+}
+
+impl PortRow<'_> {
+    fn drops(&self) -> u64 {
+        self.record.drops.iter().sum()
+    }
+}
+
+pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
+    let blueprint = &plan.blueprint;
+    let node = |id: contract::NodeId| blueprint.nodes[id.index()].as_str();
+    let rows: Vec<PortRow<'_>> = blueprint
+        .links
+        .iter()
+        .enumerate()
+        .flat_map(|(index, link)| [(2 * index, link, true), (2 * index + 1, link, false)])
+        .map(|(port, link, forward)| {
+            let (from, to) = if forward { link.ends } else { (link.ends.1, link.ends.0) };
+            PortRow {
+                link,
+                forward,
+                spec: if forward { &link.forward } else { &link.backward },
+                from: node(from),
+                to: node(to),
+                record: &trace.ports[port],
+            }
+        })
+        .collect();
+    let measured_ns = measured(trace).as_nanos() as f64;
+    let table = Columns::of("links", &rows)
+        .text("link", |row| row.link.name.clone())
+        .text("direction", |row| if row.forward { "forward" } else { "backward" }.to_owned())
+        .text("from", |row| row.from.to_owned())
+        .text("to", |row| row.to.to_owned())
+        .number("rate_bps", |row| Some(row.spec.rate.as_bps_f64()))
+        .number("delay_s", |row| Some(row.spec.delay.as_secs_f64()))
+        .count("offered_packets", |row| row.record.offered_packets)
+        .count("sent_packets", |row| row.record.sent_packets)
+        .count("sent_bytes", |row| row.record.sent_bytes)
+        .number("utilisation", |row| {
+            ratio(row.record.sent_bytes as f64 * 8.0, row.record.capacity_bits as f64)
+        })
+        .number("queue_packets", |row| ratio(row.record.backlog_packet_ns as f64, measured_ns))
+        .number("queue_bytes", |row| ratio(row.record.backlog_byte_ns as f64, measured_ns))
+        .number("queue_s", |row| {
+            ratio(row.record.backlog_packet_ns as f64 / 1e9, row.record.sent_packets as f64)
+        })
+        .count("queue_max_packets", |row| u64::from(row.record.backlog_max))
+        .count("marked_packets", |row| row.record.marked_packets)
+        .number("loss_ratio", |row| loss_ratio(row.drops(), row.record.offered_packets))
+        .count("drops", PortRow::drops);
+    DROPS
+        .iter()
+        .fold(table, |table, &(name, why)| table.count(name, |row| row.record.drops[why as usize]))
+        .done()
+}
+
+/// The column of each reason for a drop.
+const DROPS: [(&str, DropReason); DropReason::ALL.len()] = [
+    ("drops_queue_full", DropReason::QueueFull),
+    ("drops_early", DropReason::Early),
+    ("drops_random_loss", DropReason::RandomLoss),
+    ("drops_link_down", DropReason::LinkDown),
+    ("drops_no_route", DropReason::NoRoute),
+    ("drops_not_listening", DropReason::NotListening),
+    ("drops_hop_limit", DropReason::HopLimit),
+];
