@@ -19,6 +19,15 @@ PACKET_BYTES = 1428
 
 LONGEST_KEY = 4096
 
+OTHER_KEY = "does not have this key"
+"""Part of the reason of an end that has another key; said without a key, so it is a hint."""
+
+INTERFACES = (
+    "`--interface` at both ends says by which network interface; on one computer it is 127.0.0.1. Between networks, "
+    "switches with IGMP or MLD snooping and routers have to forward the group"
+)
+"""What to do where nothing comes by a group."""
+
 
 class Transfer:
     """One transfer under way. A context manager: at the end of the block it has been stopped, if it was not over."""
@@ -212,6 +221,12 @@ def words_for(result: dict[str, Any], *, sending: bool) -> str:
             return f"{not_whole}: no {other} {'answered' if result['called'] else 'called'}"
         case "silent":
             return f"{not_whole}: the {other} was not heard any more"
+        case "quiet" if sending:
+            return f"{not_whole}: the receiver is there, but took no data for too long"
+        case "quiet":
+            return f"{not_whole}: the sender is there, but sent no data for too long"
+        case "refused" if OTHER_KEY in result["why"]:
+            return f"{not_whole}: no valid answer came: the {other} seems to have another key, or none"
         case "refused":
             return f"{not_whole}: the {other} refused, since {result['why']}"
         case "closed":
@@ -223,16 +238,18 @@ def words_for(result: dict[str, Any], *, sending: bool) -> str:
 def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
     """What to do about how it ended, where that is known."""
     why, stats = result["why"] or "", result.get("stats") or {}
+    if OTHER_KEY in why or (not stats.get("packets") and stats.get("refused", {}).get("forged")):
+        return "datagrams came that have another key: both sides need the same `--key`"
+    if result["end"] == "quiet" or "no data came for too long" in why:
+        return "`--patience` says for how long; a program that writes or takes nothing for longer needs `--key` at both ends"
     if "is there already" in why:
         return "`--overwrite` at the receiver replaces it, `--name` gives what comes another name"
     if "somebody else is being served" in why:
         return "one at a time; if that was this side before it was killed, it can go on three seconds later"
-    if "does the network carry it" in why:
-        return "`--interface` at both sides says by which network; on one computer it is 127.0.0.1"
+    if "does the network carry it" in why or "cannot be joined" in why:
+        return INTERFACES
     if "No space left" in why:
         return "make room at the receiver and begin again: a file goes on where it was"
-    if not stats.get("packets") and stats.get("refused", {}).get("forged"):
-        return "datagrams came that have another key: both sides need the same `--key`"
     if result["end"] == "unanswered" and result["called"]:
         there = "thalweg recv PORT" if sending else "thalweg send FILE :PORT"
         return f"`{there}` has to run there, with the same `--key` where there is one, and UDP has to get through"

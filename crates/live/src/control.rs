@@ -66,6 +66,10 @@ pub struct Progress {
     pub rtt_ns: AtomicU64,
     /// Other ends that are there.
     pub peers: AtomicU64,
+    /// Datagrams that came with a wrong tag: their sender has another key, or they were damaged.
+    pub forged: AtomicU64,
+    /// Nothing that is sent to the group arrives: at a receiver, nothing was heard of it for a while; at a sender, no receiver has said so.
+    pub deaf: AtomicBool,
     mode: Mutex<Option<String>>,
 }
 

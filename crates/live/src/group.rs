@@ -12,7 +12,7 @@ use contract::Ecn;
 use units::Time;
 use wire::stream::{Datagram, KEY, Order, Reason, Role, Word};
 
-use crate::content::{Payload, Standing};
+use crate::content::{Payload, Standing, Waits};
 use crate::keys::Key;
 use crate::line::Line;
 use crate::machine::SENDER;
@@ -116,6 +116,8 @@ struct Gathering<'a, O> {
     peers: u32,
     /// Who left, and what it called itself.
     left: Vec<(u64, Left)>,
+    /// The first receiver is ready since, and none has said that anything came.
+    unheard_since: Option<Time>,
     /// Nobody is there since.
     alone_since: Time,
     glance_at: Time,
@@ -199,6 +201,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
             heard: true,
             peers: 1,
             left: Vec::new(),
+            unheard_since: None,
             alone_since: now,
             glance_at: now,
             asked: 0,
@@ -394,6 +397,12 @@ impl<'a, O: Outer> Gathering<'a, O> {
     fn glance(&mut self, now: Time) -> Option<End> {
         self.work.show(&self.control.progress);
         self.control.progress.peers.store(self.ready as u64, Ordering::Relaxed);
+        self.control.progress.forged.store(self.stats.refused.forged, Ordering::Relaxed);
+        let awaited = self.ready > 0 && self.work.moved() == Some(0) && self.work.waits() != Waits::Here;
+        let since = awaited.then(|| self.unheard_since.unwrap_or(now));
+        self.unheard_since = since;
+        let deaf = since.is_some_and(|since| now >= since + self.limits.silence);
+        self.control.progress.deaf.store(deaf, Ordering::Relaxed);
         if let Some(mode) = self.control.mode(&mut self.asked) {
             self.work.on_mode(&mode, now);
             self.control.progress.set_mode(&mode);

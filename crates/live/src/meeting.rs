@@ -16,6 +16,8 @@ use crate::{Outer, Secret, Stats, Train};
 
 /// A hello that is not answered is said again after this, then half as long again, up to the second.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
+/// A hint that the other end has another key is shown after so long without a valid answer.
+const HINTED: Duration = Duration::from_secs(2);
 /// Public keys of callers that are remembered, so that a hello that was recorded opens nothing while its cookie is fresh.
 const USED: usize = 64;
 
@@ -53,6 +55,8 @@ pub(crate) struct Caller {
     cookie: Option<[u8; COOKIE]>,
     /// When it first said hello with a cookie, in this call.
     shown_at: Option<Time>,
+    /// When somebody first said, without a key, that the other end has another key, and no valid answer has come since.
+    hinted_at: Option<Time>,
     say_at: Time,
     wait: Duration,
 }
@@ -85,6 +89,7 @@ impl Caller {
             half: Half::new(draw(outer)),
             cookie: None,
             shown_at: None,
+            hinted_at: None,
             say_at: Time::NEVER,
             wait: AGAIN.0,
         };
@@ -98,6 +103,12 @@ impl Caller {
         self.half = Half::new(draw(outer));
         (self.cookie, self.shown_at) = (None, None);
         (self.say_at, self.wait) = (now, AGAIN.0);
+    }
+
+    /// Whether it is likely that the other end has another key: that was said, and nobody has answered for a while. Whoever says so without
+    /// being the other end could as well keep its answers away.
+    pub(crate) fn has_another_key(&self, now: Time) -> bool {
+        self.hinted_at.is_some_and(|at| now >= at + HINTED)
     }
 
     /// Calls no more.
@@ -141,10 +152,22 @@ impl Caller {
             return Heard::Nothing;
         }
         let Some(body) = Key::answer(&self.secret, &self.half.public).open(bytes) else {
-            stats.refused.forged += 1;
+            let open = Key::answer(&Secret::none(), &self.half.public);
+            let hint = open.open(bytes).and_then(|body| Datagram::read(body).ok());
+            if hint.is_some_and(|hint| matches!(hint.word, Word::Refusal(Reason::Key))) {
+                self.hinted_at.get_or_insert(now);
+            } else {
+                stats.refused.forged += 1;
+            }
             return Heard::Nothing;
         };
         let word = Datagram::read(body).map(|datagram| datagram.word);
+        if let Ok(Word::Refusal(Reason::Key)) = word {
+            self.hinted_at.get_or_insert(now);
+            return Heard::Nothing;
+        }
+        // who has the key answers, whatever others say
+        self.hinted_at = None;
         if word.is_ok() {
             stats.received.add(bytes.len());
         }
@@ -260,6 +283,7 @@ impl Door {
     ) -> Knock {
         let Some(body) = self.opening.open(bytes) else {
             stats.refused.forged += 1;
+            self.hint(bytes, from, outer, stats);
             return Knock::Nothing;
         };
         let Ok(Datagram { session: call, word, .. }) = Datagram::read(body) else {
@@ -296,6 +320,20 @@ impl Door {
             return Knock::Nothing;
         }
         Knock::Hello(Box::new(CallerHello { hello: *hello, call }))
+    }
+
+    /// Tells a caller whose tag is wrong that its key is another. Everybody can say that, so it is a hint to people and no answer; it is shorter
+    /// than the hello.
+    fn hint(&self, bytes: &[u8], from: SocketAddr, outer: &mut impl Outer, stats: &mut Stats) {
+        let Some((body, _)) = Datagram::split(bytes) else { return };
+        let Ok(Datagram { session: call, word: Word::Hello(hello), .. }) = Datagram::read(body) else {
+            return;
+        };
+        let key = Key::answer(&Secret::none(), &hello.public);
+        let answer = sealed(call, Word::Refusal(Reason::Key), &key);
+        if answer.len() <= bytes.len() {
+            post(from, &answer, outer, stats);
+        }
     }
 
     /// Tells a caller why it is not let in.

@@ -460,7 +460,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
     fn turn(&mut self, now: Time) -> Option<End> {
         if now >= self.glance_at {
             self.glance_at = now + GLANCE;
-            self.work.show(&self.control.progress);
+            self.show();
             if let Some(mode) = self.control.mode(&mut self.asked) {
                 self.work.on_mode(&mode, now);
                 self.control.progress.set_mode(&mode);
@@ -511,6 +511,9 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
     /// Whether the other end is there, and whether there is anything left to do.
     fn watch(&mut self, now: Time) -> Option<End> {
         let Some(open) = &mut self.open else {
+            if self.caller.as_ref().is_some_and(|caller| caller.has_another_key(now)) {
+                return Some(End::Refused(Reason::Key));
+            }
             let limit = if self.calls { self.limits.patience } else { self.limits.waits };
             return (now >= self.began_at + limit).then_some(End::Unanswered);
         };
@@ -533,6 +536,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
                 return None;
             }
             open.deaf = ear.deaf(now, self.limits.silence);
+            self.control.progress.deaf.store(open.deaf, Ordering::Relaxed);
         }
         let silent = now >= open.line.heard_at + self.limits.silence;
         if silent != open.silent {

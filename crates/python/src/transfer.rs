@@ -171,6 +171,8 @@ impl Transfer {
             "mode": progress.mode(),
             "limit_bps": progress.limit_bps.load(Relaxed),
             "allowed_bps": progress.allowed_bps.load(Relaxed),
+            "forged": progress.forged.load(Relaxed),
+            "deaf": progress.deaf.load(Relaxed),
             "rtt_s": Duration::from_nanos(progress.rtt_ns.load(Relaxed)).as_secs_f64(),
             "total_bytes": told.total,
             "done_bytes": told.done,

@@ -59,9 +59,9 @@ class Meter:
     def note(self, words: str) -> None:
         """Says something that stays on the terminal."""
         if self._bar is not None:
-            self._bar.console.print(printable(words), markup=False)
+            self._bar.console.print(printable(words, lines=True), markup=False)
         elif not self._silent:
-            print(printable(words), file=sys.stderr, flush=True)
+            print(printable(words, lines=True), file=sys.stderr, flush=True)
 
     def show(self, done: float, total: float, words: str, *, estimate: bool = True) -> None:
         """`done` of `total`, said in `words`; with `estimate` also how long it takes if it goes on as so far."""

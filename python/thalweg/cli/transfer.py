@@ -10,7 +10,7 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..transfers import hint_for, is_whole, words_for
+from ..transfers import INTERFACES, hint_for, is_whole, words_for
 from .out import console, print_table, show_json
 from .progress import Meter, span_words
 
@@ -47,7 +47,11 @@ def carry(
             if sending:
                 meter.note(_plan(transfer.mode, scheme))
             sent, done = Recent(1.0), Recent(5.0)
+            warned = False
             for state in transfer.states():
+                if state["deaf"] and not warned:
+                    warned = True
+                    meter.note(f"{_deaf(sending=sending)}\nhint: {INTERFACES}")
                 now = time.monotonic() - began
                 rates = sent.rate(now, state["bytes"]), done.rate(now, state["done_bytes"])
                 meter.show(*_how_far(state), _now(state, now, *rates), estimate=False)
@@ -61,6 +65,13 @@ def carry(
     if stopped:
         return 130
     return 0 if result["whole"] else NOT_WHOLE
+
+
+def _deaf(*, sending: bool) -> str:
+    """That a group carries nothing."""
+    if sending:
+        return "no receiver has got anything by the group for three seconds: does the network carry it?"
+    return "nothing has come by the group for three seconds: does the network carry it?"
 
 
 def _plan(mode: str | None, scheme: str) -> str:
@@ -101,7 +112,8 @@ def _now(state: dict[str, Any], elapsed_s: float, achieved_bps: float, done_bps:
     if state["phase"] == "meeting":
         if 0 < state["hashed_bytes"] < state["total_bytes"]:
             return "reading"
-        return f"waiting for the other side, {elapsed_s:.0f} s"
+        other = f", {state['forged']} datagrams with another key" if state["forged"] else ""
+        return f"waiting for the other side, {elapsed_s:.0f} s{other}"
     words = size(state["done_bytes"])
     if state["total_bytes"]:
         words += f" of {size(state['total_bytes'])}"

@@ -1,5 +1,7 @@
 //! What a session does about another end that says that it lives and delivers nothing.
 
+use std::sync::atomic::Ordering;
+
 use contract::Ecn;
 use units::Time;
 use wire::stream::{Order, Reason, Word};
@@ -10,6 +12,13 @@ use crate::still::{QUIET, Still};
 use crate::{End, Outer, Phase, Secret};
 
 impl<O: Outer, W: Work> Session<'_, O, W> {
+    /// Says how far it is.
+    pub(super) fn show(&self) {
+        let progress = &self.control.progress;
+        self.work.show(progress);
+        progress.forged.store(self.stats.refused.forged, Ordering::Relaxed);
+    }
+
     /// Gives the other end up where nothing has been delivered for too long. Words that it lives do not count.
     pub(super) fn has_lost_patience(&mut self, now: Time) -> bool {
         let silent = self.open.as_ref().is_some_and(|open| open.silent);

@@ -56,10 +56,37 @@ fn ends_with_other_secrets_do_not_meet() {
     let other = Settings { secret: Secret::new("another"), ..short(Meet::Call(b)) };
     let sender = sender_at(here, other, steady("8 Mbit/s"));
     let receiver = receiver_at(there, short(Meet::Listen));
-    assert_eq!(end(sender), End::Unanswered);
+    // the sender learns why, and before its patience is over
+    assert_eq!(end(sender), End::Refused(Reason::Key));
     let receiver = receiver.join().expect("no end panics");
     assert_eq!(receiver.end, End::Unanswered);
-    assert!(receiver.stats.refused.forged > 0 && receiver.stats.sent.datagrams == 0);
+    let stats = receiver.stats;
+    assert!(stats.refused.forged > 0 && stats.sessions == 0);
+    assert!(stats.sent.datagrams <= stats.refused.forged, "a hint a hello");
+    assert!(stats.sent.bytes < stats.refused.forged * wire::stream::HELLO as u64, "shorter than a hello");
+}
+
+/// Everybody can say that a key is another: it is not believed where the other end answers.
+#[test]
+fn a_hint_that_the_key_is_another_stops_nobody_whose_key_is_right() {
+    let (a, b) = addresses();
+    let net = Net::new(move |passing| {
+        let mut arrivals = vec![passing.after(ms(300))];
+        if passing.from == a
+            && passing.bytes[2] == 1
+            && let Ok(datagram) = wire::stream::Datagram::read(&passing.bytes[..passing.bytes.len() - 16])
+            && let wire::stream::Word::Hello(hello) = datagram.word
+        {
+            let word = wire::stream::Word::Refusal(Reason::Key);
+            let mut bytes = Vec::new();
+            wire::stream::Datagram { session: datagram.session, number: 0, word }.write(&mut bytes);
+            crate::keys::Key::answer(&Secret::none(), &hello.public).seal(&mut bytes, 0);
+            arrivals.push(crate::testing::Passing { from: b, to: a, bytes, ..passing.after(ms(1)) });
+        }
+        arrivals
+    });
+    let left = numbers(&net, &steady("8 Mbit/s"), 500);
+    assert_eq!((left.sender.end, left.receiver.end), (End::Complete, End::Complete));
 }
 
 #[test]
