@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 EVERY_S = 0.2
 """How often `told` is called."""
 
-EXAMPLE = """# A forwarder with MIRCC between a consumer's host and the next router.
+_EXAMPLE = """# A forwarder with MIRCC between a consumer's host and the next router.
 [listen]
 udp = "0.0.0.0:6363"
-unix = "/tmp/thalweg-ndn.sock"
+unix = "{socket}"
 
 [forwarder]
 strategy = "best_route"
@@ -38,7 +38,13 @@ rate = "12 Mbit/s"
 prefix = "/video"
 link = "core"
 """
-"""Settings to start from."""
+
+
+def example() -> str:
+    """Settings to start from. They listen where `thalweg ndn get` and `put` look for a forwarder."""
+    from .ndn import default_socket
+
+    return _EXAMPLE.replace("{socket}", default_socket())
 
 
 def settings_of(path: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -15,8 +16,8 @@ from . import _native
 from ._work import Work
 from .errors import Interrupted, NdnError
 
-DEFAULT_FACE = "unix:///run/nfd/nfd.sock"
-"""Where forwarders listen who are not told otherwise."""
+NFD_SOCKET = "/run/nfd/nfd.sock"
+"""Where NFD listens."""
 
 Discovery = Literal["metadata", "prefix", "none"]
 
@@ -39,8 +40,13 @@ class Progress:
     """Seconds since it began."""
 
 
+def default_socket() -> str:
+    """The Unix socket of this user's forwarder: the settings of `thalweg ndn forward --example` listen there."""
+    return str(Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp", "thalweg-ndn.sock"))
+
+
 def default_face() -> str:
-    """Where this host's forwarder is: as NDN_CLIENT_TRANSPORT says, or `client.conf`, or at the usual place."""
+    """Where the forwarder is: as NDN_CLIENT_TRANSPORT says, or `client.conf`, or at `default_socket`, or where NFD is."""
     said = os.environ.get("NDN_CLIENT_TRANSPORT")
     if said:
         return said
@@ -53,7 +59,18 @@ def default_face() -> str:
             key, _, value = line.partition("=")
             if key.strip() == "transport" and value.strip():
                 return value.strip()
-    return DEFAULT_FACE
+    own = default_socket()
+    return f"unix://{next((path for path in (own, NFD_SOCKET) if _listens(path)), own)}"
+
+
+def _listens(path: str) -> bool:
+    """Whether somebody takes connections at this Unix socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as way:
+        try:
+            way.connect(path)
+        except OSError:
+            return False
+    return True
 
 
 def get(

@@ -357,3 +357,39 @@ def test_what_goes_on_without_end_is_shown_when_asked_and_ends_in_time() -> None
         signal.signal(signal.SIGUSR1, before)
     with pytest.raises(Refusal, match="above 0"):
         progress.until(0, shown.append)
+
+
+def test_put_and_get_find_the_forwarder_of_the_example(tmp_path: Path) -> None:
+    """The three commands of the guide, word by word, in a network of their own: the example listens at UDP port 6363."""
+    file, copy = tmp_path / "film.bin", tmp_path / "copy.bin"
+    file.write_bytes(random.Random(3).randbytes(100_000))
+    command = f"{sys.executable} -m thalweg ndn"
+    script = f"""
+        cd {tmp_path}
+        ip link set lo up
+        {command} forward --example > forwarder.toml
+        {command} forward forwarder.toml > forward.log 2>&1 &
+        until [ -S thalweg-ndn.sock ]; do sleep 0.1; done
+        {command} put /films/a film.bin > put.log 2>&1 &
+        until grep -q serving put.log; do sleep 0.1; done
+        {command} get /films/a -o copy.bin --json
+        kill -INT %1 %2
+        wait
+    """
+    process = subprocess.run(
+        ["unshare", "--net", "timeout", "50", "bash", "-ec", script],
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env={
+            **os.environ,
+            "XDG_RUNTIME_DIR": str(tmp_path),
+            "HOME": str(tmp_path),
+            "NDN_CLIENT_TRANSPORT": "",
+        },
+    )
+    if b"unshare failed" in process.stderr:
+        pytest.skip("the right to make network namespaces is missing")
+    logs = [path.read_text() for path in tmp_path.glob("*.log")]
+    assert copy.exists(), (process.stdout.decode(), process.stderr.decode(), logs)
+    assert copy.read_bytes() == file.read_bytes()

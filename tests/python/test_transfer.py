@@ -234,10 +234,12 @@ def test_who_has_another_key_is_not_served(file: Path, into: Path, tmp_path: Pat
     (tmp_path / "wrong").write_bytes(b"wrong" * 8)
     at = port()
     receiver = start("recv", at, "--into", into, "--key", tmp_path / "right", "--json")
-    wrong = end(
-        start("send", file, f"127.0.0.1:{at}", "--key", tmp_path / "wrong", "--patience", 1, "--json")
-    )
-    assert (wrong["code"], wrong["end"], wrong["whole"]) == (1, "unanswered", False)
+    began = time.monotonic()
+    wrong = end(start("send", file, f"127.0.0.1:{at}", "--key", tmp_path / "wrong", "--json"))
+    assert (wrong["code"], wrong["end"], wrong["whole"]) == (1, "refused", False)
+    assert "seems to have another key" in wrong["said"]
+    assert "the same `--key`" in wrong["hint"]
+    assert time.monotonic() - began < 30, "long before the patience of a minute is over"
     assert list(into.iterdir()) == []
     sent = end(start("send", file, f"127.0.0.1:{at}", "--key", tmp_path / "right", "--json"))
     got = end(receiver)
@@ -250,8 +252,9 @@ def test_who_only_heard_another_key_is_told_so(file: Path, into: Path, tmp_path:
     at = port()
     words = ("--key", tmp_path / "right", "--bind", "127.0.0.1", "--patience", 10, "--json")
     receiver = start("recv", at, "--into", into, *words)
-    sent = end(start("send", file, f"127.0.0.1:{at}", "--patience", 3, "--json"))
-    assert (sent["code"], sent["end"]) == (1, "unanswered")
+    sent = end(start("send", file, f"127.0.0.1:{at}", "--json"))
+    assert (sent["code"], sent["end"]) == (1, "refused")
+    assert "the same `--key`" in sent["hint"]
     receiver.send_signal(signal.SIGINT)
     got = end(receiver)
     assert (got["code"], got["said"]) == (130, "nothing came: it was stopped")
@@ -555,3 +558,186 @@ def test_a_capture_is_whole_after_ctrl_c_and_one_that_cannot_be_is_refused(
     assert refused.returncode == 2
     # however the lines are broken
     assert "nowhere/x:Nosuchfile" in "".join(err.decode().split())
+
+
+def test_scheme_mode_rates_and_limit_are_said(file: Path, into: Path) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    sender = start("send", file, f"127.0.0.1:{at}", "--rate", "8 Mbit/s")
+    out, err = sender.communicate(timeout=LONGEST_S)
+    got = end(receiver)
+    assert sender.returncode == 0, err.decode()
+    said, table = err.decode(), out.decode()
+    assert "scheme cvihis, mode background: gives way to other traffic" in said
+    assert "--mode real-time" in said
+    assert "background" in table
+    assert "cvihis" in table
+    assert "8 Mbit/s" in table
+    assert got["scheme"] == "cvihis"
+
+
+def test_the_allowed_rate_is_never_above_the_limit(file: Path, into: Path) -> None:
+    at = port()
+    with (
+        transfers.receive(str(at), into=into, bind="127.0.0.1") as receiver,
+        transfers.send(file, f"127.0.0.1:{at}", rate="20 Mbit/s") as sender,
+    ):
+        states = list(sender.states())
+        result = sender.result()
+        receiver.result()
+    assert result["mode"] == "background"
+    limits = {state["limit_bps"] for state in states if state["phase"] == "open" and state["packets"]}
+    assert limits == {20_000_000}
+    assert max(state["allowed_bps"] for state in states) <= 20_000_000
+
+
+def test_a_mode_that_was_changed_is_the_one_that_is_told(file: Path, into: Path) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    sender = start("send", file, f"127.0.0.1:{at}", "--rate", "10 Mbit/s", "--json")
+    until(lambda: blocks(into) >= 1)
+    sender.send_signal(signal.SIGUSR1)
+    sent, got = end(sender), end(receiver)
+    assert (sent["code"], got["code"]) == (0, 0)
+    assert (sent["mode"], got["mode"]) == ("real_time", "real_time")
+
+
+def test_a_live_stream_of_3_mbps_loses_nothing_and_starts_in_the_real_time_mode() -> None:
+    at = port()
+    receiver = start("recv", at, "--into", "-", stdout=subprocess.DEVNULL)
+    words = ("send", "-", f"127.0.0.1:{at}", "--deadline", "2 s", "--json")
+    sender = start(*words, stdin=subprocess.PIPE)
+    assert sender.stdin is not None
+    began, written = time.monotonic(), 0
+    while written < 3 * 375_000:
+        due = int((time.monotonic() - began) * 375_000)
+        if due > written:
+            sender.stdin.write(bytes(due - written))
+            sender.stdin.flush()
+            written = due
+        time.sleep(0.005)
+    sent, _ = sender.communicate(timeout=LONGEST_S)
+    receiver.communicate(timeout=LONGEST_S)
+    said = json.loads(sent)
+    assert (said["dropped"], said["end"], said["mode"]) == (0, "complete", "real_time")
+
+
+def test_a_live_stream_that_is_stopped_is_kept_beside_the_old_file(into: Path) -> None:
+    (into / "stdin").write_bytes(b"the old one")
+    at = port()
+    receiver = start("recv", at, "--into", into, "--overwrite", "--json")
+    words = ("send", "-", f"127.0.0.1:{at}", "--deadline", "30 s", "--json")
+    sender = start(*words, stdin=subprocess.PIPE)
+    assert sender.stdin is not None
+    part = into / "stdin.thalweg-part"
+    sender.stdin.write(b"beginning")
+    sender.stdin.flush()
+    until(lambda: part.exists() and part.stat().st_size == 9)
+    assert (into / "stdin").read_bytes() == b"the old one"
+    receiver.send_signal(signal.SIGINT)
+    got = end(receiver)
+    sender.stdin.close()
+    sender.wait(LONGEST_S)
+    assert got["code"] == 130
+    assert part.read_bytes() == b"beginning"
+    assert (into / "stdin").read_bytes() == b"the old one"
+    assert any(str(part) in note for note in got["notes"])
+
+
+def test_a_live_stream_replaces_the_old_file_when_it_has_ended(into: Path, tmp_path: Path) -> None:
+    (into / "stdin").write_bytes(b"the old one")
+    precious = tmp_path / "precious"
+    precious.write_bytes(b"precious")
+    (into / "stdin.thalweg-part").hardlink_to(precious)
+    at = port()
+    receiver = start("recv", at, "--into", into, "--overwrite", "--json")
+    sender = start("send", "-", f"127.0.0.1:{at}", "--deadline", "30 s", "--json", stdin=subprocess.PIPE)
+    sender.communicate(b"the new one", timeout=LONGEST_S)
+    got = end(receiver)
+    assert (sender.returncode, got["code"]) == (0, 0)
+    assert (into / "stdin").read_bytes() == b"the new one"
+    assert [path.name for path in into.iterdir()] == ["stdin"]
+    assert precious.read_bytes() == b"precious"
+
+
+def test_a_hard_link_in_place_of_an_unfinished_file_is_refused(file: Path, into: Path) -> None:
+    precious = into / "precious"
+    precious.write_bytes(b"precious")
+    (into / "film.bin.thalweg-part").hardlink_to(precious)
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    sent = end(start("send", file, f"127.0.0.1:{at}", "--json"))
+    got = end(receiver)
+    assert (sent["code"], got["code"]) == (1, 1)
+    assert "hard link" in got["said"]
+    assert precious.read_bytes() == b"precious"
+
+
+def test_what_the_other_end_says_reaches_no_terminal_raw(file: Path, tmp_path: Path) -> None:
+    into = tmp_path / "in\x1b]0;owned\x07\x9b31m\u202e\nwhole: every byte arrived"
+    into.mkdir()
+    (into / "film.bin").write_bytes(b"another")
+    at = port()
+    receiver = start("recv", at, "--into", into)
+    sender = start("send", file, f"127.0.0.1:{at}")
+    for process in (sender, receiver):
+        out, err = process.communicate(timeout=LONGEST_S)
+        said = (out + err).decode()
+        assert "is there already" in said
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(said)
+        assert not any(line.startswith("whole") for line in said.splitlines())
+
+
+def test_a_quiet_sender_does_not_keep_another_away(file: Path, into: Path) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    # a program that writes nothing
+    quiet = start("send", "-", f"127.0.0.1:{at}", "--name", "quiet", "--json", stdin=subprocess.PIPE)
+    time.sleep(6)
+    sent = end(start("send", file, f"127.0.0.1:{at}", "--json"))
+    got = end(receiver)
+    quiet.kill()
+    quiet.wait(LONGEST_S)
+    assert (sent["code"], got["code"]) == (0, 0), sent["said"]
+    assert (into / "film.bin").read_bytes() == file.read_bytes()
+
+
+def test_patience_counts_data_and_not_signs_of_life(into: Path) -> None:
+    at = port()
+    receiver = start("recv", at, "--into", into, "--patience", 4, "--json")
+    sender = start("send", "-", f"127.0.0.1:{at}", "--json", stdin=subprocess.PIPE)
+    got = end(receiver)
+    assert (got["code"], got["whole"]) == (1, False)
+    assert got["end"] in ("unanswered", "quiet")
+    sender.kill()
+    sender.wait(LONGEST_S)
+
+
+def test_a_group_that_carries_nothing_is_said_within_seconds(file: Path, tmp_path: Path) -> None:
+    send = (
+        f"{sys.executable} -m thalweg send {file} :9600 --bind 127.0.0.1 --group 239.1.2.3:9601 --scheme mca"
+    )
+    recv = f"{sys.executable} -m thalweg recv 127.0.0.1:9600 --into {tmp_path} --interface lo --patience 8"
+    script = f"""
+        ip link set lo up
+        if {send} 2> {tmp_path}/none; then exit 1; fi
+        ip link add near type veth peer name far
+        ip link set near up
+        ip link set far up
+        ip addr add 10.7.0.1/24 dev near
+        {recv} 2> {tmp_path}/got &
+        {send} --interface near --patience 8 2> {tmp_path}/sent || true
+        wait
+    """
+    process = subprocess.run(
+        ["unshare", "--net", "sh", "-ec", script], capture_output=True, timeout=LONGEST_S, check=False
+    )
+    if b"unshare failed" in process.stderr:
+        pytest.skip("the right to make network namespaces is missing")
+    assert process.returncode == 0, process.stderr.decode()
+    none, sent, got = ((tmp_path / name).read_text() for name in ("none", "sent", "got"))
+    assert "no way leads to this group" in none
+    assert "--interface" in none
+    for said in (sent, got):
+        assert "by the group for three seconds: does the network carry it?" in said
+        assert "`--interface`" in said

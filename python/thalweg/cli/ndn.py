@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 HELP = """Named data over real networks, with forwarders that speak NDN's packets.
 
-Without `--face` the forwarder is where NDN_CLIENT_TRANSPORT or client.conf say, or at /run/nfd/nfd.sock.
+Without `--face` the forwarder is where NDN_CLIENT_TRANSPORT or client.conf say, at thalweg-ndn.sock in
+$XDG_RUNTIME_DIR or /tmp (where `thalweg ndn forward --example` listens), or at /run/nfd/nfd.sock.
 """
 
 ndn = App(

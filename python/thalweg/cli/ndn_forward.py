@@ -49,7 +49,7 @@ def forward(
     from ..errors import TransferError
 
     if example:
-        sys.stdout.write(library.EXAMPLE)
+        sys.stdout.write(library.example())
         return 0
     if settings is None:
         raise Refusal("which settings?", "thalweg ndn forward FILE; `--example` prints some to start from")
