@@ -53,8 +53,10 @@ def recv(
         call without limit unless this is given.
     interface
         Join multicast groups on this interface: its name, its index, or its IPv4 address.
-    ipv4, ipv6
-        Use this kind of address only.
+    ipv4
+        Use IPv4 only.
+    ipv6
+        Use IPv6 only.
     pcap
         Write the packets sent and received to a capture file for Wireshark.
     json

@@ -85,8 +85,10 @@ def send(
         Send to the group through this interface: its name, its index, or its IPv4 address.
     bind
         Listen at this local address only.
-    ipv4, ipv6
-        Use this kind of address only.
+    ipv4
+        Use IPv4 only.
+    ipv6
+        Use IPv6 only.
     pcap
         Write the packets sent and received to a capture file for Wireshark.
     json
