@@ -48,6 +48,9 @@ PAGE = "report.html"
 KEYS_IN_TITLE = 4
 """Keys that were set which a title names."""
 
+VALUE_IN_TITLE = 40
+"""Characters of a value there."""
+
 
 class ArrowTable(Protocol):
     """Anything that hands itself over as an Arrow C stream."""
@@ -401,7 +404,8 @@ def with_overrides(title: str, overrides: Mapping[str, Any]) -> str:
 
 
 def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= VALUE_IN_TITLE else f"{text[: VALUE_IN_TITLE - 1]}…"
 
 
 def _prepare(folder: Path, texts: dict[str, str]) -> None:

@@ -96,7 +96,7 @@ class Scenario:
     def _of(cls, native: _native.Scenario, overrides: Mapping[str, Any] | None = None) -> Scenario:
         scenario = cls()
         scenario._tree, scenario._native = None, native
-        scenario.overrides = dict(overrides or {})
+        scenario.overrides = plain(overrides or {})
         return scenario
 
     @property

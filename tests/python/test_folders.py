@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -119,6 +120,17 @@ def test_changed_keys_stand_in_the_page_the_record_and_the_terminal(
     assert f"<title>{heading} · run</title>" in page
     assert f"<h1>{heading}</h1>" in page
     assert tw.Result.load(folder).heading == heading
+
+
+def test_keys_may_be_set_to_anything_that_a_scenario_takes(small: Path, there: Path) -> None:
+    link = {"rate": "3 Mbit/s", "delay": "10 ms", "buffer": "1 bdp"}
+    for value in (tw.Link(**link), MappingProxyType(link)):
+        changed = tw.load(small).with_({"topology.bottleneck": value, "record.series": ("rate",)})
+        changed.run(out=there / "run")
+        result = tw.Result.load(there / "run")
+        assert result.overrides == {"topology.bottleneck": link, "record.series": ["rate"]}
+        assert len(result.heading) < 120
+        assert changed.plan().scenario.with_({"seed": 5}).overrides == {**result.overrides, "seed": 5}
 
 
 @pytest.mark.parametrize("content", ["file", "other", "another run"])

@@ -9,6 +9,7 @@ import fcntl
 import json
 import os
 import pty
+import random
 import re
 import struct
 import subprocess
@@ -20,7 +21,7 @@ from typing import Any
 import pytest
 
 from conftest import DATA, SMALL
-from thalweg.cli.tables import broken, layout, shortened
+from thalweg.cli.tables import broken, is_prose, layout, shortened
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -210,6 +211,34 @@ def test_the_least_important_columns_are_left_out_first() -> None:
     assert layout(columns, cells, 25, first=("name", "c")).columns == ["name", "a", "c"]
     assert layout(columns, cells, 20, first=("name", "c")).columns == ["name", "c"]
     assert layout(columns, cells, 20, first=("name", "c")).left_out == ["a", "b"]
+
+
+def test_whatever_a_table_holds_it_fits_and_its_cells_are_whole() -> None:
+    dice = random.Random(1)
+    for _ in range(500):
+        names = [f"c{number}" for number in range(dice.randint(1, 12))]
+        cells = {
+            name: [
+                " ".join("x" * dice.randint(1, 14) for _ in range(dice.choice([1, 1, 2, 9])))
+                for _ in range(3)
+            ]
+            for name in names
+        }
+        headings = [
+            (name, ".".join("h" * dice.randint(1, 12) for _ in range(dice.randint(1, 4)))) for name in names
+        ]
+        width = dice.choice([20, 40, 80, 200])
+        found = layout(headings, cells, width, first=dice.sample(names, len(names) // 2))
+        assert sum(found.widths.values()) + 2 * (len(found.columns) - 1) <= width
+        assert sorted([*found.columns, *found.left_out]) == sorted(names)
+        for name in found.columns if len(found.columns) > 1 else ():
+            pieces = [
+                word for text in cells[name] for word in (text.split() if is_prose(cells[name]) else [text])
+            ]
+            assert max(map(len, pieces)) <= found.widths[name]
+            lines = found.headings[name].split("\n")
+            assert "".join(lines) == dict(headings)[name]
+            assert max(map(len, lines)) <= found.widths[name]
 
 
 def test_prose_is_broken_and_names_are_not() -> None:
