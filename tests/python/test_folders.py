@@ -288,6 +288,7 @@ def test_a_sweep_that_was_killed_goes_on_in_its_folder(
         ({"topology.bottleneck.rate": "5 Mbit/s"}, "bottleneck.rate=5Mbps,seed=1"),
         ({"flows.cubic.count": 3, "duration": "5 s"}, "duration=5s,flows.cubic.count=3,seed=1"),
         ({"record.events": True}, "record.events=true,seed=1"),
+        ({"flows.*.scheme": "cubic"}, "flows.each.scheme=cubic,seed=1"),
         ({"seed": 1}, "seed=1"),
     ],
 )
@@ -299,7 +300,7 @@ def test_names_of_folders_are_safe_short_and_distinct() -> None:
     values = ["a/b", "a_b", "a b", "a:b", "..", "é", "x" * 300, "x" * 301, [1, 2], {"a": 1}, "", "\n", "*"]
     names = [name_of({"title": value}, "seed=1") for value in values]
     names += [name_of({f"flows.{'n' * n}.count": n, "duration": "1 s"}, "seed=1") for n in (100, 101)]
-    names += [name_of({key: 1}, "seed=1") for key in ("flows.*.count", "flows._.count")]
+    names += [name_of({key: 1}, "seed=1") for key in ("flows.*.count", "flows._.count", "flows.é.count")]
     assert len(set(names)) == len(names)
     for name in names:
         assert len(name.encode()) <= NAME_BYTES

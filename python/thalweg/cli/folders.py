@@ -259,8 +259,8 @@ def _replace(work: Path, folder: Path) -> None:
 
 
 def _short(key: str) -> str:
-    """A dotted key without the word that most have."""
-    return key.removeprefix("topology.")
+    """A dotted key without the word that most have; `*` is each entry of a list."""
+    return key.removeprefix("topology.").replace("*", "each")
 
 
 def _written(value: Any) -> str:

@@ -34,7 +34,7 @@ def page(runs: Sequence[tuple[str, Result]]) -> Page:
     listed = [
         {
             "name": name,
-            "title": run.title,
+            "title": run.heading,
             "seed": run.seed,
             "version": run.record["version"],
             "status": run.record["status"],
