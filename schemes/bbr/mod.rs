@@ -7,7 +7,7 @@ mod edge;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Bbr, State};
+pub use edge::{Bbr, Refresh, State};
 
 /// The title page.
 pub const SCHEME: Scheme = Scheme {
@@ -23,6 +23,7 @@ pub const SCHEME: Scheme = Scheme {
             key: "DRE00",
             text: "Cheng, Cardwell, Hassas Yeganeh, Jacobson: Delivery Rate Estimation, draft-cheng-iccrg-delivery-rate-estimation-00, 2017",
         },
+        Source { key: "LINUX", text: "Linux 6.18, net/ipv4/tcp_bbr.c" },
     ],
     documented: Documented::Full,
     series: &[
@@ -54,6 +55,10 @@ contract::params! {
     full_growth: f64 = 1.25, within 1.0..=2.0, from "BBR00 §4.3.2.2: 25 %";
     /// Rounds with less that say it is.
     full_rounds: u32 = 3, within 1..=100, from "BBR00 §4.3.2.2";
+    /// How much less than gain times BtlBw the pacing rate is. 0 is the draft's form.
+    pacing_margin: f64 = 0.01, within 0.0..=0.5, from "LINUX: bbr_pacing_margin_percent; BBR00 §4.2.1 has 0";
+    /// Which sample renews RTprop and its age: a lower one only, or an equal one too, which is the draft's form.
+    rtprop_refresh: Refresh = Refresh::Lower, from "LINUX: bbr_update_min_rtt; BBR00 §4.1.2.3 has `equal`";
 }
 
 /// The whole congestion control.

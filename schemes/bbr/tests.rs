@@ -3,7 +3,7 @@
 use contract::{Cause, Congestion, CongestionControl, Delivery, Sent, Setup};
 use units::{Bytes, Duration, Rate, Time};
 
-use super::{Bbr, Params, State, control};
+use super::{Bbr, Params, Refresh, State, control};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 /// A connection and what it has delivered.
@@ -31,7 +31,12 @@ impl Path {
             in_flight: SEGMENT * 199,
             recovering: false,
         };
-        Self { bench, law: control(&Params::default(), &setup(10)), total: 0, next }
+        Self { bench, law: control(&draft(), &setup(10)), total: 0, next }
+    }
+
+    /// With the defaults, which are not the draft's.
+    fn by_default() -> Self {
+        Self { law: control(&Params::default(), &setup(10)), ..Self::new() }
     }
 
     /// An acknowledgement of a segment that left when `when_sent` bytes had been delivered.
@@ -104,6 +109,11 @@ impl Path {
     }
 }
 
+/// The draft's form, which the rules below are of.
+fn draft() -> Params {
+    Params { pacing_margin: 0.0, rtprop_refresh: Refresh::Equal, ..Params::default() }
+}
+
 fn close(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-6 * b.abs(), "{a} is not {b}");
 }
@@ -131,9 +141,48 @@ fn startup_paces_with_its_gain() {
 #[test]
 fn the_rate_of_packets_is_that_of_payload_and_headers() {
     let setup = Setup { header: Bytes::new(40), ..setup(10) };
-    let mut path = Path { law: control(&Params::default(), &setup), ..Path::new() };
+    let mut path = Path { law: control(&draft(), &setup), ..Path::new() };
     path.round();
     close(path.pacing_mbps(), 2.885 * 10.0 * 1.04);
+}
+
+/// LINUX, bbr_pacing_margin_percent: one per cent less than gain times BtlBw, at first as well as later.
+#[test]
+fn by_default_it_paces_one_per_cent_below_the_rate() {
+    let mut path = Path::by_default();
+    close(path.pacing_mbps(), 0.99 * 2.885 * 10.0 * 8e3 / 1e-3 / 1e6);
+    path.rate(100);
+    path.round();
+    close(path.pacing_mbps(), 0.99 * 2.885 * 10.0 * 8e3 / 0.1 / 1e6);
+    path.rate(10_000);
+    path.round();
+    close(path.pacing_mbps(), 0.99 * 28.85);
+    // the window is that of the rate itself
+    assert_eq!(path.law.btlbw(), 10e6);
+}
+
+/// LINUX, bbr_update_min_rtt: samples that are equal to RTprop do not keep it from going out of date, so that a probe comes ten seconds after the
+/// last lower one; in the draft's form they do.
+#[test]
+fn an_equal_round_trip_time_renews_nothing_by_default() {
+    for (mut path, expected) in [(Path::by_default(), State::ProbeRtt), (Path::new(), State::ProbeBw)] {
+        for _ in 0..4 {
+            path.round();
+        }
+        path.in_flight(100_000);
+        path.round();
+        assert_eq!(path.law.state(), State::ProbeBw);
+        // the same 100 ms every second for eleven seconds
+        for _ in 0..11 {
+            path.wait(1000);
+            path.round();
+        }
+        assert_eq!(path.law.state(), expected);
+        // a lower one renews it in either
+        path.next.rtt = Some(Duration::from_millis(99));
+        path.round();
+        assert_eq!(path.law.rtprop(), Some(Duration::from_millis(99)));
+    }
 }
 
 /// §4.2.3.6: before the pipe is full the window grows by what is delivered, as long as it is below 2.885 products.

@@ -145,6 +145,10 @@ impl WindowLaw for Cubic {
         Segments(w + steps * (target - w) / w)
     }
 
+    fn is_whole(&self) -> bool {
+        self.kernel.is_some()
+    }
+
     #[inline]
     fn climb(&mut self, window: Segments, step: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Option<Segments> {
         let mut step = step.0;

@@ -142,7 +142,7 @@ impl Kernel {
             (self.towards, self.w_est) = (0, 0);
         }
         // ssthresh = cwnd·β: of the window, not of what is in flight
-        ((window * self.beta) as u64) as f64
+        ((window * self.beta) as u64).max(2) as f64
     }
 }
 

@@ -25,11 +25,23 @@ contract::choice! {
     }
 }
 
+contract::choice! {
+    /// Whose arithmetic.
+    pub enum Form {
+        /// As printed, in fractions of a segment.
+        Rfc = "rfc",
+        /// As in Linux, in whole segments.
+        Linux = "linux",
+    }
+}
+
 /// Additive increase by one segment per round trip, multiplicative decrease by half.
 #[derive(Clone, Debug)]
 pub struct Reno {
     counting: Counting,
     slow_start: SlowStart,
+    /// In whole segments.
+    whole: bool,
     /// Segments acknowledged that have not yet made the window grow.
     acked: f64,
 }
@@ -37,13 +49,32 @@ pub struct Reno {
 impl Reno {
     /// The law, with its parameters.
     pub fn new(params: &Params) -> Self {
-        Self { counting: params.counting, slow_start: params.slow_start, acked: 0.0 }
+        let whole = params.form == Form::Linux;
+        Self { counting: params.counting, slow_start: params.slow_start, whole, acked: 0.0 }
+    }
+
+    /// A segment more for each window of acknowledged ones [Linux: tcp_cong_avoid_ai].
+    fn grow_whole(&mut self, mut window: f64, acked: f64) -> f64 {
+        if self.acked >= window {
+            self.acked = 0.0;
+            window += 1.0;
+        }
+        self.acked += acked;
+        if self.acked >= window {
+            let more = ((self.acked / window) as u64) as f64;
+            self.acked -= more * window;
+            window += more;
+        }
+        window
     }
 }
 
 impl WindowLaw for Reno {
     #[inline]
     fn grow(&mut self, window: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Segments {
+        if self.whole {
+            return Segments(self.grow_whole(window.0, f64::from(ack.packets)));
+        }
         match self.counting {
             // cwnd += SMSS·SMSS/cwnd                                                [RFC5681 §3.1, eq. 3]
             Counting::Acks => Segments(window.0 + 1.0 / window.0),
@@ -59,15 +90,24 @@ impl WindowLaw for Reno {
         }
     }
 
+    fn is_whole(&self) -> bool {
+        self.whole
+    }
+
     #[inline]
     fn climb(&mut self, window: Segments, step: Segments, ack: &Ack, _cx: &mut Cx<'_>) -> Option<Segments> {
         // cwnd += min(N, SMSS)                                                      [RFC5681 §3.1, eq. 2]
-        let step = if self.slow_start == SlowStart::Acks { step.0 } else { f64::from(ack.packets) };
+        let by_acks = self.slow_start == SlowStart::Acks && !self.whole;
+        let step = if by_acks { step.0 } else { f64::from(ack.packets) };
         Some(Segments(window.0 + step))
     }
 
-    fn shrink(&mut self, _window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
+    fn shrink(&mut self, window: Segments, cut: &Cut, _cx: &mut Cx<'_>) -> Segments {
         self.acked = 0.0;
+        if self.whole {
+            // ssthresh = max(cwnd/2, 2): of the window, not of what is in flight       [Linux: tcp_reno_ssthresh]
+            return Segments((window.0 as u64 / 2).max(2) as f64);
+        }
         // ssthresh = max(FlightSize/2, 2·SMSS)                                      [RFC5681 §3.1, eq. 4]
         Segments(cut.flight.0 / 2.0)
     }

@@ -8,17 +8,17 @@ mod edge;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Counting, Reno, SlowStart};
+pub use edge::{Counting, Form, Reno, SlowStart};
 
 /// The title page.
 pub const SCHEME: Scheme = Scheme {
     name: "reno",
     title: "Reno: the standard TCP congestion control",
     families: &[Family::Ip, Family::Ndn],
-    sources: &[Source {
-        key: "RFC5681",
-        text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009",
-    }],
+    sources: &[
+        Source { key: "RFC5681", text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009" },
+        Source { key: "LINUX", text: "Linux 6.18, net/ipv4/tcp_cong.c" },
+    ],
     documented: Documented::Full,
     series: &[],
     reorder: 1,
@@ -29,6 +29,9 @@ contract::params! {
     counting: Counting = Counting::Acks, from "RFC5681 §3.1, eq. 3; the text before it for `bytes`";
     /// What slow start counts: each acknowledgement, or each segment acknowledged.
     slow_start: SlowStart = SlowStart::Acks, from "RFC5681 §3.1, eq. 2; our choice of the other: as Linux does";
+    /// Whose arithmetic: that of the RFC, or that of Linux, in whole segments and of the window where the RFC has what is in flight; `counting`
+    /// and `slow_start` are then of no account, bytes and segments count.
+    form: Form = Form::Rfc, from "RFC5681 §3.1; LINUX for the other";
 }
 
 /// The whole congestion control.

@@ -106,3 +106,58 @@ fn a_second_timeout_of_the_same_segment_keeps_the_threshold() {
     law.on_congestion(&event, &mut bench.cx());
     assert_eq!(law.threshold(), SEGMENT * 8);
 }
+
+fn whole(initial: u64) -> (Bench, Control) {
+    let mut params = Params::default();
+    params.set("form", &"linux".into()).expect("a choice");
+    (Bench::new(), control(&params, &setup(initial)))
+}
+
+/// LINUX, tcp_reno_ssthresh: half the window in whole segments, whatever is in flight, and two at least.
+#[test]
+fn as_in_linux_half_a_window_is_whole() {
+    for (window, kept) in [(7, 3), (20, 10), (3, 2), (2, 2)] {
+        let (mut bench, mut law) = whole(window);
+        let event = Congestion { cause: Cause::Loss, bytes: SEGMENT, in_flight: SEGMENT * 12, first: true };
+        law.on_congestion(&event, &mut bench.cx());
+        assert_eq!(law.allowance().window, SEGMENT * kept, "{window}");
+    }
+}
+
+/// LINUX, tcp_cong_avoid_ai: from three, three segments acknowledged make four, and four make five, however the acknowledgements cut them.
+#[test]
+fn as_in_linux_the_window_grows_by_whole_segments() {
+    let (mut bench, mut law) = whole(7);
+    bench.congestion(&mut law, Cause::Loss);
+    let mut ack = bench.an_ack(&law);
+    let windows: Vec<u64> = [2, 2, 2, 2, 2]
+        .into_iter()
+        .map(|packets| {
+            ack.packets = packets;
+            ack.bytes = SEGMENT * u64::from(packets);
+            bench.give(&mut law, &ack);
+            law.allowance().window.as_u64() / 1000
+        })
+        .collect();
+    // 2 of 3; 4: one, 1 of 4; 3 of 4; 5: one, 1 of 5; 3 of 5
+    assert_eq!(windows, [3, 4, 4, 5, 5]);
+}
+
+/// LINUX, tcp_slow_start: up to the threshold and no further; what is left of an acknowledgement counts for congestion avoidance. From one to a
+/// threshold of four: 1 + 2 = 3, 3 + 1 and two left over, and with two more the window of four is acknowledged.
+#[test]
+fn as_in_linux_slow_start_ends_at_the_threshold() {
+    let (mut bench, mut law) = whole(8);
+    bench.congestion(&mut law, Cause::Timeout);
+    let mut ack = bench.an_ack(&law);
+    let windows: Vec<u64> = [2, 3, 2]
+        .into_iter()
+        .map(|packets| {
+            ack.packets = packets;
+            ack.bytes = SEGMENT * u64::from(packets);
+            bench.give(&mut law, &ack);
+            law.allowance().window.as_u64() / 1000
+        })
+        .collect();
+    assert_eq!(windows, [3, 4, 5]);
+}

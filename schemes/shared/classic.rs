@@ -60,6 +60,14 @@ impl<L: WindowLaw> Classic<L> {
         self.window < self.threshold
     }
 
+    /// Slow start comes to the threshold, and `left` segments acknowledged are left [Linux: tcp_slow_start].
+    #[cold]
+    fn cross(&mut self, left: f64, ack: &Ack, cx: &mut Cx<'_>) {
+        let rest = Ack { packets: left as u32, bytes: self.segment * left as u64, ..*ack };
+        let grown = self.law.grow(Segments(self.threshold), &rest, cx);
+        self.set(grown.0);
+    }
+
     #[inline]
     fn set(&mut self, window: f64) {
         self.window = if window >= LEAST_WINDOW { window } else { LEAST_WINDOW };
@@ -78,6 +86,9 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
             // cwnd += min(N, SMSS)                                                      [RFC5681 §3.1, eq. 2]
             let acked = if ack.bytes >= self.segment { 1.0 } else { ack.bytes.in_segments(self.segment).0 };
             match self.law.climb(Segments(self.window), Segments(acked), ack, cx) {
+                Some(grown) if grown.0 > self.threshold && self.law.is_whole() => {
+                    return self.cross(grown.0 - self.threshold, ack, cx);
+                }
                 Some(grown) => return self.set(grown.0),
                 None => self.threshold = self.window,
             }

@@ -72,6 +72,13 @@ pub trait WindowLaw: Clone {
     /// The window after a congestion event; called once per episode. For a timeout this is the new threshold.
     fn shrink(&mut self, window: Segments, cut: &Cut, cx: &mut Cx<'_>) -> Segments;
 
+    /// Whether windows are whole segments: slow start then ends exactly at the threshold, and what an acknowledgement has left counts for
+    /// congestion avoidance.
+    #[inline]
+    fn is_whole(&self) -> bool {
+        false
+    }
+
     /// An acknowledgement arrived that may not move the window, because the sender did not fill it: time that must not count.
     fn pause(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
 }

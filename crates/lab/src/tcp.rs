@@ -33,6 +33,9 @@ tables! {
         delayed_ack: bool,
         /// Longest wait of a delayed acknowledgement; 40 ms when not given.
         ack_delay: Duration where within("1 ns", "1000 s"),
+        /// How many acknowledgements are sent at once, not delayed, at the beginning, after a silence of more than `min_rto` and after data
+        /// that came twice; 0 when not given, 16 as in Linux.
+        quick_acks: u32 where count(0, 1_000_000),
         /// Explicit congestion notification; false when not given.
         ecn: bool,
         /// Initial window in segments; 10 when not given.
@@ -84,7 +87,7 @@ words! {
     pub(crate) enum ReductionWord = "a reduction" {
         /// Nothing but the first repair is sent until it has come down.
         Halt = "halt",
-        /// Over a round, in proportion to what arrives. Laws without a threshold are left alone.
+        /// Over a round, in proportion to what arrives, after losses and after marks. Laws without a threshold are left alone.
         Proportional = "proportional",
     }
 

@@ -157,3 +157,49 @@ fn completion_is_told_once_when_the_last_byte_is_in_order() {
     assert_eq!(net.data.len(), 6);
     assert_eq!(contract::Endpoint::wake(&net.flows[0].sender), Time::NEVER);
 }
+
+/// As in Linux (tcp_event_data_recv) the first acknowledgements are not delayed: three here, then every second.
+#[test]
+fn the_first_acknowledgements_are_quick_where_that_is_asked_for() {
+    let mut net = Net::one(&Config { quick_acks: 3, ..delayed() }, Fixed::window(7));
+    net.run_ms(99);
+    assert_eq!(answers(&net), [(50, 1), (50, 2), (50, 3), (50, 5), (50, 7)]);
+}
+
+/// So it is after a pause: segments come 100 ms apart, which is one for a least timeout of 90 ms and none for one of 200 ms.
+#[test]
+fn acknowledgements_are_quick_again_after_a_pause() {
+    let run = |min_rto| {
+        let min_rto = Duration::from_millis(min_rto);
+        let mut net = Net::one(&Config { quick_acks: 1, min_rto, ..delayed() }, Fixed::window(1));
+        net.run_ms(199);
+        answers(&net)
+    };
+    assert_eq!(run(90), [(50, 1), (150, 2)]);
+    assert_eq!(run(200), [(50, 1), (190, 2)]);
+}
+
+/// And after data that came before [Linux: tcp_data_queue]: those of the copies of 0 and 1, and the next one.
+#[test]
+fn acknowledgements_are_quick_after_a_copy() {
+    let config = Config { quick_acks: 2, ..delayed() };
+    let mut net = Net::one(&config, Fixed::window(2));
+    // the acknowledgements of 0 and 1 are lost, and 0 comes again after the first timeout
+    let mut n = 0;
+    net.ack_script = Box::new(move |_| {
+        n += 1;
+        if n <= 2 { Fate::Drop } else { Fate::Pass }
+    });
+    net.run_ms(1160);
+    assert_eq!(answers(&net), [(50, 1), (50, 2), (1050, 2), (1050, 2), (1150, 3)]);
+}
+
+/// As in Linux (tcp_data_ecn_check) two acknowledgements are quick after the first mark, and other marked segments wait as all do; the segment with
+/// CWR is acknowledged at once (tcp_ecn_accept_cwr).
+#[test]
+fn two_acknowledgements_are_quick_after_the_first_mark() {
+    let mut net = Net::one(&Config { ecn: true, quick_acks: 2, ..delayed() }, Fixed::window(8));
+    net.on_data(|s| if (4..8).contains(&s.segment) { Fate::Mark } else { Fate::Pass });
+    net.run_ms(99);
+    assert_eq!(answers(&net), [(50, 1), (50, 2), (50, 4), (50, 5), (50, 6), (50, 8)]);
+}

@@ -4,7 +4,7 @@ mod net;
 
 use contract::{Cause, Count};
 use net::{Fate, Fixed, Halving, Net, SEGMENT, ms, plain};
-use stack::tcp::{Config, Demand, LossDetection};
+use stack::tcp::{Config, Demand, LossDetection, RtoFloor};
 use units::{Bytes, Duration, Time};
 
 /// With a timer that leaves room for probes.
@@ -163,5 +163,49 @@ fn a_probe_that_was_due_is_no_timeout() {
     net.run(Time::ZERO + Duration::from_secs(20));
     let sent: Vec<_> = again(&net).iter().map(|sent| sent.0).collect();
     assert_eq!(sent, [2, 60, 61, 90]);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+}
+
+/// RFC 8985 §7.2, TLP_calc_PTO: where the timeout would be sooner than two round trips and the patience with a delayed acknowledgement, the
+/// probe takes its place: 300 ms after the news at 100 ms, and no timeout.
+#[test]
+fn a_probe_takes_the_place_of_a_sooner_timeout() {
+    let config = Config {
+        min_rto: Duration::from_millis(200),
+        rto_floor: RtoFloor::Variation,
+        ..finite(10, timed(true))
+    };
+    let mut net = Net::one(&config, Fixed::window(10));
+    net.drop_once(&[9]);
+    net.run(Time::ZERO + Duration::from_secs(3));
+    assert_eq!(again(&net), [(9, ms(400))]);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+}
+
+/// RFC 8985 §7.2: a probe is due after new data has left, not only after news: the whole first flight is lost, and two round trips after
+/// it left the last segment goes again. Its arrival shows the others.
+#[test]
+fn a_lost_first_flight_is_probed_for() {
+    let config = Config { handshake: true, ..finite(3, timed(true)) };
+    let mut net = Net::one(&config, Fixed::window(10));
+    net.on_data(|s| if s.at == ms(100) { Fate::Drop } else { Fate::Pass });
+    net.run(Time::ZERO + Duration::from_secs(3));
+    assert_eq!(again(&net), [(2, ms(300)), (0, ms(400)), (1, ms(400))]);
+    assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
+}
+
+/// The timer is that of the oldest segment, and starts anew whenever that is sent again [Linux: tcp_xmit_retransmit_queue]: three repairs of 3 are
+/// lost, a round trip after each other, with a timeout of 250 ms.
+#[test]
+fn the_timer_starts_anew_with_each_repair_of_the_oldest() {
+    let config = Config {
+        min_rto: Duration::from_millis(150),
+        rto_floor: RtoFloor::Variation,
+        ..finite(200, timed(true))
+    };
+    let mut net = Net::one(&config, Halving::avoiding(20.0));
+    net.on_data(|s| if s.segment == 3 && s.nth < 4 { Fate::Drop } else { Fate::Pass });
+    net.run(Time::ZERO + Duration::from_secs(5));
+    assert_eq!(again(&net), [(3, ms(100)), (3, ms(200)), (3, ms(300)), (3, ms(400))]);
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }

@@ -8,6 +8,16 @@ use units::{Bytes, Duration, Rate, Time};
 use self::model::Model;
 use super::Params;
 
+contract::choice! {
+    /// Which sample of the round-trip time renews RTprop and its age.
+    pub enum Refresh {
+        /// A lower one only. A standing queue of constant length then cannot keep RTprop from going out of date.
+        Lower = "lower",
+        /// An equal one too [BBR00 §4.1.2.3].
+        Equal = "equal",
+    }
+}
+
 /// Where the state machine stands [BBR00 §3.4.1].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -28,6 +38,8 @@ pub struct Bbr {
     segment: f64,
     /// Bytes on the wire for a byte of payload.
     overhead: f64,
+    /// Pacing rate over gain times rate of the bottleneck.
+    margin: f64,
     initial: f64,
     model: Model,
     state: State,
@@ -58,17 +70,19 @@ impl Bbr {
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let segment = setup.segment.as_f64();
         let initial = setup.initial_window.as_f64().max(segment);
+        let margin = 1.0 - params.pacing_margin;
         // BBRInit, BBRInitPacingRate: BBR.pacing_gain·InitialCwnd/1 ms                     [BBR00 §4.3.1, §4.2.1]
         Self {
             params: params.clone(),
             segment,
             overhead: (segment + setup.header.as_f64()) / segment,
+            margin,
             initial,
             model: Model::new(params),
             state: State::Startup,
             pacing_gain: params.high_gain,
             cwnd_gain: params.high_gain,
-            pacing_bps: params.high_gain * initial * 8.0 / 1e-3,
+            pacing_bps: margin * params.high_gain * initial * 8.0 / 1e-3,
             window: initial,
             prior_window: 0.0,
             recovering: false,
@@ -239,7 +253,7 @@ impl Bbr {
 
     /// BBRSetPacingRateWithGain [BBR00 §4.2.1].
     fn set_rate(&mut self, gain: f64) {
-        let rate = gain * self.model.btlbw();
+        let rate = self.margin * gain * self.model.btlbw();
         if self.model.filled || rate > self.pacing_bps {
             self.pacing_bps = rate;
         }
@@ -307,7 +321,7 @@ impl CongestionControl for Bbr {
             && rtt > Duration::ZERO
         {
             // pacing_gain·InitialCwnd/SRTT                                                 [BBR00 §4.2.1]
-            self.pacing_bps = self.pacing_gain * self.initial * 8.0 / rtt.as_secs_f64();
+            self.pacing_bps = self.margin * self.pacing_gain * self.initial * 8.0 / rtt.as_secs_f64();
         }
         self.set_rate(self.pacing_gain);
         self.set_window(delivery);

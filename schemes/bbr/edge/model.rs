@@ -6,6 +6,7 @@ use contract::Delivery;
 use units::{Duration, Time};
 
 use super::super::Params;
+use super::Refresh;
 
 /// The model, and the count of rounds that it is measured in.
 #[derive(Clone, Debug)]
@@ -27,6 +28,7 @@ pub(super) struct Model {
     pub(super) rtprop: Option<Duration>,
     rtprop_at: Time,
     rtprop_window: Duration,
+    refresh: Refresh,
     /// It is too old.
     pub(super) expired: bool,
     // ---- full pipe [BBR00 §4.3.2.2]
@@ -50,6 +52,7 @@ impl Model {
             rtprop: None,
             rtprop_at: Time::ZERO,
             rtprop_window: params.rtprop_window,
+            refresh: params.rtprop_refresh,
             expired: false,
             filled: false,
             full_rate: 0.0,
@@ -133,7 +136,8 @@ impl Model {
     pub(super) fn update_rtprop(&mut self, rtt: Option<Duration>, now: Time) {
         self.expired = self.rtprop.is_some() && now > self.rtprop_at + self.rtprop_window;
         let Some(rtt) = rtt else { return };
-        if self.expired || self.rtprop.is_none_or(|least| rtt <= least) {
+        let renews = |least| rtt < least || (rtt == least && self.refresh == Refresh::Equal);
+        if self.expired || self.rtprop.is_none_or(renews) {
             self.rtprop = Some(rtt);
             self.rtprop_at = now;
         }

@@ -17,7 +17,7 @@ pub(super) fn is_wanted(table: &Flow) -> bool {
 /// Parameters with which a scheme does what the kernel's does.
 pub(super) fn params(scheme: &str) -> Vec<(&'static str, ParamValue)> {
     match scheme {
-        "reno" => vec![("counting", "bytes".into()), ("slow_start", "segments".into())],
+        "reno" => vec![("form", "linux".into())],
         "cubic" => vec![
             ("form", "linux".into()),
             ("hystart", "linux".into()),
@@ -25,6 +25,8 @@ pub(super) fn params(scheme: &str) -> Vec<(&'static str, ParamValue)> {
             ("beta", (717.0 / 1024.0).into()),
             ("c", (410.0 / 1024.0).into()),
         ],
+        // the defaults, written out: what is simulated is what the kernel does
+        "bbr" => vec![("pacing_margin", 0.01.into()), ("rtprop_refresh", "lower".into())],
         _ => Vec::new(),
     }
 }

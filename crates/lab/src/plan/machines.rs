@@ -355,6 +355,7 @@ fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
         idle_restart: tcp.idle_restart.or(default.idle_restart),
         delayed_ack: tcp.delayed_ack.or(default.delayed_ack),
         ack_delay: tcp.ack_delay.or(default.ack_delay),
+        quick_acks: tcp.quick_acks.or(default.quick_acks),
         ecn: tcp.ecn.or(default.ecn),
         receive_window: tcp.receive_window.or(default.receive_window),
         handshake: tcp.handshake.or(default.handshake),

@@ -461,6 +461,7 @@ fn tcp_table(config: &tcp::Config) -> Table {
     put(&mut table, "idle_restart", config.idle_restart);
     put(&mut table, "delayed_ack", config.delayed_ack);
     put(&mut table, "ack_delay", span(config.ack_delay));
+    put(&mut table, "quick_acks", i64::from(config.quick_acks));
     put(&mut table, "ecn", config.ecn);
     put(&mut table, "initial_window", i64::from(config.initial_window));
     put(&mut table, "initial_rto", span(config.initial_rto));

@@ -51,6 +51,10 @@ pub struct Config {
     pub delayed_ack: bool,
     /// Longest wait of a delayed acknowledgement.
     pub ack_delay: Duration,
+    /// How many acknowledgements are not delayed at the beginning, after a silence of more than `min_rto`, and after data that came twice.
+    /// With any, the first two after a mark and those of segments with CWR are not delayed either, and other marked segments wait as
+    /// all do [Linux: tcp_event_data_recv].
+    pub quick_acks: u32,
     /// Explicit congestion notification [RFC3168].
     pub ecn: bool,
     /// Bytes the receiver is ready to take; unlimited unless asked for.
@@ -94,7 +98,8 @@ pub enum Reduction {
     /// Nothing but the first repair is sent until it has come down: half a round of silence where the window is halved
     /// [RFC5681 §3.2, RFC6675 §5].
     Halt,
-    /// Over a round, in proportion to what arrives [RFC9937]. Laws without a threshold are left alone.
+    /// Over a round, in proportion to what arrives [RFC9937]; as in Linux also after a mark, and a timeout in such a round leaves the
+    /// threshold as it is. Laws without a threshold are left alone.
     Proportional,
 }
 
@@ -120,6 +125,8 @@ impl Config {
             loss_detection: LossDetection::Time,
             tail_probe: true,
             reduction: Reduction::Proportional,
+            quick_acks: 16,
+            handshake: true,
             ..Self::default()
         }
     }
@@ -145,6 +152,7 @@ impl Default for Config {
             idle_restart: true,
             delayed_ack: true,
             ack_delay: Duration::from_millis(40),
+            quick_acks: 0,
             ecn: false,
             receive_window: Bytes::UNLIMITED,
             handshake: false,

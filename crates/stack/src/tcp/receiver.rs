@@ -28,7 +28,16 @@ pub struct Receiver {
     window_bytes: u32,
     ack_delay: Duration,
     delayed_ack: bool,
+    /// Acknowledgements are delayed, and none of them sent at once for other reasons than the RFC's.
+    plain: bool,
     sack: bool,
+    /// Acknowledgements that are sent at once at the beginning, after a silence and after data that came twice; zero for none.
+    quick_acks: u32,
+    /// Of these, how many are left [Linux: icsk_ack.quick].
+    quick: u32,
+    /// Longest pause between segments after which none is delayed for a while; and when the last came.
+    pause: Duration,
+    came_at: Time,
     /// Echo congestion until the sender says that it has reduced [RFC3168 §6.1.3].
     echo_marks: bool,
     to: Address,
@@ -51,7 +60,12 @@ impl Receiver {
             window_bytes: u32::try_from(config.receive_window.as_u64()).unwrap_or(u32::MAX),
             ack_delay: config.ack_delay,
             delayed_ack: config.delayed_ack,
+            plain: config.delayed_ack && config.quick_acks == 0,
             sack: config.sack,
+            quick_acks: config.quick_acks,
+            quick: config.quick_acks,
+            pause: config.min_rto,
+            came_at: Time::NEVER,
             echo_marks: false,
             to,
             held: Ranges::new(),
@@ -78,13 +92,16 @@ impl Receiver {
         if header.seq <= self.answered && packet.sent_at >= self.echo {
             self.echo = packet.sent_at;
         }
-        let mut at_once = !self.delayed_ack;
+        let mut at_once = !self.plain;
+        if at_once {
+            at_once = self.be_quick(packet, header, cx.now());
+        }
         if header.flags.cwr {
             self.echo_marks = false;
         }
         if packet.ecn == Ecn::Marked {
+            at_once |= self.quick_acks == 0;
             self.echo_marks = true;
-            at_once = true;
             cx.count(Count::Marks, 1);
         }
         let end = header.seq + u64::from(packet.size_bytes.saturating_sub(self.header_bytes));
@@ -110,6 +127,23 @@ impl Receiver {
         }
     }
 
+    /// Whether a segment is acknowledged at once: always, or for other reasons than the RFC's, since a sender with a small window waits
+    /// for it
+    /// [Linux: tcp_event_data_recv, tcp_data_ecn_check, tcp_ecn_accept_cwr].
+    #[cold]
+    fn be_quick(&mut self, packet: &Packet, header: &TcpHeader, now: Time) -> bool {
+        let came_at = std::mem::replace(&mut self.came_at, now);
+        if came_at != Time::NEVER && now - came_at > self.pause {
+            self.quick = self.quick.max(self.quick_acks);
+        }
+        if packet.ecn == Ecn::Marked && !self.echo_marks {
+            self.quick = self.quick.max(QUICK_AFTER_MARK.min(self.quick_acks));
+        }
+        let quick = self.quick > 0;
+        self.quick = self.quick.saturating_sub(1);
+        quick || header.flags.cwr || !self.delayed_ack
+    }
+
     /// Data that is out of order, fills a hole, or came before.
     #[cold]
     fn place(&mut self, start: u64, end: u64, cx: &mut Cx<'_>) {
@@ -124,6 +158,9 @@ impl Receiver {
             };
             self.held.remove_below(self.next);
             cx.deliver(Bytes::new(self.next - before));
+        } else {
+            // this acknowledgement is the first of them                             [Linux: tcp_enter_quickack_mode]
+            self.quick = self.quick.max(self.quick_acks.saturating_sub(1));
         }
     }
 
@@ -215,6 +252,9 @@ impl Endpoint for Receiver {
         self.ack_at
     }
 }
+
+/// Acknowledgements that are sent at once after the first mark [Linux: tcp_data_ecn_check].
+const QUICK_AFTER_MARK: u32 = 2;
 
 /// No byte: no connection gets so far.
 const NOTHING: u64 = u64::MAX;

@@ -32,12 +32,15 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     fn enter_recovery(&mut self, cx: &mut Cx<'_>) {
+        let marked = self.reducing;
         self.begin_recovery(cx);
         // the window is inflated by the segments that have left                     [RFC5681 §3.2 step 3]
         let (segment, duplicated) =
             (u64::from(self.segment), u64::from(self.duplicates) * u64::from(self.segment));
         self.base = self.una + duplicated;
-        if let Some(accounts) = &mut self.reduction {
+        if let Some(accounts) = &mut self.reduction
+            && !marked
+        {
             let missing = (self.high - self.una + segment).saturating_sub(duplicated);
             accounts.news = segment;
             accounts.open(missing, duplicated, self.high);
@@ -52,10 +55,20 @@ impl<C: CongestionControl> Sender<C> {
         let segment = u64::from(self.segment);
         // what limited transmit sent does not count                                 [RFC5681 §3.2 step 2]
         let in_flight = (self.high - self.una).min((self.window / segment).max(1) * segment);
-        self.congested(Cause::Loss, segment, in_flight, cx);
-        self.recover = self.high;
-        self.recovering = true;
-        self.doubt_since = if self.switches.undo { cx.now() } else { Time::NEVER };
+        let marked = self.reducing;
+        if marked {
+            // what is lost in a round that a mark began belongs to that reduction     [Linux: tcp_enter_recovery]
+            let (bytes, in_flight) = (Bytes::new(segment), Bytes::new(in_flight));
+            let event = Congestion { cause: Cause::Loss, bytes, in_flight, first: false };
+            self.law.on_congestion(&event, cx);
+            self.read_allowance();
+            self.recover = self.episode_end;
+        } else {
+            self.congested(Cause::Loss, segment, in_flight, cx);
+            self.recover = self.high;
+        }
+        (self.recovering, self.reducing) = (true, true);
+        self.doubt_since = if self.switches.undo && !marked { cx.now() } else { Time::NEVER };
     }
 
     /// Sends the oldest segment again.
@@ -68,9 +81,12 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     pub(super) fn on_progress(&mut self, bytes: u64, cx: &mut Cx<'_>) {
         let segment = u64::from(self.segment);
+        if !self.recovering {
+            return self.on_marked_progress(bytes, cx);
+        }
         if self.una >= self.recover {
             // a full acknowledgement ends it; the window is the threshold            [RFC6582 §3.2 step 3, option 2]
-            self.recovering = false;
+            (self.recovering, self.reducing) = (false, false);
             self.duplicates = 0;
             self.base = self.una;
             self.restart_timer(cx.now());
@@ -124,11 +140,11 @@ impl<C: CongestionControl> Sender<C> {
         self.read_allowance();
     }
 
-    /// The receiver echoes a mark. At most one reduction per window of data [RFC3168 §6.1.2].
+    /// The receiver echoes a mark, and acknowledges all below `ack`. At most one reduction per window of data [RFC3168 §6.1.2].
     #[cold]
-    pub(super) fn on_echo(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn on_echo(&mut self, ack: u64, cx: &mut Cx<'_>) {
         cx.count(Count::Marks, 1);
-        if self.high > self.una {
+        if self.high > self.una && !self.reduces_for_mark(ack, cx) {
             self.congested(Cause::Mark, u64::from(self.segment), self.flight(), cx);
         }
     }
@@ -138,7 +154,8 @@ impl<C: CongestionControl> Sender<C> {
     pub(super) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         cx.count(Count::Timeouts, 1);
         // the threshold stays as it is while the same segment is sent again and again [RFC5681 §3.1]
-        let first = !self.rtt.backed_off();
+        // and in Linux while a reduction goes on                                      [Linux: tcp_enter_loss]
+        let first = !self.rtt.backed_off() && !(self.reduction.is_some() && self.reducing);
         self.rtt.back_off();
         // of what was sent during a repair, all but a window has left the network
         let repairing = self.recovering || self.una < self.recover;
@@ -153,7 +170,7 @@ impl<C: CongestionControl> Sender<C> {
         let doubtful = first && self.switches.undo && !repairing && !self.first_was_resent();
         self.doubt_since = if doubtful { cx.now() } else { Time::NEVER };
         self.reduced = true;
-        self.recovering = false;
+        (self.recovering, self.reducing) = (false, false);
         self.duplicates = 0;
         self.base = self.una;
         self.recover = self.high;
@@ -176,7 +193,7 @@ impl<C: CongestionControl> Sender<C> {
         if !needless {
             return;
         }
-        self.recovering = false;
+        (self.recovering, self.reducing) = (false, false);
         self.duplicates = 0;
         self.base = self.una;
         self.next = self.high;

@@ -1,6 +1,7 @@
-//! How the data in flight comes down to the law's new window in a recovery: proportional rate reduction [RFC9937].
+//! How the data in flight comes down to the law's new window in a recovery: proportional rate reduction [RFC9937]. As in Linux also
+//! after a mark, in a round that begins with it (`TCP_CA_CWR`).
 
-use contract::CongestionControl;
+use contract::{Cause, Congestion, CongestionControl, Count, Cx};
 use units::Bytes;
 
 use super::sender::Sender;
@@ -22,6 +23,8 @@ pub(super) struct Accounts {
     pub(super) news: u64,
     /// Of a recovery without SACK: bytes of duplicates that no acknowledgement has made good.
     duplicated: u64,
+    /// The scoreboard has counted what the acknowledgement at hand delivered.
+    pub(super) counted: bool,
     /// The acknowledgement at hand went forward.
     pub(super) forward: bool,
     /// The acknowledgement at hand showed a loss more.
@@ -93,13 +96,71 @@ impl Accounts {
 }
 
 impl<C: CongestionControl> Sender<C> {
+    /// An echoed mark, with proportional reduction: begins a round in which the window comes down, unless one lasts
+    /// [Linux: tcp_try_to_open, tcp_enter_cwr]. `ack` is how far the acknowledgement at hand goes. False where the mark is another's
+    /// business.
+    pub(super) fn reduces_for_mark(&mut self, ack: u64, cx: &mut Cx<'_>) -> bool {
+        if self.reduction.is_none() {
+            return false;
+        }
+        // a round after a mark ends above the data that was out when it began, so that CWR has reached the receiver; a recovery with it
+        let lasts =
+            if self.reducing && !self.recovering { ack <= self.episode_end } else { ack < self.recover };
+        if lasts {
+            return true;
+        }
+        if !self.reducing && self.una < self.episode_end {
+            // the law has no threshold
+            return false;
+        }
+        let before = self.window_of_law();
+        let in_flight = Bytes::new(self.flight());
+        let bytes = Bytes::new(u64::from(self.segment));
+        self.law.on_congestion(&Congestion { cause: Cause::Mark, bytes, in_flight, first: true }, cx);
+        cx.count(Count::Episodes, 1);
+        (self.episode_end, self.reduced) = (self.high, true);
+        let spreads = self.law.threshold() != Bytes::UNLIMITED;
+        if let Some(accounts) = &mut self.reduction
+            && spreads
+        {
+            // prior_cwnd                                                            [Linux: tcp_init_cwnd_reduction]
+            accounts.news = 0;
+            accounts.open(before, 0, self.high);
+            self.reducing = true;
+        }
+        self.read_allowance();
+        true
+    }
+
+    /// `bytes` were acknowledged in a round that a mark began, or that lasts no longer.
+    pub(super) fn on_marked_progress(&mut self, bytes: u64, cx: &mut Cx<'_>) {
+        if let Some(accounts) = &mut self.reduction {
+            accounts.forward = true;
+            if !std::mem::take(&mut accounts.counted) {
+                accounts.news += bytes;
+            }
+        }
+        if self.una > self.episode_end {
+            // the window is the threshold                                           [Linux: tcp_end_cwnd_reduction]
+            self.reducing = false;
+            self.read_allowance();
+        }
+        self.duplicates = 0;
+        self.base = self.una;
+        self.restart_timer(cx.now());
+    }
+
+    fn window_of_law(&self) -> u64 {
+        self.law.allowance().window.as_u64()
+    }
+
     /// In a recovery, an acknowledgement has been read: how much may now be in flight.
     #[cold]
     pub(super) fn spread(&mut self) {
         if self.reduction.is_none() || self.law.threshold() == Bytes::UNLIMITED {
             return;
         }
-        let target = self.law.allowance().window.as_u64();
+        let target = self.window_of_law();
         let (flight, segment) = (self.flight(), u64::from(self.segment));
         let Some(accounts) = &mut self.reduction else { return };
         if let Some(window) = accounts.window(flight, target, self.high, segment) {

@@ -57,6 +57,7 @@ impl<C: CongestionControl> Sender<C> {
         if let Some(board) = &mut self.board {
             if let Some(accounts) = &mut self.reduction {
                 accounts.news += board.missing(self.una);
+                accounts.counted = true;
             }
             if let Some(times) = &mut self.times
                 && board.missing(self.una) > 0
@@ -114,10 +115,13 @@ impl<C: CongestionControl> Sender<C> {
     /// Begins a recovery [RFC6675 §5 step 4].
     pub(super) fn enter_repair(&mut self, cx: &mut Cx<'_>) {
         let segment = u64::from(self.segment);
+        let marked = self.reducing;
         self.begin_recovery(cx);
         let Some(board) = &mut self.board else { return };
         self.by_pipe = true;
-        if let Some(accounts) = &mut self.reduction {
+        if let Some(accounts) = &mut self.reduction
+            && !marked
+        {
             let missing = board.missing(self.high) + accounts.news;
             accounts.open(missing, 0, self.high);
         }
@@ -125,8 +129,10 @@ impl<C: CongestionControl> Sender<C> {
         if let Some((seq, len)) = board.first_hole(self.high, segment) {
             board.lose_below(seq + len);
             board.rescue_end = seq + len;
-            if let Some(accounts) = &mut self.reduction {
-                accounts.force(len);
+            match &mut self.reduction {
+                Some(accounts) if marked => accounts.resend(len),
+                Some(accounts) => accounts.force(len),
+                None => {}
             }
             self.mark_resent(seq, len, cx);
         } else {
@@ -212,6 +218,13 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     fn resend_hole(&mut self, seq: u64, len: u64, cx: &mut Cx<'_>) {
+        if seq == self.una
+            && let Some(times) = &self.times
+            && !times.is_looking()
+        {
+            // the timer is that of the oldest segment, which leaves now              [Linux: tcp_xmit_retransmit_queue]
+            self.timeout_at = cx.now() + self.rtt.timeout();
+        }
         if let Some(accounts) = &mut self.reduction {
             accounts.resend(len);
         }

@@ -48,6 +48,8 @@ pub struct Sender<C> {
     phase: Phase,
     /// In fast recovery.
     pub(super) recovering: bool,
+    /// The window comes down: in fast recovery, or after a mark with proportional reduction.
+    pub(super) reducing: bool,
     /// What is in flight is what the scoreboard says; otherwise it is all from `una` to `next`.
     pub(super) by_pipe: bool,
     app_limited: bool,
@@ -119,6 +121,7 @@ impl<C: CongestionControl> Sender<C> {
             duplicates: 0,
             phase: Phase::Closed,
             recovering: false,
+            reducing: false,
             by_pipe: false,
             app_limited: false,
             reduced: false,
@@ -183,9 +186,8 @@ impl<C: CongestionControl> Sender<C> {
             self.edge = self.edge.max(header.ack + u64::from(header.window_bytes));
         }
         if header.flags.ece {
-            self.on_echo(cx);
+            self.on_echo(header.ack, cx);
         }
-        let before = self.una;
         let news = if header.sack.0[0].1 > 0 { self.read_blocks(header, cx.now()) } else { 0 };
         let duplicate = header.ack == self.una && self.high > self.una;
         if header.ack > self.una {
@@ -203,11 +205,11 @@ impl<C: CongestionControl> Sender<C> {
         if self.sampler.is_some() {
             self.tell_delivery(packet.sent_at, cx);
         }
-        if self.recovering {
+        if self.reducing {
             self.spread();
         }
         self.transmit(cx);
-        if timed && self.una > before {
+        if timed {
             self.arm_probe(cx.now());
         }
         if cx.probing() {
@@ -240,12 +242,12 @@ impl<C: CongestionControl> Sender<C> {
         if self.times.is_some() {
             self.settle_probe(header.echo, cx);
         }
-        let recovering = self.recovering;
+        let reducing = self.reducing;
         let round_ended = header.ack > self.round_end;
         if round_ended {
             self.round_end = self.next;
         }
-        if recovering {
+        if reducing {
             self.on_progress(bytes, cx);
         } else {
             self.duplicates = 0;
@@ -264,7 +266,7 @@ impl<C: CongestionControl> Sender<C> {
             rtt_smoothed: self.rtt.smoothed(),
             rtt_min: self.rtt.least(),
             app_limited: self.app_limited,
-            recovering,
+            recovering: reducing,
             round_ended,
             from: packet.source.peer,
             label: Label::default(),
@@ -272,6 +274,14 @@ impl<C: CongestionControl> Sender<C> {
         self.app_limited = false;
         self.law.on_ack(&ack, cx);
         self.read_allowance();
+    }
+
+    /// The timer may have to stand for a probe.
+    #[inline]
+    fn arm(&mut self, cx: &Cx<'_>) {
+        if self.times.is_some() {
+            self.arm_probe(cx.now());
+        }
     }
 
     /// Takes over what the law now permits.
@@ -432,6 +442,7 @@ impl<C: CongestionControl> Sender<C> {
         } else {
             self.phase = Phase::Open;
             self.transmit(cx);
+            self.arm(cx);
         }
         if cx.probing() {
             self.probe(cx);
@@ -459,6 +470,7 @@ impl<C: CongestionControl> Sender<C> {
         self.timeout_at = Time::NEVER;
         self.phase = Phase::Open;
         self.transmit(cx);
+        self.arm(cx);
     }
 
     // ---- time
@@ -481,10 +493,11 @@ impl<C: CongestionControl> Sender<C> {
                 if now >= self.timeout_at && !self.on_early_timer(cx) {
                     self.on_timeout(cx);
                 }
-                if self.recovering {
+                if self.reducing {
                     self.spread();
                 }
                 self.transmit(cx);
+                self.arm(cx);
             }
         }
         if cx.probing() {
@@ -520,6 +533,7 @@ impl<C: CongestionControl> Endpoint for Sender<C> {
                 self.supply.request(request);
                 if self.phase == Phase::Open {
                     self.transmit(cx);
+                    self.arm(cx);
                 }
             }
             Input::Stop => {

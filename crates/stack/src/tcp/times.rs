@@ -29,6 +29,11 @@ pub(super) struct Times {
     timeout_at: Time,
     /// The retransmission timer stands for a probe.
     pub(super) probe_due: bool,
+    /// When it would expire but for that probe.
+    expires_at: Time,
+    /// New data was acknowledged, or left, since a probe was last thought of.
+    advanced: bool,
+    left: bool,
     /// One past the last byte sent when the last probe was, and when, if it was sent again; until that is answered
     /// [RFC8985 §7.1: TLP.end_seq, TLP.is_retrans].
     probe: Option<(u64, Option<Time>)>,
@@ -53,6 +58,9 @@ impl Times {
             look_at: Time::NEVER,
             timeout_at: Time::NEVER,
             probe_due: false,
+            expires_at: Time::NEVER,
+            advanced: false,
+            left: false,
             probe: None,
             probes,
         }
@@ -66,6 +74,7 @@ impl Times {
             self.again.push_back((start, end, departure));
         } else {
             self.first.push_back((end, departure));
+            self.left = true;
         }
     }
 
@@ -85,6 +94,11 @@ impl Times {
     /// Whether the timer stands for a look at what may be lost by now.
     pub(super) fn looks(&self, now: Time) -> bool {
         self.look_at <= now
+    }
+
+    /// Whether the timer stands for a look at what may be lost later.
+    pub(super) fn is_looking(&self) -> bool {
+        self.look_at != Time::NEVER
     }
 
     /// What was sent last of what has arrived [RFC8985 §6.2, step 2].
@@ -206,12 +220,20 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// The timer was started anew: it stands for a probe where nothing is amiss [RFC8985 §7.2].
-    #[cold]
+    /// After new data was acknowledged or has left, the timer stands for a probe where nothing is amiss [RFC8985 §7.2].
     pub(super) fn arm_probe(&mut self, now: Time) {
-        let (flight, segment) = (self.flight(), u64::from(self.segment));
         let (clear, smoothed) = (!self.by_pipe && !self.recovering, self.rtt.smoothed());
+        let flight = if clear { self.flight() } else { 0 };
+        let segment = u64::from(self.segment);
         let Some(times) = &mut self.times else { return };
+        let (advanced, left) = (std::mem::take(&mut times.advanced), std::mem::take(&mut times.left));
+        if !advanced && !left {
+            return;
+        }
+        if !times.probe_due || advanced {
+            // the timer was started anew, or is what it was
+            times.expires_at = self.timeout_at;
+        }
         if let Some((end, _)) = times.probe
             && self.una >= end
         {
@@ -221,9 +243,8 @@ impl<C: CongestionControl> Sender<C> {
         if times.probe_due {
             // PTO = 2·SRTT, and the longest delay of an acknowledgement if it may wait for a second segment
             let wait = smoothed * 2 + if flight <= segment { MOST_ACK_DELAY } else { Duration::ZERO };
-            let at = now + wait;
-            times.probe_due = at < self.timeout_at;
-            self.timeout_at = self.timeout_at.min(at);
+            // where the timeout would be sooner, the probe takes its place               [RFC8985 §7.2: TLP_calc_PTO]
+            self.timeout_at = times.expires_at.min(now + wait);
         }
     }
 
@@ -259,6 +280,7 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     pub(super) fn settle_probe(&mut self, echo: Time, cx: &mut Cx<'_>) {
         let Some(times) = &mut self.times else { return };
+        times.advanced = true;
         let Some((end, at)) = times.probe else { return };
         if self.una < end {
             return;
