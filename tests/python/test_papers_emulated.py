@@ -269,6 +269,28 @@ def test_a_cell_agrees_when_shares_and_queue_are_within_the_bands():
     assert figures.shares_apart(0.85, 0.8) == pytest.approx(0.25), "the flow with less is farther"
 
 
+def test_each_cell_of_tcp_is_there_with_little_random_traffic_too():
+    """Without any, simulated senders cut at the same instants; 0.5 % is the least that every comparison has."""
+    grids = {2.0: agreement.GRID, 0.5: agreement.LIGHT_GRID}
+    for percent, grid in grids.items():
+        for kind in ("newreno", "cubic", "bbr"):
+            assert set(grid) <= set(agreement.EXPERIMENTS[kind].variants)
+        for variant in grid:
+            noise = agreement.tree("cubic", variant)["flows"][-1]["source"]
+            mbps = agreement.parts(variant)[0]
+            assert noise == {"kind": "poisson", "rate": f"{percent * 10 * mbps:g} kbit/s"}
+    assert {variant for kind, variant in agreement.CASES if kind == "cubic"} == {
+        *agreement.GRID,
+        *agreement.LIGHT_GRID,
+    }
+
+
+def test_cells_are_counted_by_their_random_traffic():
+    cases = {("cubic", "5 30 1"): [cell(1, 1, 10)], ("cubic", "5 30 1 0.5"): [cell(1, 1, 10)]}
+    rows = figures.agreement(Pair(Samples(cases), Samples(cases))).rows()
+    assert [(row["traffic_percent"], row["cells"]) for row in rows] == [(2.0, 1), (0.5, 1)]
+
+
 def test_two_seeds_of_a_cell_are_two_simulations():
     tree = {**agreement.tree("newreno", "5 30 1"), "duration": "5 s", "warmup": "1 s"}
     hashes = {Scenario.from_tree(tree).plan(seed).run().trace_hash for seed in (1, 2)}
@@ -345,5 +367,5 @@ def test_options_that_do_not_go_together_are_refused(
 
 def test_every_kind_of_the_grid_is_there():
     cells = list(itertools.product(agreement.BUFFERS_BDP, agreement.MBPS, agreement.RTT_MS))
-    assert len(agreement.GRID) == len(cells)
+    assert len(agreement.GRID) == len(agreement.LIGHT_GRID) == len(cells)
     assert {name for name, _ in agreement.CASES} == {"newreno", "cubic", "cvihis", *agreement.ONLY_LIVE}

@@ -9,8 +9,8 @@ use crate::read::{tables, words};
 tables! {
     /// Settings of TCP; all have defaults.
     pub(crate) struct Tcp = "TCP settings" {
-        /// Whose TCP: what is not written, of this table and of the parameters of `reno` and `cubic`, is as there. `linux` with `kernel`,
-        /// else `standard` when not given.
+        /// Whose TCP: what is not written, of this table and of the parameters of `reno`, `cubic` and `bbr`, is as there. `linux` with
+        /// `kernel`, else `standard` when not given.
         like: LikeWord,
         /// Selective acknowledgements; true when not given.
         sack: bool,
@@ -23,7 +23,7 @@ tables! {
         /// Send a segment more after two round-trip times without news; false when not given, true as in Linux. Only where losses are found
         /// by time.
         tail_probe: bool,
-        /// How what is in flight comes down to the new window in a recovery; halt when not given, proportional as in Linux.
+        /// How what is in flight comes down to the new window after losses and marks; halt when not given, proportional as in Linux.
         reduction: ReductionWord,
         /// Detect needless retransmissions by timestamps and undo what they did; true when not given.
         undo: bool,
@@ -50,7 +50,7 @@ tables! {
         max_rto: Duration where within("1 us", "100000 s"),
         /// Bytes the receiver is ready to take; unlimited when not given.
         receive_window: Bytes where receive_window,
-        /// Open the connection with SYN and SYN-ACK; false when not given.
+        /// Open the connection with SYN and SYN-ACK; false when not given, true as in Linux.
         handshake: bool,
         /// Bytes of header on every packet, and size of an acknowledgement; 40 B when not given, 52 B with `kernel`, which has
         /// timestamps, 76 B with `live`.

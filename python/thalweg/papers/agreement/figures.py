@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -54,13 +55,14 @@ def cell_rows(pair: Pair) -> list[dict[str, Any]]:
                 mean(runs, lambda s: 50 * (s["loss a"] + s["loss b"])) for runs in (simulated, emulated)
             ]
             used = [mean(runs, lambda s: 100 * s["utilisation"]) for runs in (simulated, emulated)]
-            mbps, rtt, buffer = variant.split()
+            mbps, rtt, buffer, traffic = scenarios.parts(variant)
             rows.append(
                 {
                     "flows": NAMES[kind],
-                    "rate_mbps": float(mbps),
-                    "rtt_ms": float(rtt),
-                    "buffer_bdp": float(buffer),
+                    "rate_mbps": mbps,
+                    "rtt_ms": rtt,
+                    "buffer_bdp": buffer,
+                    "traffic_percent": traffic,
                     "runs": len(emulated),
                     "share_simulated": short(shares[0]),
                     "share_emulated": short(shares[1]),
@@ -84,11 +86,11 @@ def cells(pair: Pair) -> Table | None:
 
 
 def agreement(pair: Pair) -> Table | None:
-    """How many cells agree, by kind."""
+    """How many cells agree, by kind and by random traffic."""
     rows = []
     found = cell_rows(pair)
-    for name in NAMES.values():
-        here = [row for row in found if row["flows"] == name]
+    for name, traffic in product(NAMES.values(), (scenarios.NOISE_PERCENT, scenarios.LIGHT_NOISE_PERCENT)):
+        here = [row for row in found if row["flows"] == name and row["traffic_percent"] == traffic]
         if not here:
             continue
         queues = [row["queue_emulated_packets"] / row["queue_simulated_packets"] for row in here]
@@ -96,6 +98,7 @@ def agreement(pair: Pair) -> Table | None:
         rows.append(
             {
                 "flows": name,
+                "traffic_percent": traffic,
                 "cells": len(here),
                 "shares_agree": sum(row["shares_agree"] for row in here),
                 "queues_agree": sum(row["queue_agrees"] for row in here),

@@ -14,12 +14,14 @@ CHOICES: dict[str, str] = {
     "flows": "Two flows of a kind, the second a second later; a CVIHIS stream in real-time mode beside a NewReno "
     "connection, since a scenario of which every machine is inside the network gives the simulation's trace; two CVIHIS "
     "streams where flows can be live.",
-    "chance": "2 % of the bottleneck is random traffic of small packets, other with each seed, in both worlds: senders "
-    "without chance fall into step, and then one run says nothing about the next.",
+    "chance": "Random traffic of small packets shares the bottleneck, other with each seed, in both worlds: senders "
+    "without chance fall into step, and then one run says nothing about the next. It is 2 % of the rate, and in a "
+    "second set of cells with TCP alone 0.5 %, with which the simulated senders have no more chance than the kernel's.",
     "settings": "SACK, delayed acknowledgements, an initial window of 10 segments; our TCP like Linux (`tcp.like`).",
     "length": "120 s, of which the first 20 s do not count: one run of 12 s differs from the next by more than the bands.",
     "bands": "Shares within 15 %, mean queue within 25 % of the simulation's, means of all valid runs.",
-    "bbr": "Reported only: the kernel's BBR is the first version with years of repairs, ours is the draft.",
+    "bbr": "Reported only: the kernel's BBR is the first version with years of repairs, ours is the draft with two of "
+    "them.",
 }
 
 SECONDS, WARMUP = 120, 20
@@ -30,8 +32,13 @@ GRID: tuple[str, ...] = tuple(
     f"{mbps} {rtt} {buffer:g}" for buffer, mbps, rtt in product(BUFFERS_BDP, MBPS, RTT_MS)
 )
 """Rate in Mbit/s, round-trip time in ms, buffer in bandwidth-delay products."""
-NOISE = 0.02
+NOISE_PERCENT = 2.0
+"""Random traffic in the cells of the grid, of the bottleneck's rate."""
+LIGHT_NOISE_PERCENT = 0.5
+"""The same in the second set of cells."""
 NOISE_PACKET_B = 200
+LIGHT_GRID: tuple[str, ...] = tuple(f"{cell} {LIGHT_NOISE_PERCENT:g}" for cell in GRID)
+"""The grid again, each cell with the percentage of random traffic behind it."""
 
 NEWRENO: Tree = {"scheme": "reno", "kernel": "reno"}
 CUBIC: Tree = {"scheme": "cubic", "kernel": "cubic"}
@@ -58,13 +65,19 @@ def pair(kind: str, mbps: float) -> tuple[Tree, Tree]:
     return flow, flow
 
 
+def parts(variant: str) -> tuple[float, float, float, float]:
+    """Rate in Mbit/s, round-trip time in ms, buffer in bandwidth-delay products, random traffic in per cent."""
+    mbps, rtt, buffer, *traffic = (float(word) for word in variant.split())
+    return mbps, rtt, buffer, traffic[0] if traffic else NOISE_PERCENT
+
+
 def tree(kind: str, variant: str) -> Tree:
     """The scenario of one cell."""
-    mbps, rtt, buffer = (float(word) for word in variant.split())
+    mbps, rtt, buffer, traffic = parts(variant)
     rate = f"{mbps:g} Mbit/s"
     first, second = pair(kind, mbps)
     return {
-        "title": f"Agreement, {kind}, {rate}, {rtt:g} ms, {buffer:g} BDP",
+        "title": f"Agreement, {kind}, {rate}, {rtt:g} ms, {buffer:g} BDP, {traffic:g} % random traffic",
         "duration": f"{SECONDS} s",
         "warmup": f"{WARMUP} s",
         "topology": {
@@ -78,7 +91,7 @@ def tree(kind: str, variant: str) -> Tree:
             {
                 "name": "noise",
                 "packet": f"{NOISE_PACKET_B} B",
-                "source": {"kind": "poisson", "rate": f"{NOISE * mbps * 1e3:g} kbit/s"},
+                "source": {"kind": "poisson", "rate": f"{traffic * mbps * 10:g} kbit/s"},
             },
         ],
         "record": recording("1000 ms", "goodput"),
@@ -103,12 +116,14 @@ def extract(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 KINDS = ("newreno", "cubic", "cvihis", "bbr")
 ONLY_LIVE = ("cvihis alone",)
+LIGHT_KINDS = ("newreno", "cubic", "bbr")
+"""Kinds of which every machine is the kernel's, so that only the random traffic is left to chance."""
 
 EXPERIMENTS: dict[str, Experiment] = {
     kind: Experiment(
         kind,
         kind,
-        GRID,
+        GRID + (LIGHT_GRID if kind in LIGHT_KINDS else ()),
         lambda variant, _scale, kind=kind: tree(kind, variant),  # type: ignore[misc]
         extract,
         seeds=5,
@@ -119,5 +134,5 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 CASES: tuple[tuple[str, str], ...] = tuple(
     (kind, variant) for variant in GRID for kind in (*KINDS[:3], *ONLY_LIVE)
-)
+) + tuple((kind, variant) for variant in LIGHT_GRID for kind in LIGHT_KINDS[:2])
 """The kinds that have bands come first."""
