@@ -188,6 +188,9 @@ class Flow(Part):
     of `prefix`, as a law (`scheme`) or a `source` says, has no `to`, and its settings are those of a `Consumer`; see `Ndn`.
     Beside the scheme of a stream, `source` is the video that it carries, and `player` says how its receivers play it.
 
+    `arrivals={"rate": 20.0, "size": "50 kB", "count": 1000}` are short TCP flows that arrive at random, at most `count` of
+    them.
+
     In an emulation, `kernel="cubic"` is TCP of the Linux kernel, `live=True` is the scheme over real sockets,
     and `commands` are programs at its ends.
     """

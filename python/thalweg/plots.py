@@ -278,10 +278,12 @@ def series(
     colours: Mapping[str, str] | None = None,
     marks: Sequence[tuple[float, str]] = (),
     size: tuple[float, float] = (8.2, 2.6),
+    title: str | None = None,
 ) -> Figure:
     """One series over time, a line for each subject: at most `most` and none that stays near zero; the rest in one shade.
 
     Subjects have the colour that `colours` says; `marks` are times, in seconds, at which a thin line says what happens.
+    `title` names the vertical axis, where the name of the series does not.
 
     Raises ``ValueError``, naming what was recorded, when the series was not.
     """
@@ -296,7 +298,7 @@ def series(
         known = ", ".join(sorted(frame["series"].unique())) or "nothing"
         raise ValueError(f"no series {name!r} was recorded for these subjects; recorded: {known}")
     unit, factor = unit_of(name)
-    title = title_of(name)
+    title = title or title_of(name)
     means = rows.group_by("subject").agg(pl.col("value").abs().mean())
     loud = means.filter(pl.col("value") >= NEAR_ZERO * pl.col("value").max())
     names = loud.sort("value", "subject", descending=[True, False])["subject"].head(most).sort().to_list()

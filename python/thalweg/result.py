@@ -273,6 +273,19 @@ class Result:
         return self.frame("flows")
 
     @property
+    def groups(self) -> polars.DataFrame:
+        """One row per group of flows: what the summary has under `flows.GROUP`; columns are the last words of its keys."""
+        import polars
+
+        names: list[str] = self.flows["group"].unique(maintain_order=True).to_list()
+        rows: dict[str, dict[str, Any]] = {name: {"group": name} for name in names}
+        for key, value in self.values.items():
+            subject, _, word = key.rpartition(".")
+            if subject.startswith("flows.") and (row := rows.get(subject.removeprefix("flows."))) is not None:
+                row[word] = int(value) if word in {"count", "completions"} and value is not None else value
+        return polars.DataFrame(list(rows.values()), infer_schema_length=None)
+
+    @property
     def receivers(self) -> polars.DataFrame:
         """One row a receiver of a flow."""
         return self.frame("receivers")
@@ -342,10 +355,28 @@ class Result:
         from . import plots
         from .changes import marks
 
-        figure = plots.series(self.series, series, subjects, colours=self.colours, marks=marks(self.plan))
+        figure = plots.series(
+            self.series,
+            series,
+            subjects,
+            colours=self.colours,
+            marks=marks(self.plan),
+            title=self.title_of(series),
+        )
         if out is not None:
             figure.savefig(out)
         return figure
+
+    def title_of(self, series: str) -> str:
+        """What a recorded series is called in a picture. What consumers of named data send are Interests, and it says so."""
+        from . import plots
+
+        if series != "rate" or self.flows.is_empty():
+            return plots.title_of(series)
+        consumers = self.flows["transport"] == "ndn"
+        if consumers.all():
+            return "Rate of Interests sent"
+        return "Rate (of consumers: Interests sent)" if consumers.any() else plots.title_of(series)
 
     @cached_property
     def colours(self) -> dict[str, str]:

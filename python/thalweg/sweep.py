@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
@@ -51,6 +51,42 @@ class SweepRun:
     """The point of the grid."""
     seed: int
     result: Result
+
+
+@dataclass(frozen=True)
+class Point:
+    """The seeds of one point of a grid."""
+
+    values: dict[str, Any]
+    """The point of the grid."""
+    seeds: int
+    """Seeds that were run."""
+    distinct: int
+    """Runs among them that differ, by their trace hash."""
+
+
+def points_of(runs: Iterable[tuple[Mapping[str, Any], str]]) -> list[Point]:
+    """The points that runs are of, each run given as what its grid sets and its trace hash."""
+    found: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    for values, trace_hash in runs:
+        found.setdefault(repr(values), (dict(values), []))[1].append(trace_hash)
+    return [Point(values, len(hashes), len(set(hashes))) for values, hashes in found.values()]
+
+
+def sameness(points: Sequence[Point]) -> str | None:
+    """Says plainly where seeds made no difference; None where each made another run."""
+    several = [point for point in points if point.seeds > 1]
+    same = [point for point in several if point.distinct == 1]
+    fewer = [point for point in several if point.distinct < point.seeds]
+    if not fewer:
+        return None
+    mend = 'Random starts, such as start_spread = "100 ms" in [[flows]], make seeds differ.'
+    if same == several:
+        where = " at each point" if len(points) > 1 else ""
+        return f"{several[0].seeds} seeds, 1 distinct run{where}: nothing in this scenario is random. {mend}"
+    if same:
+        return f"At {len(same)} of {len(points)} points all seeds gave 1 distinct run: nothing is random there. {mend}"
+    return f"At {len(fewer)} of {len(points)} points some seeds gave the same run; n counts distinct runs."
 
 
 class Sweep:
@@ -121,13 +157,33 @@ class SweepResult:
         return len(self.runs) == self.planned and all(run.result.complete for run in self.runs)
 
     @property
+    def points(self) -> list[Point]:
+        """Each point of the grid, with how many of its seeds made a run that differs from the others."""
+        return points_of((run.values, run.result.trace_hash) for run in self.runs)
+
+    @property
+    def sameness(self) -> str | None:
+        """A sentence where seeds made no difference; None where each seed made another run."""
+        return sameness(self.points)
+
+    def _distinct(self) -> list[SweepRun]:
+        """Of runs of one point with the same trace hash the first."""
+        found: dict[tuple[str, str], SweepRun] = {}
+        for run in self.runs:
+            found.setdefault((repr(run.values), run.result.trace_hash), run)
+        return list(found.values())
+
+    @property
     def summary(self) -> polars.DataFrame:
-        """One row a point and metric: the grid's keys, `metric`, `n`, `mean`, `sd`, `ci95` (Student t, over seeds)."""
+        """One row per point and metric: the grid's keys, `metric`, `n`, `mean`, `sd`, `ci95` (Student t, over seeds).
+
+        `n` counts distinct runs: seeds whose runs have the same trace hash are one run.
+        """
         import polars
 
         from .stats import half_width
 
-        frame = self.table("summary")
+        frame = self._table("summary", self._distinct())
         if frame.is_empty():
             return frame
         value = polars.col("value")
@@ -141,6 +197,9 @@ class SweepResult:
 
     def table(self, name: str) -> polars.DataFrame:
         """One table of all runs, below each other, with the grid's keys and `seed` before its columns."""
+        return self._table(name, self.runs)
+
+    def _table(self, name: str, runs: Sequence[SweepRun]) -> polars.DataFrame:
         import polars
 
         cells = {key: _cells([run.values[key] for run in self.runs]) for key in self.keys}
@@ -150,12 +209,12 @@ class SweepResult:
                 polars.lit(run.seed).alias("seed"),
                 polars.all(),
             )
-            for run in self.runs
+            for run in runs
         ]
         return polars.concat(parts, how="vertical_relaxed") if parts else polars.DataFrame()
 
     def values(self, metric: str, **point: Any) -> list[float | None]:
-        """A metric of each seed at one point of the grid, for `estimate` and `paired`.
+        """A metric of each seed at one point of the grid, for `paired`; seeds that made the same run are in it each.
 
         A key of the grid is named by its last word: `values("flows.fairness", buffer="1 bdp")`.
         """

@@ -22,7 +22,7 @@ def answer_of_run(result: Result, folder: Path) -> dict[str, Any]:
 
     Of more than `ROWS` flows, receivers, links or nodes the first are printed; `left_out` says how much is not.
     """
-    tables = {"flows": result.flows, "links": result.links, "expect": result.expect}
+    tables = {"groups": result.groups, "flows": result.flows, "links": result.links, "expect": result.expect}
     left_out = {name: frame.height - ROWS for name, frame in tables.items() if frame.height > ROWS}
     values = first_subjects(result.values)
     if len(values) < len(result.values):
@@ -55,6 +55,11 @@ def answer_of_sweep(done: SweepResult, folder: Path) -> dict[str, Any]:
         "passed": all(run.result.passed for run in done.runs),
         "keys": done.keys,
         "metrics": metrics,
+        "seeds": [
+            {"values": point.values, "seeds": point.seeds, "distinct_runs": point.distinct}
+            for point in done.points
+        ],
+        "note": done.sameness,
         "runs": [
             {
                 "values": run.values,

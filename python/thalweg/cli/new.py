@@ -21,15 +21,17 @@ edge       = { rate = "1 Gbit/s", delay = "1 ms", buffer = "1000 packets" }
 bottleneck = { rate = "20 Mbit/s", delay = "20 ms", buffer = "1 bdp" }
 
 [[flows]]
-name   = "reno"
-count  = 2
-scheme = "reno"
+name         = "reno"
+count        = 2
+scheme       = "reno"
+start_spread = "100 ms"          # each copy starts at random within this time: seeds differ
 
 [[flows]]
-name   = "cubic"
-count  = 2
-scheme = "cubic"
-start  = "1 s"
+name         = "cubic"
+count        = 2
+scheme       = "cubic"
+start        = "1 s"
+start_spread = "100 ms"
 
 [record]
 every  = "100 ms"

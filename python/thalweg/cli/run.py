@@ -136,9 +136,20 @@ def _one(
 
 def print_result(result: Result, folder: Path, note: str = "") -> None:
     """The tables that people look at first, and where the rest is."""
-    from ..report.columns import FIRST, FLOWS, LINKS, NODES, rows_of
+    from ..report.columns import FIRST, FIRST_OF_GROUPS, FLOWS, GROUPS, LINKS, NODES, rows_of
 
     screen = console()
+    groups = result.groups
+    if groups.height < result.flows.height:
+        columns, rows = rows_of(groups, GROUPS)
+        print_table(
+            f"{result.heading}: groups of flows",
+            columns,
+            rows,
+            most=FLOWS_SHOWN,
+            first=FIRST_OF_GROUPS,
+            all_in="summary.parquet has all",
+        )
     columns, rows = rows_of(result.flows, FLOWS)
     print_table(
         f"{result.heading}: flows",
@@ -247,6 +258,8 @@ def _print_sweep(done: SweepResult, title: str, folder: Path, note: str, failed:
     screen = console()
     if done.runs:
         _print_points(done, title)
+    if said := done.sameness:
+        screen.print(said, style="yellow", soft_wrap=True, markup=False)
     screen.print(
         f"{len(done.runs)} of {done.planned} runs"
         + (f", {failed} did not meet what was expected" * bool(failed))
@@ -265,14 +278,13 @@ def _print_points(done: SweepResult, title: str) -> None:
     columns = [
         *((key, key.removeprefix("topology.")) for key in done.keys),
         *((metric, heading(metric)) for metric in shown),
-        ("n", "runs"),
+        ("n", "distinct runs"),
     ]
     listed = [
         {**row, **{metric: mean_text(row[metric], 3) for metric in shown if metric in row}} for row in rows
     ]
-    print_table(
-        f"{title}: mean ± 95 % confidence interval", columns, listed, all_in="summary.parquet has all"
-    )
+    what = "mean ± 95 % confidence interval" if max(row["n"] for row in rows) > 1 else "one run each"
+    print_table(f"{title}: {what}", columns, listed, all_in="summary.parquet has all")
 
 
 def in_unit(key: str, value: float | None) -> str:

@@ -90,4 +90,11 @@ def _series(made: Page, runs: Sequence[tuple[str, Result]]) -> None:
 
 
 def _drawn(run: Result, name: str) -> Figure:
-    return plots.series(run.series, name, colours=run.colours, marks=marks(run.plan), size=(6.4, 2.7))
+    return plots.series(
+        run.series,
+        name,
+        colours=run.colours,
+        marks=marks(run.plan),
+        size=(6.4, 2.7),
+        title=run.title_of(name),
+    )

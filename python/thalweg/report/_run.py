@@ -11,12 +11,16 @@ from ..catalogue import series as known_series
 from ..changes import changes, marks
 from ._page import Page, badge, cell, facts, figure, folded, head, number, table
 from ._topology import drawing, rate_text, time_text
-from .columns import FLOWS, LINKS, NODES, RECEIVERS, rows_of, unit_of
+from .columns import FLOWS, GROUPS, LINKS, NODES, RECEIVERS, rows_of, unit_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ..result import Result
+
+
+MOST_GROUPS = 3
+"""Groups whose completion times stand at the top."""
 
 
 def page(run: Result, folder: Path) -> Page:
@@ -74,11 +78,28 @@ def _overview(made: Page, run: Result) -> None:
     rows = []
     if fullest:
         rows.append(("fullest link", f"{100 * (fullest['utilisation'] or 0):.1f} %", fullest["link"]))
-    total = run.flows["throughput_bps"].sum() if run.flows.height else 0.0
-    rows.append(("throughput, all flows", rate_text(float(total or 0.0)), ""))
+    total = run.values.get("flows.throughput_total")
+    span = time_text(run.values.get("run.measured") or 0.0)
+    consumers = not run.flows.is_empty() and bool((run.flows["transport"] == "ndn").all())
+    rows.append(
+        (
+            f"throughput, all flows{', Data' * consumers}",
+            rate_text(total or 0.0),
+            f"bits received over {span}",
+        )
+    )
     fairness = run.values.get("flows.fairness")
-    if fairness is not None and run.flows.filter(run.flows["scheme"] != "").height > 1:
+    if fairness is not None:
         rows.append(("fairness", number(fairness), "Jain's index"))
+    rows += [
+        (
+            f"completion time, {group['group']}",
+            f"{number(group['fct'])} s",
+            f"mean of {group['completions']} of {group['count']}; p95 {number(group['fct_p95'])} s",
+        )
+        for group in run.groups.to_dicts()
+        if group.get("completions")
+    ][:MOST_GROUPS]
     dropped = int(run.links["drops"].sum() or 0) if run.links.height else 0
     rows.append(("dropped packets", cell(dropped), "on all links"))
     rows.append(("trace hash", run.trace_hash, ""))
@@ -145,6 +166,16 @@ def _network(made: Page, run: Result) -> None:
 
 
 def _flows(made: Page, run: Result) -> None:
+    groups = run.groups
+    if groups.height < run.flows.height:
+        columns, rows = rows_of(groups, GROUPS)
+        made.subsection("Groups")
+        made.add(table(columns, rows, names="group"))
+        made.add(
+            "<p>Totals are bits received over the measured span. FCT is the flow completion time, of the transfers that "
+            "were completed. Percentiles are over all packets, or transfers, of the group.</p>"
+        )
+        made.subsection("Each flow")
     columns, rows = rows_of(run.flows, FLOWS)
     content = table(columns, rows, names="flow")
     made.add(content if len(rows) <= 60 else folded(f"All {len(rows)} flows", content))
@@ -157,6 +188,8 @@ def _flows(made: Page, run: Result) -> None:
             colours=[run.colours[f"flow.{row['flow']}"] for row in rows],
         )
         caption = "Throughput of each flow, headers included, while it was on. A flow keeps its colour on this page."
+        if (run.flows["transport"] == "ndn").any():
+            caption += " Of a consumer of named data it is the Data that it received."
         made.add(figure("shares", plots.svg(chart, "shares"), caption))
     if run.receivers.height > run.flows.height:
         columns, rows = rows_of(run.receivers, RECEIVERS)
@@ -203,8 +236,8 @@ def _series(made: Page, run: Result) -> None:
     if told:
         made.add("<p>Dashed lines: what the scenario changes.</p>")
     for name in sorted(run.series["series"].unique()):
-        chart = plots.series(run.series, name, colours=run.colours, marks=told)
-        title = plots.title_of(name)
+        title = run.title_of(name)
+        chart = plots.series(run.series, name, colours=run.colours, marks=told, title=title)
         there = run.series.filter(run.series["series"] == name)["subject"].unique().to_list()
         subjects = len(there)
         meaning = _meaning(name, there)

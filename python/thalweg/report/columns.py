@@ -19,12 +19,16 @@ FLOWS: tuple[Column, ...] = (
     ("prefix", "prefix", 1.0),
     ("throughput_bps", "throughput (Mbit/s)", 1e-6),
     ("goodput_bps", "goodput (Mbit/s)", 1e-6),
+    ("interests_bps", "Interests sent (Mbit/s)", 1e-6),
     ("loss_ratio", "loss (%)", 100.0),
     ("rtt_s", "RTT (ms)", 1e3),
     ("delay_s", "delay (ms)", 1e3),
     ("delay_std_s", "delay deviation (ms)", 1e3),
     ("owd_s", "one-way delay (ms)", 1e3),
     ("queueing_delay_s", "queueing (ms)", 1e3),
+    ("queueing_delay_p50_s", "queueing p50 (ms)", 1e3),
+    ("queueing_delay_p95_s", "queueing p95 (ms)", 1e3),
+    ("queueing_delay_p99_s", "queueing p99 (ms)", 1e3),
     ("retransmits", "resent", 1.0),
     ("timeouts", "timeouts", 1.0),
     ("refusals", "refusals", 1.0),
@@ -40,6 +44,22 @@ FLOWS: tuple[Column, ...] = (
     ("frames_spoiled", "spoiled", 1.0),
     ("frames_dropped", "dropped by the sender", 1.0),
     ("fct_s", "completed in (s)", 1.0),
+)
+GROUPS: tuple[Column, ...] = (
+    ("group", "group", 1.0),
+    ("count", "flows", 1.0),
+    ("throughput_total", "throughput, total (Mbit/s)", 1e-6),
+    ("goodput_total", "goodput, total (Mbit/s)", 1e-6),
+    ("fairness", "fairness (Jain)", 1.0),
+    ("completions", "completed", 1.0),
+    ("fct", "FCT mean (s)", 1.0),
+    ("fct_p50", "FCT p50 (s)", 1.0),
+    ("fct_p95", "FCT p95 (s)", 1.0),
+    ("fct_p99", "FCT p99 (s)", 1.0),
+    ("queueing_delay", "queueing (ms)", 1e3),
+    ("queueing_delay_p50", "queueing p50 (ms)", 1e3),
+    ("queueing_delay_p95", "queueing p95 (ms)", 1e3),
+    ("queueing_delay_p99", "queueing p99 (ms)", 1e3),
 )
 RECEIVERS: tuple[Column, ...] = (
     ("flow", "flow", 1.0),
@@ -98,10 +118,27 @@ NODES: tuple[Column, ...] = (
 FIRST = (
     *("flow", "link", "node"),
     *("direction", "utilisation", "throughput_bps", "fct_s", "scheme", "goodput_bps", "rtt_s", "loss_ratio"),
-    *("delay_s", "owd_s", "queue_packets", "drops", "queue_s", "queueing_delay_s", "retransmits"),
+    *("delay_s", "owd_s", "queue_packets", "drops", "queue_s", "queueing_delay_s", "queueing_delay_p95_s"),
+    *("interests_bps", "retransmits"),
     *("role", "hit_ratio", "groups", "interests_in", "data_out", "feedback_received"),
 )
 """Columns that are kept when not all have room, the most important first; then the others in their order."""
+
+FIRST_OF_GROUPS = (
+    *(
+        "group",
+        "count",
+        "throughput_total",
+        "completions",
+        "fct",
+        "fct_p95",
+        "queueing_delay_p95",
+        "fairness",
+        "fct_p50",
+    ),
+    *("fct_p99", "queueing_delay", "queueing_delay_p50", "queueing_delay_p99"),
+)
+"""The same of groups."""
 
 QUIET = {
     "retransmits",
@@ -125,15 +162,19 @@ QUIET = {
     "frames_late",
     "frames_spoiled",
     "frames_dropped",
+    "completions",
 }
 """Columns that are left out when they hold nothing but zeros."""
 
 
 UNITS = {
     **dict.fromkeys(("rate", "throughput", "goodput", "throughput_total", "goodput_total"), ("Mbit/s", 1e-6)),
-    **dict.fromkeys(("throughput_min", "throughput_max"), ("Mbit/s", 1e-6)),
+    **dict.fromkeys(("throughput_min", "throughput_max", "interests"), ("Mbit/s", 1e-6)),
     **dict.fromkeys(("rtt", "rtt_min", "owd", "owd_min", "owd_max", "queueing_delay", "queue"), ("ms", 1e3)),
     **dict.fromkeys(("delay", "delay_std", "delay_min", "delay_max"), ("ms", 1e3)),
+    **dict.fromkeys([f"queueing_delay_p{percent}" for percent in (50, 95, 99)], ("ms", 1e3)),
+    **dict.fromkeys([f"delay_p{percent}" for percent in (5, 25, 50, 75, 95)], ("ms", 1e3)),
+    **dict.fromkeys([f"fct_p{percent}" for percent in (50, 95, 99)], ("s", 1.0)),
     **dict.fromkeys(("fct", "convergence", "started", "completed", "active"), ("s", 1.0)),
     **dict.fromkeys(("startup", "stalled"), ("s", 1.0)),
     **dict.fromkeys(("utilisation", "loss_ratio", "hit_ratio"), ("%", 100.0)),
@@ -155,7 +196,15 @@ def rows_of(
         {key: _scaled(row[key], factor) for key, _, factor in there}
         for row in frame.select([key for key, _, _ in there]).to_dicts()
     ]
-    return [(key, heading) for key, heading, _ in there], rows
+    return [(key, _heading(frame, key, heading)) for key, heading, _ in there], rows
+
+
+def _heading(frame: polars.DataFrame, key: str, heading: str) -> str:
+    """A column's heading; where all flows are consumers of named data, what they receive is called Data."""
+    received = key in {"throughput_bps", "goodput_bps"} and "interests_bps" in frame.columns
+    if received and not frame.is_empty() and frame["interests_bps"].null_count() == 0:
+        return heading.replace(" (", " of Data (")
+    return heading
 
 
 def heading_of(column: str) -> str:

@@ -22,7 +22,7 @@ SHOWN = (
     "flows.throughput_total",
     "flows.goodput_total",
     "flows.fairness",
-    r"flows\.[^.]+\.(throughput|goodput|fairness|rtt|queueing_delay|loss_ratio|retransmits|timeouts|feedback_packets|feedback_received|signals|fct)",
+    r"flows\.[^.]+\.(throughput|goodput|fairness|rtt|queueing_delay|queueing_delay_p95|loss_ratio|retransmits|timeouts|feedback_packets|feedback_received|signals|completions|fct|fct_p50|fct_p95|fct_p99)",
     r"link\.(.+)\.(utilisation|queue_packets|queue|loss_ratio|drops)",
 )
 """Keys of the summary that a comparison shows; of the links, those that are at least half full in one of the runs."""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from ..result import PAGE, with_overrides
-from ._page import Page, badge, facts, figure, folded, head, number, table
+from ..sweep import points_of, sameness
+from ._page import Page, badge, facts, figure, folded, head, number, prose, table
 from .columns import unit_of
 
 if TYPE_CHECKING:
@@ -94,14 +95,17 @@ def folder_of(result: Result, beside: Path) -> str | None:
 
 
 def telling(result: Result) -> list[str]:
-    """Metrics that are worth a column: what is expected, throughput and fairness, the fullest link, feedback of groups."""
+    """Metrics that are worth a column: what is expected, throughput, fairness, completion times, fullest link, feedback."""
     expected: list[str] = result.expect["key"].to_list()
     groups = [key.split(".")[1] for key in result.values if re.fullmatch(r"flows\.[^.]+\.throughput", key)]
     each = groups if 2 <= len(groups) <= MOST_GROUPS else []
     throughput = [f"flows.{group}.throughput" for group in each] or ["flows.throughput_total"]
+    done = [f"flows.{group}" for group in groups if result.values.get(f"flows.{group}.completions")]
+    times = [f"{group}.{word}" for group in done[:MOST_GROUPS] for word in ("fct", "fct_p95")]
+    fairness = ["flows.fairness"] if result.values.get("flows.fairness") is not None else []
     heard = [f"flows.{group}.feedback_received" for group in groups[:MOST_GROUPS]]
     feedback = [key for key in heard if result.values.get(key)]
-    return list(dict.fromkeys([*expected, *throughput, "flows.fairness", *_fullest(result), *feedback]))
+    return list(dict.fromkeys([*expected, *throughput, *fairness, *times, *_fullest(result), *feedback]))
 
 
 def points(summary: Iterable[Row], keys: list[str], metrics: list[str]) -> list[Row]:
@@ -147,21 +151,29 @@ def page(folder: Path) -> Page:
         text = f"{len(runs)} of {record['planned']} runs are there: the same call again runs what is missing."
         made.add(f'<p class="warn">{text}</p>')
     failed = sum(not run["passed"] for run in runs)
+    cells = points_of((run["values"], run["trace_hash"]) for run in runs)
+    if said := sameness(cells):
+        made.add(f'<p class="warn">{prose(said)}</p>')
     made.add(
         facts(
             [
                 ("points", str(len(rows)), ""),
                 ("runs", str(len(runs)), ""),
-                ("seeds", str(len({run["seed"] for run in runs})), "a point"),
+                ("seeds", str(len({run["seed"] for run in runs})), "per point"),
+                ("distinct runs", str(sum(point.distinct for point in cells)), "by trace hash"),
                 ("packet-hops", number(float(sum(run["packet_hops"] for run in runs)), 3), ""),
             ]
         )
     )
     if record.get("expected", True):
         made.add(f"<p>{badge('holds' if not failed else 'fails')} {_verdict(len(runs), failed)}</p>")
-    made.section("Means over seeds")
+    intervals = any(row["n"] > 1 for row in rows)
+    made.section("Means over seeds" if intervals else "Results")
     made.add(_table(rows, keys, metrics))
-    made.add("<p>± is the half width of the 95 % confidence interval of the mean (Student t over seeds).</p>")
+    if intervals:
+        made.add(
+            "<p>± is the half width of the 95 % confidence interval of the mean (Student t over distinct runs).</p>"
+        )
     made.add('<p>Every metric of every point: <a href="summary.parquet">summary.parquet</a>.</p>')
     if keys and len(rows) > 1:
         made.section("Over the grid")
@@ -169,7 +181,9 @@ def page(folder: Path) -> Page:
             drawing = plots.svg(plots.grid(rows, keys, metric, _axis(metric)), metric)
             made.add(
                 figure(
-                    f"grid-{metric}", drawing, f"<strong>{escape(metric)}</strong>, mean and 95 % interval."
+                    f"grid-{metric}",
+                    drawing,
+                    f"<strong>{escape(metric)}</strong>{', mean and 95 % interval' * intervals}.",
                 )
             )
     made.section("Runs")
@@ -198,7 +212,7 @@ def _table(rows: list[Row], keys: list[str], metrics: list[str]) -> str:
     columns = [
         *((key, key) for key in keys),
         *((metric, heading(metric)) for metric in metrics),
-        ("n", "runs"),
+        ("n", "distinct runs"),
     ]
     return table(columns, listed, names=keys[0] if keys else None)
 

@@ -202,7 +202,7 @@ pub const METRICS: &[Metric] = metrics! {
         "fairness" ["1"] at "receiver": "Jain index (Σx)² / (n Σx²) of the goodputs of the flows that have a scheme, no end of their own (finite transfers are left out) and time in the measured span; empty for fewer than two, and where there is no instant at which all of them were on";
         "throughput_total" ["bps"] at "receiver": "bits that arrived in the measured span, headers included, of all flows together, over the length of that span; of a flow with several receivers the mean over those that were members, of a consumer its Data";
         "goodput_total" ["bps"] at "receiver": "payload bits given to applications in the measured span, of all flows together, over the length of that span; receivers and consumers as for throughput_total";
-        "completions" ["flows"] at "sender": "finite transfers that were completed: flow completion times are of these";
+        "completions" ["flows"] at "sender": "finite transfers that were completed, in the warm-up or later: flow completion times are of these";
         "fct_p50" ["s"] at "sender": "median of the flow completion times: the smallest that so many of 100 completed transfers do not exceed; fct is their mean";
         "fct_p95" ["s"] at "sender": "95th percentile of the flow completion times";
         "fct_p99" ["s"] at "sender": "99th percentile of the flow completion times";

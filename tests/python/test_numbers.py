@@ -1,0 +1,183 @@
+"""Numbers that must not mislead, as people see them: totals, seeds without effect, consumers, completion times."""
+
+import json
+from pathlib import Path
+
+import polars
+import pytest
+
+import thalweg as tw
+from thalweg.cli import call
+from thalweg.report import write
+from thalweg.report.columns import FLOWS, GROUPS, rows_of
+from thalweg.report.sweeps import mean_text, points, telling
+from thalweg.sweep import Point, sameness
+
+SAME = """
+title = "Nothing is random"
+duration = "4 s"
+warmup = "1 s"
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "10 Mbit/s", delay = "10 ms", buffer = "1 bdp" }
+[[flows]]
+name = "reno"
+count = 2
+scheme = "reno"
+"""
+
+SHORT = """
+title = "Short flows"
+duration = "10 s"
+warmup = "1 s"
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "20 Mbit/s", delay = "20 ms", buffer = "1 bdp" }
+[[flows]]
+name = "long"
+scheme = "reno"
+[[flows]]
+name = "short"
+scheme = "reno"
+arrivals = { rate = 20.0, size = "50 kB", size_shape = 1.3, count = 100 }
+[expect]
+"flows.short.count" = "== 100"
+"flows.short.fct_p95" = "50 ms .. 5 s"
+"flows.long.queueing_delay_p99" = "1 ms .. 60 ms"
+"""
+
+CONSUMER = """
+title = "One consumer"
+duration = "5 s"
+warmup = "1 s"
+[topology]
+kind = "dumbbell"
+bottleneck = { rate = "10 Mbit/s", delay = "10 ms", buffer = "50 packets" }
+[[producers]]
+prefix = "/films"
+node = "right1"
+[[flows]]
+name = "films"
+network = "ndn"
+scheme = "aimd"
+from = "left1"
+prefix = "/films"
+[record]
+every = "500 ms"
+series = ["rate", "goodput"]
+"""
+
+
+def test_seeds_without_effect_are_one_run_and_have_no_interval(tmp_path: Path, capsys) -> None:
+    file = tmp_path / "same.toml"
+    file.write_text(SAME)
+    assert call(["run", str(file), "--runs", "3", "--out", str(tmp_path / "out")]) == 0
+    text = capsys.readouterr().out
+    assert "3 seeds, 1 distinct run: nothing in this scenario is random." in " ".join(text.split())
+    assert 'start_spread = "100 ms"' in " ".join(text.split())
+    assert "±" not in text
+    page = write(tmp_path / "out").read_text(encoding="utf-8")
+    assert "3 seeds, 1 distinct run: nothing in this scenario is random." in page
+    assert "±" not in page
+    assert "95 %" not in page
+    assert call(["run", str(file), "--runs", "3", "--out", str(tmp_path / "out"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["seeds"] == [{"values": {}, "seeds": 3, "distinct_runs": 1}]
+    assert told["note"].startswith("3 seeds, 1 distinct run")
+    rows = {row["metric"]: row for row in told["summary"]}
+    assert rows["flows.throughput_total"]["n"] == 1
+    assert rows["flows.throughput_total"]["ci95"] is None
+
+
+def test_seeds_with_random_starts_are_runs_of_their_own(tmp_path: Path, capsys) -> None:
+    file = tmp_path / "spread.toml"
+    file.write_text(SAME + 'start_spread = "100 ms"\n')
+    assert call(["run", str(file), "--runs", "3", "--out", str(tmp_path / "out")]) == 0
+    text = capsys.readouterr().out
+    assert "±" in text
+    assert "distinct run:" not in text
+    done = tw.Scenario.from_toml(SAME + 'start_spread = "100 ms"\n').sweep({}, runs=3).run()
+    assert done.points == [Point({}, 3, 3)]
+    assert done.sameness is None
+    assert set(done.summary["n"]) <= {0, 3}
+
+
+def test_points_of_a_grid_are_told_apart() -> None:
+    assert sameness([Point({}, 1, 1)]) is None, "one seed has nothing to be the same as"
+    assert sameness([Point({"a": 1}, 2, 2), Point({"a": 2}, 2, 2)]) is None
+    everywhere = sameness([Point({"a": 1}, 2, 1), Point({"a": 2}, 2, 1)])
+    assert everywhere is not None
+    assert everywhere.startswith("2 seeds, 1 distinct run at each point: nothing in this scenario is random.")
+    some = sameness([Point({"a": 1}, 2, 1), Point({"a": 2}, 2, 2)])
+    assert some is not None
+    assert some.startswith("At 1 of 2 points all seeds gave 1 distinct run")
+    part = sameness([Point({"a": 1}, 3, 2), Point({"a": 2}, 3, 3)])
+    assert part == "At 1 of 2 points some seeds gave the same run; n counts distinct runs."
+
+
+def test_a_repeated_seed_does_not_make_an_interval_narrower() -> None:
+    scenario = tw.Scenario.from_toml(SAME + 'start_spread = "100 ms"\n')
+    twice = scenario.sweep({}, seeds=[1, 2, 2, 2]).run()
+    once = scenario.sweep({}, seeds=[1, 2]).run()
+    assert twice.points == [Point({}, 4, 2)]
+    assert twice.summary.equals(once.summary)
+
+
+def test_groups_have_totals_completion_times_and_percentiles(tmp_path: Path, capsys) -> None:
+    file = tmp_path / "short.toml"
+    file.write_text(SHORT)
+    assert call(["run", str(file), "--out", str(tmp_path / "out")]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "groups of flows" in text
+    result = tw.Result.load(tmp_path / "out")
+    assert result.passed
+    assert 15e6 < result["flows.throughput_total"] <= 20e6 * 1.01, "what the link carries"
+    groups = {row["group"]: row for row in result.groups.to_dicts()}
+    assert list(groups) == ["long", "short"]
+    short = groups["short"]
+    times = result.flows.filter(polars.col("group") == "short")["fct_s"].drop_nulls().sort().to_list()
+    assert short["completions"] == len(times) > 50
+    assert short["fct"] == pytest.approx(sum(times) / len(times))
+    # nearest rank
+    for percent in (50, 95, 99):
+        assert short[f"fct_p{percent}"] == times[-(-len(times) * percent // 100) - 1]
+    assert short["queueing_delay_p50"] <= short["queueing_delay_p95"] <= short["queueing_delay_p99"]
+    assert result["flows.fairness"] is None, "one flow without end: nobody to be fair to"
+    headings = dict(rows_of(result.groups, GROUPS)[0])
+    assert {"throughput_total", "fct", "fct_p50", "fct_p95", "fct_p99", "queueing_delay_p95"} <= set(headings)
+    page = write(tmp_path / "out").read_text(encoding="utf-8")
+    summary = page.split("<h2")[1]
+    assert "completion time, short" in summary
+    assert "fairness" not in summary
+    assert "FCT p95" in page
+    assert "queueing p95" in page
+    assert call(["run", str(file), "--out", str(tmp_path / "out"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [row["group"] for row in told["groups"]] == ["long", "short"]
+    assert told["groups"][1]["fct_p99"] == short["fct_p99"]
+    assert told["summary"]["flows.short.fct_p99"] == short["fct_p99"]
+    assert {"flows.short.fct", "flows.short.fct_p95"} <= set(telling(result))
+    assert "flows.fairness" not in telling(result)
+
+
+def test_what_a_consumer_sends_is_called_interests(tmp_path: Path) -> None:
+    result = tw.Scenario.from_toml(CONSUMER).run(out=tmp_path)
+    flow = result.flows.row(0, named=True)
+    assert flow["rate_bps"] is None
+    assert 0 < flow["interests_bps"] < 0.1 * flow["throughput_bps"]
+    headings = dict(rows_of(result.flows, FLOWS)[0])
+    assert headings["throughput_bps"] == "throughput of Data (Mbit/s)"
+    assert headings["goodput_bps"] == "goodput of Data (Mbit/s)"
+    assert headings["interests_bps"] == "Interests sent (Mbit/s)"
+    assert result.title_of("rate") == "Rate of Interests sent"
+    assert result.plot("rate").axes[0].get_ylabel() == "rate of Interests sent (Mbit/s)"
+    page = write(tmp_path).read_text(encoding="utf-8")
+    assert "throughput, all flows, Data" in page
+    assert "Rate of Interests sent" in page
+    assert "Interests sent" in page
+
+
+def test_a_point_without_an_interval_shows_its_mean_alone() -> None:
+    rows = points([{"metric": "flows.count", "n": 1, "mean": 2.0, "ci95": None}], [], ["flows.count"])
+    assert rows == [{"n": 1, "flows.count": (2.0, None)}]
+    assert mean_text(rows[0]["flows.count"]) == "2"
