@@ -10,6 +10,7 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from .._text import printable
 from ..transfers import INTERFACES, hint_for, is_whole, words_for
 from .out import console, print_table, show_json
 from .progress import Meter, span_words
@@ -147,11 +148,11 @@ def _print(result: dict[str, Any], said: str, hint: str | None, *, sending: bool
         print_table("", [("what", ""), ("value", "")], _rows(result, stats, sending=sending))
     for member in result.get("members", []):
         if member["end"] != "complete":
-            screen.print(f"{member['address']}: {_gone(member)}", style="yellow")
+            screen.print(printable(f"{member['address']}: {_gone(member)}"), style="yellow", markup=False)
     for note in result["notes"]:
-        screen.print(f"note: {note}", style="yellow", markup=False)
+        screen.print(printable(f"note: {note}"), style="yellow", markup=False)
     where = f": {result['path']}" if result["path"] else ""
-    screen.print(said + where, style="green" if result["whole"] else "red", markup=False)
+    screen.print(printable(said + where), style="green" if result["whole"] else "red", markup=False)
     if hint:
         screen.print(f"hint: {hint}", style="dim", markup=False)
 
@@ -161,6 +162,8 @@ def _gone(member: dict[str, Any]) -> str:
     match member["end"]:
         case "silent":
             return "was not heard any more"
+        case "quiet":
+            return "was there, but took no data"
         case "stopped":
             return "had not finished"
         case _:
