@@ -412,21 +412,25 @@ tables! {
 words! {
     /// The generators.
     pub(crate) enum Kind = "a kind of topology" {
-        /// Hosts, router, bottleneck, router, hosts.
+        /// Hosts, router, bottleneck, router, hosts. Nodes `left1`, `left2` …, `router_left`, `router_right`, `right1`, `right2` …;
+        /// links `bottleneck` and, called as their host, `left1`, `right1` …
         Dumbbell = "dumbbell",
-        /// Routers in a row, hosts at each.
+        /// Routers in a row, hosts at each. Nodes `router1`, `router2` …, `left` and `right` at the ends, `in1` … and `out1` …
+        /// before and behind each hop; links `hop1`, `hop2` … and, called as their host, `left`, `right`, `in1`, `out1` …
         ParkingLot = "parking_lot",
-        /// Hosts around a hub.
+        /// Hosts around a hub. Nodes `hub`, `leaf1`, `leaf2` …; each link is called as its leaf.
         Star = "star",
-        /// Nodes in a row.
+        /// Nodes in a row. Nodes `node1`, `node2` …; links `link1`, `link2` …
         Chain = "chain",
-        /// A root, its children, their children.
+        /// A root, its children, their children. Nodes `root`, `inner1`, `inner2` … level by level, `leaf1`, `leaf2` … at the
+        /// bottom; each link is called as its lower node.
         Tree = "tree",
-        /// A connected random graph.
+        /// A connected random graph. Nodes `n1`, `n2` …; a link is called as its two nodes with a hyphen, `n1-n4`.
         Random = "random",
-        /// Read from a GraphML file.
+        /// Read from a GraphML file. Nodes are called as their labels there, with `_` for what no name can contain; a link is called as
+        /// its two nodes with a hyphen.
         Graphml = "graphml",
-        /// As listed.
+        /// As listed, nodes and links by their own names.
         Custom = "custom",
     }
 

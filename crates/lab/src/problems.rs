@@ -1,9 +1,11 @@
-//! What is wrong with a scenario: every mistake with its place, its key and a hint, drawn over the text.
+//! Diagnostics of a scenario: every error and every warning with its place, its key and a hint, drawn over the text.
 
 use std::fmt;
 use std::sync::Arc;
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity, SourceCode,
+};
 use serde_json::{Value, json};
 
 /// A range of bytes of a scenario's text.
@@ -15,12 +17,15 @@ pub struct Span {
     pub end: usize,
 }
 
-/// One mistake.
+/// One error or warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What is wrong.
     pub message: String,
-    /// Dotted key of the value, such as `topology.bottleneck.rate` or `flows.0.start`; empty for the file as a whole.
+    /// The scenario is accepted nevertheless: something that it says has no effect, or cannot be measured.
+    pub warning: bool,
+    /// Dotted key of the value, such as `topology.bottleneck.rate` or `flows.cubic.start`; entries of a list go by their name, or by
+    /// their number from 0 where they have none. Empty for the file as a whole.
     pub key: String,
     /// Where it stands in the text; `None` for the file as a whole.
     pub span: Option<Span>,
@@ -32,7 +37,8 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
-/// Why a text is no scenario: every mistake that was found. Displays as a picture of the text without colour.
+/// Diagnostics of one text: the errors for which it is refused, or the warnings of a scenario that is accepted. Displays as a
+/// picture of the text without colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {
     name: String,
@@ -40,11 +46,11 @@ pub struct Problems {
     list: Vec<Problem>,
 }
 
-/// Only so many mistakes are drawn; [`Problems::to_json`] and iteration have them all.
+/// The maximum number of problems that are drawn; [`Problems::to_json`] and iteration have them all.
 const DRAWN: usize = 20;
 
 impl Problems {
-    /// The mistakes of the text called `name`, in the order of their places.
+    /// The problems of the text called `name`, in the order of their places.
     pub(crate) fn new(name: &str, text: &Arc<str>, mut list: Vec<Problem>) -> Self {
         list.sort_by_key(|problem| problem.span);
         list.dedup();
@@ -59,7 +65,8 @@ impl Problems {
 
     /// One mistake of the text as a whole.
     pub(crate) fn whole(name: &str, text: &Arc<str>, message: String, hint: Option<String>) -> Self {
-        let problem = Problem { message, key: String::new(), span: None, line: 0, column: 0, hint };
+        let problem =
+            Problem { message, warning: false, key: String::new(), span: None, line: 0, column: 0, hint };
         Self { name: name.to_owned(), text: text.clone(), list: vec![problem] }
     }
 
@@ -68,22 +75,22 @@ impl Problems {
         &self.name
     }
 
-    /// Every mistake, in the order of their places.
+    /// Every problem, in the order of their places.
     pub fn iter(&self) -> impl Iterator<Item = &Problem> {
         self.list.iter()
     }
 
-    /// How many there are; at least one.
+    /// How many there are; at least one error in a refusal, perhaps no warning of a scenario.
     pub fn count(&self) -> usize {
         self.list.len()
     }
 
-    /// The first mistake.
+    /// The first error of a refusal.
     pub fn first(&self) -> &Problem {
         self.list.first().expect("a refusal has at least one problem")
     }
 
-    /// The mistakes drawn over the text, at most twenty, in unicode boxes; in colour when asked for.
+    /// The problems drawn over the text, at most twenty, in unicode boxes; in colour when asked for.
     pub fn render(&self, colour: bool) -> String {
         let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
         let handler = GraphicalReportHandler::new_themed(theme)
@@ -101,7 +108,8 @@ impl Problems {
             let before = out.len();
             if handler.render_report(&mut out, &picture).is_err() {
                 out.truncate(before);
-                out.push_str(&format!("  × {}\n", problem.message));
+                let sign = if problem.warning { '⚠' } else { '×' };
+                out.push_str(&format!("  {sign} {}\n", problem.message));
             }
             if problem.span.is_none() {
                 out.push_str(&format!("    in {}\n", self.name));
@@ -176,6 +184,10 @@ impl fmt::Display for Picture<'_> {
 impl std::error::Error for Picture<'_> {}
 
 impl Diagnostic for Picture<'_> {
+    fn severity(&self) -> Option<Severity> {
+        Some(if self.problem.warning { Severity::Warning } else { Severity::Error })
+    }
+
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.problem.hint.as_ref().map(|hint| Box::new(hint) as Box<dyn fmt::Display>)
     }

@@ -1,4 +1,4 @@
-//! From a TOML value with its place to a typed value, every mistake noted on the way instead of ending the reading.
+//! From a TOML value with its place to a typed value, every error and warning noted on the way instead of ending the reading.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -10,14 +10,15 @@ use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
 
 use crate::problems::{Problem, Span};
 
-/// Mistakes found so far, and the key of every place.
+/// Errors and warnings found so far, and the key of every place.
 #[derive(Default)]
 pub(crate) struct Notes {
     problems: Vec<Problem>,
+    warnings: Vec<Problem>,
     keys: BTreeMap<(usize, usize), String>,
 }
 
-/// A mistake just noted, to which a hint may be added.
+/// An error or a warning just noted, to which a hint may be added.
 pub(crate) struct Noted<'a>(&'a mut Problem);
 
 impl Noted<'_> {
@@ -38,26 +39,33 @@ impl Notes {
         notes
     }
 
-    /// Notes a mistake at a place.
+    /// Notes an error at a place: the scenario is refused.
     pub(crate) fn wrong(&mut self, span: Span, message: impl Into<String>) -> Noted<'_> {
-        let key = self.keys.get(&(span.start, span.end)).cloned().unwrap_or_default();
-        self.problems.push(Problem {
-            message: message.into(),
-            key,
-            span: Some(span),
-            line: 0,
-            column: 0,
-            hint: None,
-        });
+        let problem = self.problem(span, message.into(), false);
+        self.problems.push(problem);
         Noted(self.problems.last_mut().expect("one was just pushed"))
     }
 
+    /// Notes a warning at a place: the scenario is accepted, but something in it has no effect.
+    pub(crate) fn warn(&mut self, span: Span, message: impl Into<String>) -> Noted<'_> {
+        let problem = self.problem(span, message.into(), true);
+        self.warnings.push(problem);
+        Noted(self.warnings.last_mut().expect("one was just pushed"))
+    }
+
+    fn problem(&self, span: Span, message: String, warning: bool) -> Problem {
+        let key = self.keys.get(&(span.start, span.end)).cloned().unwrap_or_default();
+        Problem { message, warning, key, span: Some(span), line: 0, column: 0, hint: None }
+    }
+
+    /// The number of errors so far.
     pub(crate) fn count(&self) -> usize {
         self.problems.len()
     }
 
-    pub(crate) fn into_problems(self) -> Vec<Problem> {
-        self.problems
+    /// All errors, and all warnings.
+    pub(crate) fn into_problems(self) -> (Vec<Problem>, Vec<Problem>) {
+        (self.problems, self.warnings)
     }
 }
 
@@ -75,14 +83,28 @@ fn index_value(value: &Spanned<DeValue<'_>>, path: String, keys: &mut BTreeMap<(
     match value.get_ref() {
         DeValue::Table(inner) => index_table(inner, &path, keys),
         DeValue::Array(items) => {
+            let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+            for name in items.iter().filter_map(|item| name_of(item.get_ref())) {
+                *uses.entry(name).or_default() += 1;
+            }
             for (i, item) in items.iter().enumerate() {
-                index_value(item, format!("{path}.{i}"), keys);
+                // a name that two entries have does not say which
+                let own = name_of(item.get_ref()).filter(|name| uses.get(name) == Some(&1));
+                let entry = own.map_or_else(|| i.to_string(), str::to_owned);
+                index_value(item, format!("{path}.{entry}"), keys);
             }
         }
         _ => {}
     }
     let span = value.span();
     keys.entry((span.start, span.end)).or_insert(path);
+}
+
+/// The name of an entry of a list, by which `--set` and `[sweep]` address it too: its `name`, or the `node` that it is about.
+fn name_of<'a>(entry: &'a DeValue<'_>) -> Option<&'a str> {
+    let table = entry.as_table()?;
+    let name = ["name", "node"].iter().find_map(|key| table.get(*key)?.get_ref().as_str());
+    name.filter(|name| !name.is_empty())
 }
 
 /// A value and its place.
@@ -382,14 +404,19 @@ impl<T: Read> Read for Vec<At<T>> {
 
 /// The nearest of `known` to `word`, when one is near.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let far = (word.chars().count() / 3).max(1) + 1;
+    // half of a word of four letters is another word: `hits` is not `pit`
+    let far = match word.chars().count() {
+        0..=4 => 1,
+        length => length / 3 + 1,
+    };
     known
         .into_iter()
         .map(|candidate| {
             (strsim::damerau_levenshtein(&word.to_lowercase(), &candidate.to_lowercase()), candidate)
         })
         .filter(|(distance, candidate)| *distance <= far && *distance < candidate.chars().count())
-        .min_by_key(|(distance, _)| *distance)
+        // of two that are as near, the one that begins as it does: `flow` is `flows`, not `slow`
+        .min_by_key(|(distance, candidate)| (*distance, word.chars().next() != candidate.chars().next()))
         .map(|(_, candidate)| candidate)
 }
 
@@ -580,7 +607,11 @@ macro_rules! words {
             }
             fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let words = Self::WORDS;
-                schemars::json_schema!({ "type": "string", "enum": words })
+                let meanings = [$({
+                    let lines: &[&str] = &[$($vdoc),+];
+                    $crate::read::joined(lines)
+                }),+];
+                schemars::json_schema!({ "type": "string", "enum": words, "enumDescriptions": meanings })
             }
         }
     )*};

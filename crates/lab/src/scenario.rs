@@ -24,6 +24,7 @@ pub struct Scenario {
     name: Arc<str>,
     text: Arc<str>,
     file: Arc<File>,
+    warnings: Arc<Problems>,
 }
 
 /// One combination of a sweep: the keys with their values, and the scenario that has them.
@@ -36,12 +37,14 @@ pub type Axis = (String, Vec<toml::Value>);
 ///
 /// Fails with every mistake of the text, or with the first one of its syntax.
 pub fn load(text: &str, name: &str) -> Result<Scenario, Problems> {
-    let (scenario, mut problems) = read_all(&Arc::from(text), name)?;
-    problems.extend(scenario.sweep_problems(&problems));
-    match problems {
-        list if list.is_empty() => Ok(scenario),
-        list => Err(Problems::new(name, &scenario.text, list)),
+    let (mut scenario, mut problems) = read_all(&Arc::from(text), name)?;
+    let (more, warnings) = scenario.sweep_problems(&problems);
+    problems.extend(more);
+    if !problems.is_empty() {
+        return Err(Problems::new(name, &scenario.text, problems));
     }
+    scenario.warnings = Arc::new(Problems::new(name, &scenario.text, warnings));
+    Ok(scenario)
 }
 
 /// Reads a scenario from the bytes of a file; fails also where they are not UTF-8.
@@ -53,6 +56,7 @@ pub fn load_bytes(bytes: &[u8], name: &str) -> Result<Scenario, Problems> {
             let text: Arc<str> = String::from_utf8_lossy(bytes).into();
             let problem = Problem {
                 message: format!("not UTF-8 text: byte {:#04x} at offset {start}", bytes[start]),
+                warning: false,
                 key: String::new(),
                 span: Some(Span { start, end: start + '\u{fffd}'.len_utf8() }),
                 line: 0,
@@ -138,6 +142,7 @@ fn read_all(text: &Arc<str>, name: &str) -> Result<(Scenario, Vec<Problem>), Pro
         let span = error.span().unwrap_or(0..0);
         let problem = Problem {
             message: format!("not TOML: {}", error.message()),
+            warning: false,
             key: String::new(),
             span: Some(Span { start: span.start, end: span.end }),
             line: 0,
@@ -149,9 +154,13 @@ fn read_all(text: &Arc<str>, name: &str) -> Result<(Scenario, Vec<Problem>), Pro
     let mut notes = Notes::about(root.get_ref());
     let whole = Span { start: 0, end: 0 };
     let file = File::from_table(root.get_ref(), whole, &mut notes);
-    let scenario = Scenario { name: name.into(), text: text.clone(), file: Arc::new(file) };
+    let none = Arc::new(Problems::new(name, text, Vec::new()));
+    let mut scenario =
+        Scenario { name: name.into(), text: text.clone(), file: Arc::new(file), warnings: none };
     plan::build(&scenario.file, whole, None, &scenario.folder(), &mut notes);
-    Ok((scenario, notes.into_problems()))
+    let (problems, warnings) = notes.into_problems();
+    scenario.warnings = Arc::new(Problems::new(name, text, warnings));
+    Ok((scenario, problems))
 }
 
 impl Scenario {
@@ -209,8 +218,14 @@ impl Scenario {
         let mut notes = Notes::about(root.get_ref());
         match plan::build(&self.file, whole, seed, &self.folder(), &mut notes) {
             Some(plan) => Ok(plan),
-            None => Err(Problems::new(&self.name, &self.text, notes.into_problems())),
+            None => Err(Problems::new(&self.name, &self.text, notes.into_problems().0)),
         }
+    }
+
+    /// What it says that has no effect, or cannot be measured. With a sweep, what holds in every cell, and what holds with single
+    /// values of it.
+    pub fn warnings(&self) -> &Problems {
+        &self.warnings
     }
 
     /// The scenario with one value changed or added. The key is dotted; an entry of a list goes by its name or its number
@@ -301,19 +316,22 @@ impl Scenario {
         Path::new(&*self.name).parent().map(Path::to_path_buf).unwrap_or_default()
     }
 
-    /// What is wrong with the sweep: every value of every axis is tried by itself, up to a number of them. What is wrong
-    /// without the sweep is not told again.
-    fn sweep_problems(&self, already: &[Problem]) -> Vec<Problem> {
-        let Some(sweep) = self.file.sweep.given() else { return Vec::new() };
+    /// Errors and warnings of the sweep: every value of every axis is tried by itself, up to a number of them. An error of the
+    /// scenario without its sweep is not repeated; a warning of it that no value of some axis gives holds in no cell, and is left
+    /// out.
+    fn sweep_problems(&self, already: &[Problem]) -> (Vec<Problem>, Vec<Problem>) {
+        let mut warnings: Vec<Problem> = self.warnings.iter().cloned().collect();
+        let Some(sweep) = self.file.sweep.given() else { return (Vec::new(), warnings) };
         let root = DeTable::parse(&self.text).expect("the text was parsed before");
         let mut notes = Notes::about(root.get_ref());
         let cells = sweep.value.0.iter().try_fold(1usize, |sum, (_, values)| sum.checked_mul(values.len()));
         if cells.is_none_or(|cells| cells > MOST_CELLS) {
             notes.wrong(sweep.span, "too many combinations").hint(format!("at most {MOST_CELLS}"));
-            return notes.into_problems();
+            return (notes.into_problems().0, warnings);
         }
         let mut tried = 0;
         'axes: for (key, values) in &sweep.value.0 {
+            let mut seen = vec![false; warnings.len()];
             for value in values.iter() {
                 tried += 1;
                 if tried > MOST_TRIED {
@@ -326,10 +344,20 @@ impl Scenario {
                         continue 'axes;
                     }
                 };
-                let list = match read_all(&Arc::from(changed), &self.name) {
-                    Ok((_, list)) => list,
-                    Err(problems) => problems.iter().cloned().collect(),
+                let (list, warned): (Vec<_>, Vec<_>) = match read_all(&Arc::from(changed), &self.name) {
+                    Ok((scenario, list)) => (list, scenario.warnings.iter().cloned().collect()),
+                    Err(problems) => (problems.iter().cloned().collect(), Vec::new()),
                 };
+                let shown = shortened(&value.value.to_string());
+                for (there, old) in seen.iter_mut().zip(&warnings) {
+                    *there |= warned.iter().any(|one| one.message == old.message);
+                }
+                for one in &warned {
+                    if !self.warnings.iter().any(|old| old.message == one.message) {
+                        let message = format!("with {} = {shown}: {}", key.value, one.message);
+                        notes.warn(value.span, message).maybe(one.hint.clone());
+                    }
+                }
                 let Some(new) = list.iter().find(|one| !already.iter().any(|old| old.message == one.message))
                 else {
                     continue;
@@ -338,12 +366,15 @@ impl Scenario {
                     notes.wrong(key.span, new.message.clone()).maybe(new.hint.clone());
                     continue 'axes;
                 }
-                let shown = shortened(&value.value.to_string());
                 notes
                     .wrong(value.span, format!("with {} = {shown}: {}", key.value, new.message))
                     .maybe(new.hint.clone());
             }
+            let mut seen = seen.into_iter();
+            warnings.retain(|_| seen.next().unwrap_or(true));
         }
-        notes.into_problems()
+        let (problems, more) = notes.into_problems();
+        warnings.extend(more);
+        (problems, warnings)
     }
 }

@@ -38,8 +38,8 @@ impl Read for Buffer {
         };
         match buffer(&written) {
             Ok(buffer) => Some(buffer),
-            Err(message) => {
-                notes.wrong(span_of(value), message).hint(HINT);
+            Err((message, hint)) => {
+                notes.wrong(span_of(value), message).hint(hint.unwrap_or_else(|| HINT.to_owned()));
                 None
             }
         }
@@ -49,36 +49,47 @@ impl Read for Buffer {
     }
 }
 
-fn buffer(text: &str) -> Result<Buffer, String> {
+/// The error is a message and perhaps a hint.
+fn buffer(text: &str) -> Result<Buffer, (String, Option<String>)> {
+    let fail = |message: String| Err((message, None));
     let trimmed = text.trim();
     let of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
     let (number, unit) = trimmed.split_at(trimmed.find(|c| !of_number(c)).unwrap_or(trimmed.len()));
     let unit = unit.trim_start();
     match unit {
         "packets" | "packet" => match number.parse::<f64>() {
-            Ok(n) if n < 0.0 => Err(format!("`{text}` is negative")),
-            Ok(n) if n > 1e7 => Err(format!("`{text}` is too large: at most 10000000 packets")),
+            Ok(n) if n < 0.0 => fail(format!("`{text}` is negative")),
+            Ok(n) if n > 1e7 => fail(format!("`{text}` is too large: at most 10000000 packets")),
             Ok(n) if n == n.trunc() => Ok(Buffer::Packets(n as u32)),
-            Ok(_) => Err(format!("`{text}` is not a whole number of packets")),
-            Err(_) => Err(format!("`{text}` is not a buffer")),
+            Ok(_) => fail(format!("`{text}` is not a whole number of packets")),
+            Err(_) => fail(format!("`{text}` is not a buffer")),
         },
         "bdp" => match number.parse::<f64>() {
-            Ok(n) if n < 0.0 => Err(format!("`{text}` is negative")),
+            Ok(n) if n < 0.0 => fail(format!("`{text}` is negative")),
             Ok(n) if n <= 1e4 => Ok(Buffer::Bdp(n)),
-            Ok(_) => Err(format!("`{text}` is too large: at most 10000 bdp")),
-            Err(_) => Err(format!("`{text}` is not a buffer")),
+            Ok(_) => fail(format!("`{text}` is too large: at most 10000 bdp")),
+            Err(_) => fail(format!("`{text}` is not a buffer")),
         },
-        "" if number.parse::<f64>().is_ok() => Err(format!("`{text}` has no unit")),
+        "" if number.parse::<f64>().is_ok() => Err((
+            format!("`{text}` has no unit"),
+            Some(format!(
+                "write \"{trimmed} packets\", \"{trimmed} kB\" or \"{trimmed} bdp\", whichever is meant"
+            )),
+        )),
         _ => match Bytes::from_text(text) {
             Ok(size) if size.as_u64() <= 1_000_000_000_000 => Ok(Buffer::Bytes(size)),
-            Ok(_) => Err(format!("`{text}` is too large: at most 1000 GB")),
+            Ok(_) => fail(format!("`{text}` is too large: at most 1000 GB")),
             Err(error) if error.message.contains("is not a unit") => {
-                Err(match nearest(unit, ["packets", "bdp"]) {
-                    Some(near) => format!("`{unit}` is not a unit of a buffer; did you mean `{near}`?"),
-                    None => format!("`{unit}` is not a unit of a buffer"),
-                })
+                let message = format!("`{unit}` is not a unit of a buffer");
+                let meant = match unit.to_lowercase().as_str() {
+                    "p" | "pkt" | "pkts" | "pcks" | "pckts" | "segments" => Some("packets"),
+                    _ => nearest(unit, ["packets", "bdp"]),
+                };
+                let hint = meant.map(|meant| format!("did you mean `{meant}`? Write \"{number} {meant}\""));
+                let of_bytes = Some(error.hint).filter(|hint| hint.starts_with("did you mean"));
+                Err((message, hint.or(of_bytes)))
             }
-            Err(error) => Err(error.message.replace("a size", "a buffer")),
+            Err(error) => fail(error.message.replace("a size", "a buffer")),
         },
     }
 }

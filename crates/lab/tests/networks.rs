@@ -179,3 +179,46 @@ fn graphml_delays_follow_the_great_circle() {
     let delay = plan.blueprint.links[0].forward.delay.as_secs_f64();
     assert!((delay - 744.5e-6).abs() < 1e-6, "{delay}");
 }
+
+/// What the schema, and with it the reference, says of each kind of topology.
+fn documented(kind: &str) -> String {
+    let schema = lab::schema();
+    let key = &schema["$defs"]["Topology"]["properties"]["kind"];
+    let place = key["enum"].as_array().expect("kinds").iter().position(|word| word == kind).expect("a kind");
+    key["enumDescriptions"][place].as_str().expect("a text").to_owned()
+}
+
+#[test]
+fn the_reference_has_the_names_that_generators_give() {
+    let link = "link = { rate = \"10 Mbit/s\", delay = \"1 ms\" }";
+    let middle = "bottleneck = { rate = \"10 Mbit/s\", delay = \"1 ms\" }";
+    for (kind, keys) in [
+        ("dumbbell", format!("pairs = 2\n{middle}")),
+        ("parking_lot", format!("hops = 2\n{middle}")),
+        ("star", format!("leaves = 2\n{link}")),
+        ("chain", format!("hops = 2\n{link}")),
+        ("tree", format!("arity = 2\ndepth = 2\n{link}")),
+        ("random", format!("nodes = 4\nedges = 4\n{link}")),
+    ] {
+        let text = format!("[topology]\nkind = \"{kind}\"\n{keys}\n[[flows]]\nname = \"none\"\ncount = 0\n");
+        let scenario = lab::load(&text, "test.toml").unwrap_or_else(|problems| panic!("{problems}"));
+        let blueprint = scenario.plan(None).expect("it was loaded").blueprint;
+        let said = documented(kind);
+        let first = |name: &str| {
+            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            if stem.len() == name.len() { format!("`{name}`") } else { format!("`{stem}1`") }
+        };
+        for node in &blueprint.nodes {
+            assert!(said.contains(&first(node)), "{kind}: {node}: {said}");
+        }
+        for spec in &blueprint.links {
+            let as_node = blueprint.nodes.contains(&spec.name) && said.contains("called as");
+            let as_nodes = spec.name.contains('-') && said.contains("with a hyphen");
+            assert!(
+                as_node || as_nodes || said.contains(&first(&spec.name)),
+                "{kind}: {}: {said}",
+                spec.name
+            );
+        }
+    }
+}

@@ -30,6 +30,9 @@ pub trait UnitText: Sized {
     /// A text that would do.
     const EXAMPLE: &'static str;
 
+    /// How units are written elsewhere, in lower case, each with the one meant and how many of that it is.
+    const ALIASES: &'static [(&'static str, &'static str, f64)];
+
     /// Reads a number and a unit. Fails on a bare number, an unknown unit, a too large value, and a negative one where there is none.
     fn from_text(text: &str) -> Result<Self, UnitError>;
 }
@@ -38,6 +41,36 @@ impl UnitText for Rate {
     const WHAT: &'static str = "a rate";
     const UNITS: &'static [&'static str] = &["Gbit/s", "Mbit/s", "kbit/s", "bit/s"];
     const EXAMPLE: &'static str = "50 Mbit/s";
+    const ALIASES: &'static [(&'static str, &'static str, f64)] = &[
+        ("gbps", "Gbit/s", 1.0),
+        ("gb/s", "Gbit/s", 1.0),
+        ("gbits/s", "Gbit/s", 1.0),
+        ("gbit", "Gbit/s", 1.0),
+        ("gbits", "Gbit/s", 1.0),
+        ("gbit/s", "Gbit/s", 1.0),
+        ("g", "Gbit/s", 1.0),
+        ("mbps", "Mbit/s", 1.0),
+        ("mb/s", "Mbit/s", 1.0),
+        ("mbits/s", "Mbit/s", 1.0),
+        ("mbit", "Mbit/s", 1.0),
+        ("mbits", "Mbit/s", 1.0),
+        ("mbit/s", "Mbit/s", 1.0),
+        ("m", "Mbit/s", 1.0),
+        ("kbps", "kbit/s", 1.0),
+        ("kb/s", "kbit/s", 1.0),
+        ("kbits/s", "kbit/s", 1.0),
+        ("kbit", "kbit/s", 1.0),
+        ("kbits", "kbit/s", 1.0),
+        ("kbit/s", "kbit/s", 1.0),
+        ("k", "kbit/s", 1.0),
+        ("bps", "bit/s", 1.0),
+        ("b/s", "bit/s", 1.0),
+        ("bits/s", "bit/s", 1.0),
+        ("bit", "bit/s", 1.0),
+        ("bits", "bit/s", 1.0),
+        ("tbps", "Gbit/s", 1000.0),
+        ("tbit/s", "Gbit/s", 1000.0),
+    ];
 
     fn from_text(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "unlimited" {
@@ -52,6 +85,40 @@ impl UnitText for Duration {
     const WHAT: &'static str = "a time";
     const UNITS: &'static [&'static str] = &["h", "min", "s", "ms", "us", "ns"];
     const EXAMPLE: &'static str = "20 ms";
+    const ALIASES: &'static [(&'static str, &'static str, f64)] = &[
+        ("sec", "s", 1.0),
+        ("secs", "s", 1.0),
+        ("second", "s", 1.0),
+        ("seconds", "s", 1.0),
+        ("msec", "ms", 1.0),
+        ("msecs", "ms", 1.0),
+        ("millisecond", "ms", 1.0),
+        ("milliseconds", "ms", 1.0),
+        ("usec", "us", 1.0),
+        ("usecs", "us", 1.0),
+        ("microsecond", "us", 1.0),
+        ("microseconds", "us", 1.0),
+        ("μs", "us", 1.0),
+        ("nsec", "ns", 1.0),
+        ("nanosecond", "ns", 1.0),
+        ("nanoseconds", "ns", 1.0),
+        ("m", "min", 1.0),
+        ("mins", "min", 1.0),
+        ("minute", "min", 1.0),
+        ("minutes", "min", 1.0),
+        ("hr", "h", 1.0),
+        ("hour", "h", 1.0),
+        ("hours", "h", 1.0),
+        ("d", "h", 24.0),
+        ("day", "h", 24.0),
+        ("days", "h", 24.0),
+        ("s", "s", 1.0),
+        ("ms", "ms", 1.0),
+        ("us", "us", 1.0),
+        ("ns", "ns", 1.0),
+        ("h", "h", 1.0),
+        ("min", "min", 1.0),
+    ];
 
     fn from_text(text: &str) -> Result<Self, UnitError> {
         scaled::<Self>(text, &NANOS).map(Self::from_nanos)
@@ -73,6 +140,7 @@ impl UnitText for Offset {
     const WHAT: &'static str = "an offset";
     const UNITS: &'static [&'static str] = Duration::UNITS;
     const EXAMPLE: &'static str = "-20 ms";
+    const ALIASES: &'static [(&'static str, &'static str, f64)] = Duration::ALIASES;
 
     fn from_text(text: &str) -> Result<Self, UnitError> {
         signed::<Self>(text, &NANOS).map(Self::from_nanos)
@@ -83,6 +151,8 @@ impl UnitText for Drift {
     const WHAT: &'static str = "a drift";
     const UNITS: &'static [&'static str] = &["ppm", "ppb"];
     const EXAMPLE: &'static str = "100 ppm";
+    const ALIASES: &'static [(&'static str, &'static str, f64)] =
+        &[("%", "ppm", 10_000.0), ("ppm", "ppm", 1.0), ("ppb", "ppb", 1.0)];
 
     fn from_text(text: &str) -> Result<Self, UnitError> {
         let ppb = signed::<Self>(text, &[("ppm", 1_000), ("ppb", 1)])?;
@@ -111,6 +181,27 @@ impl UnitText for Bytes {
     const WHAT: &'static str = "a size";
     const UNITS: &'static [&'static str] = &["GB", "MB", "kB", "B"];
     const EXAMPLE: &'static str = "1500 B";
+    const ALIASES: &'static [(&'static str, &'static str, f64)] = &[
+        ("byte", "B", 1.0),
+        ("bytes", "B", 1.0),
+        ("b", "B", 1.0),
+        ("kb", "kB", 1.0),
+        ("k", "kB", 1.0),
+        ("kbyte", "kB", 1.0),
+        ("kbytes", "kB", 1.0),
+        ("mb", "MB", 1.0),
+        ("m", "MB", 1.0),
+        ("mbyte", "MB", 1.0),
+        ("mbytes", "MB", 1.0),
+        ("gb", "GB", 1.0),
+        ("g", "GB", 1.0),
+        ("gbyte", "GB", 1.0),
+        ("gbytes", "GB", 1.0),
+        ("tb", "GB", 1000.0),
+        ("kib", "KiB", 1.0),
+        ("mib", "MiB", 1.0),
+        ("gib", "GiB", 1.0),
+    ];
 
     fn from_text(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "unlimited" {
@@ -142,10 +233,16 @@ fn scaled<T: UnitText>(text: &str, factors: &[(&str, u64)]) -> Result<u64, UnitE
         return Err(fail(format!("`{text}` is not {}", T::WHAT)));
     };
     if unit.is_empty() {
-        return Err(fail(format!("`{text}` has no unit")));
+        let hint = format!("write a number and {}, such as \"{trimmed} {}\"", one_of(T::UNITS), usual::<T>());
+        return Err(UnitError { message: format!("`{text}` has no unit"), hint });
     }
     let Some((_, factor)) = factors.iter().find(|(name, _)| *name == unit) else {
-        return Err(fail(format!("`{unit}` is not a unit of {}", T::WHAT)));
+        let message = format!("`{unit}` is not a unit of {}", T::WHAT);
+        let hint = meant::<T>(unit).map_or_else(hint, |(meant, times)| {
+            let value = value * times;
+            format!("did you mean `{meant}`? Write \"{value} {meant}\"")
+        });
+        return Err(UnitError { message, hint });
     };
     if value < 0.0 {
         return Err(fail(format!("`{text}` is negative")));
@@ -159,6 +256,29 @@ fn scaled<T: UnitText>(text: &str, factors: &[(&str, u64)]) -> Result<u64, UnitE
         Ok(whole) => Ok(whole * factor),
         Err(_) => Ok((total + 0.5) as u64),
     }
+}
+
+/// The unit that an unknown one seems to mean, and how many of that it is: capital letters do not matter, except that a rate in
+/// `B` is one of bytes.
+fn meant<T: UnitText>(unit: &str) -> Option<(&'static str, f64)> {
+    let lower = unit.to_lowercase();
+    let of_bytes = lower.strip_suffix("/s").or_else(|| lower.strip_suffix("ps")).map(|size| size.trim_end());
+    let in_bytes = unit.contains('B') || lower.contains("byte");
+    if let Some(size) = of_bytes.filter(|_| in_bytes && T::UNITS.contains(&"bit/s")) {
+        match size {
+            "b" | "byte" | "bytes" => return Some(("bit/s", 8.0)),
+            "kb" | "kbyte" | "kbytes" => return Some(("kbit/s", 8.0)),
+            "mb" | "mbyte" | "mbytes" => return Some(("Mbit/s", 8.0)),
+            "gb" | "gbyte" | "gbytes" => return Some(("Gbit/s", 8.0)),
+            _ => {}
+        }
+    }
+    T::ALIASES.iter().find(|(alias, _, _)| *alias == lower).map(|(_, meant, times)| (*meant, *times))
+}
+
+/// The unit of the example.
+fn usual<T: UnitText>() -> &'static str {
+    T::EXAMPLE.rsplit(' ').next().unwrap_or_default()
 }
 
 fn one_of(units: &[&str]) -> String {
@@ -206,6 +326,53 @@ mod tests {
         assert_eq!(Duration::from_text("-1 s").expect_err("sign").message, "`-1 s` is negative");
         assert_eq!(Bytes::from_text("1e30 GB").expect_err("size").message, "`1e30 GB` is too large");
         assert_eq!(Bytes::from_text("many").expect_err("word").message, "`many` is not a size");
+    }
+
+    #[test]
+    fn units_as_others_write_them_are_understood_in_the_hint() {
+        let hint = |error: UnitError| error.hint;
+        let rate = |text: &str| hint(Rate::from_text(text).expect_err(text));
+        for (text, wanted) in [
+            ("50 Mbps", "50 Mbit/s"),
+            ("50 mbps", "50 Mbit/s"),
+            ("1.5 Gbps", "1.5 Gbit/s"),
+            ("900 kbps", "900 kbit/s"),
+            ("50 MBit/s", "50 Mbit/s"),
+            ("50 Mb/s", "50 Mbit/s"),
+            ("10 MB/s", "80 Mbit/s"),
+            ("10 MBps", "80 Mbit/s"),
+            ("10 Mbits/s", "10 Mbit/s"),
+        ] {
+            let unit = wanted.rsplit(' ').next().expect("a unit");
+            assert_eq!(rate(text), format!("did you mean `{unit}`? Write \"{wanted}\""), "{text}");
+        }
+        let time = |text: &str| hint(Duration::from_text(text).expect_err(text));
+        assert_eq!(time("10 sec"), "did you mean `s`? Write \"10 s\"");
+        assert_eq!(time("20 msec"), "did you mean `ms`? Write \"20 ms\"");
+        assert_eq!(time("2 days"), "did you mean `h`? Write \"48 h\"");
+        let size = |text: &str| hint(Bytes::from_text(text).expect_err(text));
+        assert_eq!(size("64 KB"), "did you mean `kB`? Write \"64 kB\"");
+        assert_eq!(size("64 bytes"), "did you mean `B`? Write \"64 B\"");
+        assert_eq!(time("20"), "write a number and h, min, s, ms, us or ns, such as \"20 ms\"");
+        assert_eq!(rate("20"), "write a number and Gbit/s, Mbit/s, kbit/s or bit/s, such as \"20 Mbit/s\"");
+        assert_eq!(
+            rate("20 furlongs"),
+            "write a number and Gbit/s, Mbit/s, kbit/s or bit/s, such as \"50 Mbit/s\""
+        );
+    }
+
+    #[test]
+    fn what_is_meant_by_an_unknown_unit_is_a_known_one() {
+        fn check<T: UnitText>() {
+            for (alias, meant, _) in T::ALIASES {
+                assert!(T::from_text(&format!("1 {meant}")).is_ok(), "{alias} → {meant}");
+                assert_eq!(*alias, alias.to_lowercase());
+            }
+        }
+        check::<Rate>();
+        check::<Duration>();
+        check::<Bytes>();
+        check::<Drift>();
     }
 
     #[test]

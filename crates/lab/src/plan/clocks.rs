@@ -4,7 +4,7 @@ use sim::ClockSpec;
 use units::{Drift, Offset};
 
 use crate::file::File;
-use crate::read::{Notes, shortened};
+use crate::read::Notes;
 use crate::topology::Net;
 
 /// All clocks that are written, a node at a time, in the order of nodes.
@@ -18,7 +18,7 @@ pub(super) fn build(file: &File, net: &Net, notes: &mut Notes) -> Vec<ClockSpec>
         let wild = name.contains('*');
         let nodes = if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
         if wild && nodes.is_empty() {
-            notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+            net.no_match(name, notes);
         }
         for node in nodes {
             if list.iter().any(|other| other.node == node) {

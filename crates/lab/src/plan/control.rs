@@ -93,7 +93,8 @@ pub(super) fn build(
             .wrong(at.span, "a controller that is added has links of its own")
             .hint("name a `controller`, or leave `out_of_band` out");
     }
-    let ready = notes.count() == before && !table.controller.is_wrong() && !table.nodes.is_wrong();
+    let ready =
+        notes.count() == before && !net.partial && !table.controller.is_wrong() && !table.nodes.is_wrong();
     let (Some(app), Some(app_params), true) = (app, params, ready) else {
         return Control { spec: None, partial: true };
     };
@@ -169,7 +170,7 @@ fn nodes(
                 if name.contains('*') {
                     let found = net.matching(name);
                     if found.is_empty() {
-                        notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+                        net.no_match(name, notes);
                     }
                     set.extend(found.into_iter().filter(|node| Some(*node) != controller));
                     continue;

@@ -190,7 +190,7 @@ fn real(names: &At<Vec<At<String>>>, net: &Net, notes: &mut Notes) -> BTreeSet<N
         }
         let found = net.matching(name);
         if found.is_empty() {
-            notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+            net.no_match(name, notes);
         }
         nodes.extend(found);
     }

@@ -14,7 +14,7 @@ use super::machines::{Model, churn, model};
 use super::named::Named;
 use super::names::Names;
 use super::places::{check_places, nodes, senders};
-use crate::file::{self, Flow};
+use crate::file::{self, File, Flow};
 use crate::named::Prefix;
 use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened};
@@ -50,6 +50,8 @@ pub(super) struct Traffic {
     ids: BTreeMap<String, FlowId>,
     /// Names of entries, and of their groups, that were to make flows and did not, because something about them is noted.
     refused: BTreeSet<String>,
+    /// A refused entry has no name that is known, so that no name is surely unknown.
+    nameless: bool,
 }
 
 impl Traffic {
@@ -86,7 +88,9 @@ impl Traffic {
     /// Whether a flow or group of that name is written and was refused: that it is not here needs no second message.
     pub(super) fn refused(&self, name: &str) -> bool {
         let entry = name.rsplit_once('.').filter(|(_, copy)| copy.parse::<u32>().is_ok());
-        self.refused.contains(name) || entry.is_some_and(|(entry, _)| self.refused.contains(entry))
+        self.nameless
+            || self.refused.contains(name)
+            || entry.is_some_and(|(entry, _)| self.refused.contains(entry))
     }
 
     /// Whether a flow that was refused may offer that series.
@@ -95,7 +99,7 @@ impl Traffic {
             .into_iter()
             .flatten()
             .any(|row| row.0 == series);
-        !self.refused.is_empty() && (own || !offerers(series).is_empty())
+        (self.nameless || !self.refused.is_empty()) && (own || !offerers(series).is_empty())
     }
 
     /// Who offers a series that these flows do not, for people.
@@ -198,22 +202,20 @@ fn offerers(series: &str) -> Vec<&'static str> {
 }
 
 /// All flows.
-pub(super) fn build(
-    tables: &[At<Flow>],
-    setting: &Setting<'_>,
-    paths: &mut Paths<'_>,
-    notes: &mut Notes,
-) -> Traffic {
-    let before = notes.count();
+pub(super) fn build(file: &File, setting: &Setting<'_>, paths: &mut Paths<'_>, notes: &mut Notes) -> Traffic {
+    let tables = file.flows.given().map_or(&[][..], |list| &list.value);
     let mut traffic = made(tables, setting, paths, notes);
-    if notes.count() > before {
-        for name in tables.iter().filter_map(|table| table.name.given()) {
-            if traffic.find(name).is_none_or(|flows| flows.is_empty()) {
-                traffic.refused.insert(name.value.clone());
-            }
+    traffic.nameless = file.flows.is_wrong() || tables.iter().any(|table| table.name.is_wrong());
+    for table in tables {
+        let Some(name) = table.name.given() else { continue };
+        let copied = traffic.has_flow(name) || traffic.has_flow(&format!("{}.1", name.value));
+        let group = table.group.given().map_or(name.value.as_str(), |group| &group.value);
+        // nothing arrives where too few flows are drawn, and nothing is sent by none
+        let none =
+            table.count.given().is_some_and(|count| count.value == 0) || table.arrivals.given().is_some();
+        if !copied && !(none && traffic.has_group(group)) {
+            traffic.refused.extend([name.value.clone(), group.to_owned()]);
         }
-        let groups = tables.iter().filter_map(|table| table.group.given());
-        traffic.refused.extend(groups.map(|group| group.value.clone()));
     }
     traffic
 }

@@ -85,7 +85,9 @@ pub(super) fn model<'a>(
     {
         let classes = |port: &NetPort| port.classes.len();
         let most = net.links.iter().map(|link| classes(&link.forward).max(classes(&link.backward))).max();
-        if most.unwrap_or(0) <= class.value as usize {
+        // where a refused link may have classes, who uses them is right
+        let known = !net.partial || most.is_some_and(|most| most > 0);
+        if known && most.unwrap_or(0) <= class.value as usize {
             notes
                 .wrong(class.span, format!("no queue has a class {}", class.value))
                 .hint("classes are numbered from 0; a link's `classes` lists their weights");
@@ -234,7 +236,13 @@ fn astray(table: &At<Flow>, entry: &Entry, cast: Cast, notes: &mut Notes) -> boo
 pub(super) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
     for (key, span) in table.written() {
         if keys.contains(&key) {
-            notes.wrong(span, format!("`{key}` does not go with {of}")).hint("leave it out");
+            let hint = match key {
+                "size" if of.ends_with("stream") => {
+                    "a stream has no end; a download of a given size runs over TCP: scheme = \"cubic\""
+                }
+                _ => "leave it out",
+            };
+            notes.wrong(span, format!("`{key}` does not go with {of}")).hint(hint);
         }
     }
 }

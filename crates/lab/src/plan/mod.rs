@@ -17,7 +17,9 @@ mod print_video;
 mod queues;
 mod results;
 mod sweeps;
+mod unmeasured;
 mod video;
+mod warnings;
 
 use std::path::Path;
 
@@ -154,7 +156,7 @@ pub(crate) fn build(
 
     let setting =
         flows::Setting { net, names: &names, named: &named, control: &control, folder, seed, duration };
-    let mut traffic = flows::build(flow_tables, &setting, &mut paths, notes);
+    let mut traffic = flows::build(file, &setting, &mut paths, notes);
     named.intern(&mut traffic);
     let setting =
         flows::Setting { net, names: &names, named: &named, control: &control, folder, seed, duration };
@@ -184,13 +186,15 @@ pub(crate) fn build(
         emulation,
     };
     let title = file.title.given().map_or(String::new(), |at| at.value.clone());
-    Some(Plan {
+    let plan = Plan {
         title,
         blueprint,
         expect,
         groups: traffic.groups,
         positions: net.positions.iter().map(|(x, y)| (rounded(*x), rounded(*y))).collect(),
-    })
+    };
+    warnings::build(file, &plan, net, notes);
+    Some(plan)
 }
 
 /// A place in four decimals, so that a printed plan has it exactly.
@@ -252,7 +256,10 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
                 continue;
             }
             notes.wrong(name.span, format!("nothing here offers the series `{}`", shortened(name))).maybe(
-                traffic.offered_by(name).or_else(|| suggestion(name, known.union(&elsewhere).copied())),
+                traffic
+                    .offered_by(name)
+                    .or_else(|| results::column(name))
+                    .or_else(|| suggestion(name, known.union(&elsewhere).copied())),
             );
         } else if !series.contains(&name.value) {
             series.push(name.value.clone());

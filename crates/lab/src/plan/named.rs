@@ -159,7 +159,7 @@ impl Named {
             self.producers.entry(producer.config.prefix).or_default().push(producer.node);
             self.near.insert((self.parts[producer.node.index()], producer.config.prefix));
         }
-        self.partial |= notes.count() > before;
+        self.partial |= notes.count() > before || net.partial;
         if !self.partial {
             self.spec = Some(spec);
         }
@@ -174,7 +174,7 @@ impl Named {
                 let found =
                     if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
                 if wild && found.is_empty() {
-                    notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+                    net.no_match(name, notes);
                 }
                 for node in found {
                     if spec.nodes.binary_search(&node).is_err() {
@@ -296,7 +296,7 @@ fn nodes(
         if name.contains('*') {
             let found = net.matching(name);
             if found.is_empty() {
-                notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+                net.no_match(name, notes);
             }
             set.extend(found.into_iter().filter(free));
             continue;
@@ -331,7 +331,7 @@ fn place_store(store: &At<NodeStore>, spec: &mut NdnSpec, net: &Net, notes: &mut
     let wild = name.contains('*');
     let found = if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
     if wild && found.is_empty() {
-        notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+        net.no_match(name, notes);
     }
     for node in found {
         if spec.nodes.binary_search(&node).is_err() {

@@ -112,7 +112,9 @@ pub(super) fn build(file: &File, flows: &[At<Flow>], net: &mut Net, notes: &mut 
     let resolver = table.resolver.given().and_then(|name| net.find_node(name, notes));
     let routers = routers(table, span, resolver, &hosts, net, notes);
     let config = config(table, notes);
-    let (Some(&first), false) = (routers.first(), notes.count() > before || table.resolver.is_wrong()) else {
+    let (Some(&first), false) =
+        (routers.first(), notes.count() > before || table.resolver.is_wrong() || net.partial)
+    else {
         return Names { spec: None, partial: true };
     };
     let resolver = resolver.unwrap_or_else(|| net.add_leaf(first, ("nrs", "nrs-link"), &resolver_port(span)));
@@ -137,7 +139,7 @@ fn routers(
         if name.contains('*') {
             let found = net.matching(name);
             if found.is_empty() {
-                notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+                net.no_match(name, notes);
             }
             // all nodes are all that can; a node that is meant by its name would cease to be a router without a word
             if let Some(resolver) = resolver.filter(|node| name.value != "*" && found.contains(node)) {

@@ -56,13 +56,14 @@ pub(super) fn senders(table: &Flow, net: &Net, notes: &mut Notes) -> Result<Vec<
         }
         let found = net.matching(name);
         if found.is_empty() {
-            notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+            net.no_match(name, notes);
         }
         list.extend(found.into_iter().filter(|id| !receives(*id)));
     }
     if let Some(from) = table.from.given()
         && list.is_empty()
         && notes.count() == before
+        && net.knows_all_nodes()
     {
         notes.wrong(from.span, "a flow needs a sender").hint("name at least one node");
     }
@@ -182,7 +183,7 @@ fn receivers(
             net.find_node(name, notes).into_iter().collect::<Vec<_>>()
         };
         if wild && nodes.is_empty() {
-            notes.wrong(name.span, format!("no node matches `{}`", shortened(name)));
+            net.no_match(name, notes);
         }
         for node in nodes {
             if node == from {
@@ -197,7 +198,7 @@ fn receivers(
             list.push(ReceiverSpec { node, start, stop, churn });
         }
     }
-    if list.is_empty() && notes.count() == before {
+    if list.is_empty() && notes.count() == before && net.knows_all_nodes() {
         let span = table.to.given().map_or(Span::default(), |at| at.span);
         notes.wrong(span, "a flow needs a receiver").hint("name at least one node");
     }
@@ -208,5 +209,6 @@ fn receivers(
             .wrong(span, format!("{} receivers without multicast", list.len()))
             .hint("leave `multicast` out, or name one receiver");
     }
-    (notes.count() == before).then_some(list)
+    // a node that a refused entry may have named is no receiver yet
+    (notes.count() == before && !list.is_empty()).then_some(list)
 }

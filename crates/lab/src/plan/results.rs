@@ -22,6 +22,21 @@ const OF_FLOWS: &[&str] = &[
 ];
 const OF_A_RUN: &[&str] = &["packet_hops", "events_handled", "ended", "measured"];
 
+/// That a name is no series but a column of the tables of every run, for people.
+pub(super) fn column(name: &str) -> Option<String> {
+    let here = |row: &&crate::Metric| row.name == name || word(row.name) == name;
+    let row = METRICS.iter().filter(|row| !row.unit.is_empty()).find(here)?;
+    let subject = match row.table {
+        "flows" => "flow.NAME",
+        "receivers" => "receiver.FLOW@NODE",
+        "links" => "link.NAME",
+        "nodes" => "node.NAME",
+        _ => return None,
+    };
+    let word = word(row.name);
+    Some(format!("it is no series but the result {subject}.{word}, which every run has: leave it out here"))
+}
+
 /// What is expected, its keys and relations checked.
 pub(super) fn expectations(
     file: &File,
@@ -64,8 +79,8 @@ fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (Str
     let (table, more) = match kind {
         "link" => {
             let link = name.strip_suffix(".backward").filter(|link| net.link(link).is_some()).unwrap_or(name);
-            if net.link(link).is_none() {
-                return nothing("link", net.links.iter().map(|link| link.name.as_str()).collect());
+            if net.link(link).is_none() && net.knows_all_links() {
+                return Err((format!("no link is called `{}`", shortened(name)), net.link_hint(link)));
             }
             ("links", &[][..])
         }
@@ -97,7 +112,9 @@ fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (Str
                 let (flow, node) = (traffic.flow(flow)?, net.node(node)?);
                 flow.to.iter().find(|receiver| receiver.node == node)
             };
-            let refused = name.split_once('@').is_some_and(|(flow, _)| traffic.refused(flow));
+            let refused = name.split_once('@').is_some_and(|(flow, node)| {
+                traffic.refused(flow) || (net.node(node).is_none() && !net.knows_all_nodes())
+            });
             if known().is_none() && !refused {
                 let hint = "write receiver.FLOW@NODE and a column of the table of receivers";
                 return Err((format!("no receiver is called `{}`", shortened(name)), Some(hint.to_owned())));
@@ -108,7 +125,7 @@ fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (Str
             let node = net.node(name);
             let known =
                 names.knows(node) || node.is_some_and(|node| named.knows(node)) || control.knows(node);
-            if !known {
+            if !known && (node.is_some() || net.knows_all_nodes()) {
                 let nodes = names.nodes().chain(named.nodes().iter().copied()).chain(control.nodes());
                 let of = if named.nodes().is_empty() {
                     "node of the name-based network"

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use units::{Duration, Rate};
+
 use super::{Defaults, Net, check_name, layout, ports};
 use crate::file::{Link, Topology};
 use crate::read::{At, Field, Notes, shortened, suggestion};
@@ -11,15 +13,18 @@ use crate::values::Nodes;
 pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
     let links = topology.links.required("links", "a custom topology", topology.span, notes)?;
     let mut net = Net::default();
+    net.nodes_lost = matches!(topology.nodes, Field::Wrong);
     let mut drawn = Vec::new();
     let listed = match &topology.nodes {
         Field::Given(nodes) => match &nodes.value {
             Nodes::List(list) => {
                 for node in list {
-                    let Some(name) = node.name.required("name", "a node", node.span, notes) else { continue };
-                    if !check_name(name, "a node", notes) {
+                    let Some(name) = node.name.required("name", "a node", node.span, notes) else {
+                        net.nodes_lost = true;
                         continue;
-                    }
+                    };
+                    // a node with an odd name is there as well: who names it needs no second message
+                    check_name(name, "a node", notes);
                     if net.node(name).is_some() {
                         notes.wrong(name.span, format!("two nodes are called `{}`", shortened(name)));
                         continue;
@@ -36,8 +41,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
                 false
             }
         },
-        Field::Wrong => return None,
-        Field::Missing => false,
+        Field::Wrong | Field::Missing => false,
     };
 
     let circle = like_in_circles(links, notes);
@@ -51,37 +55,51 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
             }
         }
         let ends = link.ends.required("ends", "a link", link.span, notes);
-        let ports = if circle { None } else { ports(&completed(link, links), Defaults::default(), notes) };
-        let Some(ends) = ends else { continue };
+        let values = if circle { Link::default() } else { completed(link, links) };
+        let stand_in = Defaults {
+            rate: Some(Rate::from_mbps(10)),
+            delay: Some(Duration::from_millis(10)),
+            ..Defaults::default()
+        };
+        // a link that is like one without values, or like nothing, has its own message
+        let defaults = if circle
+            || !link.like.is_missing() && link.like.given().is_none_or(|like| named(like, links).is_none())
+        {
+            stand_in
+        } else {
+            Defaults::default()
+        };
+        let ports = ports(&values, defaults, notes);
+        net.links_lost |= name.is_none();
+        let Some(ends) = ends else {
+            net.nodes_lost |= !listed;
+            net.links_lost = true;
+            continue;
+        };
         let mut end = |name: &At<String>| {
             if let Some(id) = net.node(name) {
-                return Some(id);
+                return id;
             }
             if listed {
-                notes
-                    .wrong(name.span, format!("no node is called `{}`", shortened(name)))
-                    .maybe(suggestion(name, net.nodes.iter().map(String::as_str)));
-                return None;
-            }
-            if !check_name(name, "a node", notes) {
-                return None;
+                // it is there from now on: that it is not listed is said once
+                net.find_node(name, notes);
+            } else {
+                check_name(name, "a node", notes);
             }
             drawn.push(None);
-            Some(net.add_node(name.value.clone(), (0.5, 0.5)))
+            net.add_node(name.value.clone(), (0.5, 0.5))
         };
         let (from, to) = (end(&ends.0), end(&ends.1));
-        let (Some(from), Some(to)) = (from, to) else { continue };
         if from == to {
             notes
                 .wrong(ends.1.span, format!("a link cannot lead from `{}` to itself", shortened(&ends.1)))
                 .hint("name two different nodes");
-            continue;
         }
-        if let (Some(name), Some(ports)) = (name, ports) {
+        if let Some(name) = name {
             net.add_link(name.value.clone(), (from, to), &ports);
         }
     }
-    if net.nodes.is_empty() {
+    if net.nodes.is_empty() && net.knows_all_nodes() {
         notes.wrong(topology.span, "this topology has no nodes").hint("list at least one link");
     }
     net.positions = layout::layered(&net);

@@ -22,20 +22,20 @@ pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut
         let edge = template(&topology.edge, "edge", Defaults::EDGE, at, notes);
         let bottleneck = template(&topology.bottleneck, "bottleneck", Defaults::default(), at, notes);
         if kind == Kind::Dumbbell {
-            return Some(dumbbell(topology.pairs.or(pairs.max(1)), &edge?, &bottleneck?));
+            return Some(dumbbell(topology.pairs.or(pairs.max(1)), &edge, &bottleneck));
         }
         let hops = topology.hops.required("hops", "a parking lot", at, notes)?.value;
-        return Some(parking_lot(hops, &edge?, &bottleneck?));
+        return Some(parking_lot(hops, &edge, &bottleneck));
     }
     let link = template(&topology.link, "link", Defaults::default(), at, notes);
     match kind {
         Kind::Star => {
             let leaves = topology.leaves.required("leaves", "a star", at, notes)?.value;
-            Some(star(leaves, &link?))
+            Some(star(leaves, &link))
         }
         Kind::Chain => {
             let hops = topology.hops.required("hops", "a chain", at, notes)?.value;
-            Some(chain(hops, &link?))
+            Some(chain(hops, &link))
         }
         Kind::Tree => {
             let arity = topology.arity.required("arity", "a tree", at, notes);
@@ -50,9 +50,9 @@ pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut
                     .hint(format!("a network has at most {MOST_NODES} nodes"));
                 return None;
             }
-            Some(tree(arity.value, depth.value, &link?))
+            Some(tree(arity.value, depth.value, &link))
         }
-        Kind::Random => random(topology, &link?, at, notes),
+        Kind::Random => random(topology, &link, at, notes),
         Kind::Dumbbell | Kind::ParkingLot | Kind::Graphml | Kind::Custom => None,
     }
 }

@@ -48,7 +48,6 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
             return None;
         }
     };
-    let ports = ports?;
     match graph(&text).and_then(|graph| network(&graph, &ports, by_distance)) {
         Ok(net) => Some(net),
         Err(message) => {

@@ -15,7 +15,7 @@ use units::{Duration, Rate};
 
 use crate::file::{Kind, Link, Port, Topology};
 use crate::problems::Span;
-use crate::read::{At, Field, Notes, shortened, suggestion};
+use crate::read::{At, Field, Notes, nearest, shortened};
 use crate::values::{Buffer, Queue};
 
 pub(crate) use paths::{Paths, PortIndex};
@@ -26,8 +26,12 @@ pub(crate) struct Net {
     pub(crate) nodes: Vec<String>,
     pub(crate) positions: Vec<(f64, f64)>,
     pub(crate) links: Vec<NetLink>,
-    /// Something in it was wrong and is left out, so that what seems unreachable may not be.
+    /// Something in it was refused, so that what seems unreachable may not be.
     pub(crate) partial: bool,
+    /// A refused entry may have named nodes, so that a node that seems unknown may not be.
+    nodes_lost: bool,
+    /// The same of links.
+    links_lost: bool,
     /// The node whose links carry control messages alone.
     pub(crate) apart: Option<NodeId>,
     node_ids: BTreeMap<String, NodeId>,
@@ -66,26 +70,63 @@ impl Net {
         self.link_ids.get(name).copied()
     }
 
-    /// The node called `name`; noted where there is none.
+    /// The node called `name`; noted where there is none, unless a refused entry may have named it.
     pub(crate) fn find_node(&self, name: &At<String>, notes: &mut Notes) -> Option<NodeId> {
         let found = self.node(name);
-        if found.is_none() {
+        if found.is_none() && !self.nodes_lost {
             notes
                 .wrong(name.span, format!("no node is called `{}`", shortened(name)))
-                .maybe(suggestion(name, self.nodes.iter().map(String::as_str)));
+                .maybe(self.node_hint(name));
         }
         found
     }
 
-    /// The link called `name`; noted where there is none.
+    /// Notes that no node matches a pattern, unless a refused entry may have named one.
+    pub(crate) fn no_match(&self, pattern: &At<String>, notes: &mut Notes) {
+        if !self.nodes_lost {
+            notes
+                .wrong(pattern.span, format!("no node matches `{}`", shortened(pattern)))
+                .maybe(self.node_hint(""));
+        }
+    }
+
+    /// The node that an unknown name seems to mean, or else all nodes there are.
+    fn node_hint(&self, name: &str) -> Option<String> {
+        let names = || self.nodes.iter().map(String::as_str);
+        match nearest(name, names()) {
+            Some(near) => Some(format!("did you mean `{near}`?")),
+            None => (!self.nodes.is_empty()).then(|| format!("nodes: {}", listed(names()))),
+        }
+    }
+
+    /// The link called `name`; noted where there is none, unless a refused entry may be it.
     pub(crate) fn find_link(&self, name: &At<String>, notes: &mut Notes) -> Option<LinkId> {
         let found = self.link(name);
-        if found.is_none() {
+        if found.is_none() && !self.links_lost {
             notes
                 .wrong(name.span, format!("no link is called `{}`", shortened(name)))
-                .maybe(suggestion(name, self.links.iter().map(|link| link.name.as_str())));
+                .maybe(self.link_hint(name));
         }
         found
+    }
+
+    /// The link that an unknown name seems to mean, or else all links there are.
+    pub(crate) fn link_hint(&self, name: &str) -> Option<String> {
+        let names = || self.links.iter().map(|link| link.name.as_str());
+        match nearest(name, names()) {
+            Some(near) => Some(format!("did you mean `{near}`?")),
+            None => (!self.links.is_empty()).then(|| format!("links: {}", listed(names()))),
+        }
+    }
+
+    /// Whether all that the topology names is known: no refused entry may have named more.
+    pub(crate) fn knows_all_nodes(&self) -> bool {
+        !self.nodes_lost
+    }
+
+    /// The same of links.
+    pub(crate) fn knows_all_links(&self) -> bool {
+        !self.links_lost
     }
 
     /// Nodes whose names match a pattern with `*` for any characters, in the order of nodes.
@@ -142,6 +183,33 @@ fn free(name: &str, taken: impl Fn(&str) -> bool) -> String {
     found.expect("there are more numbers than names")
 }
 
+/// Names for people, in their order: numbered ones in a row are drawn together, `left1 … left12`.
+pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    /// The maximum number of names, or of rows of numbered ones, in one list.
+    const SHOWN: usize = 24;
+    let mut rows: Vec<(&str, &str, Option<(&str, u64)>)> = Vec::new();
+    for name in names {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = name[stem.len()..].parse::<u64>().ok().map(|number| (stem, number));
+        match (rows.last_mut(), number) {
+            (Some((_, last, Some((of, at)))), Some((stem, number))) if *of == stem && *at + 1 == number => {
+                (*last, *at) = (name, number);
+            }
+            _ => rows.push((name, name, number)),
+        }
+    }
+    let more = rows.len().saturating_sub(SHOWN);
+    let shown = rows.iter().take(SHOWN).map(|(first, last, _)| match first == last {
+        true => (*first).to_owned(),
+        false => format!("{first} … {last}"),
+    });
+    let mut text = shown.collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}
+
 /// Whether `name` is `pattern`, where each `*` stands for any characters.
 fn matches_pattern(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
@@ -173,6 +241,8 @@ pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &
         Kind::Graphml => graphml::build(topology, folder, notes),
         _ => generators::build(topology, kind, pairs, notes),
     }?;
+    net.links_lost |= matches!(topology.links, Field::Wrong);
+    net.nodes_lost |= matches!(topology.links, Field::Wrong);
     net.partial = notes.count() > before
         || matches!(topology.links, Field::Wrong)
         || topology
@@ -224,23 +294,25 @@ impl Defaults {
     };
 }
 
-/// A template's two directions. `at` is noted where the template itself is missing.
+/// A template's two directions; values that stand in where something is noted. `at` is noted where the template itself is missing.
 fn template(
     field: &Field<Link>,
     key: &str,
     defaults: Defaults,
     at: Span,
     notes: &mut Notes,
-) -> Option<(NetPort, NetPort)> {
+) -> (NetPort, NetPort) {
+    let none = || Link { span: at, ..Link::default() };
     let written = match field {
         Field::Given(link) => link.value.clone(),
-        Field::Wrong => return None,
-        Field::Missing if defaults.rate.is_some() => Link { span: at, ..Link::default() },
+        // what is in it is noted
+        Field::Wrong => return ports(&none(), Defaults::EDGE, notes),
+        Field::Missing if defaults.rate.is_some() => none(),
         Field::Missing => {
             notes.wrong(at, format!("this topology needs `{key}`")).hint(format!(
                 "write {key} = {{ rate = \"10 Mbit/s\", delay = \"10 ms\", buffer = \"100 packets\" }}"
             ));
-            return None;
+            return ports(&none(), Defaults::EDGE, notes);
         }
     };
     for (name, span) in written.written() {
@@ -251,13 +323,14 @@ fn template(
     ports(&written, defaults, notes)
 }
 
-/// Both directions of a link as written.
-fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> Option<(NetPort, NetPort)> {
+/// Both directions of a link as written. Where a value is noted, another stands in for it, so that the link is there and what
+/// follows from the mistake is not noted as well.
+fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPort) {
     let none = Port::default();
     let back = link.backward.given().map_or(&none, |port| &port.value);
     let rate = known(&link.rate, defaults.rate, "rate", "10 Mbit/s", link.span, notes);
     let delay = known(&link.delay, defaults.delay, "delay", "10 ms", link.span, notes);
-    let (rate, delay) = (rate?, delay?);
+    let (rate, delay) = (rate.unwrap_or(Rate::from_mbps(10)), delay.unwrap_or(Duration::from_millis(10)));
     let forward = NetPort {
         rate,
         delay,
@@ -284,7 +357,7 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> Option<(NetPort,
     };
     one_rule(&forward, &link.queue, [span_of(&link.mark_above), span_of(&link.classes)], notes);
     one_rule(&backward, &back.queue, [span_of(&back.mark_above), span_of(&back.classes)], notes);
-    Some((forward, backward))
+    (forward, backward)
 }
 
 /// Notes where CoDel meets another rule, at what is written of the two in this direction; what it takes from the other is noted there.
