@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._native import __version__
     from .catalogue import metrics, schema, schemes, series
-    from .errors import EmulationError, Interrupted, Problem, ResultError, ScenarioError
+    from .errors import EmulationError, Interrupted, Problem, ResultError, ScenarioError, ScenarioWarning
     from .parts import (
         Chain,
         Clock,
@@ -72,6 +72,7 @@ _HOME = {
     "Routing": "parts",
     "Scenario": "scenario",
     "ScenarioError": "errors",
+    "ScenarioWarning": "errors",
     "Star": "parts",
     "Sweep": "sweep",
     "SweepResult": "sweep",
@@ -112,6 +113,7 @@ __all__ = [
     "Routing",
     "Scenario",
     "ScenarioError",
+    "ScenarioWarning",
     "Star",
     "Sweep",
     "SweepResult",

@@ -108,6 +108,14 @@ class Scenario:
         """The scenario as TOML: as given when it was text."""
 
     @property
+    def warnings(self) -> str:
+        """What it says that has no effect or cannot be measured: a list in JSON, as of a `ScenarioError`."""
+
+    @property
+    def warnings_picture(self) -> str:
+        """The same, drawn over the text; empty where there is none."""
+
+    @property
     def title(self) -> str:
         """One line for people; empty when it has none."""
 

@@ -10,12 +10,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake in a scenario."""
+    """One error or one warning of a scenario."""
 
     message: str
     """What is wrong."""
     key: str
-    """Dotted key of the value; empty for the file as a whole."""
+    """Dotted key of the value, entries of lists by their names; empty for the file as a whole."""
     file: str
     """The file, or what stands for it."""
     line: int | None
@@ -32,7 +32,7 @@ class ScenarioError(ValueError):
     def __init__(self, picture: str, problems: str | list[Problem] = "[]") -> None:
         super().__init__(picture)
         self.picture = picture
-        self.problems = _problems(json.loads(problems)) if isinstance(problems, str) else problems
+        self.problems = problems_of(json.loads(problems)) if isinstance(problems, str) else problems
         """Every mistake, in the order of their places."""
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[str, list[Problem]]]:
@@ -57,6 +57,10 @@ class ScenarioError(ValueError):
     def hint(self) -> str | None:
         """Hint of the first mistake."""
         return self.problems[0].hint if self.problems else None
+
+
+class ScenarioWarning(UserWarning):
+    """A scenario says something that has no effect, or expects what cannot be measured. It runs nevertheless."""
 
 
 class ResultError(ValueError):
@@ -106,7 +110,8 @@ def without_number(message: str) -> str:
     return re.sub(r" \(os error \d+\)", "", message)
 
 
-def _problems(rows: list[dict[str, Any]]) -> list[Problem]:
+def problems_of(rows: list[dict[str, Any]]) -> list[Problem]:
+    """Errors or warnings as the core lists them."""
     return [
         Problem(
             message=row["message"],

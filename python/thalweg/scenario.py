@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._work import Work
-from .errors import Interrupted
+from .errors import EmulationError, Interrupted, Problem, ScenarioWarning, problems_of
 from .parts import Keys, Part, plain
 
 if TYPE_CHECKING:
@@ -126,6 +127,24 @@ class Scenario:
             self._native = _native.Scenario.from_json(json.dumps(self._tree))
         return self._native
 
+    @property
+    def warnings(self) -> list[Problem]:
+        """What it says that has no effect, or expects and cannot be measured. `run`, `emulate` and `sweep` show each as a
+        `ScenarioWarning`. Raises `ScenarioError`."""
+        return problems_of(json.loads(self._checked.warnings))
+
+    @property
+    def warnings_picture(self) -> str:
+        """The warnings drawn over the text; empty where there are none."""
+        return self._checked.warnings_picture
+
+    def _warn(self) -> None:
+        """Shows the warnings to the caller of the caller."""
+        for problem in self.warnings:
+            place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
+            hint = "" if problem.hint is None else f" ({problem.hint})"
+            warnings.warn(f"{place}: {problem.message}{hint}", ScenarioWarning, stacklevel=3)
+
     @cached_property
     def identity(self) -> str:
         """The plan with seed 0, as TOML: equal for scenarios that differ in their seed and their wording only."""
@@ -138,6 +157,12 @@ class Scenario:
         """
         native = self._checked.with_all([(key, _toml(value)) for key, value in changes.items()])
         return self._of(native, {**self.overrides, **changes})
+
+    def with_kernel(self) -> tuple[Scenario, list[str], list[str]]:
+        """A copy whose flows with scheme `reno`, `cubic` or `bbr` have the kernel's TCP of that name; see `thalweg.real`."""
+        from .real import with_kernel
+
+        return with_kernel(self)
 
     def cell(self, values: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]) -> Scenario:
         """One point of a grid: a copy without `[sweep]`, with the keys of `values` set.
@@ -174,6 +199,7 @@ class Scenario:
         folder, and before the end every `keep_s` seconds what there is: `Result.load` reads it after a crash. Ctrl-C
         raises `Interrupted`, whose `result` (written too) has what there was.
         """
+        self._warn()
         return self.plan(seed).run(progress=progress, out=out, keep_s=keep_s)
 
     def emulate(
@@ -187,8 +213,10 @@ class Scenario:
         """Runs it in real time, with TCP of the kernel and commands where the scenario says so; needs root.
 
         `result.record["emulation"]` says how well the machine kept up; where it is not `valid`, do not
-        believe the result. Raises `EmulationError` where it cannot be. Otherwise as `run`.
+        believe the result. Raises `EmulationError` where it cannot be, and where no flow has `kernel`, `live` or
+        `commands`: `with_kernel` gives flows the kernel's TCP. Otherwise as `run`.
         """
+        self._warn()
         return self.plan(seed).emulate(progress=progress, out=out, urgent=urgent)
 
     def sweep(
@@ -204,6 +232,7 @@ class Scenario:
         """
         from .sweep import Sweep
 
+        self._warn()
         return Sweep(self, grid if grid is not None else self._keys.get("sweep", {}), runs=runs, seeds=seeds)
 
     def __eq__(self, other: object) -> bool:
@@ -243,6 +272,11 @@ class Plan:
         """The plan in the words of a scenario, as nested dicts."""
         keys: Keys = json.loads(self._native.resolved)
         return keys
+
+    @property
+    def has_real_ends(self) -> bool:
+        """Whether some flow has `kernel`, `live` or `commands`, without which an emulation has no packet of a program."""
+        return any({"kernel", "live", "commands"} & flow.keys() for flow in self.tree.get("flows", []))
 
     @property
     def toml(self) -> str:
@@ -287,8 +321,11 @@ class Plan:
         The loop does not sleep when something is due within `spin_us`, and looks at most once in `grain_us`; with `urgent`
         the system prefers it to ordinary processes. Commands write what they have to say to `out/commands`.
         """
+        from .real import advice
         from .result import begin
 
+        if not self.has_real_ends:
+            raise EmulationError("no flow of this scenario has a real end", advice(self.scenario))
         folder = None if out is None else begin(self, out)
         into = self._capture(capture, folder)
 

@@ -225,7 +225,8 @@ tables! {
         /// The same machines as in a simulation, over UDP sockets and by the clock of the system, when the network is emulated; its ends are
         /// `real` nodes. Not for named data.
         live: bool,
-        /// Commands at its ends when the network is emulated; they are `real` nodes. A simulation uses `scheme` or `source`.
+        /// Commands at its ends when the network is emulated; they are `real` nodes. A simulation uses `scheme` or `source`, and
+        /// sends nothing where neither is given.
         commands: Commands,
         /// A source without congestion control, instead of a scheme; or, beside the scheme of a stream, the frames that it carries.
         source: Source,

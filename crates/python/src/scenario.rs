@@ -62,6 +62,18 @@ impl Scenario {
         self.0.is_slow()
     }
 
+    /// What it says that has no effect or cannot be measured: a list in JSON, as of a `ScenarioError`.
+    #[getter]
+    fn warnings(&self) -> String {
+        self.0.warnings().to_json().to_string()
+    }
+
+    /// The same, drawn over the text; empty where there is none.
+    #[getter]
+    fn warnings_picture(&self) -> String {
+        self.0.warnings().to_string()
+    }
+
     /// A copy with some dotted keys set, all at once; values are TOML text.
     fn with_all(&self, py: Python<'_>, changes: Vec<(String, String)>) -> PyResult<Self> {
         py.detach(|| self.0.with_all(&changes)).map(Self).map_err(|problems| refused(py, &problems))

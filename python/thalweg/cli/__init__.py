@@ -1,7 +1,7 @@
 """The `thalweg` command: one file per verb. Heavy libraries are imported by the verb that needs them, when it runs.
 
-Exit codes: 0 done; 1 done, but an expectation failed, or something needed is missing; 2 a mistake in what was given;
-3 done, but the machine could not keep up with an emulation; 130 interrupted; 141 the reader of the output closed the pipe.
+Exit codes: 0 done; 1 done, but an expectation failed, or something needed is missing; 2 an error in the command or its files;
+3 done, but this host was too slow for an emulation; 130 interrupted; 141 the reader of the output closed the pipe.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,27 +20,30 @@ if TYPE_CHECKING:
 PIPE_CLOSED = 141
 """Exit code of a command whose output is not read to its end, as in `thalweg schemes | head -1`: 128 and SIGPIPE."""
 
-HELP = """Congestion control, from a scenario to a report.
+HELP = """Study congestion control, from a scenario to a report.
 
 Every command takes `--json` and then prints one JSON object and nothing else.
+
+Exit codes: 0 done; 1 an expectation failed, or something needed is missing; 2 an error in the command or its files;
+3 this host was too slow for an emulation; 130 interrupted; 141 the reader of the output closed the pipe.
 """
 
 VERBS = {
     "run": "Run a scenario, or every cell of its sweep.",
-    "emulate": "Run a scenario in real time, with the kernel's TCP and any command.",
+    "emulate": "Run a scenario in real time, with the kernel's TCP and real programs.",
     "send": "Send a file or standard input over UDP, by any scheme.",
     "recv": "Receive what `thalweg send` sends.",
     "reproduce": "Reproduce a paper: its experiments, figures and claims.",
-    "ndn": "Named data over real networks: fetch a file, serve one, forward, control.",
-    "check": "Print a scenario's plan, every default and relative unit filled in.",
+    "ndn": "Fetch, serve and forward named data over real networks, or control forwarders.",
+    "check": "Check a scenario and print its plan, every default and relative unit filled in.",
     "report": "Write an HTML page about a run, a sweep or a reproduced paper.",
     "compare": "Compare the metrics of two or more runs.",
     "schemes": "List the schemes, or show one with its parameters.",
-    "metrics": "Say what the columns and keys of a result mean.",
-    "new": "Write a scenario to start from.",
+    "metrics": "Show what the columns and keys of a result mean.",
+    "new": "Write a first scenario file.",
     "schema": "Print the JSON Schema of scenario files.",
-    "clock": "Measure how exactly this machine can pace packets.",
-    "doctor": "Say what this machine can and cannot do.",
+    "clock": "Measure how precisely this host paces packets.",
+    "doctor": "Check what this host can do: simulate, build, emulate, transfer.",
 }
 """Commands, in the order in which the help lists them; each is a function of the module of its name."""
 
@@ -91,12 +95,15 @@ def call(words: Sequence[str]) -> int:
     """Runs the command with these words and returns its exit code; what users get wrong is a message, not a traceback."""
     from cyclopts import CycloptsError
 
-    from ..errors import Interrupted, ResultError, ScenarioError
+    from ..errors import Interrupted, ResultError, ScenarioError, ScenarioWarning
     from .out import Refusal, refuse
 
     json = "--json" in words
     try:
-        code = application()(list(words))
+        with warnings.catch_warnings():
+            # commands print the warnings of a scenario themselves, drawn over the text
+            warnings.simplefilter("ignore", ScenarioWarning)
+            code = application()(list(words))
     except CycloptsError as error:
         hint = "`thalweg --help` lists the commands, `thalweg COMMAND --help` its options"
         return refuse(str(error), hint=hint, json=json)

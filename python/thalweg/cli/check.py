@@ -4,36 +4,86 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from .out import check_seed, console, show_json
+from .run import changed
+from .warned import warn
 
 
-def check(scenario: Path, /, *, seed: int | None = None, json: bool = False) -> int:
-    """Print a scenario's plan: every default and every relative unit filled in, in the words of a scenario.
+def check(
+    scenario: Path,
+    /,
+    *,
+    seed: int | None = None,
+    changes: Annotated[tuple[str, ...], Parameter(name="--set", show_default=False)] = (),
+    json: bool = False,
+) -> int:
+    """Check a scenario and print its plan: every default and every relative unit filled in, and the names of nodes and links.
+
+    Warnings go to standard error. Exit codes: 0 the scenario is valid, with or without warnings; 2 it has errors.
 
     Parameters
     ----------
     scenario
-        The file.
+        Path of the scenario file.
     seed
-        Takes the place of the scenario's.
+        Use this seed instead of the scenario's.
+    changes
+        Set a dotted key, such as `--set topology.bottleneck.buffer="1 bdp"`; may be repeated.
     json
-        Print one JSON object.
+        Print one JSON object: `plan`, `nodes`, `links` and `warnings`.
     """
     from ..scenario import load
 
     check_seed(seed)
-    plan = load(scenario).plan(seed)
+    loaded = changed(load(scenario), changes)
+    plan = loaded.plan(seed)
+    warnings = warn(loaded, json=json)
+    nodes, links = ([row["name"] for row in plan.layout[kind]] for kind in ("nodes", "links"))
     if json:
         show_json(
-            {"file": str(scenario), "seed": plan.seed, "duration_s": plan.duration_s, "plan": plan.tree}
+            {
+                "file": str(scenario),
+                "seed": plan.seed,
+                "duration_s": plan.duration_s,
+                "nodes": nodes,
+                "links": links,
+                "warnings": warnings,
+                "plan": plan.tree,
+            }
         )
-    elif sys.stdout.isatty():
+        return 0
+    text = f"# nodes: {listed(nodes)}\n# links: {listed(links)}\n{plan.toml}"
+    if sys.stdout.isatty():
         from rich.syntax import Syntax
 
         # lines stay whole, so that they can be copied
-        shown = Syntax("", "toml", theme="ansi_dark", background_color="default").highlight(plan.toml)
+        shown = Syntax("", "toml", theme="ansi_dark", background_color="default").highlight(text)
         console().print(shown, soft_wrap=True)
     else:
-        print(plan.toml)
+        print(text)
     return 0
+
+
+def listed(names: list[str]) -> str:
+    """Names in their order, numbered ones in a row drawn together: `left1 … left12`."""
+    rows: list[tuple[str, str]] = []
+    for name in names:
+        if rows and _follows(rows[-1][1], name):
+            rows[-1] = (rows[-1][0], name)
+        else:
+            rows.append((name, name))
+    return ", ".join(first if first == last else f"{first} … {last}" for first, last in rows)
+
+
+def _follows(before: str, name: str) -> bool:
+    (stem, number), (stem2, number2) = _numbered(before), _numbered(name)
+    return stem == stem2 and number is not None and number2 == number + 1
+
+
+def _numbered(name: str) -> tuple[str, int | None]:
+    stem = name.rstrip("0123456789")
+    return stem, int(name[len(stem) :]) if len(stem) < len(name) else None

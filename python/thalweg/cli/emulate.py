@@ -1,4 +1,4 @@
-"""`thalweg emulate`: a scenario in real time, with the kernel's TCP and any command at its ends."""
+"""`thalweg emulate`: a scenario in real time, with the kernel's TCP and real programs at its ends."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ..errors import EmulationError, Interrupted
+from ..real import advice, with_kernel
 from .answers import answer_of_run
 from .folders import name_of, place_of, settle
 from .out import Refusal, check_seed, console, print_table, show_json
 from .progress import Meter
 from .run import changed, check_links, print_result
+from .warned import warn
 
 if TYPE_CHECKING:
     from ..result import Result
-    from ..scenario import Plan
+    from ..scenario import Plan, Scenario
 
 NOT_VALID = 3
-"""Exit code of an emulation that the machine could not keep up with."""
+"""Exit code of an emulation for which this host was too slow."""
 
 ROWS = {
-    "departures": "packets to programs left late by",
-    "pickups": "packets from programs waited at most",
-    "endpoints": "live endpoints were late by",
-    "events": "the loop was late by",
+    "departures": "delivery of packets to programs",
+    "pickups": "reading of packets from programs",
+    "endpoints": "live endpoints",
+    "events": "event loop",
 }
+"""What was late, by the names that `run.json` has."""
 
 
 def emulate(
@@ -35,6 +38,7 @@ def emulate(
     *,
     seed: int | None = None,
     changes: Annotated[tuple[str, ...], Parameter(name="--set", show_default=False)] = (),
+    kernel: bool = False,
     out: Path | None = None,
     pcap: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     urgent: bool = False,
@@ -43,32 +47,35 @@ def emulate(
     clean: bool = False,
     json: bool = False,
 ) -> int:
-    """Run a scenario in real time. Flows with `kernel`, `live` or `commands` end in network namespaces; needs root.
+    """Run a scenario in real time; flows with `kernel`, `live` or `commands` end in network namespaces. Needs root.
 
-    Ends with 3 when the machine could not keep up: what was measured is not to be believed then.
+    Exit codes: 0 done; 1 an expectation of the scenario failed, or a right is missing; 2 an error in the scenario or the command, or
+    no flow has a real end; 3 this host was too slow, so the results are not valid; 130 interrupted, and what was measured is kept.
 
     Parameters
     ----------
     scenario
-        The file.
+        Path of the scenario file.
     seed
-        Takes the place of the scenario's.
+        Use this seed instead of the scenario's.
     changes
-        A dotted key and its value, such as `--set topology.bottleneck.buffer="1 bdp"`; may be repeated.
+        Set a dotted key, such as `--set topology.bottleneck.buffer="1 bdp"`; may be repeated.
+    kernel
+        Give each TCP flow with scheme `reno`, `cubic` or `bbr` the kernel's congestion control of that name.
     out
-        Folder of the results; `out/SCENARIO/emulated` when not given, with the keys of `--set` and the seed in its name.
+        Write the results to this folder; `out/SCENARIO/emulated` by default, with the keys of `--set` and the seed in its name.
     pcap
-        A link, what passes which is written to `capture.pcapng`; may be repeated.
+        Write packets on this link to `capture.pcapng`; may be repeated.
     urgent
-        Prefer the network to all ordinary processes of the machine.
+        Run the emulation with real-time priority, ahead of all ordinary processes of this host.
     spin_us
-        The loop does not sleep when something is due within so many microseconds.
+        Poll instead of sleeping when the next event is due within this number of microseconds: more precise, more CPU time.
     grain_us
-        The loop looks at most once in so many microseconds: less processor time, more lateness.
+        Poll at most once per this number of microseconds: less CPU time, less precise.
     clean
-        Only remove what emulations that were killed have left.
+        Remove what killed emulations have left, and do nothing else.
     json
-        Print one JSON object.
+        Print one JSON object; with `--kernel` it lists the flows that have the `kernel`'s TCP and those that stay `simulated`.
     """
     from ..scenario import load
 
@@ -82,8 +89,14 @@ def emulate(
     if not 0 <= grain_us <= 1_000_000:
         raise Refusal(f"--grain-us {grain_us}: from 0 to 1000000")
     loaded = changed(load(scenario), changes)
+    real: dict[str, Any] = {}
+    if kernel:
+        loaded, real["kernel"], real["simulated"] = _with_kernel(loaded, quiet=json)
     plan = loaded.plan(seed)
     check_links(plan, pcap)
+    if not plan.has_real_ends:
+        raise Refusal("no flow of this scenario has a real end: nothing would be emulated", advice(loaded))
+    warnings = warn(loaded, json=json)
     words = ["emulated"] if seed is None else ["emulated", f"seed={seed}"]
     place = place_of(
         plan, Path("out") / scenario.stem / name_of(loaded.overrides, *words), out, emulated=True
@@ -93,7 +106,7 @@ def emulate(
     )
     folder, note = settle(place, result)
     if json:
-        show_json(answer_of_run(result, folder))
+        show_json({**answer_of_run(result, folder), **real, "warnings": warnings})
     else:
         print_result(result, folder, note)
         _print_accuracy(result.record["emulation"], folder, urgent=urgent)
@@ -104,6 +117,21 @@ def emulate(
     return 0 if result.passed else 1
 
 
+def _with_kernel(scenario: Scenario, *, quiet: bool) -> tuple[Scenario, list[str], list[str]]:
+    """The scenario with the kernel's TCP where its schemes are; the flows that have it now, and those that stay simulated."""
+    try:
+        changed, mapped, simulated = with_kernel(scenario)
+    except EmulationError as error:
+        raise Refusal(str(error), error.hint) from error
+    if not quiet:
+        screen = console(error=True)
+        if mapped:
+            screen.print(f"kernel TCP: {', '.join(mapped)}", markup=False)
+        if simulated:
+            screen.print(f"simulated: {', '.join(simulated)}", markup=False)
+    return changed, mapped, simulated
+
+
 def _clean(*, json: bool) -> int:
     from .. import _native
 
@@ -111,7 +139,7 @@ def _clean(*, json: bool) -> int:
     if json:
         show_json({"removed": removed})
     else:
-        console().print(f"removed: {', '.join(removed)}" if removed else "nothing was left")
+        console().print(f"removed: {', '.join(removed)}" if removed else "nothing to remove")
     return 0
 
 
@@ -139,28 +167,27 @@ def _run(
 
 def _print_accuracy(said: dict[str, Any], folder: Path, *, urgent: bool) -> None:
     screen = console()
-    shares = {"p50_s": "half (ms)", "p99_s": "99 % (ms)", "p999_s": "99.9 % (ms)", "max_s": "all (ms)"}
+    shares = {"p50_s": "median (ms)", "p99_s": "p99 (ms)", "p999_s": "p99.9 (ms)", "max_s": "maximum (ms)"}
     rows = [
         {"what": words, **{share: said[name][share] * 1e3 for share in shares}}
         for name, words in ROWS.items()
         if name in said
     ]
-    print_table("Accuracy", [("what", ""), *shares.items()], rows)
+    print_table("Lateness of the emulation", [("what", "what"), *shares.items()], rows)
     busy = 100 * said["cpu_loop_s"] / said["wall_s"] if said["wall_s"] else 0.0
     screen.print(
-        f"{said['packets_in']:,} packets from programs, {said['packets_out']:,} to programs: "
-        f"{said['packets_per_s']:,.0f} a second; the loop used {busy:.0f} % of a core"
-        + f"; {said['strays']} belonged to no flow"
-        * bool(said["strays"])
+        f"{said['packets_in']:,} packets from programs, {said['packets_out']:,} to programs, "
+        f"{said['packets_per_s']:,.0f} packets/s; the event loop used {busy:.0f} % of a core"
+        + f"; {said['strays']} packets belonged to no flow" * bool(said["strays"])
     )
     for note in dict.fromkeys(said["notes"]):
         screen.print(f"note: {note}", style="yellow", markup=False)
     if any("ended with code" in note for note in said["notes"]):
-        screen.print(f"hint: what commands said is in {folder / 'commands'}", style="dim", markup=False)
+        screen.print(f"hint: the output of the commands is in {folder / 'commands'}", style="dim", markup=False)
     if said["valid"]:
-        screen.print("valid: the machine kept up", style="green")
+        screen.print("valid: this host kept up", style="green")
         return
     for fault in said["faults"]:
         screen.print(f"not valid: {fault}", style="red")
-    hint = "" if urgent else "; `--urgent` prefers it to other work of the machine"
-    screen.print(f"hint: a slower or smaller network, or an idle machine{hint}", style="dim")
+    hint = "" if urgent else ", or `--urgent` for real-time priority"
+    screen.print(f"hint: take a slower or smaller network, an idle host{hint}", style="dim")

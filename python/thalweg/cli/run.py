@@ -15,6 +15,7 @@ from .folders import name_of, place_of, place_of_sweep, plans_of, settle
 from .given import changes_of
 from .out import Refusal, check_least, check_seed, console, nearest, number, print_table, quoted, show_json
 from .progress import Meter, speed_of, speed_words
+from .warned import warn
 
 if TYPE_CHECKING:
     from ..result import Result
@@ -42,27 +43,30 @@ def run(
     pcap: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     json: bool = False,
 ) -> int:
-    """Run a scenario; one with a `[sweep]` runs all its cells. Prints tables and says where the results are.
+    """Run a scenario, or every cell of its `[sweep]`; print tables and the folder of the results.
+
+    Warnings go to standard error. Exit codes: 0 done; 1 an expectation of the scenario failed; 2 an error in the scenario or
+    the command; 130 interrupted, and what was measured is kept.
 
     Parameters
     ----------
     scenario
-        The file.
+        Path of the scenario file.
     seed
-        Takes the place of the scenario's.
+        Use this seed instead of the scenario's.
     runs
-        Seeds to run with: the first and those that follow it.
+        Run with this number of seeds: the first and those that follow it.
     changes
-        A dotted key and its value, such as `--set topology.bottleneck.buffer="1 bdp"`; may be repeated.
+        Set a dotted key, such as `--set topology.bottleneck.buffer="1 bdp"`; may be repeated.
     no_sweep
-        Leave the scenario's sweep out.
+        Ignore the scenario's `[sweep]`.
     jobs
-        Runs at a time; as many as there are cores when not given.
+        Run this number of simulations at a time; one per core by default.
     out
-        Folder of the results: a new one, or that of an earlier run of the same plan. Without it each plan has its own:
+        Write the results to this folder: a new one, or that of an earlier run of the same plan. By default each plan has its own:
         `out/SCENARIO/seed=1`, with `--set` also the keys, such as `out/SCENARIO/bottleneck.buffer=1bdp,seed=1`.
     pcap
-        A link, what passes which is written to `capture.pcapng`, with headers that Wireshark reads; may be repeated.
+        Write packets on this link to `capture.pcapng`, with headers that Wireshark reads; may be repeated.
     json
         Print one JSON object.
     """
@@ -111,6 +115,7 @@ def _one(
 ) -> int:
     plan = scenario.plan(seed)
     check_links(plan, pcap)
+    warnings = warn(scenario, json=json)
     place = place_of(plan, parent / name_of(scenario.overrides, f"seed={plan.seed}"), out)
     interrupted = False
     with Meter(plan.title or "run", quiet=json) as meter:
@@ -126,7 +131,7 @@ def _one(
             interrupted, result = True, stop.result
     folder, note = settle(place, result)
     if json:
-        show_json(answer_of_run(result, folder))
+        show_json({**answer_of_run(result, folder), "warnings": warnings})
     else:
         print_result(result, folder, note)
     if interrupted:
@@ -217,6 +222,7 @@ def _many(
 ) -> int:
     from ..report import begin_sweep, plans_of_sweep, save_sweep, write
 
+    warnings = warn(scenario, json=json)
     seeds = None if seed is None else [seed + step for step in range(runs)]
     sweep = scenario.sweep(None if whole else {}, runs=runs, seeds=seeds)
     place = place_of_sweep(sweep, parent, out, scenario.overrides)
@@ -244,7 +250,7 @@ def _many(
         note = "interrupted: the summary there is still that of the earlier sweep, which got further"
     failed = [run for run in done.runs if not run.result.passed]
     if json:
-        show_json(answer_of_sweep(done, place.folder))
+        show_json({**answer_of_sweep(done, place.folder), "warnings": warnings})
     else:
         _print_sweep(
             done, with_overrides(scenario.title, scenario.overrides), place.folder, note, len(failed)

@@ -93,6 +93,12 @@ fn is_of_a_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
+/// Whether a flow has commands and nothing that takes their place in a simulation, which sends nothing then.
+pub(super) fn commands_alone(table: &Flow) -> bool {
+    let others = table.scheme.is_missing() && table.source.is_missing() && table.kernel.is_missing();
+    others && table.commands.given().is_some() && !table.live.or(false)
+}
+
 /// The scheme of a flow without `source`: what is written, or what is called as the kernel's. `None` when something is noted.
 pub(super) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
     if let Some(scheme) = table.scheme.given() {

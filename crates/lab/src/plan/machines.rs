@@ -7,7 +7,7 @@ use schemes::{Build, Entry, Resolve};
 use sim::{Cast, Churn, FlowKind, Outside};
 use stack::datagram::{self, Pattern, Spell};
 use stack::{stream, tcp};
-use units::{Bytes, Duration, Time};
+use units::{Bytes, Duration, Rate, Time};
 
 use super::named::Named;
 use super::{consumers, emulation, linux, video};
@@ -109,6 +109,9 @@ pub(super) fn model<'a>(
     Some(Model { name: name?, scheme, params, kind, cast, prefix, outside })
 }
 
+/// What goes with a scheme.
+const PARTS: [&str; 7] = ["params", "tcp", "stream", "player", "size", "rate", "arrivals"];
+
 /// Scheme, parameters that are not default, and the machine.
 pub(super) type Machine = (Option<String>, ParamList, FlowKind);
 
@@ -144,18 +147,20 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
         if let Some(scheme) = table.scheme.given() {
             notes.wrong(scheme.span, "a flow has a scheme or a source").hint("write one of them");
         }
-        refuse(
-            table,
-            &["params", "tcp", "stream", "player", "size", "rate", "arrivals"],
-            "a source without congestion control",
-            notes,
-        );
+        refuse(table, &PARTS, "a source without congestion control", notes);
         let packet = table.packet.or(Bytes::new(1000));
         let pattern = pattern(source, notes)?;
         return Some((None, Vec::new(), FlowKind::Datagram(datagram::Config { packet, pattern })));
     }
     if table.source.is_wrong() {
         return None;
+    }
+    if emulation::commands_alone(table) {
+        refuse(table, &PARTS, "`commands` without a `scheme`", notes);
+        // they send what they send; nobody takes their place in a simulation
+        let packet = table.packet.or(Bytes::new(1500));
+        let pattern = Pattern::Constant { rate: Rate::ZERO };
+        return Some((None, Vec::new(), FlowKind::Datagram(datagram::Config { packet, pattern })));
     }
     let scheme = &emulation::scheme(table, notes)?;
     let entry = &schemes::find(scheme)?;

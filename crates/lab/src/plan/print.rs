@@ -373,7 +373,10 @@ fn flow_table(
         }
         FlowKind::Datagram(config) => {
             put(&mut table, "packet", size(config.packet));
-            put(&mut table, "source", source_table(&config.pattern));
+            // commands alone have none
+            if config.pattern.rate() > Rate::ZERO {
+                put(&mut table, "source", source_table(&config.pattern));
+            }
         }
         FlowKind::Ndn(config) => put_consumer(&mut table, config, flow.scheme.is_some(), prefix),
     }

@@ -121,6 +121,12 @@ impl Whole<'_> {
     /// Settings of an entry that another one makes void.
     fn settings(&self, table: &At<Flow>, flows: &[&FlowSpec], notes: &mut Notes) {
         let Some(flow) = flows.first() else { return };
+        if let Some(commands) = table.commands.given().filter(|_| super::emulation::commands_alone(table)) {
+            let name = shortened(name_of(table).unwrap_or_default());
+            notes
+                .warn(commands.span, format!("a simulation sends nothing for `{name}`, which has `commands` alone"))
+                .hint("run it by `thalweg emulate`, or write `scheme` or `source` for what takes their place in a simulation");
+        }
         if let (FlowKind::Tcp(config), Some(tcp)) = (&flow.kind, table.tcp.given()) {
             let by_time = config.sack && config.loss_detection == LossDetection::Time;
             let rules = [
