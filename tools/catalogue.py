@@ -144,6 +144,16 @@ def value_of(key):
     )
 
 
+def words_of(name, key):
+    """A table of the words that a key takes, where the schema says what each means."""
+    for part in key.get("allOf", []):
+        return words_of(name, part)
+    if "enumDescriptions" not in key:
+        return ""
+    rows = [[f"`{word}`", meaning] for word, meaning in zip(key["enum"], key["enumDescriptions"], strict=True)]
+    return "\n" + table([f"`{name}`", "meaning"], rows)
+
+
 def scenario_page(schema):
     """The page that lists every key of a scenario."""
     parts = [
@@ -158,7 +168,8 @@ def scenario_page(schema):
             for key, row in part.get("properties", {}).items()
         ]
         body = table(["key", "value", "meaning"], rows) if rows else f"{value_of(part)}\n"
-        parts.append(f"## {name}\n\n{about}{body}")
+        words = "".join(words_of(key, row) for key, row in part.get("properties", {}).items())
+        parts.append(f"## {name}\n\n{about}{body}{words}")
     return "\n".join(parts)
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
 import os
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import thalweg as tw
 from thalweg.cli import VERBS, call
 from thalweg.cli.given import params_of, value_of
 from thalweg.cli.out import Refusal
@@ -255,6 +259,75 @@ def test_check_prints_the_plan_with_relative_units_filled_in(
     assert "bdp" not in json.dumps(answer["plan"]["topology"])
     assert call(["check", str(small)]) == 0
     assert 'title = "One Reno flow"' in capsys.readouterr().out
+
+
+def test_check_takes_set_as_run_does(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = asked(capsys, "check", str(small), "--set", "flows.reno.count=3", "--set", "duration=2 s")
+    assert answer["duration_s"] == 2.0
+    assert len(answer["plan"]["flows"]) == 3
+    assert "did you mean `duration`" in refused(capsys, "check", str(small), "--set", "duraton=2 s")
+
+
+def test_check_lists_the_names_that_generators_give(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = asked(capsys, "check", str(small), "--set", "flows.reno.count=3")
+    left, right = ([f"{side}{n}" for n in (1, 2, 3)] for side in ("left", "right"))
+    assert answer["nodes"] == [*left, "router_left", "router_right", *right]
+    assert answer["links"] == ["bottleneck", *left, *right]
+    assert call(["check", str(small), "--set", "flows.reno.count=3"]) == 0
+    shown = capsys.readouterr().out
+    assert "# nodes: left1 … left3, router_left, router_right, right1 … right3\n" in shown
+    assert "# links: bottleneck, left1 … left3, right1 … right3\n" in shown
+    assert tw.Scenario.from_toml(shown).plan().seed == answer["seed"]
+
+
+def test_warnings_are_printed_once_are_in_the_json_and_change_no_exit_code(
+    small: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    late = ["--set", "record.events=true", "--set", "record.distributions=true"]
+    for words in (
+        ["check", str(small), *late],
+        ["run", str(small), *late, "--out", str(tmp_path / "one")],
+        ["run", str(small), *late, "--out", str(tmp_path / "many"), "--runs", "2"],
+    ):
+        assert call(words) == 0
+        shown = capsys.readouterr()
+        assert shown.err.count("`distributions` has no effect") == 1
+        assert "record.distributions" in shown.err
+        assert "1 warning: the scenario runs nevertheless" in shown.err
+        (warning,) = asked(capsys, *words)["warnings"]
+        assert warning["key"] == "record.distributions"
+        assert warning["line"] is not None
+        assert "leave it out" in warning["hint"]
+        assert capsys.readouterr().err == ""
+    assert asked(capsys, "check", str(small))["warnings"] == []
+
+
+def test_every_help_text_begins_with_a_verb_and_exit_codes_are_stated(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    verbs = {
+        *("Check", "Compare", "Fetch", "Find", "Forward", "Give", "Ignore", "Control", "Do", "Listen", "List"),
+        *("Measure", "Poll", "Print", "Read", "Remove", "Report", "Reproduce", "Run", "Serve", "Set", "Show"),
+        *("Start", "Stop", "Study", "Use", "Write"),
+    }
+    nouns = {"Path", "Name", "Address"}
+    for module, name in (
+        *((verb, verb) for verb in ("check", "clock", "doctor", "emulate", "metrics", "new", "reproduce", "run")),
+        *((verb, verb) for verb in ("schema", "schemes")),
+        *(("ndn", verb) for verb in ("get", "put")),
+        ("ndn_control", "control"),
+        ("ndn_forward", "forward"),
+    ):
+        function = getattr(importlib.import_module(f"thalweg.cli.{module}"), name)
+        about, _, options = (inspect.getdoc(function) or "").partition("Parameters\n----------\n")
+        assert about.split()[0] in verbs, (name, about)
+        lines = options.splitlines()
+        for option, line in pairwise(lines):
+            if not option.startswith(" ") and line.startswith(" "):
+                assert line.split()[0] in verbs | nouns, (name, option, line)
+    for command in ("run", "check", "emulate", "reproduce", "doctor"):
+        assert call([command, "--help"]) == 0
+        assert "Exit codes" in capsys.readouterr().out
 
 
 def test_report_writes_one_page_that_asks_for_nothing(

@@ -144,7 +144,7 @@ def test_without_the_right_it_says_so(tmp_path: Path) -> None:
 def test_what_emulate_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(written(tmp_path))
     for words, message in [
-        (["emulate"], "which scenario?"),
+        (["emulate"], "the scenario file is missing"),
         (["emulate", path, "--pcap", "bottlenek"], "did you mean `bottleneck`?"),
         (["emulate", path, "--spin-us", "-1"], "--spin-us -1"),
         (["emulate", path, "--grain-us", "-1"], "--grain-us -1"),
@@ -153,6 +153,109 @@ def test_what_emulate_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ]:
         assert call(words) == 2
         assert message in capsys.readouterr().err
+
+
+SIMULATED = TEXT.split("[record]")[0].replace('kernel = "reno"', 'scheme = "reno"')
+
+
+@pytest.mark.parametrize(
+    ("scheme", "advice"),
+    [
+        ('scheme = "cubic"', ['kernel = "cubic"', "flow `file`", "--kernel"]),
+        ('scheme = "vegas"', ["live = true", "flow `file`"]),
+        ('source = { kind = "constant", rate = "1 Mbit/s" }', ["commands = {", "flow `file`"]),
+    ],
+)
+def test_a_scenario_without_a_real_end_is_refused_with_what_to_write(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], scheme: str, advice: list[str]
+) -> None:
+    text = SIMULATED.replace('scheme = "reno"', scheme)
+    if "source" in scheme:
+        text = text.replace('size = "200 kB"\n', "")
+    path = written(tmp_path, text)
+    assert call(["emulate", str(path), "--out", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert "no flow of this scenario has a real end" in error
+    assert all(word in error for word in advice), error
+    with pytest.raises(tw.EmulationError, match="real end") as refused:
+        tw.load(path).emulate()
+    assert refused.value.hint is not None
+    assert not (tmp_path / "out").exists()
+
+
+@real
+def test_kernel_gives_flows_the_kernels_tcp_and_says_which(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = TEXT.replace('kernel = "reno"', 'scheme = "reno"') + (
+        '\n[[flows]]\nname = "noise"\nsource = { kind = "poisson", rate = "100 kbit/s" }\n'
+    )
+    path = written(tmp_path, text)
+    assert call(["emulate", str(path), "--kernel", "--out", str(tmp_path / "out"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["kernel"], answer["simulated"]) == (["file"], ["noise"])
+    assert answer["emulation"]["packets_in"] > 100
+    assert answer["warnings"] == []
+    assert call(["emulate", str(path), "--kernel", "--out", str(tmp_path / "again")]) == 0
+    error = capsys.readouterr().err
+    assert "kernel TCP: file" in error
+    assert "simulated: noise" in error
+
+
+def test_kernel_is_refused_where_no_flow_or_no_kernel_has_such_a_scheme(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vegas = written(tmp_path, SIMULATED.replace('"reno"', '"vegas"'))
+    assert call(["emulate", str(vegas), "--kernel"]) == 2
+    error = capsys.readouterr().err
+    assert "no flow has a scheme of the kernel's: reno, cubic, bbr" in error
+    assert "live = true" in error
+    monkeypatch.setattr("thalweg.real._kernel_has", lambda _: False)
+    monkeypatch.setattr("thalweg.real._available", lambda: ["cubic"])
+    path = written(tmp_path, SIMULATED)
+    assert call(["emulate", str(path), "--kernel"]) == 2
+    error = capsys.readouterr().err
+    assert "the kernel of this host has no congestion control `reno`" in error
+    assert "it has cubic" in error
+
+
+@real
+def test_commands_alone_are_emulated_and_send_nothing_in_a_simulation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "send.py").write_text(
+        "import socket, sys, time\n"
+        "link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "for _ in range(40):\n"
+        "    link.sendto(b'x' * 50, (sys.argv[1], int(sys.argv[2])))\n"
+        "    time.sleep(0.05)\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "receive.py").write_text(
+        "import socket, sys\n"
+        "link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "link.bind(('', int(sys.argv[1])))\n"
+        "while True:\n"
+        "    print('received', len(link.recv(99)), flush=True)\n",
+        encoding="utf-8",
+    )
+    text = TEXT.split("[[flows]]")[0].replace("1500 ms", "3 s") + (
+        f'[emulation]\nmax_lateness = "1000 s"\n[[flows]]\nname = "program"\n[flows.commands]\n'
+        f'sender = "{sys.executable} {tmp_path}/send.py {{to}} {{port}}"\n'
+        f'receiver = "{sys.executable} {tmp_path}/receive.py {{port}}"\n'
+    )
+    path = written(tmp_path, text)
+    out = tmp_path / "out"
+    assert call(["emulate", str(path), "--out", str(out), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["emulation"]["packets_in"] > 5
+    assert "received 50" in (out / "commands" / "program-receiver.log").read_text(encoding="utf-8")
+    assert [row["key"] for row in answer["warnings"]] == ["flows.program.commands"]
+    assert call(["run", str(path), "--out", str(tmp_path / "simulated"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["flows"][0]["sent_packets"] == 0
+    plan = tw.load(path).plan()
+    assert tw.Scenario.from_toml(plan.toml).plan().toml == plan.toml
 
 
 def test_a_capture_of_a_simulation_is_read_by_others(

@@ -153,7 +153,7 @@ def test_the_command_refuses_what_is_no_settings_file(
     path.write_text("listen = [")
     with pytest.raises(Refusal, match=r"forward\.toml"):
         ndn_forward.forward(path)
-    with pytest.raises(Refusal, match="which settings"):
+    with pytest.raises(Refusal, match="settings file is missing"):
         ndn_forward.forward()
 
 

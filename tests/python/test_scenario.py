@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import warnings
 
 import pytest
 from hypothesis import given
@@ -145,7 +146,7 @@ def test_a_mistake_has_its_place_its_key_and_a_hint(text):
         )
     error = refused.value
     assert isinstance(error, ValueError)
-    assert [problem.key for problem in error.problems] == ["topology.bottleneck.rate", "flows.0.scheme"]
+    assert [problem.key for problem in error.problems] == ["topology.bottleneck.rate", "flows.a.scheme"]
     first = error.problems[0]
     assert (first.file, first.line, first.column) == ("my.toml", 9, 23)
     assert (error.line, error.column, error.key) == (9, 23, "topology.bottleneck.rate")
@@ -198,3 +199,25 @@ def test_what_python_builds_reads_back_from_its_toml(built, keys, count, loss):
     again = tw.Scenario.from_toml(scenario.toml)
     assert again.tree == json.loads(json.dumps(scenario.tree))
     assert again.plan().toml == scenario.plan().toml
+
+
+def test_warnings_are_listed_and_shown_by_python(text):
+    late = '\n[[events]]\nat = "1000 s"\nlink = "bottleneck"\nup = false\n'
+    scenario = tw.Scenario.from_toml(text + late, "my.toml")
+    (warning,) = scenario.warnings
+    assert warning.message.startswith("this event is after the end of the run")
+    assert (warning.key, warning.file, warning.column) == ("events.0.at", "my.toml", 6)
+    assert warning.hint is not None
+    assert "⚠ this event is after the end" in scenario.warnings_picture
+    with pytest.warns(tw.ScenarioWarning, match=r"my.toml:\d+: this event is after the end") as shown:
+        scenario.run()
+    assert len(shown) == 1
+    assert shown[0].filename == __file__
+    with pytest.warns(tw.ScenarioWarning):
+        scenario.sweep({"seed": [1, 2]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain = tw.Scenario.from_toml(text)
+        assert plain.warnings == []
+        assert plain.warnings_picture == ""
+        plain.run()

@@ -131,16 +131,19 @@ impl Accuracy {
         let over = |what: &Lateness| what.percentile(IN_TIME).filter(|late| *late > self.max_lateness);
         let outside = self.packets_in + self.packets_out > 0;
         if let Some(late) = over(&self.departures) {
-            faults.push(format!("1 % of the packets to programs left {late} or more after their time"));
+            faults.push(format!("1 % of the packets to programs were delivered {late} or more too late"));
         }
         if let Some(late) = over(&self.pickups).filter(|_| outside) {
-            faults.push(format!("packets from programs waited up to {late} or more in 1 % of the time"));
+            faults.push(format!(
+                "packets from programs waited {late} or more to be read during 1 % of the run"
+            ));
         }
         if let Some(late) = over(&self.endpoints) {
-            faults.push(format!("live endpoints were {late} late or more in 1 % of the cases"));
+            faults
+                .push(format!("1 % of the deadlines of live endpoints were handled {late} or more too late"));
         }
         if let Some(late) = over(&self.events).filter(|_| !outside) {
-            faults.push(format!("1 % of the events were handled {late} or more after their time"));
+            faults.push(format!("1 % of the events were handled {late} or more too late"));
         }
         if self.overruns > 0 {
             faults.push(format!("{} packets were lost between programs and the network", self.overruns));

@@ -1,4 +1,4 @@
-"""`thalweg clock`: how exactly this machine can pace packets."""
+"""`thalweg clock`: how precisely this host paces packets."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ LEAST_S, MOST_S = 0.01, 60.0
 def clock(
     *, seconds: float = 1.0, out: Path = Path("out/clock"), bare: bool = False, json: bool = False
 ) -> int:
-    """Measure how exactly this machine lets packets go at even intervals of 1 µs to 100 ms, and what that costs.
+    """Measure how precisely this host sends packets at intervals of 1 µs to 100 ms, and how much CPU time that takes.
 
-    Packets are Interests of 50 bytes to a socket of this machine that nobody reads. Other work of the machine makes the
-    figures worse: the load is said beside them.
+    Packets are Interests of 50 bytes, sent to a local socket. Other load on this host makes the results worse; it is printed with
+    them.
 
     Parameters
     ----------
     seconds
-        How long each interval is measured with each way to wait; from 0.01 to 60.
+        Measure each interval for this time, in seconds, with each way of waiting; from 0.01 to 60.
     out
-        Folder for the picture and the table.
+        Write the picture to this folder.
     bare
-        Let nothing go: only look at the clock.
+        Read the clock only, without sending packets.
     json
         Print one JSON object.
     """
@@ -51,7 +51,7 @@ def clock(
         for row in clocks.pacing(seconds=seconds, size=None if bare else clocks.INTEREST_BYTES, told=told):
             rows.append(row)
     picture = out / "pacing.svg"
-    picture.write_text(svg(clocks.picture(rows), "pacing", "How exactly this machine paces packets") + "\n")
+    picture.write_text(svg(clocks.picture(rows), "pacing", "How precisely this host paces packets") + "\n")
     if json:
         show_json({"machine": machine, "picture": str(picture), "rows": clocks.table(rows)})
         return 0
@@ -60,15 +60,15 @@ def clock(
             f"{way.name}: {way.words}",
             [
                 ("interval", "interval"),
-                ("p50", "late by (µs): half"),
-                ("p99", "99 %"),
-                ("p999", "99.9 %"),
-                ("max", "all"),
-                ("deviation", "gaps' deviation (µs)"),
+                ("p50", "lateness (µs): median"),
+                ("p99", "p99"),
+                ("p999", "p99.9"),
+                ("max", "maximum"),
+                ("deviation", "deviation of gaps (µs)"),
                 ("uneven", "uneven gaps (%)"),
-                ("kept", "rate kept (%)"),
-                ("cpu", "core (%)"),
-                ("each", "each packet (µs)"),
+                ("kept", "achieved rate (%)"),
+                ("cpu", "CPU (% of a core)"),
+                ("each", "CPU per packet (µs)"),
             ],
             [_shown(row) for row in rows if row.way == way.name],
         )

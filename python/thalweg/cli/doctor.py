@@ -1,4 +1,4 @@
-"""`thalweg doctor`: what this machine can do, what it cannot, and what for."""
+"""`thalweg doctor`: what this host can do, what is missing, and for what."""
 
 from __future__ import annotations
 
@@ -19,22 +19,24 @@ State = Literal["ok", "missing", "note"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked for."""
+    """One check."""
 
     area: str
-    """What it is for."""
+    """The work that needs it."""
     name: str
     state: State
     value: str
     """What was found."""
     advice: str = ""
-    """What is impossible without it, and what to do."""
+    """What does not work without it, and what to do."""
     needed: bool = False
     """Nothing works without it."""
 
 
 def doctor(*, json: bool = False) -> int:
-    """Say what this machine can and cannot do, and what is missing for it.
+    """Check what this host can do, and list what is missing, with the command that installs it.
+
+    Exit codes: 0 simulations can run; 1 something that every simulation needs is missing.
 
     Parameters
     ----------
@@ -109,19 +111,19 @@ def _simulate() -> list[Finding]:
         "cyclopts": "command",
     }.items():
         found.append(
-            _package(area, package, f"Without it there is no {use}: pip install {package}", needed=True)
+            _package(area, package, f"Needed for {use}: pip install {package}", needed=True)
         )
     for package in ("pandas", "pyarrow", "duckdb"):
-        there = _package(area, package, "Optional: tables can be handed to it.")
+        there = _package(area, package, "Optional: tables can be converted for it.")
         found.append(
             there if there.state == "ok" else Finding(area, package, "note", there.value, there.advice)
         )
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    found.append(Finding(area, "cores", "ok", f"{cores}: `--jobs {cores}` keeps them busy"))
+    found.append(Finding(area, "cores", "ok", f"{cores}: `--jobs {cores}` uses all of them"))
     found.append(_memory(area))
     free = shutil.disk_usage(Path.cwd()).free / 1e9
     state: State = "ok" if free > 1 else "missing"
-    found.append(Finding(area, "disk", state, f"{free:.1f} GB free here", "Results and builds need room."))
+    found.append(Finding(area, "disk", state, f"{free:.1f} GB free in this folder", "Results and builds need disk space."))
     return found
 
 
@@ -147,20 +149,20 @@ def _package(area: str, name: str, advice: str, *, needed: bool = False) -> Find
 
 def _memory(area: str) -> Finding:
     if "SC_AVPHYS_PAGES" not in os.sysconf_names:
-        return Finding(area, "memory", "note", "unknown", "This system does not say how much is free.")
+        return Finding(area, "memory", "note", "unknown", "This system does not report free memory.")
     page = os.sysconf("SC_PAGE_SIZE") / 1e9
     free, total = os.sysconf("SC_AVPHYS_PAGES") * page, os.sysconf("SC_PHYS_PAGES") * page
     state: State = "ok" if free > 0.5 else "missing"
     return Finding(
-        area, "memory", state, f"{free:.1f} of {total:.1f} GB free", "Drawing a report needs some 300 MB."
+        area, "memory", state, f"{free:.1f} of {total:.1f} GB free", "A report needs about 300 MB."
     )
 
 
 def _build() -> list[Finding]:
     area = "build, add schemes"
     return [
-        _program(area, "cc", ["--version"], "A C compiler links the core: apt-get install gcc."),
-        _program(area, "cargo", ["--version"], "Rust compiles the core; the README says which version."),
+        _program(area, "cc", ["--version"], "Links the core: apt-get install gcc."),
+        _program(area, "cargo", ["--version"], "Compiles the core; rust-toolchain.toml has the version: https://rustup.rs."),
         _program(area, "make", ["--version"], "apt-get install make."),
         _program(area, "git", ["--version"], "apt-get install git."),
     ]
@@ -173,9 +175,9 @@ def _compare() -> list[Finding]:
             area,
             "ns",
             None,
-            "ns-2 is the peer of `make bench`: apt-get install ns2. Without it there are no ratios.",
+            "ns-2, which `make bench` compares with: apt-get install ns2.",
         ),
-        _program(area, "valgrind", ["--version"], "Counts instructions: apt-get install valgrind."),
+        _program(area, "valgrind", ["--version"], "Counts instructions for `make bench`: apt-get install valgrind."),
     ]
 
 
@@ -193,22 +195,22 @@ def _real() -> list[Finding]:
         )
     found.append(_namespaces(area))
     tunnel = Path("/dev/net/tun")
-    advice = "Emulation carries packets through it."
+    advice = "Emulation passes packets through TUN devices."
     if not tunnel.exists():
-        found.append(Finding(area, "TUN", "missing", "there is no /dev/net/tun", advice))
+        found.append(Finding(area, "TUN", "missing", "/dev/net/tun does not exist", advice))
     elif not os.access(tunnel, os.R_OK | os.W_OK):
-        found.append(Finding(area, "TUN", "missing", "/dev/net/tun may not be opened", advice))
+        found.append(Finding(area, "TUN", "missing", "no permission to open /dev/net/tun", advice))
     else:
-        found.append(Finding(area, "TUN", "ok", "/dev/net/tun may be opened"))
+        found.append(Finding(area, "TUN", "ok", "/dev/net/tun can be opened"))
     return found
 
 
 def _namespaces(area: str) -> Finding:
-    advice = "Emulation builds its network in namespaces of its own: allow unprivileged user namespaces, or be root."
+    advice = "Emulation needs network namespaces: run it as root, or allow unprivileged user namespaces."
     tool = shutil.which("unshare")
     if tool is None:
         return Finding(
-            area, "namespaces", "missing", "there is no program `unshare`", "apt-get install util-linux."
+            area, "namespaces", "missing", "the program `unshare` is not installed", "apt-get install util-linux."
         )
     try:
         done = subprocess.run([tool, "-Urn", "true"], capture_output=True, text=True, timeout=10, check=False)
@@ -216,7 +218,7 @@ def _namespaces(area: str) -> Finding:
         return Finding(area, "namespaces", "missing", str(error), advice)
     if done.returncode:
         return Finding(area, "namespaces", "missing", done.stderr.strip() or "refused", advice)
-    return Finding(area, "namespaces", "ok", "user and network namespaces can be made")
+    return Finding(area, "namespaces", "ok", "user and network namespaces can be created")
 
 
 def _program(area: str, name: str, version: list[str] | None, advice: str) -> Finding:

@@ -82,7 +82,7 @@ def emulate(
     if clean:
         return _clean(json=json)
     if scenario is None:
-        raise Refusal("which scenario?", "thalweg emulate FILE")
+        raise Refusal("the scenario file is missing", "thalweg emulate FILE")
     check_seed(seed)
     if not 0 <= spin_us <= 1_000_000:
         raise Refusal(f"--spin-us {spin_us}: from 0 to 1000000")

@@ -6,12 +6,12 @@ from .out import Refusal, nearest, print_table, show_json
 
 
 def metrics(name: str | None = None, /, *, json: bool = False) -> int:
-    """Say what the columns and keys of a result mean: unit, definition, where it is measured.
+    """Show what the columns and keys of a result mean: unit, definition, and where it is measured.
 
     Parameters
     ----------
     name
-        A table, a column or a series, such as `flows` or `throughput_bps`; without it all are listed.
+        Show this table, column or series only, such as `flows` or `throughput_bps`.
     json
         Print one JSON object.
     """
@@ -24,7 +24,7 @@ def metrics(name: str | None = None, /, *, json: bool = False) -> int:
             row["name"] for row in series
         }
         if name not in known:
-            raise Refusal(f"there is no table, column or series `{name}`", nearest(name, sorted(known)))
+            raise Refusal(f"no table, column or series is called `{name}`", nearest(name, sorted(known)))
         columns = [row for row in columns if name in (row["table"], row["name"])]
         series = [row for row in series if name in (row["name"], "series")]
     if json:

@@ -1,4 +1,4 @@
-"""`thalweg ndn`: files over named data networking, from and to forwarders that speak it."""
+"""`thalweg ndn`: files over Named Data Networking (NDN), from and to NDN forwarders."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from .progress import Meter
 if TYPE_CHECKING:
     from ..ndn import Progress
 
-HELP = """Named data over real networks, with forwarders that speak NDN's packets.
+HELP = """Fetch, serve and forward named data with the NDN packet format, over real networks.
 
-Without `--face` the forwarder is where NDN_CLIENT_TRANSPORT or client.conf say, at thalweg-ndn.sock in
-$XDG_RUNTIME_DIR or /tmp (where `thalweg ndn forward --example` listens), or at /run/nfd/nfd.sock.
+Without `--face`, the address of the forwarder comes from NDN_CLIENT_TRANSPORT or client.conf; otherwise it is
+thalweg-ndn.sock in $XDG_RUNTIME_DIR or /tmp (where `thalweg ndn forward --example` listens), or /run/nfd/nfd.sock.
+
+Exit codes: 0 done; 1 the transfer failed or a socket cannot be used; 2 an error in the command; 130 interrupted.
 """
 
 ndn = App(
@@ -31,7 +33,7 @@ ndn = App(
     result_action="return_value",
 )
 VERBS = {
-    "get": "Fetch a file by name, as fast as a scheme permits.",
+    "get": "Fetch a file by name, at the rate that a congestion-control scheme allows.",
     "put": "Serve a file by name until Ctrl-C.",
 }
 for _place, (_verb, _line) in enumerate(VERBS.items()):
@@ -39,13 +41,13 @@ for _place, (_verb, _line) in enumerate(VERBS.items()):
 ndn.command(
     "thalweg.cli.ndn_forward:forward",
     name="forward",
-    help="Forward between hosts and programs, with any strategy and link part.",
+    help="Run a forwarder between hosts and programs, with any strategy and scheme.",
     sort_key=len(VERBS),
 )
 ndn.command(
     "thalweg.cli.ndn_control:control",
     name="control",
-    help="Control forwarders from one place, as a scenario's [sdn] says.",
+    help="Run the SDN controller of a scenario for real forwarders.",
     sort_key=len(VERBS) + 1,
 )
 
@@ -69,39 +71,41 @@ def get(
     pcap: Path | None = None,
     json: bool = False,
 ) -> int:
-    """Fetch a file in segments from an NDN forwarder. The file is there only when it is whole; otherwise this ends with 1.
+    """Fetch a file in segments from an NDN forwarder. The file is created only when it is complete.
+
+    Exit codes: 0 the file is complete; 1 it is not, or the forwarder cannot be reached; 2 an error in the command; 130 interrupted.
 
     Parameters
     ----------
     name
-        Name of the file, such as /test/f; with a version at its end (/v=7) just that.
+        Name of the file, such as /test/f; with a version at its end, such as /test/f/v=7, fetch exactly that version.
     out
-        The file to write; `-` for standard output, in order as it comes.
+        Write the content to this file; `-` writes it to standard output, in order, while it arrives.
     face
-        Where the forwarder is: unix:///run/nfd/nfd.sock, udp://192.0.2.1 or udp://host:port.
+        Address of the forwarder: unix:///run/nfd/nfd.sock, udp://192.0.2.1 or udp://host:port.
     scheme
-        A scheme of consumers: `thalweg schemes` lists those of the family ndn.
+        Use this congestion-control scheme: one of the family ndn, see `thalweg schemes`.
     changes
-        A parameter of the scheme and its value, such as `--set beta=0.8`; may be repeated.
+        Set a parameter of the scheme, such as `--set beta=0.8`; may be repeated.
     discovery
-        How the version is found: by metadata as ndnd and ndn-tools have them, by whatever is there below the name,
-        or not at all: then segments stand right below the name.
+        Find the version by metadata as ndnd and ndn-tools do, by any Data below the prefix, or not at all: segments then
+        follow the name directly.
     initial_window
-        Segments; 2 when not given.
+        Start with a congestion window of this number of segments; 2 by default.
     ignore_marks
-        Do not tell the scheme of congestion marks.
+        Ignore congestion marks.
     lifetime
-        How long Interests stay pending; "4 s" when not given.
+        Set the lifetime of Interests; "4 s" by default.
     min_rto
-        Segments are asked for again after so long at least; "200 ms" when not given.
+        Set the minimum retransmission timeout; "200 ms" by default.
     access
-        The rate at which Data can reach this host, such as "100 Mbit/s", for schemes that want to know it.
+        Set the capacity of this host's access link, such as "100 Mbit/s", for schemes that use it.
     patience
-        Given up when nothing has come for so long; "15 s" when not given.
+        Give up when no Data has arrived for this time; "15 s" by default.
     sha256
-        What the SHA-256 of the file has to be. The digest of each segment is verified anyway.
+        Compare the SHA-256 of the file with this one. The digest of each segment is verified in any case.
     pcap
-        Write what is sent and received to this file, for Wireshark with the dissector in thalweg/wireshark.
+        Write sent and received packets to this capture file; the dissector in thalweg/wireshark reads it.
     json
         Print one JSON object.
     """
@@ -114,7 +118,7 @@ def get(
         raise Refusal(f"--initial-window {initial_window}: at least one")
     path = None if out == "-" else Path(out)
     if path is not None and not path.parent.is_dir():
-        raise Refusal(f"{path.parent}: there is no such folder")
+        raise Refusal(f"{path.parent}: no such folder")
     if path is not None and path.is_dir():
         raise Refusal(f"{path}: a folder", f"-o {path / name.rstrip('/').rpartition('/')[2]}")
     check_scheme(scheme, "ndn", "consumers of named data")
@@ -173,28 +177,30 @@ def put(
     pcap: Path | None = None,
     json: bool = False,
 ) -> int:
-    """Serve a file in segments, signed with their digests, until Ctrl-C; its prefix is registered with the forwarder.
+    """Serve a file in segments with digest signatures until Ctrl-C, and register its prefix with the forwarder.
+
+    Exit codes: 0 ended by Ctrl-C; 1 the file or the forwarder cannot be used; 2 an error in the command.
 
     Parameters
     ----------
     name
         Name of the file, without a version, such as /test/f.
     file
-        The file; `-` for standard input, which is read to its end first.
+        Serve this file; `-` reads standard input to its end first.
     face
-        Where the forwarder is: unix:///run/nfd/nfd.sock, udp://192.0.2.1 or udp://host:port.
+        Address of the forwarder: unix:///run/nfd/nfd.sock, udp://192.0.2.1 or udp://host:port.
     version
-        A number that grows; microseconds since 1970 when not given.
+        Use this version number, which must increase with each version; microseconds since 1970 by default.
     segment
-        Bytes of a segment, at most 8400; 8000 when not given.
+        Set the payload of a segment in bytes, at most 8400; 8000 by default.
     freshness
-        For how long forwarders may answer with what they have seen when somebody asks for the newest; "4 s" when not given.
+        Set the freshness period: how long forwarders may answer requests for the latest version from their stores; "4 s" by default.
     cost
-        Cost of the route that is registered.
+        Set the cost of the registered route.
     no_register
-        Do not register the prefix: somebody else makes the route.
+        Do not register the prefix; the route must exist already.
     pcap
-        Write what is sent and received to this file, for Wireshark with the dissector in thalweg/wireshark.
+        Write sent and received packets to this capture file; the dissector in thalweg/wireshark reads it.
     json
         Print one JSON object at the end.
     """
@@ -207,7 +213,7 @@ def put(
         nonlocal ready
         if at.ready and not ready:
             ready = True
-            console(error=True).print(f"serving {name}: {_size(at.whole)}; Ctrl-C ends it")
+            console(error=True).print(f"serving {name}: {_size(at.whole)}; Ctrl-C ends this command")
 
     try:
         told = library.put(
@@ -236,7 +242,7 @@ def put(
     else:
         console().print(
             f"{told['interests']:,} Interests; {told['segments']:,} segments with {_size(told['bytes'])} sent, "
-            f"{told['metadata']:,} times metadata; {told['unknown']:,} Interests were for what there is not"
+            f"{told['metadata']:,} metadata packets; {told['unknown']:,} Interests for unknown names"
         )
         _note(told)
     return 0
@@ -245,44 +251,44 @@ def put(
 def _note(told: dict[str, Any]) -> None:
     if told.get("capture_failure"):
         console(error=True).print(
-            f"note: the capture is not complete: {told['capture_failure']}", style="yellow"
+            f"note: the capture is incomplete: {told['capture_failure']}", style="yellow"
         )
 
 
 def _words(at: Progress) -> str:
     if not at.ready:
-        return "looking for it"
+        return "discovering the version"
     rate = at.bytes * 8 / at.wall_s if at.wall_s > 0 else 0.0
     of = f" of {_size(at.whole)}" if at.whole else ""
-    return f"{_size(at.bytes)}{of}, {_rate(rate)}, {at.again} asked for again"
+    return f"{_size(at.bytes)}{of}, {_rate(rate)}, {at.again} retransmitted"
 
 
 def _print_fetched(told: dict[str, Any], out: str, *, whole: bool) -> None:
     # with the file on standard output the words go elsewhere
     screen = console(error=out == "-")
-    state = "" if whole else " — not whole"
+    state = "" if whole else " (incomplete)"
     screen.print(
         f"{told['name']}: {_size(told['bytes'])} in {told['segments_written']:,} of {told['segments']:,} segments{state}"
     )
     if whole and told["sha256"] is not None:
         screen.print(f"sha256 {told['sha256']}")
     screen.print(
-        f"{number(told['span_s'])} s, {number(told['finding_s'])} s of it to find it: {_rate(told['goodput_bps'] or 0.0)}"
+        f"{number(told['span_s'])} s, {number(told['finding_s'])} s of it for discovery; goodput {_rate(told['goodput_bps'] or 0.0)}"
     )
     if told["rtt_mean_s"] is not None:
         screen.print(
-            f"round trip {number(told['rtt_mean_s'] * 1e3)} ms, at least {number(told['rtt_min_s'] * 1e3)} ms; "
-            f"window up to {_size(told['window_max_bytes'] or 0)}"
+            f"RTT: mean {number(told['rtt_mean_s'] * 1e3)} ms, minimum {number(told['rtt_min_s'] * 1e3)} ms; "
+            f"maximum window {_size(told['window_max_bytes'] or 0)}"
         )
-    lost = f"{told['retransmits']:,} segments asked for again, {told['timeouts']:,} timeouts"
+    lost = f"{told['retransmits']:,} retransmissions, {told['timeouts']:,} timeouts"
     screen.print(
-        f"{lost}; {told['marks']:,} marks, {told['refusals']:,} refusals, {told['episodes']:,} reductions"
+        f"{lost}; {told['marks']:,} marks, {told['refusals']:,} NACKs, {told['episodes']:,} window reductions"
     )
     for key, words in {
-        "damaged": "Data came damaged and were asked for again",
-        "unverified": "Data have signatures that were not verified",
-        "too_early": "Data came too early to be kept",
-        "no_route": "Interests were refused: there is no route",
+        "damaged": "Data packets were damaged and requested again",
+        "unverified": "Data packets have signatures that were not verified",
+        "too_early": "Data packets arrived too early to be stored",
+        "no_route": "Interests were answered by a NACK: no route",
     }.items():
         if told[key]:
             screen.print(f"note: {told[key]:,} {words}", style="yellow")

@@ -19,23 +19,24 @@ def control(
     seconds: float | None = None,
     json: bool = False,
 ) -> int:
-    """Control forwarders from one place, until Ctrl-C: the app that the scenario's [sdn] names decides as in a simulation.
+    """Run the SDN controller of a scenario for real forwarders until Ctrl-C, with the control app that `[sdn]` names.
 
-    Forwarders call it: `thalweg ndn forward --controller`. Says how it stood at the end; on SIGUSR1, how it stands.
+    Forwarders connect to it with `thalweg ndn forward --controller`. It prints its status at the end, and on SIGUSR1.
+
+    Exit codes: 0 ended by Ctrl-C or after `--seconds`; 1 the address cannot be used; 2 an error in the scenario or the command.
 
     Parameters
     ----------
     scenario
-        A scenario with named data and `[sdn]`: its nodes, links, producers and routes are what the controller
-        is set up with.
+        Path of a scenario with named data and `[sdn]`: it defines nodes, links, producers and routes.
     key
-        A file that the forwarders have as well; `head -c 32 /dev/urandom > key` makes one.
+        Read the shared key from this file, which the forwarders have as well; `head -c 32 /dev/urandom > key` creates one.
     listen
-        Address and port.
+        Listen on this address and port.
     seed
-        Of the app's chance; the scenario's own when not given.
+        Use this seed for the control app instead of the scenario's.
     seconds
-        End after so long.
+        Stop after this time, in seconds.
     json
         Print one JSON object at the end.
     """
@@ -65,23 +66,23 @@ def _print(stats: dict[str, Any], *, error: bool = False) -> None:
     screen = console(error=error)
     screen.print(
         f"{stats['statuses']:,} statuses, {stats['signals']:,} signals; {stats['orders']:,} orders, "
-        f"{stats['orders_repeated']:,} said again, {stats['orders_open']:,} not acknowledged; {stats['moves']:,} moves"
+        f"{stats['orders_repeated']:,} retransmitted, {stats['orders_open']:,} not acknowledged; {stats['moves']:,} route changes"
     )
     if refused := sum(stats["refused"].values()):
         screen.print(
-            f"note: {refused:,} datagrams were of no use: {_words(stats['refused'])}", style="yellow"
+            f"note: {refused:,} datagrams were discarded: {_words(stats['refused'])}", style="yellow"
         )
     if stats["unknown_nodes"]:
         screen.print(
-            f"note: {stats['unknown_nodes']:,} times a forwarder named a node without an outpost",
+            f"note: {stats['unknown_nodes']:,} messages named a node that the scenario does not control",
             style="yellow",
         )
-    rows = [{**node, "at": node["at"] or "not there", "loads": _loads(node)} for node in stats["nodes"]]
+    rows = [{**node, "at": node["at"] or "not connected", "loads": _loads(node)} for node in stats["nodes"]]
     if error:
         for row in rows:
             screen.print(f"{row['name']}: {row['at']}; {row['loads']}")
         return
-    print_table("Nodes", [("name", "node"), ("at", "outpost"), ("loads", "load of links")], rows)
+    print_table("Nodes", [("name", "node"), ("at", "address"), ("loads", "load of links")], rows)
 
 
 def _words(refused: dict[str, int]) -> str:

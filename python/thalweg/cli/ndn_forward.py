@@ -1,4 +1,4 @@
-"""`thalweg ndn forward`: our forwarder as a process."""
+"""`thalweg ndn forward`: the NDN forwarder as a process."""
 
 from __future__ import annotations
 
@@ -22,26 +22,28 @@ def forward(
     pcap: Path | None = None,
     json: bool = False,
 ) -> int:
-    """Forward named data between hosts and programs, with any strategy and link part of the catalogue, until Ctrl-C.
+    """Forward named data between hosts and programs until Ctrl-C, with any strategy and link scheme of the catalogue.
 
-    Says how it stood at the end; on SIGUSR1, how it stands.
+    It prints its status at the end, and on SIGUSR1.
+
+    Exit codes: 0 ended by Ctrl-C or after `--seconds`; 1 an address cannot be used; 2 an error in the settings or the command.
 
     Parameters
     ----------
     settings
-        A TOML file: where to listen, links with their rates, routes, strategy, link part, store, limits, controller.
+        Path of a TOML file: listening addresses, links with their rates, routes, strategy, link scheme, store, limits, controller.
     seconds
-        End after so long.
+        Stop after this time, in seconds.
     controller
-        Report to the SDN controller there and take its orders: address and port; `thalweg ndn control` is one.
+        Report to the SDN controller at this address and port, and execute its orders; see `thalweg ndn control`.
     key
-        A file that the controller has as well; `head -c 32 /dev/urandom > key` makes one.
+        Read the key shared with the controller from this file; `head -c 32 /dev/urandom > key` creates one.
     node
-        The name of this forwarder in the controller's network.
+        Use this name in the controller's network.
     example
-        Print settings to start from, and nothing else.
+        Print example settings, and do nothing else.
     pcap
-        Write what all faces send and receive to this file, for Wireshark with the dissector in thalweg/wireshark.
+        Write sent and received packets of all faces to this capture file; the dissector in thalweg/wireshark reads it.
     json
         Print one JSON object at the end.
     """
@@ -52,7 +54,7 @@ def forward(
         sys.stdout.write(library.example())
         return 0
     if settings is None:
-        raise Refusal("which settings?", "thalweg ndn forward FILE; `--example` prints some to start from")
+        raise Refusal("the settings file is missing", "thalweg ndn forward FILE; `--example` prints example settings")
     told = until(seconds, lambda stats: _print(stats, error=True))
 
     given = {"at": controller, "key": key and str(key), "node": node}
@@ -67,7 +69,7 @@ def forward(
     except TransferError as error:
         raise Refusal(str(error), error.hint) from error
     except ValueError as error:
-        raise Refusal(str(error), "`thalweg ndn forward --example` prints settings to start from") from error
+        raise Refusal(str(error), "`thalweg ndn forward --example` prints example settings") from error
     except OSError as error:
         raise Refusal(str(error), code=1) from error
     if json:
@@ -76,7 +78,7 @@ def forward(
         _print(stats)
         if stats.get("capture_failure"):
             console(error=True).print(
-                f"note: the capture is not complete: {stats['capture_failure']}", style="yellow"
+                f"note: the capture is incomplete: {stats['capture_failure']}", style="yellow"
             )
     return 0
 
@@ -88,23 +90,23 @@ def _print(stats: dict[str, Any], *, error: bool = False) -> None:
         ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in packets.items()) or "no packets"
     )
     screen.print(
-        f"pending {stats['pending']:,} (at most {stats['pending_peak']:,}), stored {stats['stored']:,}, "
+        f"pending {stats['pending']:,} (maximum {stats['pending_peak']:,}), stored {stats['stored']:,}, "
         f"names {stats['names']:,} in {stats['bytes'] / 1e6:.1f} MB, routes {stats['routes']:,}"
     )
     refused = stats["refused_for_room"] + stats["refused_for_share"]
     if refused or stats["names_too_long"]:
         screen.print(
-            f"note: {refused:,} Interests refused for lack of room, {stats['refused_for_share']:,} of them because "
-            f"their face or strangers together had their share; "
-            f"{stats['names_too_long']:,} packets with names that are too long",
+            f"note: {refused:,} Interests refused because the table was full, {stats['refused_for_share']:,} of them because "
+            f"their face, or all unknown peers together, had used its share; "
+            f"{stats['names_too_long']:,} packets had names that are too long",
             style="yellow",
         )
     if outpost := stats["controller"]:
-        there = "there" if outpost["connected"] else outpost["sent_away"] or "not there"
+        there = "connected" if outpost["connected"] else outpost["sent_away"] or "not connected"
         screen.print(
             f"controller: {there}; {outpost['statuses']:,} statuses, {outpost['signals']:,} signals, "
-            f"{outpost['orders']:,} orders, {outpost['moves']:,} moves, "
-            f"{sum(outpost['refused'].values()):,} datagrams of no use"
+            f"{outpost['orders']:,} orders, {outpost['moves']:,} route changes, "
+            f"{sum(outpost['refused'].values()):,} datagrams discarded"
         )
     if error:
         for face in stats["faces"]:
@@ -121,10 +123,10 @@ def _print(stats: dict[str, Any], *, error: bool = False) -> None:
             ("frames_sent", "frames out"),
             ("frames_sent_bytes", "bytes out"),
             ("interests_pending", "pending"),
-            ("interests_refused", "refused: no room"),
+            ("interests_refused", "refused: table full"),
             ("packets_dropped", "dropped: queue full"),
             ("packets_marked", "marked"),
-            ("frames_dropped_here", "not taken"),
+            ("frames_dropped_here", "dropped at socket"),
             ("frames_malformed", "malformed"),
         ],
         stats["faces"],

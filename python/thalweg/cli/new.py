@@ -1,4 +1,4 @@
-"""`thalweg new`: a scenario to start from."""
+"""`thalweg new`: a first scenario file."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ series = ["rate", "window", "backlog"]
 [expect]
 "link.bottleneck.utilisation" = ">= 0.8"
 """
-"""A scenario that runs in a second and shows something."""
+"""A scenario that runs in a second and uses the main tables."""
 
 
 def new(file: Path = Path("scenario.toml"), /, *, json: bool = False) -> int:
-    """Write a scenario to start from.
+    """Write a first scenario file: two kinds of TCP flows at one bottleneck. Existing files are never overwritten.
 
     Parameters
     ----------
     file
-        Where to; nothing that exists is overwritten.
+        Path of the new file.
     json
         Print one JSON object.
     """
     if file.exists():
-        raise Refusal(f"{file} exists", "name another file: nothing is overwritten")
+        raise Refusal(f"{file} exists already", "name another file: existing files are not overwritten")
     file.write_text(STARTER, encoding="utf-8")
     if json:
         show_json({"file": str(file)})
     else:
-        print(f"written to {file}; next: thalweg run {file}")
+        print(f"wrote {file}; next: thalweg run {file}")
     return 0

@@ -1,4 +1,4 @@
-"""`thalweg reproduce`: a paper, or a comparison of our own, from end to end."""
+"""`thalweg reproduce`: a paper, or a comparison of this project, from the experiments to the report."""
 
 from __future__ import annotations
 
@@ -45,36 +45,39 @@ def reproduce(
     out: Path | None = None,
     json: bool = False,
 ) -> int:
-    """Reproduce a paper: run its experiments, draw its figures, judge its claims, write the report.
+    """Reproduce a paper: run its experiments, draw its figures, evaluate its claims and write a report.
 
-    Papers are cvihis, mca, mircc, ndnsieve and srmcc. Beside them there are background, named-data and real-time,
-    comparisons of our own, which have tables instead of claims, and agreement, which compares simulation and emulation.
-    With `--emulate` the tests of cvihis run in real time, with TCP of the kernel, beside their simulation; needs root.
+    The papers are cvihis, mca, mircc, ndnsieve and srmcc. The comparisons background, named-data, real-time and scaling have tables
+    instead of claims; agreement compares simulation with emulation. `--emulate` runs the tests of cvihis in real time as well, with
+    the kernel's TCP; it needs root.
+
+    Exit codes: 0 done, whatever the verdicts; 1 a right is missing; 2 an error in the command; 3 this host was too slow for an
+    emulation; 130 interrupted, and the same command continues.
 
     Parameters
     ----------
     paper
-        Which one, such as `mca`.
+        Name of the paper or comparison, such as `mca`.
     figure
-        Only what this figure or table needs, such as `figure-8` or `table-1`.
+        Run only what this figure or table needs, such as `figure-8` or `table-1`.
     quick
-        Fewer seeds and shorter runs; the report says so.
+        Use fewer seeds and shorter runs; the report says so.
     seed
-        The first seed; runs take it and those that follow it.
+        Start with this seed; repetitions use the seeds that follow it.
     jobs
-        Runs at a time; as many as there are cores when not given.
+        Run this number of simulations at a time; one per core by default.
     emulate
-        Run in real time, beside the simulation.
+        Run in real time in addition to the simulation.
     live
-        Of mircc: Figure 3 with live consumers and forwarders over sockets of this machine, beside the simulation.
+        Run Figure 3 of mircc with live consumers and forwarders over local sockets in addition to the simulation.
     full
-        With `--emulate`: all tests, however long that takes. With `--live`: all clock intervals of the figure.
+        Run all tests with `--emulate`, or all clock intervals of the figure with `--live`, however long that takes.
     minutes
-        With `--emulate`: as many tests as this time is enough for; 10 when not given.
+        Run as many tests as this time allows with `--emulate`; 10 by default.
     at_once
-        Emulations at a time; six a core when not given.
+        Run this number of emulations at a time; six per core by default.
     out
-        The folder of the report and its data; `out/PAPER`, or `out/PAPER-emulated`, when not given.
+        Write the report and its data to this folder; `out/PAPER`, or `out/PAPER-emulated`, by default.
     json
         Print one JSON object.
     """
@@ -82,29 +85,29 @@ def reproduce(
 
     known = [*papers.PAPERS, *papers.STUDIES]
     if paper not in known:
-        raise Refusal(f"there is no paper or comparison `{paper}`", nearest(paper, known))
+        raise Refusal(f"no paper or comparison is called `{paper}`", nearest(paper, known))
     check_seed(seed)
     check_least("--jobs", jobs)
     check_least("--at-once", at_once)
     if live:
         if paper != "mircc" or emulate:
-            raise Refusal("`--live` is of mircc alone", "thalweg reproduce mircc --live")
+            raise Refusal("`--live` works with mircc only", "thalweg reproduce mircc --live")
         from .reproduce_live import live_figure
 
         return live_figure(out or Path("out") / "mircc-live", full=full, json=json)
     if emulate or (paper in papers.STUDIES and papers.STUDIES[paper].only_emulated):
         if figure is not None or quick or jobs is not None:
             raise Refusal(
-                "`--figure`, `--quick` and `--jobs` are of simulations",
-                "`--minutes` makes an emulation shorter",
+                "`--figure`, `--quick` and `--jobs` work with simulations only",
+                "use `--minutes` for a shorter emulation",
             )
         if full and minutes is not None:
-            raise Refusal("`--full` takes as long as it takes", "leave `--minutes` out")
+            raise Refusal("`--full` and `--minutes` exclude each other", "write one of them")
         if minutes is not None and not 0 < minutes < 1e6:
-            raise Refusal(f"--minutes {minutes:g}: more than none")
+            raise Refusal(f"--minutes {minutes:g}: must be above 0")
         return _emulate(paper, None if full else minutes or 10.0, at_once, seed, out, json=json)
     if full or minutes is not None or at_once is not None:
-        raise Refusal("`--full`, `--minutes` and `--at-once` are of emulations", "add `--emulate`")
+        raise Refusal("`--full`, `--minutes` and `--at-once` work with emulations only", "add `--emulate`")
     folder = out or Path("out") / paper
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
@@ -124,7 +127,7 @@ def reproduce(
         except KeyError as error:
             raise Refusal(str(error.args[0])) from error
         except KeyboardInterrupt:
-            raise Refusal("interrupted", "the same call again runs only what is missing", code=130) from None
+            raise Refusal("interrupted", "the same command again runs only what is missing", code=130) from None
 
     from ..report import save_reproduction, write
 
@@ -161,7 +164,7 @@ def _emulate(
         except EmulationError as error:
             raise Refusal(str(error), error.hint, code=1) from error
         except KeyboardInterrupt:
-            raise Refusal("interrupted", "the same call again runs only what is missing", code=130) from None
+            raise Refusal("interrupted", "the same command again runs only what is missing", code=130) from None
     folder.mkdir(parents=True, exist_ok=True)
     save_reproduction(done, folder)
     page = write(folder)

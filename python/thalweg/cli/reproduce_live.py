@@ -36,8 +36,8 @@ def live_figure(folder: Path, *, full: bool, json: bool) -> int:
             ("c1_both", "C1, both active"),
             ("c2_both", "C2, both active"),
             ("received_both", "Data, both"),
-            ("late_p50_ms", "loops late by (ms): half"),
-            ("late_p99_ms", "99 %"),
+            ("late_p50_ms", "lateness of event loops (ms): median"),
+            ("late_p99_ms", "p99"),
         ],
         rows,
     )

@@ -8,14 +8,14 @@ from .out import show_json
 
 
 def schema(*, out: Path | None = None, json: bool = False) -> int:
-    """Print the JSON Schema of scenario files, so that editors complete them.
+    """Print the JSON Schema of scenario files, with which editors complete and check them.
 
     Parameters
     ----------
     out
-        Write it into this file instead.
+        Write the schema to this file instead of standard output.
     json
-        Print one JSON object: the schema itself or, with `--out`, the file's name.
+        Print one JSON object: the schema itself or, with `--out`, the path of the file.
     """
     from json import dumps
 
@@ -28,5 +28,5 @@ def schema(*, out: Path | None = None, json: bool = False) -> int:
     if json:
         show_json({"file": str(out)})
     else:
-        print(f"written to {out}; editors with TOML support take it from a first line  #:schema {out}")
+        print(f"wrote {out}; editors with TOML support read it from the first line of a scenario: #:schema {out}")
     return 0

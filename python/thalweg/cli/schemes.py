@@ -13,7 +13,7 @@ def schemes(name: str | None = None, /, *, json: bool = False) -> int:
     Parameters
     ----------
     name
-        The scheme, or the strategy of forwarders, to show; without it the catalogue is listed.
+        Show this scheme, or this forwarding strategy for named data, with its parameters.
     json
         Print one JSON object.
     """
@@ -30,14 +30,14 @@ def schemes(name: str | None = None, /, *, json: bool = False) -> int:
     scheme = next((row for row in listed if row["name"] == name), None)
     strategy = next((row for row in ways if row["name"] == name), None)
     if scheme is None and strategy is None:
-        raise Refusal(f"there is no scheme `{name}`", nearest(name, [row["name"] for row in listed + ways]))
+        raise Refusal(f"no scheme is called `{name}`", nearest(name, [row["name"] for row in listed + ways]))
     if json:
         show_json({"scheme": scheme} if scheme else {"strategy": strategy})
     elif scheme:
         _show(scheme)
     elif strategy:
         console().print(f"[bold]{strategy['name']}[/bold]  {strategy['title']}")
-        console().print(f'for forwarders of named data: strategy = "{strategy["name"]}" under \\[ndn]')
+        console().print(f'forwarding strategy for named data: strategy = "{strategy["name"]}" under \\[ndn]')
         _show_parameters(strategy["params"])
     return 0
 
@@ -63,12 +63,12 @@ def _list(listed: list[dict[str, Any]], strategies: list[dict[str, Any]]) -> Non
     ]
     print_table("", columns, rows, first=("name", "title", "families", "transport", "documented"))
     print_table(
-        "Strategies of forwarders of named data",
+        "Forwarding strategies for named data",
         [("name", "strategy"), ("title", "title"), ("params", "parameters")],
         [{**row, "params": len(row["params"])} for row in strategies],
     )
     console().print(
-        "`thalweg schemes NAME` shows parameters, and a scheme's sources and series.", style="dim"
+        "`thalweg schemes NAME` shows the parameters, sources and series of one.", style="dim"
     )
 
 
@@ -84,9 +84,9 @@ def _show(scheme: dict[str, Any]) -> None:
     _show_parameters(scheme["params"])
     offered = [row for row in series() if row["offered_by"] == scheme["name"]]
     if offered:
-        columns = [("name", "series"), ("unit", "unit"), ("subject", "of a"), ("definition", "what it is")]
+        columns = [("name", "series"), ("unit", "unit"), ("subject", "subject"), ("definition", "definition")]
         print_table(
-            f"Series, beside those of {scheme['transport']}", columns, offered, first=("name", "unit")
+            f"Series, in addition to those of {scheme['transport']}", columns, offered, first=("name", "unit")
         )
 
 
@@ -100,10 +100,10 @@ def _show_parameters(parameters: list[dict[str, Any]]) -> None:
         ("kind", "kind"),
         ("default", "default"),
         ("range", "range"),
-        ("doc", "what it does"),
-        ("source", "from"),
+        ("doc", "meaning"),
+        ("source", "source"),
     ]
     if rows:
         print_table("Parameters", columns, rows, first=("name", "default", "range", "doc"))
     else:
-        console().print("It has no parameters.")
+        console().print("no parameters")
