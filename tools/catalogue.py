@@ -150,7 +150,9 @@ def words_of(name, key):
         return words_of(name, part)
     if "enumDescriptions" not in key:
         return ""
-    rows = [[f"`{word}`", meaning] for word, meaning in zip(key["enum"], key["enumDescriptions"], strict=True)]
+    rows = [
+        [f"`{word}`", meaning] for word, meaning in zip(key["enum"], key["enumDescriptions"], strict=True)
+    ]
     return "\n" + table([f"`{name}`", "meaning"], rows)
 
 

@@ -18,12 +18,14 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 def with_kernel(scenario: Scenario) -> tuple[Scenario, list[str], list[str]]:
-    """A copy whose flows with a scheme of the kernel's have `kernel`; their names, and those of the flows that stay simulated.
+    """A copy whose flows with a scheme of the kernel's have `kernel`; their names, and those of flows that stay simulated.
 
     Raises `EmulationError` where no flow has such a scheme, or the kernel lacks one of them.
     """
     mapped = [flow for flow in _flows(scenario) if _can_be_mapped(flow)]
-    others = [str(flow["name"]) for flow in _flows(scenario) if not _can_be_mapped(flow) and not is_real(flow)]
+    others = [
+        str(flow["name"]) for flow in _flows(scenario) if not _can_be_mapped(flow) and not is_real(flow)
+    ]
     if not mapped and not any(map(is_real, _flows(scenario))):
         schemes = ", ".join(KERNEL_SCHEMES)
         raise EmulationError(
@@ -33,9 +35,13 @@ def with_kernel(scenario: Scenario) -> tuple[Scenario, list[str], list[str]]:
     if lacking := [name for name in wanted if not _kernel_has(name)]:
         raise EmulationError(
             f"the kernel of this host has no congestion control {', '.join(f'`{name}`' for name in lacking)}",
-            f"it has {', '.join(_available())}; load the module, such as `modprobe tcp_{lacking[0]}`, or take another scheme",
+            f"it has {', '.join(_available())}; load the module (`modprobe tcp_{lacking[0]}`), or take another scheme",
         )
-    changed = scenario.with_({f"flows.{flow['name']}.kernel": flow["scheme"] for flow in mapped}) if mapped else scenario
+    changed = (
+        scenario.with_({f"flows.{flow['name']}.kernel": flow["scheme"] for flow in mapped})
+        if mapped
+        else scenario
+    )
     return changed, [str(flow["name"]) for flow in mapped], others
 
 
@@ -59,7 +65,7 @@ def advice(scenario: Scenario) -> str:
     for flow in flows:
         if flow.get("network", "ip") == "ip":
             return (
-                f"write commands = {{ sender = \"…\", receiver = \"…\" }} in the flow `{flow['name']}`: "
+                f'write commands = {{ sender = "…", receiver = "…" }} in the flow `{flow["name"]}`: '
                 "programs then make its traffic"
             )
     return 'add a flow by address with kernel = "cubic"; named data cannot be emulated with real ends'
@@ -68,7 +74,9 @@ def advice(scenario: Scenario) -> str:
 def _can_be_mapped(flow: Keys) -> bool:
     group = flow.get("multicast") or isinstance(flow.get("to"), list) or "*" in str(flow.get("to", ""))
     by_address = flow.get("network", "ip") == "ip" and not group
-    return by_address and flow.get("scheme") in KERNEL_SCHEMES and not is_real(flow) and flow.get("count") != 0
+    return (
+        by_address and flow.get("scheme") in KERNEL_SCHEMES and not is_real(flow) and flow.get("count") != 0
+    )
 
 
 def _flows(scenario: Scenario) -> list[Keys]:

@@ -129,8 +129,10 @@ class Scenario:
 
     @property
     def warnings(self) -> list[Problem]:
-        """What it says that has no effect, or expects and cannot be measured. `run`, `emulate` and `sweep` show each as a
-        `ScenarioWarning`. Raises `ScenarioError`."""
+        """What it says that has no effect, or expects and cannot be measured. Raises `ScenarioError`.
+
+        `run`, `emulate` and `sweep` show each as a `ScenarioWarning`.
+        """
         return problems_of(json.loads(self._checked.warnings))
 
     @property

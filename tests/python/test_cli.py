@@ -306,13 +306,28 @@ def test_every_help_text_begins_with_a_verb_and_exit_codes_are_stated(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     verbs = {
-        *("Check", "Compare", "Fetch", "Find", "Forward", "Give", "Ignore", "Control", "Do", "Listen", "List"),
+        *(
+            "Check",
+            "Compare",
+            "Fetch",
+            "Find",
+            "Forward",
+            "Give",
+            "Ignore",
+            "Control",
+            "Do",
+            "Listen",
+            "List",
+        ),
         *("Measure", "Poll", "Print", "Read", "Remove", "Report", "Reproduce", "Run", "Serve", "Set", "Show"),
         *("Start", "Stop", "Study", "Use", "Write"),
     }
     nouns = {"Path", "Name", "Address"}
     for module, name in (
-        *((verb, verb) for verb in ("check", "clock", "doctor", "emulate", "metrics", "new", "reproduce", "run")),
+        *(
+            (verb, verb)
+            for verb in ("check", "clock", "doctor", "emulate", "metrics", "new", "reproduce", "run")
+        ),
         *((verb, verb) for verb in ("schema", "schemes")),
         *(("ndn", verb) for verb in ("get", "put")),
         ("ndn_control", "control"),

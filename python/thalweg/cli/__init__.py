@@ -1,7 +1,7 @@
 """The `thalweg` command: one file per verb. Heavy libraries are imported by the verb that needs them, when it runs.
 
-Exit codes: 0 done; 1 done, but an expectation failed, or something needed is missing; 2 an error in the command or its files;
-3 done, but this host was too slow for an emulation; 130 interrupted; 141 the reader of the output closed the pipe.
+Exit codes: 0 done; 1 done, but an expectation failed, or something needed is missing; 2 an error in the command or its
+files; 3 done, but this host was too slow for an emulation; 130 interrupted; 141 the reader of the output closed the pipe.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def check(
     changes: Annotated[tuple[str, ...], Parameter(name="--set", show_default=False)] = (),
     json: bool = False,
 ) -> int:
-    """Check a scenario and print its plan: every default and every relative unit filled in, and the names of nodes and links.
+    """Check a scenario and print its plan: all defaults and relative units filled in, and the names of nodes and links.
 
     Warnings go to standard error. Exit codes: 0 the scenario is valid, with or without warnings; 2 it has errors.
 

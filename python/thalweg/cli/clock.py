@@ -19,8 +19,8 @@ def clock(
 ) -> int:
     """Measure how precisely this host sends packets at intervals of 1 µs to 100 ms, and how much CPU time that takes.
 
-    Packets are Interests of 50 bytes, sent to a local socket. Other load on this host makes the results worse; it is printed with
-    them.
+    Packets are Interests of 50 bytes, sent to a local socket. Other load on this host makes the results worse; it is
+    printed with them.
 
     Parameters
     ----------

@@ -110,9 +110,7 @@ def _simulate() -> list[Finding]:
         "rich": "output on a terminal",
         "cyclopts": "command",
     }.items():
-        found.append(
-            _package(area, package, f"Needed for {use}: pip install {package}", needed=True)
-        )
+        found.append(_package(area, package, f"Needed for {use}: pip install {package}", needed=True))
     for package in ("pandas", "pyarrow", "duckdb"):
         there = _package(area, package, "Optional: tables can be converted for it.")
         found.append(
@@ -123,7 +121,11 @@ def _simulate() -> list[Finding]:
     found.append(_memory(area))
     free = shutil.disk_usage(Path.cwd()).free / 1e9
     state: State = "ok" if free > 1 else "missing"
-    found.append(Finding(area, "disk", state, f"{free:.1f} GB free in this folder", "Results and builds need disk space."))
+    found.append(
+        Finding(
+            area, "disk", state, f"{free:.1f} GB free in this folder", "Results and builds need disk space."
+        )
+    )
     return found
 
 
@@ -162,7 +164,12 @@ def _build() -> list[Finding]:
     area = "build, add schemes"
     return [
         _program(area, "cc", ["--version"], "Links the core: apt-get install gcc."),
-        _program(area, "cargo", ["--version"], "Compiles the core; rust-toolchain.toml has the version: https://rustup.rs."),
+        _program(
+            area,
+            "cargo",
+            ["--version"],
+            "Compiles the core; rust-toolchain.toml has the version: https://rustup.rs.",
+        ),
         _program(area, "make", ["--version"], "apt-get install make."),
         _program(area, "git", ["--version"], "apt-get install git."),
     ]
@@ -177,7 +184,9 @@ def _compare() -> list[Finding]:
             None,
             "ns-2, which `make bench` compares with: apt-get install ns2.",
         ),
-        _program(area, "valgrind", ["--version"], "Counts instructions for `make bench`: apt-get install valgrind."),
+        _program(
+            area, "valgrind", ["--version"], "Counts instructions for `make bench`: apt-get install valgrind."
+        ),
     ]
 
 
@@ -210,7 +219,11 @@ def _namespaces(area: str) -> Finding:
     tool = shutil.which("unshare")
     if tool is None:
         return Finding(
-            area, "namespaces", "missing", "the program `unshare` is not installed", "apt-get install util-linux."
+            area,
+            "namespaces",
+            "missing",
+            "the program `unshare` is not installed",
+            "apt-get install util-linux.",
         )
     try:
         done = subprocess.run([tool, "-Urn", "true"], capture_output=True, text=True, timeout=10, check=False)

@@ -49,8 +49,9 @@ def emulate(
 ) -> int:
     """Run a scenario in real time; flows with `kernel`, `live` or `commands` end in network namespaces. Needs root.
 
-    Exit codes: 0 done; 1 an expectation of the scenario failed, or a right is missing; 2 an error in the scenario or the command, or
-    no flow has a real end; 3 this host was too slow, so the results are not valid; 130 interrupted, and what was measured is kept.
+    Exit codes: 0 done; 1 an expectation of the scenario failed, or a right is missing; 2 an error in the scenario or the
+    command, or no flow has a real end; 3 this host was too slow, so the results are not valid; 130 interrupted, and what
+    was measured is kept.
 
     Parameters
     ----------
@@ -63,7 +64,8 @@ def emulate(
     kernel
         Give each TCP flow with scheme `reno`, `cubic` or `bbr` the kernel's congestion control of that name.
     out
-        Write the results to this folder; `out/SCENARIO/emulated` by default, with the keys of `--set` and the seed in its name.
+        Write the results to this folder; `out/SCENARIO/emulated` by default, with the keys of `--set` and the seed in its
+        name.
     pcap
         Write packets on this link to `capture.pcapng`; may be repeated.
     urgent
@@ -75,7 +77,8 @@ def emulate(
     clean
         Remove what killed emulations have left, and do nothing else.
     json
-        Print one JSON object; with `--kernel` it lists the flows that have the `kernel`'s TCP and those that stay `simulated`.
+        Print one JSON object; with `--kernel` it lists the flows that have the `kernel`'s TCP and those that stay
+        `simulated`.
     """
     from ..scenario import load
 
@@ -118,7 +121,7 @@ def emulate(
 
 
 def _with_kernel(scenario: Scenario, *, quiet: bool) -> tuple[Scenario, list[str], list[str]]:
-    """The scenario with the kernel's TCP where its schemes are; the flows that have it now, and those that stay simulated."""
+    """The scenario with the kernel's TCP where it can be; the flows that have it now, and those that stay simulated."""
     try:
         changed, mapped, simulated = with_kernel(scenario)
     except EmulationError as error:
@@ -178,12 +181,15 @@ def _print_accuracy(said: dict[str, Any], folder: Path, *, urgent: bool) -> None
     screen.print(
         f"{said['packets_in']:,} packets from programs, {said['packets_out']:,} to programs, "
         f"{said['packets_per_s']:,.0f} packets/s; the event loop used {busy:.0f} % of a core"
-        + f"; {said['strays']} packets belonged to no flow" * bool(said["strays"])
+        + f"; {said['strays']} packets belonged to no flow"
+        * bool(said["strays"])
     )
     for note in dict.fromkeys(said["notes"]):
         screen.print(f"note: {note}", style="yellow", markup=False)
     if any("ended with code" in note for note in said["notes"]):
-        screen.print(f"hint: the output of the commands is in {folder / 'commands'}", style="dim", markup=False)
+        screen.print(
+            f"hint: the output of the commands is in {folder / 'commands'}", style="dim", markup=False
+        )
     if said["valid"]:
         screen.print("valid: this host kept up", style="green")
         return

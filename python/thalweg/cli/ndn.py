@@ -73,7 +73,8 @@ def get(
 ) -> int:
     """Fetch a file in segments from an NDN forwarder. The file is created only when it is complete.
 
-    Exit codes: 0 the file is complete; 1 it is not, or the forwarder cannot be reached; 2 an error in the command; 130 interrupted.
+    Exit codes: 0 the file is complete; 1 it is not, or the forwarder cannot be reached; 2 an error in the command; 130
+    interrupted.
 
     Parameters
     ----------
@@ -194,7 +195,8 @@ def put(
     segment
         Set the payload of a segment in bytes, at most 8400; 8000 by default.
     freshness
-        Set the freshness period: how long forwarders may answer requests for the latest version from their stores; "4 s" by default.
+        Set the freshness period: how long forwarders may answer requests for the latest version from their stores; "4 s"
+        by default.
     cost
         Set the cost of the registered route.
     no_register
@@ -273,7 +275,8 @@ def _print_fetched(told: dict[str, Any], out: str, *, whole: bool) -> None:
     if whole and told["sha256"] is not None:
         screen.print(f"sha256 {told['sha256']}")
     screen.print(
-        f"{number(told['span_s'])} s, {number(told['finding_s'])} s of it for discovery; goodput {_rate(told['goodput_bps'] or 0.0)}"
+        f"{number(told['span_s'])} s, {number(told['finding_s'])} s of it for discovery; "
+        f"goodput {_rate(told['goodput_bps'] or 0.0)}"
     )
     if told["rtt_mean_s"] is not None:
         screen.print(

@@ -23,7 +23,8 @@ def control(
 
     Forwarders connect to it with `thalweg ndn forward --controller`. It prints its status at the end, and on SIGUSR1.
 
-    Exit codes: 0 ended by Ctrl-C or after `--seconds`; 1 the address cannot be used; 2 an error in the scenario or the command.
+    Exit codes: 0 ended by Ctrl-C or after `--seconds`; 1 the address cannot be used; 2 an error in the scenario or the
+    command.
 
     Parameters
     ----------
@@ -66,7 +67,8 @@ def _print(stats: dict[str, Any], *, error: bool = False) -> None:
     screen = console(error=error)
     screen.print(
         f"{stats['statuses']:,} statuses, {stats['signals']:,} signals; {stats['orders']:,} orders, "
-        f"{stats['orders_repeated']:,} retransmitted, {stats['orders_open']:,} not acknowledged; {stats['moves']:,} route changes"
+        f"{stats['orders_repeated']:,} retransmitted, {stats['orders_open']:,} not acknowledged; "
+        f"{stats['moves']:,} route changes"
     )
     if refused := sum(stats["refused"].values()):
         screen.print(

@@ -26,12 +26,14 @@ def forward(
 
     It prints its status at the end, and on SIGUSR1.
 
-    Exit codes: 0 ended by Ctrl-C or after `--seconds`; 1 an address cannot be used; 2 an error in the settings or the command.
+    Exit codes: 0 ended by Ctrl-C or after `--seconds`; 1 an address cannot be used; 2 an error in the settings or the
+    command.
 
     Parameters
     ----------
     settings
-        Path of a TOML file: listening addresses, links with their rates, routes, strategy, link scheme, store, limits, controller.
+        Path of a TOML file: listening addresses, links with their rates, routes, strategy, link scheme, store, limits,
+        controller.
     seconds
         Stop after this time, in seconds.
     controller
@@ -54,7 +56,9 @@ def forward(
         sys.stdout.write(library.example())
         return 0
     if settings is None:
-        raise Refusal("the settings file is missing", "thalweg ndn forward FILE; `--example` prints example settings")
+        raise Refusal(
+            "the settings file is missing", "thalweg ndn forward FILE; `--example` prints example settings"
+        )
     told = until(seconds, lambda stats: _print(stats, error=True))
 
     given = {"at": controller, "key": key and str(key), "node": node}
@@ -96,8 +100,8 @@ def _print(stats: dict[str, Any], *, error: bool = False) -> None:
     refused = stats["refused_for_room"] + stats["refused_for_share"]
     if refused or stats["names_too_long"]:
         screen.print(
-            f"note: {refused:,} Interests refused because the table was full, {stats['refused_for_share']:,} of them because "
-            f"their face, or all unknown peers together, had used its share; "
+            f"note: {refused:,} Interests refused because the table was full, "
+            f"{stats['refused_for_share']:,} of them because their face, or all unknown peers together, had used its share; "
             f"{stats['names_too_long']:,} packets had names that are too long",
             style="yellow",
         )

@@ -47,12 +47,12 @@ def reproduce(
 ) -> int:
     """Reproduce a paper: run its experiments, draw its figures, evaluate its claims and write a report.
 
-    The papers are cvihis, mca, mircc, ndnsieve and srmcc. The comparisons background, named-data, real-time and scaling have tables
-    instead of claims; agreement compares simulation with emulation. `--emulate` runs the tests of cvihis in real time as well, with
-    the kernel's TCP; it needs root.
+    The papers are cvihis, mca, mircc, ndnsieve and srmcc. The comparisons background, named-data, real-time and scaling
+    have tables instead of claims; agreement compares simulation with emulation. `--emulate` runs the tests of cvihis in
+    real time as well, with the kernel's TCP; it needs root.
 
-    Exit codes: 0 done, whatever the verdicts; 1 a right is missing; 2 an error in the command; 3 this host was too slow for an
-    emulation; 130 interrupted, and the same command continues.
+    Exit codes: 0 done, whatever the verdicts; 1 a right is missing; 2 an error in the command; 3 this host was too slow
+    for an emulation; 130 interrupted, and the same command continues.
 
     Parameters
     ----------
@@ -127,7 +127,9 @@ def reproduce(
         except KeyError as error:
             raise Refusal(str(error.args[0])) from error
         except KeyboardInterrupt:
-            raise Refusal("interrupted", "the same command again runs only what is missing", code=130) from None
+            raise Refusal(
+                "interrupted", "the same command again runs only what is missing", code=130
+            ) from None
 
     from ..report import save_reproduction, write
 
@@ -164,7 +166,9 @@ def _emulate(
         except EmulationError as error:
             raise Refusal(str(error), error.hint, code=1) from error
         except KeyboardInterrupt:
-            raise Refusal("interrupted", "the same command again runs only what is missing", code=130) from None
+            raise Refusal(
+                "interrupted", "the same command again runs only what is missing", code=130
+            ) from None
     folder.mkdir(parents=True, exist_ok=True)
     save_reproduction(done, folder)
     page = write(folder)

@@ -63,8 +63,8 @@ def run(
     jobs
         Run this number of simulations at a time; one per core by default.
     out
-        Write the results to this folder: a new one, or that of an earlier run of the same plan. By default each plan has its own:
-        `out/SCENARIO/seed=1`, with `--set` also the keys, such as `out/SCENARIO/bottleneck.buffer=1bdp,seed=1`.
+        Write the results to this folder: a new one, or that of an earlier run of the same plan. By default each plan has
+        its own: `out/SCENARIO/seed=1`, with `--set` also the keys, such as `out/SCENARIO/bottleneck.buffer=1bdp,seed=1`.
     pcap
         Write packets on this link to `capture.pcapng`, with headers that Wireshark reads; may be repeated.
     json

@@ -28,5 +28,7 @@ def schema(*, out: Path | None = None, json: bool = False) -> int:
     if json:
         show_json({"file": str(out)})
     else:
-        print(f"wrote {out}; editors with TOML support read it from the first line of a scenario: #:schema {out}")
+        print(
+            f"wrote {out}; editors with TOML support read it from the first line of a scenario: #:schema {out}"
+        )
     return 0

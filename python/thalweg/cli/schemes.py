@@ -67,9 +67,7 @@ def _list(listed: list[dict[str, Any]], strategies: list[dict[str, Any]]) -> Non
         [("name", "strategy"), ("title", "title"), ("params", "parameters")],
         [{**row, "params": len(row["params"])} for row in strategies],
     )
-    console().print(
-        "`thalweg schemes NAME` shows the parameters, sources and series of one.", style="dim"
-    )
+    console().print("`thalweg schemes NAME` shows the parameters, sources and series of one.", style="dim")
 
 
 def _show(scheme: dict[str, Any]) -> None:
