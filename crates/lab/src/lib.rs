@@ -6,6 +6,7 @@ mod edit;
 mod expect;
 mod file;
 mod frames;
+mod hints;
 mod metrics;
 mod named;
 mod outside;

@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
 
+pub(crate) use crate::hints::{nearest, shortened, suggestion};
 use crate::problems::{Problem, Span};
 
 /// Errors and warnings found so far, and the key of every place.
@@ -196,14 +197,6 @@ pub(crate) fn kind_of(value: &DeValue<'_>) -> String {
         DeValue::Datetime(_) => "a date".to_owned(),
         DeValue::Array(_) => "a list".to_owned(),
         DeValue::Table(_) => "a table".to_owned(),
-    }
-}
-
-/// At most forty characters of a text.
-pub(crate) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 
@@ -399,37 +392,6 @@ impl<T: Read> Read for Vec<At<T>> {
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let items = T::schema(generator);
         json_schema!({ "type": "array", "items": items })
-    }
-}
-
-/// The nearest of `known` to `word`, when one is near.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // half of a word of four letters is another word: `hits` is not `pit`
-    let far = match word.chars().count() {
-        0..=4 => 1,
-        length => length / 3 + 1,
-    };
-    known
-        .into_iter()
-        .map(|candidate| {
-            (strsim::damerau_levenshtein(&word.to_lowercase(), &candidate.to_lowercase()), candidate)
-        })
-        .filter(|(distance, candidate)| *distance <= far && *distance < candidate.chars().count())
-        // of two that are as near, the one that begins as it does: `flow` is `flows`, not `slow`
-        .min_by_key(|(distance, candidate)| (*distance, word.chars().next() != candidate.chars().next()))
-        .map(|(_, candidate)| candidate)
-}
-
-/// "did you mean `x`?", or else the words there are, when they are not too many.
-pub(crate) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
-    if let Some(near) = nearest(word, known.clone()) {
-        return Some(format!("did you mean `{near}`?"));
-    }
-    let all: Vec<&str> = known.into_iter().collect();
-    match all.len() {
-        0 => None,
-        1..=24 => Some(format!("known: {}", all.join(", "))),
-        many => Some(format!("known: {}, … ({many} in all)", all[..12].join(", "))),
     }
 }
 

@@ -213,7 +213,8 @@ pub(super) fn build(file: &File, setting: &Setting<'_>, paths: &mut Paths<'_>, n
         // nothing arrives where too few flows are drawn, and nothing is sent by none
         let none =
             table.count.given().is_some_and(|count| count.value == 0) || table.arrivals.given().is_some();
-        if !copied && !(none && traffic.has_group(group)) {
+        let idle = none && traffic.has_group(group);
+        if !copied && !idle {
             traffic.refused.extend([name.value.clone(), group.to_owned()]);
         }
     }

@@ -12,8 +12,7 @@ use crate::values::Nodes;
 /// The nodes and links of a `custom` topology.
 pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
     let links = topology.links.required("links", "a custom topology", topology.span, notes)?;
-    let mut net = Net::default();
-    net.nodes_lost = matches!(topology.nodes, Field::Wrong);
+    let mut net = Net { nodes_lost: matches!(topology.nodes, Field::Wrong), ..Net::default() };
     let mut drawn = Vec::new();
     let listed = match &topology.nodes {
         Field::Given(nodes) => match &nodes.value {

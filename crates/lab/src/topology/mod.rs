@@ -187,19 +187,23 @@ fn free(name: &str, taken: impl Fn(&str) -> bool) -> String {
 pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     /// The maximum number of names, or of rows of numbered ones, in one list.
     const SHOWN: usize = 24;
-    let mut rows: Vec<(&str, &str, Option<(&str, u64)>)> = Vec::new();
+    /// First and last name of a row, and the stem and number of the last where it has a number.
+    struct Row<'a>(&'a str, &'a str, Option<(&'a str, u64)>);
+    let mut rows: Vec<Row<'_>> = Vec::new();
     for name in names {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let number = name[stem.len()..].parse::<u64>().ok().map(|number| (stem, number));
         match (rows.last_mut(), number) {
-            (Some((_, last, Some((of, at)))), Some((stem, number))) if *of == stem && *at + 1 == number => {
+            (Some(Row(_, last, Some((of, at)))), Some((stem, number)))
+                if *of == stem && *at + 1 == number =>
+            {
                 (*last, *at) = (name, number);
             }
-            _ => rows.push((name, name, number)),
+            _ => rows.push(Row(name, name, number)),
         }
     }
     let more = rows.len().saturating_sub(SHOWN);
-    let shown = rows.iter().take(SHOWN).map(|(first, last, _)| match first == last {
+    let shown = rows.iter().take(SHOWN).map(|Row(first, last, _)| match first == last {
         true => (*first).to_owned(),
         false => format!("{first} … {last}"),
     });
