@@ -157,7 +157,7 @@ fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result
 }
 
 /// Receivers and consumers up to which the distribution of their one-way delays is kept without being asked for: 10 kB each.
-const MANY_RECEIVERS: usize = 10_000;
+pub const MANY_RECEIVERS: usize = 10_000;
 
 /// Lets receivers, and consumers of named data, keep how their one-way delays are distributed.
 fn watch_delays(world: &mut World, blueprint: &Blueprint) {

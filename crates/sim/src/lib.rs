@@ -27,6 +27,7 @@ pub use blueprint::{
     Metric, NameRoute, NdnSpec, Outside, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, RouteSpec,
     SdnSpec,
 };
+pub use build::MANY_RECEIVERS;
 pub use outside::{Parcels, Tap};
 pub use peer::Factory;
 pub use queueing::Delays;

@@ -67,7 +67,7 @@ fn of_flows(last: &str, flows: &[&FlowSpec], plan: &Plan) -> Option<(&'static st
     let record = &plan.blueprint.record;
     let recorded = |series: &str| record.series.iter().any(|name| name == series);
     match last {
-        "completed" | "fct" if none(is_finite) => Some((
+        "completed" | "fct" | "fct_p50" | "fct_p95" | "fct_p99" if none(is_finite) => Some((
             "the flow has no `size`, and never completes",
             "write size = \"10 MB\" in the flow, or `arrivals`",
         )),

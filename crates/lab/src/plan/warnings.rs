@@ -519,13 +519,16 @@ impl Whole<'_> {
             }
         }
         let consumes = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Ndn(_));
+        // of more receivers the percentiles of queueing delays are kept where this says so
+        let few = blueprint.flows.iter().map(|flow| flow.to.len()).sum::<usize>() <= sim::MANY_RECEIVERS;
         if let Some(distributions) = record.distributions.given()
             && distributions.value
+            && few
             && !blueprint.flows.iter().any(consumes)
         {
             notes
-                .warn(distributions.span, "`distributions` has no effect: it is of consumers of named data")
-                .hint("leave it out, or write network = \"ndn\" in a flow");
+                .warn(distributions.span, "`distributions` has no effect: no flow is a consumer of named data")
+                .hint("leave it out: the percentiles queueing_delay_p50 to queueing_delay_p99 are kept without it");
         }
         let silent = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Datagram(_));
         let parts = blueprint.icn.is_some() || blueprint.ndn.is_some() || blueprint.sdn.is_some();
