@@ -340,8 +340,9 @@ def test_every_help_text_begins_with_a_verb_and_exit_codes_are_stated(
         for option, line in pairwise(lines):
             if not option.startswith(" ") and line.startswith(" "):
                 assert line.split()[0] in verbs | nouns, (name, option, line)
-    for command in ("run", "check", "emulate", "reproduce", "doctor"):
-        assert call([command, "--help"]) == 0
+    ndn = (["ndn", verb] for verb in ("get", "put", "forward", "control"))
+    for command in (["run"], ["check"], ["emulate"], ["reproduce"], ["doctor"], *ndn):
+        assert call([*command, "--help"]) == 0
         assert "Exit codes" in capsys.readouterr().out
 
 

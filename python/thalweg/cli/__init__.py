@@ -47,6 +47,28 @@ VERBS = {
 }
 """Commands, in the order in which the help lists them; each is a function of the module of its name."""
 
+MORE = {
+    "run": (
+        "Warnings go to standard error. Exit codes: 0 done; 1 an expectation of the scenario failed; 2 an error in "
+        "the scenario or the command; 130 interrupted, and what was measured is kept."
+    ),
+    "check": (
+        "Warnings go to standard error. Exit codes: 0 the scenario is valid, with or without warnings; 2 it has "
+        "errors."
+    ),
+    "emulate": (
+        "Exit codes: 0 done; 1 an expectation of the scenario failed, or a right is missing; 2 an error in the "
+        "scenario or the command, or no flow has a real end; 3 this host was too slow, so the results are not valid; "
+        "130 interrupted, and what was measured is kept."
+    ),
+    "reproduce": (
+        "Exit codes: 0 done, whatever the verdicts; 1 a right is missing; 2 an error in the command; 3 this host was "
+        "too slow for an emulation; 130 interrupted, and the same command continues."
+    ),
+    "doctor": ("Exit codes: 0 simulations can run; 1 something that every simulation needs is missing."),
+}
+"""What the help of a command says after its first line."""
+
 
 def application() -> App:
     """The command with its verbs. Imports none of them."""
@@ -64,7 +86,8 @@ def application() -> App:
         result_action="return_value",
     )
     for place, (verb, line) in enumerate(VERBS.items()):
-        app.command(f"thalweg.cli.{verb}:{verb}", name=verb, help=line, sort_key=place)
+        text = f"{line}\n\n{MORE[verb]}" if verb in MORE else line
+        app.command(f"thalweg.cli.{verb}:{verb}", name=verb, help=text, sort_key=place)
     return app
 
 

@@ -23,8 +23,6 @@ def check(
 ) -> int:
     """Check a scenario and print its plan: all defaults and relative units filled in, and the names of nodes and links.
 
-    Warnings go to standard error. Exit codes: 0 the scenario is valid, with or without warnings; 2 it has errors.
-
     Parameters
     ----------
     scenario

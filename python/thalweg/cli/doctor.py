@@ -36,8 +36,6 @@ class Finding:
 def doctor(*, json: bool = False) -> int:
     """Check what this host can do, and list what is missing, with the command that installs it.
 
-    Exit codes: 0 simulations can run; 1 something that every simulation needs is missing.
-
     Parameters
     ----------
     json

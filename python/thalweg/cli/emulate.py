@@ -49,10 +49,6 @@ def emulate(
 ) -> int:
     """Run a scenario in real time; flows with `kernel`, `live` or `commands` end in network namespaces. Needs root.
 
-    Exit codes: 0 done; 1 an expectation of the scenario failed, or a right is missing; 2 an error in the scenario or the
-    command, or no flow has a real end; 3 this host was too slow, so the results are not valid; 130 interrupted, and what
-    was measured is kept.
-
     Parameters
     ----------
     scenario

@@ -33,21 +33,33 @@ ndn = App(
     result_action="return_value",
 )
 VERBS = {
-    "get": "Fetch a file by name, at the rate that a congestion-control scheme allows.",
-    "put": "Serve a file by name until Ctrl-C.",
+    "get": (
+        "Fetch a file by name, at the rate that a congestion-control scheme allows.\n\nExit codes: 0 the file is "
+        "complete; 1 it is not, or the forwarder cannot be reached; 2 an error in the command; 130 interrupted."
+    ),
+    "put": (
+        "Serve a file by name until Ctrl-C.\n\nExit codes: 0 ended by Ctrl-C; 1 the file or the forwarder cannot be "
+        "used; 2 an error in the command."
+    ),
 }
 for _place, (_verb, _line) in enumerate(VERBS.items()):
     ndn.command(f"thalweg.cli.ndn:{_verb}", name=_verb, help=_line, sort_key=_place)
 ndn.command(
     "thalweg.cli.ndn_forward:forward",
     name="forward",
-    help="Run a forwarder between hosts and programs, with any strategy and scheme.",
+    help=(
+        "Run a forwarder between hosts and programs, with any strategy and scheme.\n\nExit codes: 0 ended by Ctrl-C or "
+        "after `--seconds`; 1 an address cannot be used; 2 an error in the settings or the command."
+    ),
     sort_key=len(VERBS),
 )
 ndn.command(
     "thalweg.cli.ndn_control:control",
     name="control",
-    help="Run the SDN controller of a scenario for real forwarders.",
+    help=(
+        "Run the SDN controller of a scenario for real forwarders.\n\nExit codes: 0 ended by Ctrl-C or after "
+        "`--seconds`; 1 the address cannot be used; 2 an error in the scenario or the command."
+    ),
     sort_key=len(VERBS) + 1,
 )
 
@@ -72,9 +84,6 @@ def get(
     json: bool = False,
 ) -> int:
     """Fetch a file in segments from an NDN forwarder. The file is created only when it is complete.
-
-    Exit codes: 0 the file is complete; 1 it is not, or the forwarder cannot be reached; 2 an error in the command; 130
-    interrupted.
 
     Parameters
     ----------
@@ -179,8 +188,6 @@ def put(
     json: bool = False,
 ) -> int:
     """Serve a file in segments with digest signatures until Ctrl-C, and register its prefix with the forwarder.
-
-    Exit codes: 0 ended by Ctrl-C; 1 the file or the forwarder cannot be used; 2 an error in the command.
 
     Parameters
     ----------

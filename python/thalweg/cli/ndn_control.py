@@ -23,9 +23,6 @@ def control(
 
     Forwarders connect to it with `thalweg ndn forward --controller`. It prints its status at the end, and on SIGUSR1.
 
-    Exit codes: 0 ended by Ctrl-C or after `--seconds`; 1 the address cannot be used; 2 an error in the scenario or the
-    command.
-
     Parameters
     ----------
     scenario

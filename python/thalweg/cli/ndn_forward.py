@@ -26,9 +26,6 @@ def forward(
 
     It prints its status at the end, and on SIGUSR1.
 
-    Exit codes: 0 ended by Ctrl-C or after `--seconds`; 1 an address cannot be used; 2 an error in the settings or the
-    command.
-
     Parameters
     ----------
     settings

@@ -51,9 +51,6 @@ def reproduce(
     have tables instead of claims; agreement compares simulation with emulation. `--emulate` runs the tests of cvihis in
     real time as well, with the kernel's TCP; it needs root.
 
-    Exit codes: 0 done, whatever the verdicts; 1 a right is missing; 2 an error in the command; 3 this host was too slow
-    for an emulation; 130 interrupted, and the same command continues.
-
     Parameters
     ----------
     paper

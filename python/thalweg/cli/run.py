@@ -45,9 +45,6 @@ def run(
 ) -> int:
     """Run a scenario, or every cell of its `[sweep]`; print tables and the folder of the results.
 
-    Warnings go to standard error. Exit codes: 0 done; 1 an expectation of the scenario failed; 2 an error in the scenario or
-    the command; 130 interrupted, and what was measured is kept.
-
     Parameters
     ----------
     scenario
