@@ -162,7 +162,7 @@ SIMULATED = TEXT.split("[record]")[0].replace('kernel = "reno"', 'scheme = "reno
     ("scheme", "advice"),
     [
         ('scheme = "cubic"', ['kernel = "cubic"', "flow `file`", "--kernel"]),
-        ('scheme = "vegas"', ["live = true", "flow `file`"]),
+        ('scheme = "ledbat"', ["live = true", "flow `file`"]),
         ('source = { kind = "constant", rate = "1 Mbit/s" }', ["commands = {", "flow `file`"]),
     ],
 )
@@ -205,8 +205,8 @@ def test_kernel_gives_flows_the_kernels_tcp_and_says_which(
 def test_kernel_is_refused_where_no_flow_or_no_kernel_has_such_a_scheme(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    vegas = written(tmp_path, SIMULATED.replace('"reno"', '"vegas"'))
-    assert call(["emulate", str(vegas), "--kernel"]) == 2
+    ledbat = written(tmp_path, SIMULATED.replace('"reno"', '"ledbat"'))
+    assert call(["emulate", str(ledbat), "--kernel"]) == 2
     error = capsys.readouterr().err
     assert "no flow has a scheme of the kernel's: reno, cubic, bbr" in error
     assert "live = true" in error
