@@ -4,15 +4,16 @@
 #![no_main]
 
 use std::io::sink;
+use std::path::PathBuf;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, LazyLock};
 
 use contract::PeerId;
 use libfuzzer_sys::fuzz_target;
-use live::content::{ByteSource, LONGEST_WORD, Payload, Sink};
+use live::content::{ByteSink, ByteSource, LONGEST_WORD, Payload, Sink};
 use live::transfer::{
-    Bytes, Collector, Fountain, Into, Kind, Layout, Manifest, Playout, Receivers, Store, Tally, Timely,
-    TransferError,
+    BlockSink, BlockSource, Bytes, Collector, FileStore, Fountain, Into, Kind, Layout, Manifest, Playout,
+    Receivers, Store, Tally, Timely, TransferError, Whole,
 };
 use units::{Duration, Time};
 
@@ -20,8 +21,35 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((end, bytes)) = bytes.split_first() else { return };
     let _ = Manifest::read(bytes);
     let tally = Arc::new(Tally::default());
-    match end % 5 {
+    match end % 8 {
         0 => hear(&mut Collector::new(Into::Pipe(Box::new(sink())), tally), bytes),
+        // of a file, with hashes of blocks, whose manifest was in the offer
+        5 => hear(&mut Collector::of(manifest(), Into::Pipe(Box::new(sink())), tally), bytes),
+        6 => {
+            let mut sink = BlockSink::new(manifest(), Into::Pipe(Box::new(sink())), 1 << 16, tally);
+            let (mut at, mut said) = (0, [0; LONGEST_WORD]);
+            sink.on_open();
+            each(bytes, |_, now, content| {
+                sink.write(at, content);
+                at += content.len() as u64;
+                sink.on_contiguous(at, now);
+                assert!(sink.speak(now, &mut said) <= LONGEST_WORD);
+                let _ = (sink.wake(), sink.standing());
+            });
+        }
+        7 => {
+            let opened = FileStore::open(&FILE, "file", 64, &tally, &|| true);
+            let Ok(Some((store, manifest))) = opened else { panic!("the file is there") };
+            let mut source = BlockSource::new(store, &manifest, tally);
+            let mut room = [0; 90];
+            source.on_join(PeerId(1));
+            each(bytes, |_, now, word| {
+                source.on_word(PeerId(1), now, word);
+                let ready = source.ready(now);
+                source.read(ready.saturating_sub(90), &mut room);
+                let _ = (source.end(), source.standing());
+            });
+        }
         1 => hear(&mut Playout::new(Box::new(sink()), tally), bytes),
         2 => {
             let receivers = Receivers { least: 1 };
@@ -51,6 +79,12 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// What is sent, made once. No thread and no more bytes than it takes: a case is to cost microseconds.
 static CONTENT: LazyLock<Vec<u8>> = LazyLock::new(|| (0..=255).cycle().take(3000).collect());
+/// The same as a file.
+static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let path = std::env::temp_dir().join(format!("thalweg-fuzz-{}", std::process::id()));
+    std::fs::write(&path, &*CONTENT).expect("a file for the cases");
+    path
+});
 /// Blocks are short, since coding one takes time by the square of its symbols.
 const LAYOUT: Layout = Layout { length: Some(3000), symbol_bytes: 64, block_symbols: 10 };
 
@@ -77,8 +111,8 @@ impl Store for InMemory {
 
     fn release(&mut self, _: u32) {}
 
-    fn end(&mut self) -> Option<(u64, [u8; 32])> {
-        Some((3000, [7; 32]))
+    fn end(&mut self) -> Option<Whole> {
+        Some(Whole { length: 3000, hash: [7; 32], possession: [8; 32] })
     }
 }
 

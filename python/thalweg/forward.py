@@ -64,7 +64,7 @@ def with_key(settings: dict[str, Any]) -> dict[str, Any]:
 
     Raises `TransferError` where the file is no key, ``OSError`` where it cannot be read.
     """
-    from .transfers import key_of
+    from .keys import key_of
 
     controller = settings.get("controller")
     if not isinstance(controller, dict) or not isinstance(controller.get("key"), str):
@@ -106,7 +106,7 @@ def control(
     ``OSError`` for a socket that cannot be had.
     """
     from . import _native
-    from .transfers import key_of
+    from .keys import key_of
 
     secret, plan = bytes(key_of(key) or []), scenario.plan(seed)
     watch = _native.SdnControl()

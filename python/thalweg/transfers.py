@@ -13,11 +13,10 @@ from typing import Any
 from . import _native
 from ._work import EVERY_S, Work
 from .errors import TransferError, without_number
+from .keys import key_for
 
 PACKET_BYTES = 1428
 """A data packet with all headers: it crosses every Ethernet."""
-
-LONGEST_KEY = 4096
 
 OTHER_KEY = "does not have this key"
 """Part of the reason of an end that has another key; said without a key, so it is a hint."""
@@ -95,6 +94,8 @@ def send(
     rate: str | None = None,
     deadline: str | None = None,
     key: str | Path | None = None,
+    key_env: str | None = None,
+    insecure: bool = False,
     packet: int = PACKET_BYTES,
     patience_s: float | None = None,
     family: int = 0,
@@ -110,7 +111,11 @@ def send(
     to all receivers that call, once `receivers` of them are there. `rate` and `deadline` are quantities such as
     `"20 Mbit/s"` and `"500 ms"`. Where `mode` is not given, a scheme that has modes starts a live stream (one with a
     deadline) in its real-time mode, and everything else in its default mode, the background mode of CVIHIS. What is sent
-    and received is written to the capture file `pcap`. Raises `TransferError`.
+    and received is written to the capture file `pcap`.
+
+    `key` is a file that both sides have, `key_env` an environment variable that holds the same (`THALWEG_KEY` where
+    neither is given). Beyond this computer one of them is required, unless `insecure` says that none is wanted. Raises
+    `TransferError`.
     """
     called = name or (Path(path).name if path is not None else "stdin")
     if group is not None:
@@ -120,8 +125,10 @@ def send(
         family = kind
     _check_patience(patience_s)
     _check_capture(pcap, path)
+    places = _place(to, family, bind)
+    secret = key_for(places, key=key, key_env=key_env, insecure=insecure, group=group, interface=interface)
     told = {
-        **_place(to, family, bind),
+        **places,
         "group": group,
         "receivers": receivers,
         "interface": interface,
@@ -134,7 +141,7 @@ def send(
         "deadline": deadline,
         "packet": packet,
         "id": secrets.randbits(63),
-        "key": key_of(key),
+        "key": secret,
         "patience_s": patience_s,
         "pcap": None if pcap is None else str(pcap),
     }
@@ -163,6 +170,8 @@ def receive(
     name: str | None = None,
     replace: bool = False,
     key: str | Path | None = None,
+    key_env: str | None = None,
+    insecure: bool = False,
     bind: str | None = None,
     patience_s: float | None = None,
     family: int = 0,
@@ -172,9 +181,11 @@ def receive(
     """A transfer into a folder, made where there is none, or to standard output where `into` is `None`.
 
     Without a host in `at` it listens, with one it calls. What is sent and received is written to the capture file `pcap`.
-    Raises `TransferError`.
+    `key`, `key_env` and `insecure` are as in `send`. Raises `TransferError`.
     """
     _check_patience(patience_s)
+    places = _place(at, family, bind)
+    secret = key_for(places, key=key, key_env=key_env, insecure=insecure)
     if into is not None:
         if Path(into).exists() and not Path(into).is_dir():
             raise TransferError(f"{into}: not a folder", "the name of the file in it is said by `--name`")
@@ -183,12 +194,12 @@ def receive(
         except OSError as error:
             raise TransferError(f"{into}: {error.strerror}") from error
     told = {
-        **_place(at, family, bind),
+        **places,
         "interface": interface,
         "folder": None if into is None else str(into),
         "name": name,
         "replace": replace,
-        "key": key_of(key),
+        "key": secret,
         "patience_s": patience_s,
         "pcap": None if pcap is None else str(pcap),
     }
@@ -250,9 +261,14 @@ def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
         return INTERFACES
     if "No space left" in why:
         return "make room at the receiver and begin again: a file goes on where it was"
+    if stats.get("refused", {}).get("versions") and not stats.get("packets"):
+        return "an end of another version of Thalweg sent something: both sides need the same version"
     if result["end"] == "unanswered" and result["called"]:
         there = "thalweg recv PORT" if sending else "thalweg send FILE :PORT"
-        return f"`{there}` has to run there, with the same `--key` where there is one, and UDP has to get through"
+        return (
+            f"`{there}` has to run there, with the same `--key` where there is one and the same version of Thalweg, "
+            "and UDP has to get through"
+        )
     return None
 
 
@@ -363,16 +379,3 @@ def _addresses(host: str, port: str, family: int) -> list[str]:
     if not written:
         raise TransferError(f"{host}: no address of this kind")
     return written
-
-
-def key_of(path: str | Path | None) -> list[int] | None:
-    """The bytes of a key file. Raises `TransferError` where they are too few or too many."""
-    if path is None:
-        return None
-    with Path(path).open("rb") as file:
-        key = file.read(LONGEST_KEY + 1)
-    if not 16 <= len(key) <= LONGEST_KEY:
-        raise TransferError(
-            f"{path}: a key file has 16 to {LONGEST_KEY} bytes", "`head -c 32 /dev/urandom > key` makes one"
-        )
-    return list(key)

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from thalweg import transfers
+from thalweg.errors import TransferError
 
 LONGEST_S = 60
 """No wait of these tests is longer."""
@@ -57,6 +58,12 @@ def until(true: Any) -> None:
         time.sleep(0.01)
 
 
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All sides have the same, unless a test says another: they listen on all addresses."""
+    monkeypatch.setenv("THALWEG_KEY", "known to both sides")
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A file of a few blocks."""
@@ -76,7 +83,7 @@ def into(tmp_path: Path) -> Path:
 def blocks(into: Path, name: str = "film.bin") -> int:
     """Blocks of an unfinished file that are there: numbers of four bytes after a heading, which has the name."""
     try:
-        return ((into / f"{name}.thalweg-state").stat().st_size - 112 - len(name)) // 4
+        return ((into / f"{name}.thalweg-state").stat().st_size - 136 - len(name)) // 4
     except FileNotFoundError:
         return 0
 
@@ -690,11 +697,13 @@ def test_what_the_other_end_says_reaches_no_terminal_raw(file: Path, tmp_path: P
 
 def test_a_quiet_sender_does_not_keep_another_away(file: Path, into: Path) -> None:
     at = port()
-    receiver = start("recv", at, "--into", into, "--json")
+    receiver = start("recv", at, "--into", into, "--insecure", "--json")
     # a program that writes nothing
-    quiet = start("send", "-", f"127.0.0.1:{at}", "--name", "quiet", "--json", stdin=subprocess.PIPE)
+    quiet = start(
+        "send", "-", f"127.0.0.1:{at}", "--name", "quiet", "--insecure", "--json", stdin=subprocess.PIPE
+    )
     time.sleep(6)
-    sent = end(start("send", file, f"127.0.0.1:{at}", "--json"))
+    sent = end(start("send", file, f"127.0.0.1:{at}", "--insecure", "--json"))
     got = end(receiver)
     quiet.kill()
     quiet.wait(LONGEST_S)
@@ -704,8 +713,8 @@ def test_a_quiet_sender_does_not_keep_another_away(file: Path, into: Path) -> No
 
 def test_patience_counts_data_and_not_signs_of_life(into: Path) -> None:
     at = port()
-    receiver = start("recv", at, "--into", into, "--patience", 4, "--json")
-    sender = start("send", "-", f"127.0.0.1:{at}", "--json", stdin=subprocess.PIPE)
+    receiver = start("recv", at, "--into", into, "--patience", 4, "--insecure", "--json")
+    sender = start("send", "-", f"127.0.0.1:{at}", "--insecure", "--json", stdin=subprocess.PIPE)
     got = end(receiver)
     assert (got["code"], got["whole"]) == (1, False)
     assert got["end"] in ("unanswered", "quiet")
@@ -741,3 +750,97 @@ def test_a_group_that_carries_nothing_is_said_within_seconds(file: Path, tmp_pat
     for said in (sent, got):
         assert "by the group for three seconds: does the network carry it?" in said
         assert "`--interface`" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("recv", "9000"),
+        ("recv", "9000", "--bind", "0.0.0.0"),
+        ("recv", "192.0.2.1:9000"),
+        ("send", "FILE", "192.0.2.1:9000"),
+        ("send", "FILE", ":9000"),
+        ("send", "FILE", ":9000", "--bind", "127.0.0.1", "--scheme", "mca", "--group", "239.1.2.3:9001"),
+    ],
+)
+def test_beyond_this_computer_a_key_is_required(
+    words: tuple[str, ...], file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("THALWEG_KEY")
+    process = start(*(str(file) if word == "FILE" else word for word in words), cwd=tmp_path)
+    out, err = process.communicate(timeout=LONGEST_S)
+    said = " ".join((out + err).decode().split())
+    assert process.returncode == 2, said
+    for part in ("needs a key", "head -c 32 /dev/urandom > secret", "--insecure"):
+        assert part in said
+    listens = words[0] == "recv" and "192.0.2.1:9000" not in words
+    assert ("--bind 127.0.0.1" in said) == (listens or words[2:] == (":9000",))
+
+
+def test_on_this_computer_and_where_it_is_said_no_key_is_needed(
+    file: Path, into: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("THALWEG_KEY")
+    at = port()
+    receiver = start("recv", at, "--into", into, "--insecure", "--json")
+    sent = end(start("send", file, f"localhost:{at}", "-4", "--json"))
+    assert (sent["code"], end(receiver)["code"]) == (0, 0)
+    (into / "film.bin").unlink()
+    receiver = start("recv", at, "--into", into, "--bind", "127.0.0.1", "--json")
+    sent = end(start("send", file, f"127.0.0.1:{at}", "--json"))
+    assert (sent["code"], end(receiver)["code"]) == (0, 0)
+
+
+def test_a_key_may_be_in_the_environment(file: Path, into: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("THALWEG_KEY")
+    monkeypatch.setenv("OURS", "in the environment")
+    at = port()
+    receiver = start("recv", at, "--into", into, "--key-env", "OURS", "--json")
+    sent = end(start("send", file, f"127.0.0.1:{at}", "--key-env", "OURS", "--json"))
+    assert (sent["code"], end(receiver)["code"]) == (0, 0)
+    for words, said in (
+        (("--key-env", "THEIRS"), "no such environment variable"),
+        (("--key-env", "OURS", "--insecure"), "exclude each other"),
+        (("--key", str(file), "--insecure"), "exclude each other"),
+    ):
+        process = start("recv", at, *words)
+        _, err = process.communicate(timeout=LONGEST_S)
+        assert (process.returncode, said in " ".join(err.decode().split())) == (2, True), err.decode()
+
+
+def test_the_library_requires_a_key_too(file: Path, into: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("THALWEG_KEY")
+    for begin in (
+        lambda: transfers.receive("9000", into=into),
+        lambda: transfers.send(file, ":9000"),
+        lambda: transfers.send(file, "192.0.2.1:9000"),
+    ):
+        with pytest.raises(TransferError, match="needs a key"):
+            begin()
+    transfers.receive("9000", into=into, insecure=True)
+    transfers.send(file, "127.0.0.1:9000")
+
+
+@pytest.mark.parametrize("scheme", ["cvihis", "cubic"])
+def test_a_spoilt_part_is_found_and_a_resume_sends_the_rest(file: Path, into: Path, scheme: str) -> None:
+    """The list of blocks is not believed: what is wrong on disk comes again, what is right does not."""
+    at = port()
+    receiver = start("recv", at, "--into", into, "--json")
+    sender = start("send", file, f"127.0.0.1:{at}", "--scheme", scheme, "--rate", "8 Mbit/s", "--json")
+    until(lambda: blocks(into) >= 5)
+    sender.send_signal(signal.SIGINT)
+    assert (end(sender)["code"], end(receiver)["code"]) == (130, 1)
+    part = into / "film.bin.thalweg-part"
+    there = bytearray(part.read_bytes())
+    there[1000] ^= 1
+    part.write_bytes(there)
+    receiver = start("recv", at, "--into", into, "--json")
+    sent = end(start("send", file, f"127.0.0.1:{at}", "--scheme", scheme, "--rate", "40 Mbit/s", "--json"))
+    got = end(receiver)
+    assert (sent["code"], got["code"]) == (0, 0)
+    assert (into / "film.bin").read_bytes() == file.read_bytes()
+    assert got["spoilt_blocks"] == 1
+    assert got["resumed_bytes"] >= 4 * BLOCK_BYTES
+    lacking = 3_000_000 - got["resumed_bytes"]
+    # headers, hashes, and what is coded while the last report is under way
+    assert sent["stats"]["content_bytes"] < 1.5 * lacking + 100_000

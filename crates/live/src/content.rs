@@ -7,7 +7,7 @@
 
 use contract::PeerId;
 use units::{Rate, Time};
-use wire::stream::Reason;
+use wire::stream::{KEY, Reason};
 
 use crate::Pace;
 
@@ -53,6 +53,9 @@ pub trait Payload: Send {
         Pace::Any
     }
 
+    /// A receiver is about to join by a session in which only it and this end know this value: what it says may be bound to it.
+    fn bind(&mut self, _peer: PeerId, _binding: &[u8; KEY]) {}
+
     /// A receiver is there, for the first time or again: nothing is known of what it has.
     fn on_join(&mut self, _peer: PeerId) {}
 
@@ -88,6 +91,14 @@ pub trait Payload: Send {
 
 /// What becomes of the content of a paced scheme's packets.
 pub trait Sink: Send {
+    /// A session is about to open in which only the sender and this end know this value: what is said may be bound to it.
+    fn bind(&mut self, _binding: &[u8; KEY]) {}
+
+    /// Whether what comes is checked against what was promised at first. Where it is not, only the sender that began may go on.
+    fn verifies(&self) -> bool {
+        true
+    }
+
     /// A session opened, the first or another after the ends had lost each other: numbers of packets begin at 0.
     fn on_open(&mut self) {}
 
@@ -134,6 +145,9 @@ pub trait ByteSource: Send {
     /// Bytes below `offset` were acknowledged and will not be read again.
     fn on_acknowledged(&mut self, offset: u64);
 
+    /// As [`Payload::bind`].
+    fn bind(&mut self, _peer: PeerId, _binding: &[u8; KEY]) {}
+
     /// The receiver is there, for the first time or again: the stream begins anew, at 0.
     fn on_join(&mut self, _peer: PeerId) {}
 
@@ -166,6 +180,14 @@ pub trait ByteSource: Send {
 
 /// What becomes of a windowed scheme's byte stream.
 pub trait ByteSink: Send {
+    /// As [`Sink::bind`].
+    fn bind(&mut self, _binding: &[u8; KEY]) {}
+
+    /// As [`Sink::verifies`].
+    fn verifies(&self) -> bool {
+        true
+    }
+
     /// A session opened, the first or another after the ends had lost each other: the stream begins at 0.
     fn on_open(&mut self) {}
 

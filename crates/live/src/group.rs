@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use contract::Ecn;
 use units::Time;
-use wire::stream::{Datagram, KEY, Order, Reason, Role, Word};
+use wire::stream::{Datagram, KEY, Malformed, Order, Reason, Role, Word};
 
 use crate::content::{Payload, Standing, Waits};
 use crate::keys::Key;
@@ -47,6 +47,8 @@ pub struct Left {
     pub end: End,
 }
 
+/// So many callers beyond [`Group::most`] may say that they are one of those who are there.
+const AGAIN: usize = 8;
 /// What of a receiver that was given up is kept, at most.
 const LEFT: usize = 65_536;
 
@@ -85,7 +87,7 @@ pub fn send_to_group(
 /// A receiver.
 struct Member {
     peer: u32,
-    caller: u64,
+    caller: [u8; KEY],
     line: Line,
     /// It is ready, and data are for it.
     ready: bool,
@@ -115,7 +117,7 @@ struct Gathering<'a, O> {
     /// Number of the next receiver.
     peers: u32,
     /// Who left, and what it called itself.
-    left: Vec<(u64, Left)>,
+    left: Vec<([u8; KEY], Left)>,
     /// The first receiver is ready since, and none has said that anything came.
     unheard_since: Option<Time>,
     /// Nobody is there since.
@@ -174,7 +176,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
         let session = u32::from_be_bytes([a, b, c, d]);
         let told = wire::stream::Group { address: group.address, session, secret };
         let key = Key::group(&settings.secret, &secret);
-        let line = Line::new(group.address, session, key.clone(), key, now);
+        let line = Line::new(group.address, session, [key.clone(), key], [0; KEY], now);
         let mut stats = Stats::default();
         let opened = Opened {
             now,
@@ -182,6 +184,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
             outer_bytes: line.outer_bytes(),
             seed: u64::from_be_bytes(seed),
             rtt: None,
+            binding: [0; KEY],
         };
         // it has no machine yet, and so nothing that could be refused
         let _ = work.open(None, &opened, &mut stats);
@@ -228,9 +231,15 @@ impl<'a, O: Outer> Gathering<'a, O> {
     // ---- what comes
 
     fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) {
-        let Ok((session, opening)) = Datagram::peek(bytes) else {
-            self.stats.refused.malformed += 1;
-            return;
+        let (session, opening) = match Datagram::peek(bytes) {
+            Ok(found) => found,
+            Err(Malformed::Version) => {
+                return self.door.on_other_version(bytes, from, self.outer, &mut self.stats);
+            }
+            Err(_) => {
+                self.stats.refused.malformed += 1;
+                return;
+            }
         };
         if opening {
             return self.on_knock(bytes, from, now);
@@ -239,7 +248,12 @@ impl<'a, O: Outer> Gathering<'a, O> {
             self.stats.refused.strangers += 1;
             return;
         };
+        let known = member.line.known;
         let Some(word) = member.line.read(bytes, from, now, &mut self.stats) else { return };
+        if !known {
+            self.know(session, now);
+        }
+        let Some(member) = self.members.get_mut(&session) else { return };
         let at = At { now, ecn, length: bytes.len() };
         match word {
             Word::Alive => {}
@@ -280,14 +294,14 @@ impl<'a, O: Outer> Gathering<'a, O> {
                 member.ready = true;
                 self.ready += 1;
                 self.heard = true;
-                let peer = member.peer;
+                let (peer, binding) = (member.peer, member.line.binding);
                 let mut mouth = Mouth {
                     line: &mut self.line,
                     trains: &mut self.trains,
                     outer: self.outer,
                     stats: &mut self.stats,
                 };
-                self.work.join(peer, *window, now, &mut mouth);
+                self.work.join(peer, *window, &binding, now, &mut mouth);
             }
             Order::Close(reason) => {
                 let end = if *reason == Reason::Complete { End::Complete } else { End::Closed(*reason) };
@@ -307,33 +321,42 @@ impl<'a, O: Outer> Gathering<'a, O> {
             return;
         };
         let again = self.members.iter().find(|(_, member)| member.caller == hello.caller);
-        let again = again.map(|(session, member)| (*session, member.peer));
+        let again = again.map(|(_, member)| member.peer);
         let reason = match () {
             () if hello.role != Role::Receiver => Some(Reason::Mismatch),
             () if self.closing.is_some() => Some(Reason::Stopped),
-            () if again.is_none() && self.members.len() >= self.most => Some(Reason::Busy),
+            () if self.members.len() >= self.most.saturating_add(if again.is_some() { AGAIN } else { 0 }) => {
+                Some(Reason::Busy)
+            }
             () => None,
         };
         if let Some(reason) = reason {
             return self.door.refuse(&hello, from, reason, self.outer, &mut self.stats);
         }
-        let left = self.left.iter().position(|(caller, _)| *caller == hello.caller);
-        let peer = match (again, left) {
-            // it lost this end, or was started again, and begins anew
-            (Some((session, peer)), _) => {
-                if self.members.remove(&session).is_some_and(|member| member.ready) {
-                    self.leave(peer);
-                }
-                peer
-            }
-            // it had been given up, or had said goodbye
-            (None, Some(at)) => self.left.remove(at).1.peer,
-            (None, None) => {
-                self.peers += 1;
-                self.peers - 1
-            }
-        };
+        let left = self.left.iter().find(|(caller, _)| *caller == hello.caller);
+        // it lost this end, or was started again; or it had been given up, or had said goodbye
+        let peer = again.or(left.map(|(_, left)| left.peer)).unwrap_or_else(|| {
+            self.peers += 1;
+            self.peers - 1
+        });
         self.admit(&hello, from, peer, now);
+    }
+
+    /// A receiver has spoken in this session for the first time: it is who it says that it is, and begins anew. Until then anybody may have
+    /// said hello in its name.
+    fn know(&mut self, session: u32, now: Time) {
+        let Some(caller) = self.members.get(&session).map(|member| member.caller) else { return };
+        let others =
+            self.members.iter().filter(|(number, other)| **number != session && other.caller == caller);
+        for other in others.map(|(number, _)| *number).collect::<Vec<_>>() {
+            if let Some(other) = self.members.remove(&other).filter(|other| other.ready) {
+                self.leave(other.peer);
+            }
+        }
+        self.left.retain(|(left, _)| *left != caller);
+        self.stats.sessions += 1;
+        self.stats.opened_at = self.stats.opened_at.min(now);
+        self.control.progress.enter(Phase::Open);
     }
 
     fn admit(&mut self, hello: &CallerHello, from: SocketAddr, peer: u32, now: Time) {
@@ -349,9 +372,6 @@ impl<'a, O: Outer> Gathering<'a, O> {
             self.members.insert(member.line.session, member);
             break;
         }
-        self.stats.sessions += 1;
-        self.stats.opened_at = self.stats.opened_at.min(now);
-        self.control.progress.enter(Phase::Open);
     }
 
     /// Data are for one receiver less.
@@ -366,7 +386,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
         if member.ready {
             self.leave(member.peer);
         }
-        if self.left.len() < LEFT {
+        if member.line.known && self.left.len() < LEFT {
             let end = member.gone.map_or(end, |(end, _)| end);
             self.left.push((member.caller, Left { peer: member.peer, address: member.line.to, end }));
         }
@@ -418,7 +438,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
             self.heard = heard;
             self.control.progress.enter(if heard { Phase::Open } else { Phase::Silent });
         }
-        if !self.members.is_empty() {
+        if self.members.values().any(|member| member.line.known) {
             self.alone_since = now;
             let mut mouth = Mouth {
                 line: &mut self.line,
@@ -444,7 +464,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
             }
             Standing::Going if self.control.stopped() => self.close(End::Stopped, Reason::Stopped, now),
             Standing::Going if now.saturating_since(self.alone_since) >= self.limits.waits => {
-                return Some(if self.peers > 1 { End::Silent } else { End::Unanswered });
+                return Some(if self.stats.sessions > 0 { End::Silent } else { End::Unanswered });
             }
             Standing::Going => {}
         }
@@ -460,8 +480,12 @@ impl<'a, O: Outer> Gathering<'a, O> {
             }
             return;
         }
-        if now >= member.line.heard_at + self.limits.patience {
+        let patience = if member.line.known { self.limits.patience } else { self.limits.silence };
+        if now >= member.line.heard_at + patience {
             return self.give_up(session, End::Silent);
+        }
+        if !member.line.known {
+            return;
         }
         let mut mouth = Mouth {
             line: &mut member.line,
@@ -480,7 +504,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
 
     /// Tells all receivers.
     fn order(&mut self, order: &Order, now: Time) {
-        for member in self.members.values_mut().filter(|member| member.gone.is_none()) {
+        for member in self.members.values_mut().filter(|member| member.line.known && member.gone.is_none()) {
             member.line.order(order.clone(), now);
         }
     }

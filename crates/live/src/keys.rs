@@ -16,17 +16,27 @@ pub(crate) struct Key([u8; blake3::KEY_LEN]);
 impl Key {
     /// For hellos: all that an end knows before a session is its secret.
     pub(crate) fn opening(secret: &Secret) -> Self {
-        Self::derive("thalweg 1 opening", secret, &[])
+        Self::derive("thalweg 2 opening", secret, &[])
     }
 
     /// For answers to the hello with this public key, so that an answer to another is none to it.
     pub(crate) fn answer(secret: &Secret, caller: &[u8; KEY]) -> Self {
-        Self::derive("thalweg 1 answer", secret, &[caller])
+        Self::derive("thalweg 2 answer", secret, &[caller])
     }
 
     /// For what is sent to a group with this secret.
     pub(crate) fn group(secret: &Secret, group: &[u8; KEY]) -> Self {
-        Self::derive("thalweg 1 group", secret, &[group])
+        Self::derive("thalweg 2 group", secret, &[group])
+    }
+
+    /// As [`Self::opening`] in version 1 of the format.
+    pub(crate) fn opening_of_first_version(secret: &Secret) -> Self {
+        Self::derive("thalweg 1 opening", secret, &[])
+    }
+
+    /// As [`Self::answer`] in version 1 of the format.
+    pub(crate) fn answer_of_first_version(secret: &Secret, caller: &[u8; KEY]) -> Self {
+        Self::derive("thalweg 1 answer", secret, &[caller])
     }
 
     fn derive(context: &str, secret: &Secret, parts: &[&[u8; KEY]]) -> Self {
@@ -76,33 +86,43 @@ impl Half {
     }
 }
 
-/// What the ends of a session agree upon ([RFC7748 §6.1]); whoever was given a secret must know it, too.
+/// What the ends of a session agree upon ([RFC7748 §6.1]). Two agreements are mixed, as in the handshakes of the Noise framework that know the
+/// caller (`ee` and `se`): one between halves drawn for this session, and one with the half that the caller has all its life, so that nobody else
+/// opens a session in its name. Whoever was given a secret must know it, too.
 pub(crate) struct Agreed {
     /// For what the caller sends.
     pub(crate) caller: Key,
     /// For what the called end sends.
     pub(crate) called: Key,
     mask: Key,
+    /// What applications at both ends may bind what they say to: nobody else knows it.
+    pub(crate) binding: [u8; KEY],
 }
 
+/// The public keys of a session, in the order in which they pass by: the caller's for this call, the caller's own, that of the called end.
+type Publics<'a> = [&'a [u8; KEY]; 3];
+
 impl Agreed {
-    /// As the caller finds it.
-    pub(crate) fn by_caller(secret: &Secret, own: &Half, called: &[u8; KEY]) -> Self {
-        Self::new(secret, own, called, &own.public, called)
+    /// As the caller finds it, with the half of this call and the half that is its own all its life.
+    pub(crate) fn by_caller(secret: &Secret, half: &Half, me: &Half, called: &[u8; KEY]) -> Self {
+        let shared = [half.with(called), me.with(called)];
+        Self::new(secret, &shared, [&half.public, &me.public, called])
     }
 
     /// As the called end finds it.
-    pub(crate) fn by_called(secret: &Secret, own: &Half, caller: &[u8; KEY]) -> Self {
-        Self::new(secret, own, caller, caller, &own.public)
+    pub(crate) fn by_called(secret: &Secret, half: &Half, call: &[u8; KEY], caller: &[u8; KEY]) -> Self {
+        let shared = [half.with(call), half.with(caller)];
+        Self::new(secret, &shared, [call, caller, &half.public])
     }
 
-    fn new(secret: &Secret, own: &Half, other: &[u8; KEY], caller: &[u8; KEY], called: &[u8; KEY]) -> Self {
-        let shared = own.with(other);
-        let derive = |context| Key::derive(context, secret, &[&shared, caller, called]);
+    fn new(secret: &Secret, shared: &[[u8; KEY]; 2], [call, caller, called]: Publics<'_>) -> Self {
+        let parts = [&shared[0], &shared[1], call, caller, called];
+        let derive = |context| Key::derive(context, secret, &parts);
         Self {
-            caller: derive("thalweg 1 session caller"),
-            called: derive("thalweg 1 session called"),
-            mask: derive("thalweg 1 session mask"),
+            caller: derive("thalweg 2 session caller"),
+            called: derive("thalweg 2 session called"),
+            mask: derive("thalweg 2 session mask"),
+            binding: derive("thalweg 2 session binding").0,
         }
     }
 
@@ -177,10 +197,10 @@ mod tests {
 
     /// What both ends find when each has drawn its half.
     fn agreed(secret: &Secret, caller: u8, called: u8) -> [Agreed; 2] {
-        let (caller, called) = (Half::new([caller; KEY]), Half::new([called; KEY]));
+        let (caller, called, me) = (Half::new([caller; KEY]), Half::new([called; KEY]), Half::new([9; KEY]));
         [
-            Agreed::by_caller(secret, &caller, &called.public),
-            Agreed::by_called(secret, &called, &caller.public),
+            Agreed::by_caller(secret, &caller, &me, &called.public),
+            Agreed::by_called(secret, &called, &caller.public, &me.public),
         ]
     }
 
@@ -220,12 +240,31 @@ mod tests {
         let mut bytes = vec![0; 40];
         ours.caller.seal(&mut bytes, 0);
         // all that passes by: the two public halves; the stranger has a half of its own
-        let (caller, called) = (Half::new([1; KEY]).public, Half::new([2; KEY]).public);
-        for public in [&caller, &called] {
-            let stranger = Agreed::new(&Secret::none(), &Half::new([3; KEY]), public, &caller, &called);
+        let [call, called, me] = [1, 2, 9].map(|own| Half::new([own; KEY]).public);
+        let own = Half::new([3; KEY]);
+        for public in [&call, &called, &me] {
+            let shared = [own.with(public), own.with(public)];
+            let stranger = Agreed::new(&Secret::none(), &shared, [&call, &me, &called]);
             assert_eq!(stranger.caller.open(&bytes), None);
         }
         assert!(theirs.caller.open(&bytes).is_some());
+    }
+
+    #[test]
+    fn who_calls_in_anothers_name_finds_another_key() {
+        // the stranger draws a half for its call and says that it is the caller, whose public half it saw
+        let (call, called, me) = (Half::new([3; KEY]), Half::new([2; KEY]), Half::new([9; KEY]));
+        let theirs = Agreed::by_called(&Secret::none(), &called, &call.public, &me.public);
+        for own in [&call, &Half::new([4; KEY])] {
+            let shared = [call.with(&called.public), own.with(&called.public)];
+            let stranger = Agreed::new(&Secret::none(), &shared, [&call.public, &me.public, &called.public]);
+            let mut bytes = vec![0; 40];
+            stranger.caller.seal(&mut bytes, 0);
+            assert_eq!(theirs.caller.open(&bytes), None);
+            assert_ne!(stranger.binding, theirs.binding);
+        }
+        let right = Agreed::by_caller(&Secret::none(), &call, &me, &called.public);
+        assert_eq!(right.binding, theirs.binding);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use contract::Ecn;
 use units::{Duration, Time};
-use wire::stream::{Datagram, Order, Word};
+use wire::stream::{Datagram, KEY, Order, Word};
 
 use crate::keys::Key;
 use crate::replay::Replay;
@@ -25,6 +25,10 @@ pub(crate) struct Line {
     pub(crate) session: u32,
     seal: Key,
     open: Key,
+    /// What only the two ends know, for what applications say.
+    pub(crate) binding: [u8; KEY],
+    /// The other end has said something in this session: it has the keys, and is who it says that it is.
+    pub(crate) known: bool,
     next: u64,
     seen: Replay,
     /// The round-trip time that the handshake took, at most; `None` where it was not timed.
@@ -45,12 +49,20 @@ pub(crate) struct Line {
 
 impl Line {
     /// An end that writes with the key `seal` and reads with `open`.
-    pub(crate) fn new(to: SocketAddr, session: u32, seal: Key, open: Key, now: Time) -> Self {
+    pub(crate) fn new(
+        to: SocketAddr,
+        session: u32,
+        [seal, open]: [Key; 2],
+        binding: [u8; KEY],
+        now: Time,
+    ) -> Self {
         Self {
             to,
             session,
             seal,
             open,
+            binding,
+            known: false,
             next: 0,
             seen: Replay::new(),
             rtt: None,
@@ -94,6 +106,7 @@ impl Line {
             return None;
         }
         self.heard_at = now;
+        self.known = true;
         stats.received.add(bytes.len());
         Some(datagram.word)
     }

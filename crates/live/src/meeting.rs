@@ -47,8 +47,8 @@ pub(crate) struct Caller {
     secret: Secret,
     role: Role,
     offer: Option<Offer>,
-    /// Who it is, all its life.
-    me: u64,
+    /// Who it is, all its life: nobody who does not have this half can call in its name.
+    me: Half,
     /// Number of this call.
     call: u32,
     half: Half,
@@ -73,12 +73,12 @@ impl Caller {
         to: SocketAddr,
         secret: &Secret,
         role: Role,
-        me: Option<u64>,
+        me: Option<[u8; KEY]>,
         offer: Option<Offer>,
         now: Time,
         outer: &mut impl Outer,
     ) -> Self {
-        let me = me.unwrap_or_else(|| u64::from_be_bytes(draw(outer)));
+        let me = Half::new(me.unwrap_or_else(|| draw(outer)));
         let mut caller = Self {
             to,
             secret: secret.clone(),
@@ -128,7 +128,7 @@ impl Caller {
         let hello = Hello {
             role: self.role,
             public: self.half.public,
-            caller: self.me,
+            caller: self.me.public,
             cookie: self.cookie,
             offer: self.offer.clone(),
         };
@@ -185,11 +185,12 @@ impl Caller {
             // whoever sends must be told what for; whoever receives, what comes
             Ok(Word::Welcome(welcome)) if (self.role == Role::Receiver) == welcome.offer.is_some() => {
                 let Welcome { session, public, peer, offer, mut group } = *welcome;
-                let agreed = Agreed::by_caller(&self.secret, &self.half, &public);
+                let agreed = Agreed::by_caller(&self.secret, &self.half, &self.me, &public);
                 if let Some(group) = &mut group {
                     agreed.mask(&mut group.secret);
                 }
-                let mut line = Box::new(Line::new(self.to, session, agreed.caller, agreed.called, now));
+                let keys = [agreed.caller, agreed.called];
+                let mut line = Box::new(Line::new(self.to, session, keys, agreed.binding, now));
                 line.rtt = self.shown_at.map(|at| now.saturating_since(at));
                 Heard::Welcome { line, peer, offer, group }
             }
@@ -214,12 +215,16 @@ pub(crate) struct Door {
     most: usize,
     /// Who was let in last, by their public keys, and the welcomes that they got.
     inside: VecDeque<Inside>,
-    /// Public keys of those who were let in.
-    used: VecDeque<[u8; KEY]>,
+    /// Public keys of those who were let in, and where they were.
+    used: VecDeque<([u8; KEY], SocketAddr)>,
 }
 
+/// Welcomes are remembered of so many more than may be inside: of those who say that they are one of them, too.
+const BESIDE: usize = 8;
+
 struct Inside {
-    caller: u64,
+    from: SocketAddr,
+    caller: [u8; KEY],
     public: [u8; KEY],
     welcome: Vec<u8>,
 }
@@ -267,9 +272,19 @@ impl Door {
         }
     }
 
-    /// Whether this caller is among those who were let in last.
-    pub(crate) fn knows(&self, caller: u64) -> bool {
-        self.inside.iter().any(|inside| inside.caller == caller)
+    /// Something of another version of the format came. A caller of version 1, which would try for a minute, is told in its own words that it is
+    /// not understood, in less bytes than its own.
+    pub(crate) fn on_other_version(
+        &self,
+        bytes: &[u8],
+        from: SocketAddr,
+        outer: &mut impl Outer,
+        stats: &mut Stats,
+    ) {
+        stats.refused.versions += 1;
+        if let Some(answer) = first_version::refusal(bytes, &self.secret) {
+            post(from, &answer, outer, stats);
+        }
     }
 
     /// Somebody knocks.
@@ -305,12 +320,13 @@ impl Door {
             }
             return Knock::Nothing;
         }
-        if let Some(inside) = self.inside.iter().find(|inside| inside.public == hello.public) {
+        let same = |inside: &&Inside| inside.public == hello.public && inside.from == from;
+        if let Some(inside) = self.inside.iter().find(same) {
             // the welcome was lost
             post(from, &inside.welcome, outer, stats);
             return Knock::Nothing;
         }
-        if self.used.contains(&hello.public) {
+        if self.used.contains(&(hello.public, from)) {
             stats.refused.repeated += 1;
             return Knock::Nothing;
         }
@@ -360,17 +376,17 @@ impl Door {
     ) -> (Line, Vec<u8>) {
         let Place { peer, mut group } = place;
         let (session, half) = (u32::from_be_bytes(draw(outer)), Half::new(draw(outer)));
-        let agreed = Agreed::by_called(&self.secret, &half, &hello.public);
+        let agreed = Agreed::by_called(&self.secret, &half, &hello.public, &hello.caller);
         if let Some(group) = &mut group {
             agreed.mask(&mut group.secret);
         }
         let welcome = Word::Welcome(Box::new(Welcome { session, public: half.public, peer, offer, group }));
         let welcome = self.answer(hello.call, &hello.public, welcome);
-        if self.used.len() >= USED.max(2 * self.most) {
+        if self.used.len() >= USED.max(self.most.saturating_mul(2)) {
             self.used.pop_front();
         }
-        self.used.push_back(hello.public);
-        let mut line = Line::new(from, session, agreed.called, agreed.caller, now);
+        self.used.push_back((hello.public, from));
+        let mut line = Line::new(from, session, [agreed.called, agreed.caller], agreed.binding, now);
         line.rtt = hello.cookie.map(|cookie| now.saturating_since(Jar::baked(&cookie)));
         (line, welcome)
     }
@@ -385,14 +401,44 @@ impl Door {
         stats: &mut Stats,
     ) {
         post(to, &welcome, outer, stats);
-        self.inside.retain(|inside| inside.caller != hello.caller);
-        if self.inside.len() >= self.most {
+        self.inside.retain(|inside| (inside.caller, inside.from) != (hello.caller, to));
+        if self.inside.len() >= self.most.saturating_add(BESIDE) {
             self.inside.pop_front();
         }
-        self.inside.push_back(Inside { caller: hello.caller, public: hello.public, welcome });
+        self.inside.push_back(Inside { from: to, caller: hello.caller, public: hello.public, welcome });
     }
 
     fn answer(&self, call: u32, caller: &[u8; KEY], word: Word<'_>) -> Vec<u8> {
         sealed(call, word, &Key::answer(&self.secret, caller))
+    }
+}
+
+/// What is still known of version 1 of the format: how to say no to a caller.
+mod first_version {
+    use wire::stream::{HEADING, HELLO, KEY, TAG};
+
+    use crate::Secret;
+    use crate::keys::Key;
+
+    const HELLO_KIND: u8 = 1;
+    const REFUSAL_KIND: u8 = 4;
+    /// The code of [`wire::stream::Reason::Offer`].
+    const OFFER: u8 = 4;
+
+    /// The refusal of a hello of version 1 with a right tag.
+    pub(super) fn refusal(hello: &[u8], secret: &Secret) -> Option<Vec<u8>> {
+        let ([magic, version, kind, _], public) =
+            (hello.first_chunk()?, hello.get(HEADING..)?.first_chunk::<KEY>()?);
+        if (*version, *kind) != (1, HELLO_KIND) || hello.len() < HELLO {
+            return None;
+        }
+        Key::opening_of_first_version(secret).open(hello)?;
+        let mut answer = vec![*magic, *version, REFUSAL_KIND, 0];
+        answer.extend_from_slice(&hello[4..8]);
+        answer.extend_from_slice(&[0; 8]);
+        answer.push(OFFER);
+        Key::answer_of_first_version(secret, public).seal(&mut answer, 0);
+        debug_assert_eq!(answer.len(), HEADING + 1 + TAG);
+        Some(answer)
     }
 }

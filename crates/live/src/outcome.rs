@@ -111,8 +111,10 @@ impl Traffic {
 /// Datagrams that came and were of no use, by the first reason that was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
-    /// They are not of our format, or not of this version.
+    /// They are not of our format.
     pub malformed: u64,
+    /// They are of another version of our format.
+    pub versions: u64,
     /// They belong to no session that is known here, or come from another address than it.
     pub strangers: u64,
     /// Their tag is wrong: forged or damaged.
@@ -126,7 +128,7 @@ pub struct Refused {
 impl Refused {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.malformed + self.strangers + self.forged + self.repeated + self.misplaced
+        self.malformed + self.versions + self.strangers + self.forged + self.repeated + self.misplaced
     }
 }
 

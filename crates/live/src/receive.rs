@@ -133,12 +133,21 @@ impl<'a> Receiving<'a> {
         })
     }
 
+    /// Whether an offer is that which was agreed to, where there is one.
+    fn is_the_same(&self, offer: &Offer) -> Result<(), String> {
+        let what = |offer: &Offer| (offer.about.clone(), offer.transport, offer.size);
+        match &self.agreed {
+            Some((agreed, _)) if what(agreed) != what(offer) => {
+                Err("something else is offered than before".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Agrees to an offer: to the first if the application does, later to the same only.
     fn agree(&mut self, offer: &Offer) -> Result<(), String> {
-        if let Some((agreed, _)) = &self.agreed {
-            let same =
-                (&agreed.about, agreed.transport, agreed.size) == (&offer.about, offer.transport, offer.size);
-            return if same { Ok(()) } else { Err("something else is offered than before".to_owned()) };
+        if self.agreed.is_some() {
+            return self.is_the_same(offer);
         }
         let store = (self.accept)(offer)?;
         let fits = match store {
@@ -272,8 +281,14 @@ impl Work for Receiving<'_> {
         let mut machine = self.make(offer, opened).map_err(refused)?;
         self.agree(offer).map_err(refused)?;
         match &mut self.agreed {
-            Some((_, Store::Paced(sink))) => sink.on_open(),
-            Some((_, Store::Windowed(sink))) => sink.on_open(),
+            Some((_, Store::Paced(sink))) => {
+                sink.bind(&opened.binding);
+                sink.on_open();
+            }
+            Some((_, Store::Windowed(sink))) => {
+                sink.bind(&opened.binding);
+                sink.on_open();
+            }
             None => {}
         }
         machine.give(Input::Start, opened.now);
@@ -282,6 +297,19 @@ impl Work for Receiving<'_> {
         (self.peer, self.outer_bytes) = (opened.peer, opened.outer_bytes);
         (self.newest, self.expected) = ((0, 0), 0);
         Ok(Some(Order::Ready { window: self.limits.window }))
+    }
+
+    fn would_open(&self, offer: Option<&Offer>, opened: &Opened) -> Result<(), Reason> {
+        let offer = offer.ok_or(Reason::Offer)?;
+        self.make(offer, opened).and_then(|_| self.is_the_same(offer)).map_err(|_| Reason::Offer)
+    }
+
+    fn takes_others(&self) -> bool {
+        match &self.agreed {
+            Some((_, Store::Paced(sink))) => sink.verifies(),
+            Some((_, Store::Windowed(sink))) => sink.verifies(),
+            None => true,
+        }
     }
 
     fn on_ready<O: Outer>(&mut self, _window: u32, _now: Time, mouth: &mut Mouth<'_, O>) {

@@ -6,7 +6,7 @@ use contract::{CongestionControl, Count, Header, Input, Packet, PeerId, Request,
 use schemes::{AnyControl, AnySender, Build, Entry};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
-use wire::stream::{DATA, Envelope, FEEDBACK, Offer, Order, Reason, Role, SEGMENT, Transport, Word};
+use wire::stream::{DATA, Envelope, FEEDBACK, KEY, Offer, Order, Reason, Role, SEGMENT, Transport, Word};
 
 use crate::content::{Standing, Waits};
 use crate::machine::{FLOW, Machine, SENDER, receiver};
@@ -268,7 +268,14 @@ impl Sending {
     }
 
     /// A receiver is ready: with the first the machine begins.
-    pub(crate) fn join<O: Outer>(&mut self, peer: u32, window: u32, now: Time, mouth: &mut Mouth<'_, O>) {
+    pub(crate) fn join<O: Outer>(
+        &mut self,
+        peer: u32,
+        window: u32,
+        binding: &[u8; KEY],
+        now: Time,
+        mouth: &mut Mouth<'_, O>,
+    ) {
         if self.opened.is_none() {
             return;
         }
@@ -276,8 +283,14 @@ impl Sending {
             self.awaited = Some(window.min(self.limits.window));
         }
         match &mut self.cargo {
-            Cargo::Paced(payload) => payload.on_join(PeerId(peer)),
-            Cargo::Windowed(source) => source.on_join(PeerId(peer)),
+            Cargo::Paced(payload) => {
+                payload.bind(PeerId(peer), binding);
+                payload.on_join(PeerId(peer));
+            }
+            Cargo::Windowed(source) => {
+                source.bind(PeerId(peer), binding);
+                source.on_join(PeerId(peer));
+            }
         }
         self.start(now, mouth);
     }
@@ -418,7 +431,7 @@ impl Work for Sending {
     fn on_ready<O: Outer>(&mut self, window: u32, now: Time, mouth: &mut Mouth<'_, O>) {
         let unstarted = self.machine.is_none() && self.awaited.is_none();
         let Some(opened) = self.opened.filter(|_| unstarted) else { return };
-        self.join(opened.peer, window, now, mouth);
+        self.join(opened.peer, window, &opened.binding, now, mouth);
     }
 
     fn on_word<O: Outer>(&mut self, word: &Word<'_>, at: &At, mouth: &mut Mouth<'_, O>) -> bool {

@@ -1,21 +1,24 @@
 //! A session between two ends: meeting, orders, silence, goodbye, and the loop. What data are is the business of its [`Work`].
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
 use contract::Ecn;
 use units::{Duration, Time};
-use wire::stream::{Datagram, Offer, Order, Reason, Role, Word};
+use wire::stream::{Datagram, KEY, Malformed, Offer, Order, Reason, Role, Word};
 
 use crate::content::{Standing, Waits};
 use crate::ear::Ear;
 use crate::line::Line;
-use crate::meeting::{Caller, Door, Heard, Knock, Place};
+use crate::meeting::{Caller, Door, Heard};
+use crate::session::knocks::Candidate;
 use crate::still::Still;
 use crate::trains::Trains;
 use crate::turns::{Turns, drive};
 use crate::{Control, End, Limits, Meet, Outcome, Outer, Phase, Progress, Secret, Settings, Stats};
 
+mod knocks;
 mod quiet;
 
 /// The number of the one receiver of a session for two.
@@ -24,6 +27,8 @@ const ONLY: u32 = 1;
 pub(crate) const GLANCE: Duration = Duration::from_millis(20);
 /// How long an end tries to be heard when it says goodbye.
 pub(crate) const GOODBYE: Duration = Duration::from_secs(1);
+/// A caller says that it lives so often until it has heard the other end: that the session is its own is known by what it says.
+const SHOWN_AGAIN: Duration = Duration::from_millis(100);
 /// How long an end that was told goodbye answers when that is said again.
 pub(crate) const HEARS_OUT: Duration = Duration::from_millis(250);
 
@@ -61,6 +66,20 @@ pub(crate) trait Work {
         opened: &Opened,
         stats: &mut Stats,
     ) -> Result<Option<Order>, (Reason, String)>;
+
+    /// Whether [`Self::open`] would succeed where a session is open already.
+    ///
+    /// # Errors
+    ///
+    /// A reason for the other end.
+    fn would_open(&self, _offer: Option<&Offer>, _opened: &Opened) -> Result<(), Reason> {
+        Ok(())
+    }
+
+    /// Whether another end may go on where the one that began has fallen silent.
+    fn takes_others(&self) -> bool {
+        true
+    }
 
     /// The receiver is ready to take data, and so many bytes beyond those in order.
     fn on_ready<O: Outer>(&mut self, window: u32, now: Time, mouth: &mut Mouth<'_, O>);
@@ -128,11 +147,15 @@ pub(crate) struct Opened {
     pub(crate) seed: u64,
     /// The round-trip time that the handshake took, at most; `None` where it was not timed.
     pub(crate) rtt: Option<Duration>,
+    /// What only the two ends know.
+    pub(crate) binding: [u8; KEY],
 }
 
 /// An open session.
 struct Open {
     line: Line,
+    /// Who called, at an end that listens.
+    caller: Option<[u8; KEY]>,
     /// What is sent to a group, where data come that way.
     ear: Option<Ear>,
     /// The other end lets nothing be heard.
@@ -148,9 +171,10 @@ struct Open {
 }
 
 impl Open {
-    fn new(line: Line) -> Self {
+    fn new(line: Line, caller: Option<[u8; KEY]>) -> Self {
         Self {
             line,
+            caller,
             ear: None,
             silent: false,
             deaf: false,
@@ -162,6 +186,9 @@ impl Open {
 
     /// After which silence this end says that it lives.
     fn alive(&self, limits: &Limits) -> Duration {
+        if self.caller.is_none() && !self.line.known && !self.silent {
+            return SHOWN_AGAIN;
+        }
         match &self.ear {
             Some(_) if self.deaf => limits.patience,
             ear => limits.alive_in(ear.is_some()),
@@ -196,6 +223,7 @@ pub(crate) fn run<O: Outer, W: Work>(
         calls: caller.is_some(),
         caller,
         open: None,
+        candidates: VecDeque::new(),
         began_at: now,
         glance_at: now,
         still: Still::new(now),
@@ -229,6 +257,7 @@ struct Session<'a, O, W> {
     calls: bool,
     caller: Option<Caller>,
     open: Option<Open>,
+    candidates: VecDeque<Candidate>,
     began_at: Time,
     glance_at: Time,
     /// For how long nothing has been delivered.
@@ -272,9 +301,16 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
     // ---- what comes
 
     fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
-        let Ok((number, opening)) = Datagram::peek(bytes) else {
-            self.stats.refused.malformed += 1;
-            return None;
+        let (number, opening) = match Datagram::peek(bytes) {
+            Ok(found) => found,
+            Err(Malformed::Version) => {
+                self.door.on_other_version(bytes, from, self.outer, &mut self.stats);
+                return None;
+            }
+            Err(_) => {
+                self.stats.refused.malformed += 1;
+                return None;
+            }
         };
         if opening {
             return if self.calls {
@@ -291,11 +327,29 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             open.line.heard_at = now;
             return self.on_word(&word, &At { now, ecn, length: bytes.len() });
         }
-        let Some(open) = self.open.as_mut().filter(|open| open.line.session == number) else {
-            self.stats.refused.strangers += 1;
-            return None;
+        let mut found = self.candidates.iter().position(|candidate| candidate.line.session == number);
+        let line = match (&mut self.open, found) {
+            (Some(open), _) if open.line.session == number => {
+                found = None;
+                &mut open.line
+            }
+            (_, Some(at)) => &mut self.candidates[at].line,
+            _ => {
+                self.stats.refused.strangers += 1;
+                return None;
+            }
         };
-        let word = open.line.read(bytes, from, now, &mut self.stats)?;
+        let known = line.known;
+        let word = line.read(bytes, from, now, &mut self.stats)?;
+        if let Some(candidate) = found.and_then(|at| self.candidates.remove(at)) {
+            self.replace(candidate, now);
+            if self.open.as_ref().is_none_or(|open| open.line.session != number) {
+                return None;
+            }
+        }
+        if !known {
+            self.stats.sessions += 1;
+        }
         self.on_word(&word, &At { now, ecn, length: bytes.len() })
     }
 
@@ -328,10 +382,11 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
                     }
                     Order::End { .. } => {}
                     Order::Close(reason) => {
-                        let end = match (W::ROLE, reason, self.work.standing()) {
-                            (Role::Sender, Reason::Complete, _) | (_, _, Standing::Whole) => End::Complete,
-                            (_, _, Standing::Failed(why)) => End::Failed(why),
-                            _ => End::Closed(*reason),
+                        // that all is done is not believed because somebody says goodbye
+                        let end = match self.work.standing() {
+                            Standing::Whole => End::Complete,
+                            Standing::Failed(why) => End::Failed(why),
+                            Standing::Going => End::Closed(*reason),
                         };
                         // what this end wanted to say of its own end counts first
                         let end = open.closing.take().map_or(end, |(own, _)| own);
@@ -377,7 +432,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
                     .and_then(|ear| Ok((ear, self.begin(&line, peer, offer.as_ref(), now)?)));
                 match begun {
                     Ok((ear, first)) => {
-                        self.enter(*line, first, now);
+                        self.enter(*line, None, first, now);
                         if let Some(open) = &mut self.open {
                             open.ear = ear;
                         }
@@ -385,74 +440,12 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
                     Err((reason, why)) => {
                         line.order(Order::Close(reason), now);
                         let closing = Some((End::Failed(why), now + GOODBYE));
-                        self.open = Some(Open { closing, ..Open::new(*line) });
+                        self.open = Some(Open { closing, ..Open::new(*line, None) });
                     }
                 }
                 None
             }
         }
-    }
-
-    /// Something came for one who listens.
-    fn on_knock(&mut self, bytes: &[u8], from: SocketAddr, now: Time) -> Option<End> {
-        let busy = self.open.as_ref().is_some_and(|open| !open.silent) && !self.is_quiet();
-        match self.door.on_knock(bytes, from, now, self.outer, &mut self.stats) {
-            Knock::Nothing => {}
-            Knock::Hello(hello) if [W::ROLE, Role::Outpost].contains(&hello.role) => {
-                self.door.refuse(&hello, from, Reason::Mismatch, self.outer, &mut self.stats);
-            }
-            Knock::Hello(hello) if busy && !self.door.knows(hello.caller) => {
-                self.door.refuse(&hello, from, Reason::Busy, self.outer, &mut self.stats);
-            }
-            Knock::Hello(hello) => {
-                if self.open.is_some() && !self.door.knows(hello.caller) {
-                    self.drop_quiet(now);
-                }
-                let alone = Place { peer: ONLY, group: None };
-                let (line, welcome) =
-                    self.door.admit(&hello, from, now, alone, self.work.offer(), self.outer);
-                match self.begin(&line, ONLY, hello.offer.as_ref(), now) {
-                    Ok(first) => {
-                        self.door.welcome(&hello, welcome, from, self.outer, &mut self.stats);
-                        self.enter(line, first, now);
-                    }
-                    // whoever listens goes on listening
-                    Err((reason, _)) => {
-                        self.door.refuse(&hello, from, reason, self.outer, &mut self.stats);
-                    }
-                }
-            }
-        }
-        None
-    }
-
-    /// Has the work begin anew; its first order.
-    fn begin(
-        &mut self,
-        line: &Line,
-        peer: u32,
-        offer: Option<&Offer>,
-        now: Time,
-    ) -> Result<Option<Order>, (Reason, String)> {
-        let mut seed = [0; 8];
-        self.outer.surprise(&mut seed);
-        let outer_bytes = line.outer_bytes();
-        let opened = Opened { now, peer, outer_bytes, seed: u64::from_be_bytes(seed), rtt: line.rtt };
-        self.work.open(offer, &opened, &mut self.stats)
-    }
-
-    /// A session opens, in place of the one that was.
-    fn enter(&mut self, mut line: Line, first: Option<Order>, now: Time) {
-        first.into_iter().for_each(|order| line.order(order, now));
-        if let Some(mode) = &self.mode {
-            self.work.on_mode(mode, now);
-            line.order(Order::Mode(mode.clone()), now);
-        }
-        self.open = Some(Open::new(line));
-        self.stats.sessions += 1;
-        self.stats.opened_at = self.stats.opened_at.min(now);
-        self.control.progress.peers.store(1, Ordering::Relaxed);
-        self.control.progress.enter(Phase::Open);
     }
 
     // ---- time

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use contract::ParamList;
 use units::Duration;
-use wire::stream::Offer;
+use wire::stream::{KEY, Offer};
 
 use crate::content::{ByteSink, ByteSource, Payload, Sink};
 
@@ -18,9 +18,9 @@ pub struct Settings {
     pub secret: Secret,
     /// Times and sizes.
     pub limits: Limits,
-    /// What this end calls itself where it calls, so that a program that is started again is taken for the one that it was; a number by chance
-    /// where not given.
-    pub caller: Option<u64>,
+    /// Who this end is where it calls, so that a program that is started again is taken for the one that it was: a private key, from which the
+    /// name that it calls itself is made. Drawn by chance where not given.
+    pub caller: Option<[u8; KEY]>,
 }
 
 /// How the ends of a session find each other. Either may call.

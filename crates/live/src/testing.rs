@@ -207,7 +207,7 @@ impl Outer for Place {
         let now = world.clock;
         let spot = &mut world.places[self.me];
         // time goes on, whatever is asked for
-        let until = until.max(now + Duration::from_micros(1)) + spot.oversleeps;
+        let until = if until > now { until } else { now + Duration::from_micros(1) } + spot.oversleeps;
         spot.until = Some(if spot.arrived.is_empty() { until } else { now });
         world.running = None;
         drop(world);

@@ -64,13 +64,13 @@ impl Storm {
                 let hello = Hello {
                     role: Role::Sender,
                     public,
-                    caller: self.random.bits(),
+                    caller: [self.random.bits() as u8; 32],
                     cookie: self.random.chance(0.5).then_some([1; 24]),
                     offer: Some(offer),
                 };
                 let word = Word::Hello(Box::new(hello));
                 Datagram { session: self.random.bits() as u32, number: 0, word }.write(&mut bytes);
-                let mut hasher = blake3::Hasher::new_derive_key("thalweg 1 opening");
+                let mut hasher = blake3::Hasher::new_derive_key("thalweg 2 opening");
                 hasher.update(&0u64.to_be_bytes());
                 let tag = blake3::keyed_hash(hasher.finalize().as_bytes(), &bytes);
                 bytes.extend_from_slice(&tag.as_bytes()[..16]);

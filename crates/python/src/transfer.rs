@@ -105,7 +105,7 @@ impl Transfer {
                 }
                 _ => None,
             };
-            settings.caller = me.map(|me| me.number);
+            settings.caller = me.map(|me| me.secret);
             let mut socket = tap(socket, file)?;
             let window = settings.limits.window;
             let mut accept = |offer: &live::Offer| {
@@ -185,6 +185,7 @@ impl Transfer {
             "dropped": told.dropped,
             "late": told.late,
             "missed": told.missed,
+            "spoilt_blocks": told.spoilt,
             "name": told.name,
             "path": told.path,
             "notes": told.notes,
@@ -228,6 +229,7 @@ impl Transfer {
                 "received_datagrams": stats.received.datagrams,
                 "refused": {
                     "malformed": stats.refused.malformed,
+                    "versions": stats.refused.versions,
                     "strangers": stats.refused.strangers,
                     "forged": stats.refused.forged,
                     "repeated": stats.refused.repeated,

@@ -20,6 +20,8 @@ def recv(
     name: str | None = None,
     overwrite: bool = False,
     key: Path | None = None,
+    key_env: str | None = None,
+    insecure: bool = False,
     bind: str | None = None,
     patience: float | None = None,
     interface: str | None = None,
@@ -45,7 +47,12 @@ def recv(
     overwrite
         Replace an existing file of the same name once the new one is complete.
     key
-        Authenticate both ends by the content of this file, which both must have.
+        The key: a file that both sides have, made by `head -c 32 /dev/urandom > secret`. Required unless all addresses
+        are of this computer (127.0.0.1, ::1).
+    key_env
+        Read the key from this environment variable instead; THALWEG_KEY is read when no key is named.
+    insecure
+        Go without a key: whoever is on the path can take part, and can take the other side's place.
     bind
         Listen at this local address only.
     patience
@@ -74,6 +81,8 @@ def recv(
             name=name,
             replace=overwrite,
             key=key,
+            key_env=key_env,
+            insecure=insecure,
             bind=bind,
             patience_s=patience,
             interface=interface,

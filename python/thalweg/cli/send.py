@@ -25,6 +25,8 @@ def send(
     timely: Annotated[str | None, Parameter(show=False)] = None,
     name: str | None = None,
     key: Path | None = None,
+    key_env: str | None = None,
+    insecure: bool = False,
     packet: int = 1428,
     patience: float | None = None,
     group: str | None = None,
@@ -70,7 +72,12 @@ def send(
     name
         Propose this file name to the receiver.
     key
-        Authenticate both ends by the content of this file, which both must have.
+        The key: a file that both sides have, made by `head -c 32 /dev/urandom > secret`. Required unless all addresses
+        are of this computer (127.0.0.1, ::1).
+    key_env
+        Read the key from this environment variable instead; THALWEG_KEY is read when no key is named.
+    insecure
+        Go without a key: whoever is on the path can take part, and can take the other side's place.
     packet
         Set the packet size in bytes, all headers included.
     patience
@@ -125,6 +132,8 @@ def send(
             rate=rate,
             deadline=deadline,
             key=key,
+            key_env=key_env,
+            insecure=insecure,
             packet=packet,
             patience_s=patience,
             group=group,

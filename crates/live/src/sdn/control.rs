@@ -10,7 +10,7 @@ use contract::{
 use schemes::AnyApp;
 use stack::sdn::{Controller, Station};
 use units::{Bytes, Duration, Rate, Time};
-use wire::stream::{Datagram, Order as SessionOrder, Reason, Role, Said, Task, Word};
+use wire::stream::{Datagram, KEY, Malformed, Order as SessionOrder, Reason, Role, Said, Task, Word};
 
 use super::{Control, Error, NodeStats, Settings, Stats};
 use crate::line::Line;
@@ -40,7 +40,7 @@ pub fn control(settings: Settings, outer: &mut impl Outer, control: &Control) ->
 
 /// An open session.
 struct Member {
-    caller: u64,
+    caller: [u8; KEY],
     line: Line,
     /// Where it stands, when it has said so.
     node: Option<NodeId>,
@@ -62,7 +62,7 @@ struct Hub<'a, O> {
     /// By the number of the session.
     members: BTreeMap<u32, Member>,
     /// Who stood last at each node.
-    last: BTreeMap<NodeId, u64>,
+    last: BTreeMap<NodeId, [u8; KEY]>,
     begun: u32,
     unknown: u64,
     glance_at: Time,
@@ -225,9 +225,15 @@ impl<'a, O: Outer> Hub<'a, O> {
     // ---- what comes
 
     fn take(&mut self, bytes: &[u8], from: SocketAddr, now: Time) {
-        let Ok((session, opening)) = Datagram::peek(bytes) else {
-            self.stats.refused.malformed += 1;
-            return;
+        let (session, opening) = match Datagram::peek(bytes) {
+            Ok(found) => found,
+            Err(Malformed::Version) => {
+                return self.door.on_other_version(bytes, from, self.outer, &mut self.stats);
+            }
+            Err(_) => {
+                self.stats.refused.malformed += 1;
+                return;
+            }
         };
         if opening {
             return self.on_knock(bytes, from, now);
@@ -236,7 +242,13 @@ impl<'a, O: Outer> Hub<'a, O> {
             self.stats.refused.strangers += 1;
             return;
         };
+        let (caller, known) = (member.caller, member.line.known);
         let Some(word) = member.line.read(bytes, from, now, &mut self.stats) else { return };
+        if !known {
+            // it is who it says that it is, and has no other session
+            self.members.retain(|number, member| *number == session || member.caller != caller);
+        }
+        let Some(member) = self.members.get_mut(&session) else { return };
         let node = member.node.filter(|_| member.gone.is_none());
         match word {
             Word::Alive => {}
@@ -311,7 +323,6 @@ impl<'a, O: Outer> Hub<'a, O> {
         let Knock::Hello(hello) = self.door.on_knock(bytes, from, now, self.outer, &mut self.stats) else {
             return;
         };
-        self.members.retain(|_, member| member.caller != hello.caller);
         let reason = match () {
             () if hello.role != Role::Outpost => Reason::Mismatch,
             () if self.members.len() >= self.tasks.len() + SPARE => Reason::Busy,

@@ -134,7 +134,7 @@ fn nobody_is_sent_more_than_was_sent_from_its_address() {
         let hello = Hello {
             role: Role::Receiver,
             public,
-            caller: n,
+            caller: [n as u8; KEY],
             cookie: n.is_multiple_of(2).then_some(cookie),
             offer: None,
         };
@@ -202,7 +202,7 @@ fn garbage_is_counted_and_nothing_else() {
                 }
             }
             if random.chance(0.5) && bytes.len() > 4 {
-                bytes[..3].copy_from_slice(&[b'T', 1, random.below(24) as u8]);
+                bytes[..3].copy_from_slice(&[b'T', wire::stream::VERSION, random.below(24) as u8]);
             }
             arrivals.push(Passing { from, to, bytes, ..passing.after(ms(7)) });
         }
@@ -229,7 +229,8 @@ fn who_has_the_secret_is_believed() {
         receive(&Settings { limits, ..settings(Meet::Listen) }, &mut accept, &mut here, &Control::new())
     });
     let calling = thread::spawn(move || {
-        let hello = Hello { role: Role::Sender, public: [1; KEY], caller: 1, cookie: None, offer: None };
+        let hello =
+            Hello { role: Role::Sender, public: [1; KEY], caller: [1; KEY], cookie: None, offer: None };
         let mut bytes = Vec::new();
         Datagram { session: 77, number: 0, word: Word::Hello(Box::new(hello)) }.write(&mut bytes);
         Key::opening(&Secret::new("of the tests")).seal(&mut bytes, 0);

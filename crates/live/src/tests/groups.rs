@@ -246,8 +246,8 @@ fn with_one_that_returns(back: Duration, patience: Duration) -> (Outcome, Vec<Le
     let mut here = net.place(a, ms(0));
     let places = [
         (net.place(member(0), ms(1)), None),
-        (net.place(member(1), ms(2)).dying(ms(300)), Some(77)),
-        (net.place(member(2), back), Some(77)),
+        (net.place(member(1), ms(2)).dying(ms(300)), Some([77; 32])),
+        (net.place(member(2), back), Some([77; 32])),
     ];
     let told = Shelf::<Told>::default();
     let payload = ForAll { wanted: 1500, expected: 2, whole: Default::default(), told: told.clone() };

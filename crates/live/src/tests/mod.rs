@@ -5,6 +5,7 @@ mod captures;
 mod flows;
 mod groups;
 mod meetings;
+mod observers;
 mod patience;
 mod streams;
 

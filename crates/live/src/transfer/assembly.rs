@@ -65,6 +65,11 @@ impl Assembly {
         }
     }
 
+    /// Whether a symbol of `block` can be taken where no more than `most` blocks are to be open.
+    pub(super) fn has_room(&self, block: u32, most: usize) -> bool {
+        self.open.len() < most || self.open.contains_key(&block)
+    }
+
     /// How many symbols `block` lacks, of `symbols`.
     pub(super) fn lacks(&self, block: u32, symbols: u16) -> u16 {
         self.open.get(&block).map_or(symbols, |open| symbols.saturating_sub(open.there()).max(1))

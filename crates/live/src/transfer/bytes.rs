@@ -1,7 +1,7 @@
-//! A byte stream in order, for windowed schemes: the sending side. What is lost is sent again by the machine, so here nothing is coded.
+//! A program's output as a byte stream in order, for windowed schemes: the sending side. What is lost is sent again by the machine, so here
+//! nothing is coded.
 //!
-//! The receiver first says how much it has from an earlier attempt ([`Word::Have`]), and the stream goes on from there. A stream whose end is
-//! not known is cut into records: two bytes length and so many bytes; a record of no bytes is followed by the hash of all and ends it.
+//! The receiver first says how much it has ([`Word::Have`]), and the stream goes on from there. It is cut into records: two bytes length and so many bytes; a record of no bytes is followed by the hash of all and ends it.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -11,13 +11,17 @@ use contract::PeerId;
 use units::Time;
 use wire::stream::Reason;
 
+use super::layout::HASH;
 use super::words::Word;
-use super::{FileStore, Kind, Layout, Manifest, Tally};
+use super::{Kind, Layout, Manifest, Tally, tree};
 use crate::content::{ByteSource, Standing, Waits};
 
 /// The sending side.
 pub struct Bytes {
-    from: From,
+    shared: Arc<Shared>,
+    id: u64,
+    /// What only the receiver and this end know in this session.
+    binding: [u8; HASH],
     tally: Arc<Tally>,
     /// How much the receiver had when the session began; none before it said so.
     base: Option<u64>,
@@ -27,11 +31,6 @@ pub struct Bytes {
     failed: Option<String>,
     /// It failed because the receiver needs what is no longer kept.
     gone: bool,
-}
-
-enum From {
-    File { store: FileStore, length: u64, id: u64 },
-    Pipe { shared: Arc<Shared>, id: u64 },
 }
 
 /// Records of a program's output, kept until they are acknowledged.
@@ -46,7 +45,8 @@ struct Ring {
     /// Where the ring begins, in bytes of records.
     first: u64,
     bytes: VecDeque<u8>,
-    ended: bool,
+    /// It has ended; what proves that somebody has all of it.
+    whole: Option<[u8; HASH]>,
     failed: Option<std::io::ErrorKind>,
     closed: bool,
     length: u64,
@@ -56,17 +56,8 @@ struct Ring {
 const KEPT: usize = 16 << 20;
 /// Bytes of a record.
 const RECORD: usize = 16 << 10;
-/// Bytes of a hash.
-pub(super) const HASH: usize = 32;
 
 impl Bytes {
-    /// The bytes of a file.
-    pub fn of_file(store: FileStore, manifest: &Manifest, tally: Arc<Tally>) -> Self {
-        let length = manifest.layout.length.unwrap_or(0);
-        let from = From::File { store, length, id: manifest.id };
-        Self { from, tally, base: None, whole: false, acknowledged: 0, failed: None, gone: false }
-    }
-
     /// What a program writes, read by a thread; says what it is. `id` is a number by chance.
     pub fn of_pipe(
         mut from: Box<dyn Read + Send>,
@@ -101,14 +92,19 @@ impl Bytes {
             hash: None,
             report_every: super::store::REPORT_EVERY,
         };
-        let from = From::Pipe { shared, id };
-        (Self { from, tally, base: None, whole: false, acknowledged: 0, failed: None, gone: false }, manifest)
-    }
-
-    fn id(&self) -> u64 {
-        match &self.from {
-            From::File { id, .. } | From::Pipe { id, .. } => *id,
-        }
+        let binding = [0; HASH];
+        let bytes = Self {
+            shared,
+            id,
+            binding,
+            tally,
+            base: None,
+            whole: false,
+            acknowledged: 0,
+            failed: None,
+            gone: false,
+        };
+        (bytes, manifest)
     }
 }
 
@@ -120,7 +116,7 @@ impl Shared {
     /// All that was read has been acknowledged, and there may be more.
     fn is_drained(&self) -> bool {
         let ring = self.ring();
-        ring.bytes.is_empty() && !ring.ended
+        ring.bytes.is_empty() && ring.whole.is_none()
     }
 
     fn read_all(&self, from: &mut dyn Read) {
@@ -144,8 +140,9 @@ impl Shared {
             ring.bytes.extend(&record[..length]);
             ring.length += length as u64;
             if length == 0 {
-                ring.bytes.extend(hasher.finalize().as_bytes());
-                ring.ended = true;
+                let (hash, possession) = tree::split(&hasher);
+                ring.bytes.extend(hash);
+                ring.whole = Some(possession);
                 ring.failed = failed;
                 return;
             }
@@ -155,68 +152,48 @@ impl Shared {
 
 impl Drop for Bytes {
     fn drop(&mut self) {
-        if let From::Pipe { shared, .. } = &self.from {
-            shared.ring().closed = true;
-            shared.room.notify_one();
-        }
+        self.shared.ring().closed = true;
+        self.shared.room.notify_one();
     }
 }
 
 impl ByteSource for Bytes {
     fn ready(&mut self, _now: Time) -> u64 {
         let Some(base) = self.base else { return 0 };
-        match &self.from {
-            From::File { length, .. } => length - base,
-            From::Pipe { shared, .. } => {
-                let ring = shared.ring();
-                if let Some(kind) = ring.failed {
-                    self.failed = Some(format!("standard input: {}", std::io::Error::from(kind)));
-                }
-                self.tally.set_total(if ring.ended { ring.length } else { 0 });
-                (ring.first + ring.bytes.len() as u64).saturating_sub(base)
-            }
+        let ring = self.shared.ring();
+        if let Some(kind) = ring.failed {
+            self.failed = Some(format!("standard input: {}", std::io::Error::from(kind)));
         }
+        self.tally.set_total(if ring.whole.is_some() { ring.length } else { 0 });
+        (ring.first + ring.bytes.len() as u64).saturating_sub(base)
     }
 
     fn end(&self) -> Option<u64> {
-        match &self.from {
-            From::File { length, .. } => self.base.map(|base| length - base),
-            From::Pipe { shared, .. } => {
-                let ring = shared.ring();
-                let end = ring.first + ring.bytes.len() as u64;
-                self.base.filter(|_| ring.ended).map(|base| end.saturating_sub(base))
-            }
-        }
+        let ring = self.shared.ring();
+        let end = ring.first + ring.bytes.len() as u64;
+        self.base.filter(|_| ring.whole.is_some()).map(|base| end.saturating_sub(base))
     }
 
     fn read(&mut self, offset: u64, room: &mut [u8]) {
         let at = self.base.unwrap_or(0) + offset;
-        match &self.from {
-            From::File { store, .. } => {
-                if let Err(error) = store.read_at(at, room) {
-                    self.failed.get_or_insert(error.to_string());
-                    room.fill(0);
-                }
-            }
-            From::Pipe { shared, .. } => {
-                let ring = shared.ring();
-                let from = usize::try_from(at.saturating_sub(ring.first)).unwrap_or(usize::MAX);
-                copy_out(&ring.bytes, from, room);
-            }
-        }
+        let ring = self.shared.ring();
+        let from = usize::try_from(at.saturating_sub(ring.first)).unwrap_or(usize::MAX);
+        copy_out(&ring.bytes, from, room);
     }
 
     fn on_acknowledged(&mut self, offset: u64) {
         let at = self.base.unwrap_or(0) + offset;
         self.tally.set_done(at);
         self.acknowledged = self.acknowledged.max(at);
-        if let From::Pipe { shared, .. } = &self.from {
-            let mut ring = shared.ring();
-            let gone = usize::try_from(at.saturating_sub(ring.first)).unwrap_or(0).min(ring.bytes.len());
-            ring.bytes.drain(..gone);
-            ring.first += gone as u64;
-            shared.room.notify_one();
-        }
+        let mut ring = self.shared.ring();
+        let gone = usize::try_from(at.saturating_sub(ring.first)).unwrap_or(0).min(ring.bytes.len());
+        ring.bytes.drain(..gone);
+        ring.first += gone as u64;
+        self.shared.room.notify_one();
+    }
+
+    fn bind(&mut self, _peer: PeerId, binding: &[u8; HASH]) {
+        self.binding = *binding;
     }
 
     fn on_join(&mut self, _peer: PeerId) {
@@ -226,19 +203,17 @@ impl ByteSource for Bytes {
 
     fn on_word(&mut self, _from: PeerId, _now: Time, word: &[u8]) {
         match Word::read(word) {
-            Some(Word::Have { id, bytes, whole }) if id == self.id() => {
-                self.whole |= whole;
+            Some(Word::Have { id, bytes, proof }) if id == self.id => {
+                let ring = self.shared.ring();
+                let (first, end) = (ring.first, ring.first + ring.bytes.len() as u64);
+                // it is not believed because it says so
+                let expected = ring.whole.map(|possession| tree::proof(&self.binding, &possession));
+                drop(ring);
+                self.whole |= proof.is_some() && proof == expected;
                 self.tally.set_receivers(1, usize::from(self.whole));
                 if self.base.is_some() {
                     return;
                 }
-                let (first, end) = match &self.from {
-                    From::File { length, .. } => (0, *length),
-                    From::Pipe { shared, .. } => {
-                        let ring = shared.ring();
-                        (ring.first, ring.first + ring.bytes.len() as u64)
-                    }
-                };
                 if bytes < first {
                     let said = format!(
                         "the receiver began anew when the beginning of the stream was gone, {}",
@@ -262,9 +237,9 @@ impl ByteSource for Bytes {
     }
 
     fn waits(&self) -> Waits {
-        match &self.from {
+        match self.base {
             // the program writes nothing
-            From::Pipe { shared, .. } if self.base.is_some() && shared.is_drained() => Waits::Here,
+            Some(_) if self.shared.is_drained() => Waits::Here,
             _ if self.acknowledged > 0 => Waits::There,
             _ => Waits::Nobody,
         }

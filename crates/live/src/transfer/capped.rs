@@ -2,7 +2,7 @@
 
 use contract::PeerId;
 use units::{Bytes, Duration, Rate, Time};
-use wire::stream::Reason;
+use wire::stream::{KEY, Reason};
 
 use crate::Pace;
 use crate::content::{ByteSource, Payload, Standing, Waits};
@@ -66,6 +66,10 @@ impl Payload for Capped<Box<dyn Payload>> {
         self.rate
     }
 
+    fn bind(&mut self, peer: PeerId, binding: &[u8; KEY]) {
+        self.inner.bind(peer, binding);
+    }
+
     fn on_join(&mut self, peer: PeerId) {
         self.inner.on_join(peer);
     }
@@ -124,6 +128,10 @@ impl ByteSource for Capped<Box<dyn ByteSource>> {
 
     fn on_acknowledged(&mut self, offset: u64) {
         self.inner.on_acknowledged(offset);
+    }
+
+    fn bind(&mut self, peer: PeerId, binding: &[u8; KEY]) {
+        self.inner.bind(peer, binding);
     }
 
     fn on_join(&mut self, peer: PeerId) {

@@ -14,9 +14,11 @@ use wire::stream::Reason;
 
 use super::assembly::code;
 use super::bytes::megabytes;
+use super::layout::{HASH, level};
 use super::tally::Sent;
+use super::tree;
 use super::words::{self, Report, SYMBOL_HEADER, Word};
-use super::{Kind, Manifest, Store, Tally};
+use super::{Kind, Manifest, Store, Tally, Whole};
 use crate::content::{Payload, Standing, Waits};
 
 /// Whom a fountain waits for.
@@ -35,6 +37,9 @@ pub struct Fountain {
     peers: BTreeMap<PeerId, Peer>,
     /// So many were there at once: it has begun.
     begun: bool,
+    /// Blocks of hashes, which leave first, and how many of them have left.
+    hashes: Vec<u32>,
+    hashes_sent: usize,
     /// The next symbol of the object itself.
     block: u32,
     symbol: u16,
@@ -68,6 +73,8 @@ pub struct Fountain {
 #[derive(Debug, Default)]
 struct Peer {
     here: bool,
+    /// What only it and this end know in its session.
+    binding: [u8; HASH],
     /// Its last report; none since it joined.
     report: Option<Report>,
     whole: bool,
@@ -94,7 +101,7 @@ struct Buffer {
 }
 
 /// Between announcements while somebody has not reported, and afterwards.
-const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
+const ANNOUNCE_EVERY: (Duration, Duration) = (Duration::from_millis(25), Duration::from_secs(1));
 /// How often it is looked whether there is something to send.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Blocks ahead of a receiver that has not reported yet.
@@ -111,7 +118,11 @@ const NUMBERS: u32 = 1 << 24;
 impl Fountain {
     /// A fountain of `store`, which `manifest` describes.
     pub fn new(manifest: Manifest, store: Box<dyn Store>, receivers: Receivers, tally: Arc<Tally>) -> Self {
+        let file = manifest.kind == Kind::File;
+        let hashes = if file { manifest.layout.hash_blocks() } else { Vec::new() };
         Self {
+            hashes,
+            hashes_sent: 0,
             manifest,
             store,
             receivers,
@@ -143,6 +154,11 @@ impl Fountain {
         u16::try_from(bytes).ok().filter(|bytes| *bytes >= 16)
     }
 
+    /// What is being sent.
+    pub const fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
     /// What each receiver said last: those that could not take it.
     pub fn refusals(&self) -> Vec<(PeerId, String)> {
         let said = |(peer, state): (&PeerId, &Peer)| state.failed.clone().map(|why| (*peer, why));
@@ -160,23 +176,51 @@ impl Fountain {
         self.begun
     }
 
-    /// One past the last block that every receiver can keep.
+    /// One past the last block that every receiver can keep. Of a file nothing leaves that a receiver may have already, and has not been able to
+    /// say so.
     fn limit(&self) -> u32 {
-        let limit = |peer: &Peer| peer.report.as_ref().map_or(AHEAD, |report| report.limit);
+        let limit = |peer: &Peer| match &peer.report {
+            Some(report) if self.is_file() => report.limit.min(report.until),
+            Some(report) => report.limit,
+            None if self.is_file() => 0,
+            None => AHEAD,
+        };
         self.at_work().map(limit).min().unwrap_or(0)
+    }
+
+    fn is_file(&self) -> bool {
+        self.manifest.kind == Kind::File
+    }
+
+    /// Whether all own symbols of a block have left, or were not needed.
+    fn was_sent(&self, block: u32) -> bool {
+        if self.is_file() && level(block) > 0 {
+            return self.hashes[..self.hashes_sent].contains(&block);
+        }
+        block < self.block
     }
 
     fn symbols_in(&self, block: u32) -> u16 {
         self.manifest.layout.symbols_in(block, self.manifest.kind == Kind::Stream)
     }
 
-    /// Whether a symbol of the object itself may leave now.
-    fn has_next(&mut self) -> bool {
-        self.block < self.limit() && self.block < self.store.there()
+    /// The block whose own symbols leave now.
+    fn next(&mut self) -> Option<u32> {
+        if let Some(block) = self.hashes.get(self.hashes_sent) {
+            return self.at_work().next().map(|_| *block);
+        }
+        if self.symbol == 0 {
+            // what everybody has already is passed over
+            let lacking = |peer: &Peer| {
+                peer.report.as_ref().map_or(self.block, |report| report.next_lacking(self.block))
+            };
+            self.block = self.at_work().map(lacking).min().unwrap_or(self.block);
+        }
+        (self.block < self.limit() && self.block < self.store.there()).then_some(self.block)
     }
 
     fn announce(&mut self, now: Time, room: &mut [u8]) -> usize {
-        if let (None, Some((length, hash))) = (self.manifest.hash, self.store.end()) {
+        if let (None, Some(Whole { length, hash, .. })) = (self.manifest.hash, self.store.end()) {
             self.manifest.layout.length = Some(length);
             self.manifest.hash = Some(hash);
             self.tally.set_total(length);
@@ -193,7 +237,9 @@ impl Fountain {
     /// Sends a symbol that is wanted.
     fn send_wanted(&mut self, seq: u64, room: &mut [u8]) -> Option<usize> {
         loop {
-            let block = *self.wanted.first()?;
+            // what others are checked by comes first
+            let hashes = self.wanted.last().filter(|block| self.is_file() && level(**block) > 0);
+            let block = *hashes.or(self.wanted.first())?;
             let symbols = self.symbols_in(block);
             let state = self.sent.entry(block).or_default();
             let own = state.again.filter(|next| *next < symbols);
@@ -220,15 +266,24 @@ impl Fountain {
 
     /// Sends the next symbol of the object itself.
     fn send_next(&mut self, seq: u64, room: &mut [u8]) -> Option<usize> {
-        if !self.has_next() {
-            return None;
-        }
-        let (block, symbol) = (self.block, self.symbol);
-        let written = self.write_own(block, symbol, false, room)?;
-        self.tally.count_sent(Sent::First);
+        let (block, symbol) = (self.next()?, self.symbol);
+        let own = self.symbols_in(block);
+        let of_hashes = self.hashes_sent < self.hashes.len();
+        let written = if symbol < own {
+            self.tally.count_sent(Sent::First);
+            self.write_own(block, symbol, false, room)?
+        } else {
+            self.write_coded(block, room)?
+        };
         self.symbol += 1;
-        if self.symbol >= self.symbols_in(block) {
-            (self.block, self.symbol) = (block + 1, 0);
+        // without the hashes nothing counts: a few are lost without harm
+        if self.symbol >= own + if of_hashes { own / 8 + 1 } else { 0 } {
+            self.symbol = 0;
+            if of_hashes {
+                self.hashes_sent += 1;
+            } else {
+                self.block = block + 1;
+            }
             self.sent.insert(block, Block { last: seq, ..Block::default() });
             if self.sent.len() > REMEMBERED {
                 self.forget_one();
@@ -330,13 +385,16 @@ impl Fountain {
         {
             return;
         }
-        peer.whole |= report.whole;
+        // it is not believed because it says so
+        let whole = self.store.end().filter(|_| report.proof.is_some());
+        peer.whole |=
+            whole.is_some_and(|whole| report.proof == Some(tree::proof(&peer.binding, &whole.possession)));
         let alone = self.at_work().count() <= 1;
         let mut looked_at = 0;
         for lack in &report.lacks {
-            for block in (lack.first..self.block).take(usize::from(lack.blocks)) {
+            for block in (lack.first..).take(usize::from(lack.blocks)) {
                 looked_at += 1;
-                if looked_at > LOOKED_AT || lack.symbols == 0 {
+                if looked_at > LOOKED_AT || lack.symbols == 0 || !self.was_sent(block) {
                     break;
                 }
                 let symbols = self.manifest.layout.symbols_in(block, self.manifest.kind == Kind::Stream);
@@ -403,7 +461,8 @@ impl Fountain {
     /// Works out which blocks somebody may lack: a few of the lowest, since each must be coded.
     fn doubt(&mut self) {
         let mut doubtful = BTreeSet::new();
-        for peer in self.at_work() {
+        // who has not said what it has of a file will do so in a moment
+        for peer in self.at_work().filter(|peer| peer.report.is_some() || !self.is_file()) {
             let (until, lacks) = match &peer.report {
                 Some(report) => (report.until.max(report.base), &report.lacks[..]),
                 None => (0, &[][..]),
@@ -450,15 +509,21 @@ impl Payload for Fountain {
     }
 
     fn ready(&mut self, now: Time) -> Time {
-        if self.has_begun() && (!self.wanted.is_empty() || self.has_next() || !self.doubtful.is_empty()) {
+        if self.has_begun() && (!self.wanted.is_empty() || self.next().is_some() || !self.doubtful.is_empty())
+        {
             return now;
         }
         self.announce_at.min(now + LOOK_EVERY).max(now)
     }
 
+    fn bind(&mut self, peer: PeerId, binding: &[u8; HASH]) {
+        self.peers.entry(peer).or_default().binding = *binding;
+    }
+
     fn on_join(&mut self, peer: PeerId) {
         // what it said before, it said in an earlier life
-        self.peers.insert(peer, Peer { here: true, ..Peer::default() });
+        let binding = self.peers.get(&peer).map_or([0; HASH], |before| before.binding);
+        self.peers.insert(peer, Peer { here: true, binding, ..Peer::default() });
         self.announce_at = Time::ZERO;
         self.settle();
     }

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
 
+use wire::stream::KEY;
+
 use super::names::STATE;
 use super::partial::MAGIC;
 use crate::Outer;
@@ -14,14 +16,14 @@ use crate::Outer;
 /// Who a receiver is to the sender that it calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// What it calls itself: a number by chance.
-    pub number: u64,
+    /// Drawn by chance: what makes the name that it calls itself by ([`crate::Settings::caller`]), and nobody else's.
+    pub secret: [u8; KEY],
     /// Whom it calls.
     pub sender: SocketAddr,
 }
 
 /// Bytes of an identity.
-pub(super) const IDENTITY: usize = 30;
+pub(super) const IDENTITY: usize = KEY + 22;
 
 impl Identity {
     /// That of a receiver that called `sender`, put what came into `folder`, under `name` if it was told one, and ended before it was
@@ -29,9 +31,9 @@ impl Identity {
     pub fn of(folder: &Path, name: Option<&str>, sender: SocketAddr, outer: &mut impl Outer) -> Self {
         let left = Self::left(folder, name, sender);
         left.unwrap_or_else(|| {
-            let mut number = [0; 8];
-            outer.surprise(&mut number);
-            Self { number: u64::from_be_bytes(number), sender }
+            let mut secret = [0; KEY];
+            outer.surprise(&mut secret);
+            Self { secret, sender }
         })
     }
 
@@ -53,23 +55,23 @@ impl Identity {
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// As bytes: 8 number, 16 address, 2 port, 4 zone. Zeros stand for nobody.
+    /// As bytes: 32 secret, 16 address, 2 port, 4 zone. Zeros stand for nobody.
     pub(super) fn write(of: Option<&Self>) -> [u8; IDENTITY] {
         let mut bytes = [0; IDENTITY];
-        let Some(Self { number, sender }) = of else { return bytes };
+        let Some(Self { secret, sender }) = of else { return bytes };
         let (ip, zone) = match sender {
             SocketAddr::V4(sender) => (sender.ip().to_ipv6_mapped(), 0),
             SocketAddr::V6(sender) => (*sender.ip(), sender.scope_id()),
         };
-        bytes[..8].copy_from_slice(&number.to_be_bytes());
-        bytes[8..24].copy_from_slice(&ip.octets());
-        bytes[24..26].copy_from_slice(&sender.port().to_be_bytes());
-        bytes[26..].copy_from_slice(&zone.to_be_bytes());
+        bytes[..KEY].copy_from_slice(secret);
+        bytes[KEY..KEY + 16].copy_from_slice(&ip.octets());
+        bytes[KEY + 16..KEY + 18].copy_from_slice(&sender.port().to_be_bytes());
+        bytes[KEY + 18..].copy_from_slice(&zone.to_be_bytes());
         bytes
     }
 
     fn read(bytes: &[u8; IDENTITY]) -> Option<Self> {
-        let (number, rest) = bytes.split_first_chunk()?;
+        let (secret, rest) = bytes.split_first_chunk::<KEY>()?;
         let (ip, rest) = rest.split_first_chunk::<16>()?;
         let (port, zone) = rest.split_first_chunk()?;
         let (port, zone) = (u16::from_be_bytes(*port), u32::from_be_bytes(*zone.first_chunk()?));
@@ -78,7 +80,7 @@ impl Identity {
             Some(ip) => SocketAddr::new(IpAddr::V4(ip), port),
             None => SocketAddrV6::new(ip, port, 0, zone).into(),
         };
-        (port > 0).then_some(Self { number: u64::from_be_bytes(*number), sender })
+        (port > 0).then_some(Self { secret: *secret, sender })
     }
 }
 
@@ -89,7 +91,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         for sender in ["192.0.2.7:9000", "[2001:db8::7]:9000", "[fe80::7%3]:9000"] {
-            let me = Identity { number: 0x0102_0304_0506_0708, sender: sender.parse().expect("an address") };
+            let me = Identity { secret: [7; KEY], sender: sender.parse().expect("an address") };
             assert_eq!(Identity::read(&Identity::write(Some(&me))), Some(me));
         }
         assert_eq!(Identity::read(&Identity::write(None)), None);

@@ -12,6 +12,26 @@ pub struct Layout {
     pub block_symbols: u16,
 }
 
+/// Bytes of a hash.
+pub(super) const HASH: usize = 32;
+/// The level of a block stands above these bits of its number.
+const LEVEL_AT: u32 = 24;
+
+/// The number of a block: of the file on level 0, of hashes above ([`super::tree`]).
+pub(super) const fn id(level: u32, place: u32) -> u32 {
+    level << LEVEL_AT | place
+}
+
+/// The level of a block of a file.
+pub(super) const fn level(of: u32) -> u32 {
+    of >> LEVEL_AT
+}
+
+/// Its number on its level.
+pub(super) const fn place(of: u32) -> u32 {
+    of & ((1 << LEVEL_AT) - 1)
+}
+
 /// Symbols of a block of a file. Blocks are small, so that one is complete soon and decoding it takes about a millisecond.
 const FILE_SYMBOLS: u16 = 256;
 /// Symbols of a block of a stream, whose end is filled up with zeros and whose bytes wait until a block is full.
@@ -21,7 +41,7 @@ const MOST_SYMBOLS: u16 = 4096;
 /// Blocks beyond which blocks grow instead of becoming more.
 const MANY_BLOCKS: u64 = 1 << 22;
 /// The most blocks of an object.
-const MOST_BLOCKS: u64 = 1 << 24;
+const MOST_BLOCKS: u64 = (1 << LEVEL_AT) - 1;
 /// Shortest and longest symbol.
 const SYMBOL_BYTES: std::ops::RangeInclusive<u16> = 16..=9000;
 
@@ -41,7 +61,8 @@ impl Layout {
         Self { length: None, symbol_bytes, block_symbols: STREAM_SYMBOLS }
     }
 
-    /// Whether it can be: nobody is made to hold more than 36 MB for a block or 2 MB for the list of blocks.
+    /// Whether it can be: nobody is made to hold more than 36 MB for a block or 512 MB for
+    /// the hashes of blocks, 32 bytes each: of a file of 1 GB that is 0.1 MB.
     pub fn possible(&self) -> bool {
         let blocks = self.length.unwrap_or(0) / self.block_bytes().max(1) as u64;
         SYMBOL_BYTES.contains(&self.symbol_bytes)
@@ -71,12 +92,46 @@ impl Layout {
         usize::try_from(rest).unwrap_or(usize::MAX).min(self.block_bytes())
     }
 
-    /// Symbols of a block. Blocks of a stream stay full when its end becomes known.
+    /// Bytes of the hashes of a file's blocks, level by level.
+    pub(super) fn hash_levels(&self) -> Vec<u64> {
+        let mut levels = Vec::new();
+        let mut blocks = u64::from(self.blocks());
+        while blocks > 0 {
+            let bytes = blocks * HASH as u64;
+            levels.push(bytes);
+            blocks = if bytes <= self.block_bytes() as u64 {
+                0
+            } else {
+                bytes.div_ceil(self.block_bytes() as u64)
+            };
+        }
+        levels
+    }
+
+    /// The numbers of all blocks of hashes of a file, in the order in which they are of use.
+    pub(super) fn hash_blocks(&self) -> Vec<u32> {
+        let blocks = |bytes: u64| bytes.div_ceil(self.block_bytes() as u64) as u32;
+        let levels = (1..).zip(self.hash_levels());
+        let mut all: Vec<u32> =
+            levels.flat_map(|(level, bytes)| (0..blocks(bytes)).map(move |at| id(level, at))).collect();
+        all.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
+        all
+    }
+
+    /// Bytes of a block of a file, or of its hashes; zero where there is no such block.
+    pub(super) fn size_of(&self, of: u32) -> usize {
+        let Some(level) = (level(of) as usize).checked_sub(1) else { return self.bytes_in(of) };
+        let bytes = self.hash_levels().get(level).copied().unwrap_or(0);
+        let rest = bytes.saturating_sub(self.start(place(of)));
+        usize::try_from(rest).unwrap_or(usize::MAX).min(self.block_bytes())
+    }
+
+    /// Symbols of a block, of hashes too. Blocks of a stream stay full when its end becomes known.
     pub fn symbols_in(&self, block: u32, stream: bool) -> u16 {
         if stream {
             return self.block_symbols;
         }
-        let symbols = self.bytes_in(block).div_ceil(usize::from(self.symbol_bytes));
+        let symbols = self.size_of(block).div_ceil(usize::from(self.symbol_bytes));
         u16::try_from(symbols).unwrap_or(self.block_symbols)
     }
 }

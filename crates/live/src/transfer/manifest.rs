@@ -26,14 +26,14 @@ pub struct Manifest {
     pub name: String,
     /// How it is cut.
     pub layout: Layout,
-    /// BLAKE3 hash of the whole, once it is known.
+    /// Of a file the root of the tree of its blocks' hashes, of a stream the BLAKE3 hash of all its bytes once it is known.
     pub hash: Option<[u8; 32]>,
     /// How often a receiver reports.
     pub report_every: Duration,
 }
 
 /// The version of this format.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Bytes before the name.
 const FIXED: usize = 64;
 /// Reports are no rarer than this.
@@ -44,7 +44,7 @@ impl Manifest {
     ///
     /// | bytes | what |
     /// | --- | --- |
-    /// | 0 | version, 1 |
+    /// | 0 | version, 2 |
     /// | 1 | kind: 0 file, 1 stream, 2 timely |
     /// | 2–9 | id |
     /// | 10–17 | length; all ones when unknown |
@@ -154,7 +154,7 @@ mod tests {
             Manifest::read(&bytes)
         };
         assert!(read(&|_| {}).is_some());
-        assert_eq!(read(&|bytes| bytes[0] = 2), None, "another version");
+        assert_eq!(read(&|bytes| bytes[0] = 1), None, "another version");
         assert_eq!(read(&|bytes| bytes[1] = 3), None, "another kind");
         assert_eq!(read(&|bytes| bytes[10..18].fill(255)), None, "a file of unknown length");
         assert_eq!(read(&|bytes| bytes[62] = 0), None, "a file without a hash");

@@ -2,14 +2,16 @@
 //!
 //! | what | with a paced scheme | with a windowed scheme |
 //! | --- | --- | --- |
-//! | a file | [`Fountain`] over a [`FileStore`], taken by a [`Collector`] | [`Bytes`], taken by a [`Reassembly`] |
-//! | standard input, whole | [`Fountain`] over a [`PipeStore`] | the same, from a ring |
+//! | a file | [`Fountain`] over a [`FileStore`], taken by a [`Collector`] | [`BlockSource`], taken by a [`BlockSink`] |
+//! | standard input, whole | [`Fountain`] over a [`PipeStore`] | [`Bytes`], taken by a [`Reassembly`] |
 //! | standard input, in time | [`Timely`], taken by a [`Playout`] | – |
 //!
 //! Nothing here knows sockets or a clock: time and packets are given, so that tests lose, double and reorder as they please. What is kept in
 //! memory is bounded by constants, whatever the size of a file and whatever arrives.
 
 mod assembly;
+mod bits;
+mod blocks;
 mod bytes;
 mod capped;
 mod collector;
@@ -24,12 +26,16 @@ mod outflow;
 mod partial;
 mod reassembly;
 mod refusal;
+mod ring;
 mod store;
 mod tally;
 mod task;
 mod timely;
+mod tree;
 mod words;
+mod work;
 
+pub use blocks::{BlockSink, BlockSource};
 pub use bytes::Bytes;
 pub use capped::Capped;
 pub use collector::{Collector, Into};
@@ -39,7 +45,7 @@ pub use layout::Layout;
 pub use manifest::{Kind, Manifest};
 pub use names::{Refused, safe};
 pub use reassembly::Reassembly;
-pub use store::{FileStore, PipeStore, Store};
+pub use store::{FileStore, PipeStore, Store, Whole};
 pub use tally::{Tally, Told};
 pub use task::{Source, Task, keep, offered};
 pub use timely::{Playout, Timely};
@@ -66,6 +72,22 @@ impl TransferError {
         let path = path.display().to_string();
         move |source| Self::File { path, source }
     }
+}
+
+/// A word of a receiver that says that it has the whole, and cannot prove it.
+#[cfg(test)]
+pub(crate) fn false_report() -> Vec<u8> {
+    let report = words::Report {
+        proof: Some([0x66; tree::PROOF]),
+        base: 1,
+        until: 1,
+        limit: 1,
+        complete: 1,
+        ..Default::default()
+    };
+    let mut room = [0; crate::content::LONGEST_WORD];
+    let length = words::Word::Report(report).write(&mut room);
+    room[..length].to_vec()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -43,7 +43,7 @@ pub(super) enum Found {
 }
 
 /// How a list of blocks begins. Then follow the receiver, two bytes length of the manifest, the manifest, and the blocks, four bytes each.
-pub(super) const MAGIC: &[u8] = b"thalweg-state 2\n";
+pub(super) const MAGIC: &[u8] = b"thalweg-state 3\n";
 
 impl Partial {
     /// Looks for what is there of `manifest` in `folder`, where it is to be called `name`; makes the files that are missing. `me` is noted
@@ -68,6 +68,9 @@ impl Partial {
         }
         let (part, mut state) =
             (fresh::create_or_reopen(&paths.part)?, fresh::create_or_reopen(&paths.state)?);
+        // only the user reads what a receiver is known by
+        let own = fs::Permissions::from_mode(0o600);
+        state.set_permissions(own).map_err(TransferError::at(&paths.state))?;
         // as long as this program runs nobody else takes itself for it; two that write the same harm nobody
         let _ = flock(&state, FlockOperation::NonBlockingLockExclusive);
         let done = left(&mut state, &part, manifest).map_err(TransferError::at(&paths.state))?;
@@ -138,11 +141,6 @@ impl Partial {
     /// Keeps bytes at a place of their own.
     pub(super) fn write_at(&self, at: u64, bytes: &[u8]) -> Result<(), TransferError> {
         self.part.write_all_at(bytes, at).map_err(TransferError::at(&self.paths.part))
-    }
-
-    /// Gives back what [`Self::write_at`] kept.
-    pub(super) fn read_at(&self, at: u64, into: &mut [u8]) -> Result<(), TransferError> {
-        self.part.read_exact_at(into, at).map_err(TransferError::at(&self.paths.part))
     }
 
     /// It is whole: gives it its name.

@@ -7,6 +7,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::layout::level;
+use super::tree::{Growing, Tree, split};
 use super::{Kind, Layout, Manifest, Tally, TransferError};
 use units::Duration;
 
@@ -21,8 +23,19 @@ pub trait Store: Send {
     /// Blocks below will not be asked for again.
     fn release(&mut self, below: u32);
 
-    /// Length and hash of the whole, once they are known.
-    fn end(&mut self) -> Option<(u64, [u8; 32])>;
+    /// What the whole is, once that is known.
+    fn end(&mut self) -> Option<Whole>;
+}
+
+/// What a whole object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// Its bytes.
+    pub length: u64,
+    /// Its hash: what [`Manifest::hash`] says.
+    pub hash: [u8; 32],
+    /// What is known only to who has all of it. It never travels as it is: receivers show that they know it.
+    pub possession: [u8; 32],
 }
 
 /// Receivers report so often unless there are many.
@@ -34,7 +47,7 @@ pub struct FileStore {
     file: File,
     path: String,
     layout: Layout,
-    hash: [u8; 32],
+    tree: Tree,
 }
 
 impl FileStore {
@@ -55,7 +68,11 @@ impl FileStore {
         let length = file.metadata().map_err(failed)?.len();
         tally.name(name);
         tally.set_total(length);
-        let mut hasher = blake3::Hasher::new();
+        let layout = Layout::of_file(length, symbol_bytes);
+        if !layout.possible() {
+            return Err(TransferError::Refused(format!("{}: too large to be sent", path.display())));
+        }
+        let mut growing = Growing::new(layout);
         let mut buffer = vec![0; READ];
         let mut read = 0;
         loop {
@@ -66,18 +83,15 @@ impl FileStore {
             if !go_on() {
                 return Ok(None);
             }
-            hasher.update(&buffer[..bytes]);
+            growing.update(&buffer[..bytes]);
             tally.add_hashed(bytes as u64);
             read += bytes as u64;
         }
         if read != length {
             return Err(TransferError::Refused(format!("{} changes while it is read", path.display())));
         }
-        let hash = *hasher.finalize().as_bytes();
-        let layout = Layout::of_file(length, symbol_bytes);
-        if !layout.possible() {
-            return Err(TransferError::Refused(format!("{}: too large to be sent", path.display())));
-        }
+        let tree = growing.finish();
+        let hash = tree.root;
         let id = u64::from_be_bytes(std::array::from_fn(|n| hash[n]));
         let manifest = Manifest {
             kind: Kind::File,
@@ -87,7 +101,33 @@ impl FileStore {
             hash: Some(hash),
             report_every: REPORT_EVERY,
         };
-        Ok(Some((Self { file, path: path.display().to_string(), layout, hash }, manifest)))
+        Ok(Some((Self { file, path: path.display().to_string(), layout, tree }, manifest)))
+    }
+
+    /// What proves that somebody has all of the file.
+    pub(super) const fn possession(&self) -> &[u8; 32] {
+        &self.tree.possession
+    }
+
+    /// Whether a block is still what it was.
+    ///
+    /// # Errors
+    /// The file was written to meanwhile: no receiver would take it.
+    pub(super) fn check(&self, block: u32, bytes: &[u8]) -> Result<(), TransferError> {
+        if level(block) > 0 || self.tree.fits(block, bytes) {
+            return Ok(());
+        }
+        Err(TransferError::Refused(format!("{} changed while it was sent", self.path)))
+    }
+
+    /// Reads bytes of a block, of the file or of hashes, from `at` on.
+    pub(super) fn read_of(&self, block: u32, at: usize, into: &mut [u8]) -> Result<(), TransferError> {
+        if level(block) == 0 {
+            return self.read_at(self.layout.start(block) + at as u64, into);
+        }
+        let hashes = self.tree.read(block).and_then(|hashes| hashes.get(at..at + into.len()));
+        into.copy_from_slice(hashes.ok_or_else(|| TransferError::Refused("no such block".to_owned()))?);
+        Ok(())
     }
 
     /// Reads bytes at `offset`.
@@ -113,14 +153,17 @@ impl Store for FileStore {
         let symbols = usize::from(self.layout.symbols_in(block, false));
         into.clear();
         into.resize(symbols * usize::from(self.layout.symbol_bytes), 0);
-        self.read_at(self.layout.start(block), &mut into[..self.layout.bytes_in(block)])?;
+        let bytes = &mut into[..self.layout.size_of(block)];
+        self.read_of(block, 0, bytes)?;
+        self.check(block, bytes)?;
         Ok(symbols > 0)
     }
 
     fn release(&mut self, _below: u32) {}
 
-    fn end(&mut self) -> Option<(u64, [u8; 32])> {
-        Some((self.layout.length.unwrap_or(0), self.hash))
+    fn end(&mut self) -> Option<Whole> {
+        let (hash, possession) = (self.tree.root, self.tree.possession);
+        Some(Whole { length: self.layout.length.unwrap_or(0), hash, possession })
     }
 }
 
@@ -143,7 +186,7 @@ struct Kept {
     /// Number of the first block that is kept.
     first: u32,
     blocks: VecDeque<Box<[u8]>>,
-    end: Option<(u64, [u8; 32])>,
+    end: Option<Whole>,
     failed: Option<std::io::ErrorKind>,
     closed: bool,
 }
@@ -207,7 +250,8 @@ impl Shared {
                 kept.blocks.push_back(block.into());
             }
             if filled < self.block_bytes {
-                kept.end = Some((length, *hasher.finalize().as_bytes()));
+                let (hash, possession) = split(&hasher);
+                kept.end = Some(Whole { length, hash, possession });
                 kept.failed = failed;
                 return;
             }
@@ -255,7 +299,7 @@ impl Store for PipeStore {
         self.shared.room.notify_one();
     }
 
-    fn end(&mut self) -> Option<(u64, [u8; 32])> {
+    fn end(&mut self) -> Option<Whole> {
         self.shared.kept().end
     }
 }

@@ -62,12 +62,18 @@ fn flow(source: &mut dyn ByteSource, sink: &mut dyn ByteSink, from: u64, rounds:
     }
 }
 
-fn file_bytes(folder: &Folder, bytes: &[u8]) -> (Bytes, Manifest) {
+fn file_bytes(folder: &Folder, bytes: &[u8]) -> (BlockSource, Manifest) {
     let (path, tally) = (folder.file("source.bin", bytes), Arc::new(Tally::default()));
     let (store, manifest) = FileStore::open(&path, "film.bin", 1000, &tally, &|| true)
         .expect("the file is there")
         .expect("nobody said stop");
-    (Bytes::of_file(store, &manifest, tally), manifest)
+    (BlockSource::new(store, &manifest, tally), manifest)
+}
+
+/// A receiver of a file.
+fn blocks(manifest: &Manifest, into: Into) -> (BlockSink, Arc<Tally>) {
+    let tally = Arc::new(Tally::default());
+    (BlockSink::new(manifest.clone(), into, 1 << 20, Arc::clone(&tally)), tally)
 }
 
 fn folder_of(to: &Folder) -> Into {
@@ -85,7 +91,7 @@ fn a_file_arrives_in_order_whatever_its_length() {
     for length in [0, 1, 999, 1000, 1001, 700_000] {
         let (from, to, bytes) = (Folder::new(), Folder::new(), content(length));
         let (mut source, manifest) = file_bytes(&from, &bytes);
-        let (mut sink, tally) = open(&manifest, folder_of(&to));
+        let (mut sink, tally) = blocks(&manifest, folder_of(&to));
         flow(&mut source, &mut sink, 0, 5000);
         assert_eq!(
             (source.standing(), sink.standing()),
@@ -102,18 +108,18 @@ fn a_file_arrives_in_order_whatever_its_length() {
 fn a_receiver_that_was_killed_and_one_that_was_only_lost_go_on() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(2_000_000));
     let (mut source, manifest) = file_bytes(&from, &bytes);
-    let (mut killed, _) = open(&manifest, folder_of(&to));
+    let (mut killed, _) = blocks(&manifest, folder_of(&to));
     flow(&mut source, &mut killed, 0, 100);
     assert_eq!(killed.standing(), Standing::Going);
     drop(killed);
-    let (mut again, tally) = open(&manifest, folder_of(&to));
-    let resumed = tally.told().resumed;
-    assert!(resumed > 0 && resumed % 256_000 == 0, "whole blocks: {resumed}");
+    let (mut again, tally) = blocks(&manifest, folder_of(&to));
     // the same receiver, in two sessions
     flow(&mut source, &mut again, 0, 60);
     assert_eq!(again.standing(), Standing::Going);
     flow(&mut source, &mut again, 60, 5000);
     assert_eq!((source.standing(), again.standing()), (Standing::Whole, Standing::Whole));
+    let resumed = tally.told().resumed;
+    assert!(resumed > 0 && resumed % 256_000 == 0, "whole blocks: {resumed}");
     assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
 }
 
@@ -173,17 +179,104 @@ fn nothing_yet(sink: &mut Reassembly) -> Vec<u8> {
     word[..length].to_vec()
 }
 
+/// Changes a byte of the stream when it is read for the first time.
+struct Spoils(BlockSource, Vec<u64>);
+
+impl ByteSource for Spoils {
+    fn ready(&mut self, now: Time) -> u64 {
+        self.0.ready(now)
+    }
+    fn end(&self) -> Option<u64> {
+        self.0.end()
+    }
+    fn read(&mut self, offset: u64, room: &mut [u8]) {
+        self.0.read(offset, room);
+        for at in &self.1 {
+            if let Some(byte) = at.checked_sub(offset).and_then(|at| room.get_mut(at as usize)) {
+                *byte ^= 1;
+            }
+        }
+    }
+    fn on_acknowledged(&mut self, offset: u64) {
+        self.0.on_acknowledged(offset);
+    }
+    fn on_join(&mut self, peer: PeerId) {
+        self.0.on_join(peer);
+    }
+    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+        self.0.on_word(from, now, word);
+    }
+    fn standing(&self) -> Standing {
+        self.0.standing()
+    }
+}
+
+/// Of a file of three blocks: a byte of its hashes, of the first block, and of the last.
 #[test]
-fn changed_bytes_are_found_at_the_end() {
+fn wrong_blocks_are_thrown_away_and_sent_again() {
+    for at in [vec![10], vec![1000], vec![110, 2000, 600_000], vec![10, 300_000]] {
+        for to_pipe in [false, true] {
+            let (from, to, bytes, taken) = (Folder::new(), Folder::new(), content(700_000), Taken::default());
+            let (source, manifest) = file_bytes(&from, &bytes);
+            let into = if to_pipe { Into::Pipe(Box::new(taken.clone())) } else { folder_of(&to) };
+            let (mut sink, tally) = blocks(&manifest, into);
+            let mut source = Spoils(source, at.clone());
+            for turn in 0..100 {
+                flow(&mut source, &mut sink, 1000 * turn, 1000);
+                if source.standing() != Standing::Going {
+                    break;
+                }
+                source.1.clear();
+                std::thread::yield_now();
+            }
+            assert_eq!((source.standing(), sink.standing()), (Standing::Whole, Standing::Whole), "{at:?}");
+            let got = if to_pipe {
+                taken.bytes()
+            } else {
+                std::fs::read(to.0.join("film.bin")).expect("it arrived")
+            };
+            assert_eq!(got, bytes, "{at:?}");
+            assert!(tally.told().spoilt > 0, "{at:?}");
+        }
+    }
+}
+
+/// A receiver that has a part says so before the first block is sent, and what is wrong on disk is sent, too.
+#[test]
+fn a_resume_sends_about_what_is_lacking() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(3_000_000));
+    let (mut source, manifest) = file_bytes(&from, &bytes);
+    let (mut killed, _) = blocks(&manifest, folder_of(&to));
+    flow(&mut source, &mut killed, 0, 180);
+    assert_eq!(killed.standing(), Standing::Going);
+    drop(killed);
+    let part = to.0.join("film.bin.thalweg-part");
+    let mut left = std::fs::read(&part).expect("it is there");
+    left[300_000] ^= 1;
+    std::fs::write(&part, left).expect("it is changed");
+    let (mut source, _) = file_bytes(&from, &bytes);
+    let (mut again, tally) = blocks(&manifest, folder_of(&to));
+    flow(&mut source, &mut again, 0, 5000);
+    assert_eq!((source.standing(), again.standing()), (Standing::Whole, Standing::Whole));
+    assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
+    let told = tally.told();
+    assert!(told.resumed >= 512_000 && told.spoilt == 1, "{told:?}");
+    // twelve blocks with their numbers, and a block of hashes
+    let sent = source.ready(Time::ZERO);
+    assert!(sent <= 3_000_000 - told.resumed + 13 * 4 + 12 * 32, "{sent} bytes of stream");
+}
+
+#[test]
+fn a_file_that_changes_after_it_was_read_is_noticed_by_the_sender() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(10_000));
     let (mut source, manifest) = file_bytes(&from, &bytes);
     let mut changed = bytes.clone();
     changed[5000] ^= 1;
     from.file("source.bin", &changed);
-    let (mut sink, _) = open(&manifest, folder_of(&to));
+    let (mut sink, tally) = blocks(&manifest, folder_of(&to));
     flow(&mut source, &mut sink, 0, 1000);
-    assert!(matches!(sink.standing(), Standing::Failed(why) if why.contains("its hash differs")));
-    assert!(matches!(source.standing(), Standing::Failed(why) if why.contains("its hash differs")));
+    assert!(matches!(source.standing(), Standing::Failed(why) if why.contains("changed while it was sent")));
+    assert_eq!((sink.standing(), tally.told().spoilt), (Standing::Going, 1));
     assert!(!to.0.join("film.bin").exists());
 }
 
@@ -192,7 +285,7 @@ fn a_file_that_became_shorter_is_noticed_by_the_sender() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(100_000));
     let (mut source, manifest) = file_bytes(&from, &bytes);
     from.file("source.bin", &bytes[..50_000]);
-    let (mut sink, _) = open(&manifest, folder_of(&to));
+    let (mut sink, _) = blocks(&manifest, folder_of(&to));
     flow(&mut source, &mut sink, 0, 1000);
     assert!(matches!(source.standing(), Standing::Failed(why) if why.contains("became shorter")));
 }
@@ -201,7 +294,7 @@ fn a_file_that_became_shorter_is_noticed_by_the_sender() {
 fn segments_beyond_the_ring_are_not_kept() {
     let (from, to) = (Folder::new(), Folder::new());
     let (_, manifest) = file_bytes(&from, &content(10_000_000));
-    let (mut sink, _) = open(&manifest, folder_of(&to));
+    let (mut sink, _) = blocks(&manifest, folder_of(&to));
     assert!(sink.write(1 << 20, &[0; 1000]));
     assert!(!sink.write(1 << 21, &[0; 1000]));
     assert!(sink.write(0, &[0; 1000]));

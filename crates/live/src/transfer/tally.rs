@@ -16,6 +16,7 @@ pub struct Tally {
     dropped: AtomicU64,
     late: AtomicU64,
     missed: AtomicU64,
+    spoilt: AtomicU64,
     words: Mutex<Words>,
 }
 
@@ -50,6 +51,8 @@ pub struct Told {
     pub late: u64,
     /// Pieces of a live stream that had been sent before this receiver was there.
     pub missed: u64,
+    /// Blocks that were thrown away because their hash was wrong.
+    pub spoilt: u64,
     /// What the object is called.
     pub name: Option<String>,
     /// Where it is, once it is there.
@@ -95,6 +98,7 @@ impl Tally {
             dropped: load(&self.dropped),
             late: load(&self.late),
             missed: load(&self.missed),
+            spoilt: load(&self.spoilt),
             name: words.name,
             path: words.path,
             resumed: words.resumed,
@@ -143,6 +147,10 @@ impl Tally {
         self.missed.store(pieces, Ordering::Relaxed);
     }
 
+    pub(crate) fn count_spoilt(&self) {
+        self.spoilt.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// The other end may have chosen it, and people read it.
     pub(crate) fn name(&self, name: &str) {
         self.words.lock().unwrap_or_else(PoisonError::into_inner).name = Some(wire::printable(name));
@@ -154,6 +162,10 @@ impl Tally {
 
     pub(crate) fn resumed(&self, bytes: u64) {
         self.words.lock().unwrap_or_else(PoisonError::into_inner).resumed = bytes;
+    }
+
+    pub(crate) fn add_resumed(&self, bytes: u64) {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).resumed += bytes;
     }
 
     pub(crate) fn note(&self, note: impl Into<String>) {

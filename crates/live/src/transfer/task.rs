@@ -13,8 +13,8 @@ use super::collector::Into;
 use super::fresh::Spool;
 use super::refusal::Refusal;
 use super::{
-    Bytes, Collector, FileStore, Fountain, Kind, Manifest, PipeStore, Playout, Reassembly, Receivers, Tally,
-    Timely, TransferError,
+    BlockSink, BlockSource, Bytes, Collector, FileStore, Fountain, Kind, Manifest, PipeStore, Playout,
+    Reassembly, Receivers, Tally, Timely, TransferError,
 };
 use crate::content::{ByteSource, Payload};
 use crate::{Cargo, Store};
@@ -122,19 +122,20 @@ impl Task {
             let said = "a scheme with a window sends again what is lost: a live stream needs one that paces";
             return Err(TransferError::Refused(said.to_owned()));
         }
-        let (bytes, manifest) = match self.from {
-            Source::Pipe(pipe) => Bytes::of_pipe(pipe, &self.name, self.id, Arc::clone(tally)),
+        match self.from {
+            Source::Pipe(pipe) => {
+                let (bytes, manifest) = Bytes::of_pipe(pipe, &self.name, self.id, Arc::clone(tally));
+                Ok(Some((Box::new(bytes), manifest)))
+            }
             Source::File(path) => {
                 let symbol_bytes = self.packet.clamp(16, 9000);
-                match FileStore::open(&path, &self.name, symbol_bytes, tally, go_on)? {
-                    Some((store, manifest)) => {
-                        (Bytes::of_file(store, &manifest, Arc::clone(tally)), manifest)
-                    }
-                    None => return Ok(None),
-                }
+                let opened = FileStore::open(&path, &self.name, symbol_bytes, tally, go_on)?;
+                Ok(opened.map(|(store, manifest)| {
+                    let source = BlockSource::new(store, &manifest, Arc::clone(tally));
+                    (Box::new(source) as Box<dyn ByteSource>, manifest)
+                }))
             }
-        };
-        Ok(Some((Box::new(bytes), manifest)))
+        }
     }
 }
 
@@ -157,7 +158,10 @@ pub fn keep(offer: &Offer, into: Into, window: u32, tally: &Arc<Tally>) -> Resul
         (Kind::Timely(_), false) => {
             return Err("a live stream is offered by a scheme with a window".to_owned());
         }
-        (_, true) => Ok(Store::Paced(Box::new(Collector::new(into, Arc::clone(tally))))),
+        (_, true) => Ok(Store::Paced(Box::new(Collector::of(manifest, into, Arc::clone(tally))))),
+        (Kind::File, false) => {
+            Ok(Store::Windowed(Box::new(BlockSink::new(manifest, into, window, Arc::clone(tally)))))
+        }
         (_, false) => Reassembly::open(manifest, into, window, Arc::clone(tally))
             .map(|sink| Store::Windowed(Box::new(sink))),
     };

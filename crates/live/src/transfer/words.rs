@@ -1,6 +1,8 @@
 //! What the two sides say to each other, byte by byte. All numbers are big-endian.
 
 use super::Manifest;
+use super::layout::level;
+use super::tree::PROOF;
 
 /// What the content of a packet is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,27 +122,27 @@ pub(crate) enum Word {
         id: u64,
         /// Bytes.
         bytes: u64,
-        /// That is all of it, and it is as it should be.
-        whole: bool,
+        /// That is all of it, it is as it should be, and this proves it.
+        proof: Option<[u8; PROOF]>,
     },
 }
 
 /// What a receiver of blocks lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// It has the whole, and its hash is right.
-    pub(crate) whole: bool,
+    /// It has the whole, its hash is right, and this proves it.
+    pub(crate) proof: Option<[u8; PROOF]>,
     /// The highest number of a packet that it has seen: the report knows nothing of what came after.
     pub(crate) seen: u64,
     /// Blocks below are complete.
     pub(crate) base: u32,
-    /// The report tells of blocks below: those that it does not list are complete.
+    /// The report tells of blocks below: those that it does not list are there.
     pub(crate) until: u32,
     /// It cannot keep blocks from this one on yet.
     pub(crate) limit: u32,
-    /// How many blocks are complete.
+    /// How many blocks are complete, and right.
     pub(crate) complete: u32,
-    /// Blocks that lack something, in order.
+    /// Blocks that lack something: those of hashes first, then in order.
     pub(crate) lacks: Vec<Lack>,
 }
 
@@ -158,7 +160,7 @@ const MISSING: u8 = 3;
 const HAVE: u8 = 4;
 
 /// Bytes of a report before its list.
-const REPORT_HEADER: usize = 26;
+const REPORT_HEADER: usize = 26 + PROOF;
 /// Bytes of an entry.
 const LACK_BYTES: usize = 8;
 /// The most entries of a report, so that it fits into a word.
@@ -173,21 +175,23 @@ impl Word {
     /// | --- | --- |
     /// | 0 | 1 |
     /// | 1 | 1 when the whole is there |
-    /// | 2–9 | highest number of a packet seen |
+    /// | 2–9 | highest number of a packet seen; of a byte stream, how many bytes of it have been taken |
     /// | 10–13, 14–17, 18–21, 22–25 | base, until, limit, complete blocks |
+    /// | 26–41 | proof that the whole is there, otherwise zeros |
     /// | then | 4 bytes first block, 2 how many blocks, 2 symbols that each lacks |
     ///
     /// A refusal is 2 and a sentence. Missing pieces are 3, 1 when it is over, 8 bytes *below*, and 8 bytes a piece. What is there of a byte
-    /// stream is 4, 1 when it is whole, 8 bytes id, 8 bytes how many.
+    /// stream is 4, 1 when it is whole, 8 bytes id, 8 bytes how many, 16 bytes proof.
     pub(crate) fn write(&self, room: &mut [u8]) -> usize {
         let mut bytes = Vec::with_capacity(room.len());
         match self {
             Self::Report(report) => {
-                bytes.extend([REPORT, u8::from(report.whole)]);
+                bytes.extend([REPORT, u8::from(report.proof.is_some())]);
                 bytes.extend(report.seen.to_be_bytes());
                 for number in [report.base, report.until, report.limit, report.complete] {
                     bytes.extend(number.to_be_bytes());
                 }
+                bytes.extend(report.proof.unwrap_or_default());
                 for lack in &report.lacks[..report.lacks.len().min(MOST_LACKS)] {
                     bytes.extend(lack.first.to_be_bytes());
                     bytes.extend(lack.blocks.to_be_bytes());
@@ -204,10 +208,11 @@ impl Word {
                 bytes.extend(below.to_be_bytes());
                 bytes.extend(numbers.iter().take(MOST_MISSING).flat_map(|number| number.to_be_bytes()));
             }
-            Self::Have { id, bytes: have, whole } => {
-                bytes.extend([HAVE, u8::from(*whole)]);
+            Self::Have { id, bytes: have, proof } => {
+                bytes.extend([HAVE, u8::from(proof.is_some())]);
                 bytes.extend(id.to_be_bytes());
                 bytes.extend(have.to_be_bytes());
+                bytes.extend(proof.unwrap_or_default());
             }
         }
         room[..bytes.len()].copy_from_slice(&bytes);
@@ -232,9 +237,10 @@ impl Word {
             HAVE => {
                 let (whole, rest) = rest.split_first()?;
                 let (id, rest) = rest.split_first_chunk()?;
-                let have = rest.first_chunk()?;
+                let (have, rest) = rest.split_first_chunk()?;
+                let proof = rest.first_chunk().filter(|_| *whole == 1).copied();
                 let (id, bytes) = (u64::from_be_bytes(*id), u64::from_be_bytes(*have));
-                Some(Self::Have { id, bytes, whole: *whole == 1 })
+                Some(Self::Have { id, bytes, proof })
             }
             _ => None,
         }
@@ -242,6 +248,17 @@ impl Word {
 }
 
 impl Report {
+    /// The first block of the file from `from` on that is not there, as far as this tells; nothing is there from its end on.
+    pub(crate) fn next_lacking(&self, from: u32) -> u32 {
+        let from = from.max(self.base);
+        if from >= self.until {
+            return from;
+        }
+        let listed = self.lacks.iter().filter(|lack| level(lack.first) == 0);
+        let mut beyond = listed.filter(|lack| lack.first.saturating_add(lack.blocks.into()) > from);
+        beyond.next().map_or(self.until, |lack| lack.first.max(from))
+    }
+
     fn read(bytes: &[u8]) -> Option<Self> {
         let (head, list) = bytes.split_at_checked(REPORT_HEADER - 1)?;
         let half = |at: usize| u32::from_be_bytes(std::array::from_fn(|n| head[at + n]));
@@ -251,7 +268,7 @@ impl Report {
             symbols: u16::from_be_bytes([entry[6], entry[7]]),
         });
         Some(Self {
-            whole: head[0] == 1,
+            proof: head.last_chunk().filter(|_| head[0] == 1).copied(),
             seen: u64::from_be_bytes(std::array::from_fn(|n| head[1 + n])),
             base: half(9),
             until: half(13),
@@ -273,7 +290,7 @@ mod tests {
         let words = [
             Word::Report(Report::default()),
             Word::Report(Report {
-                whole: true,
+                proof: Some([7; PROOF]),
                 seen: 1 << 40,
                 base: 1,
                 until: 2,
@@ -284,13 +301,23 @@ mod tests {
             Word::Failed("no room for größe.bin".to_owned()),
             Word::Missing { below: 7, over: false, numbers: vec![9, 11] },
             Word::Missing { below: 7, over: true, numbers: vec![] },
-            Word::Have { id: 3, bytes: 1 << 50, whole: true },
+            Word::Have { id: 3, bytes: 1 << 50, proof: Some([9; PROOF]) },
+            Word::Have { id: 3, bytes: 1 << 50, proof: None },
         ];
         for word in words {
             let mut room = [0; LONGEST_WORD];
             let length = word.write(&mut room);
             assert_eq!(Word::read(&room[..length]), Some(word));
         }
+    }
+
+    #[test]
+    fn a_report_says_what_is_lacking_next() {
+        let lack = |first, blocks| Lack { first, blocks, symbols: 1 };
+        let lacks = vec![lack(super::super::layout::id(1, 0), 1), lack(12, 2), lack(20, 1)];
+        let report = Report { base: 10, until: 30, lacks, ..Report::default() };
+        let next = [0, 11, 12, 13, 14, 20, 21, 29, 30, 99].map(|from| report.next_lacking(from));
+        assert_eq!(next, [12, 12, 12, 13, 20, 20, 30, 30, 30, 99]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Our UDP datagrams, version 1: what a live sender and a live receiver say to each other.
+//! Our UDP datagrams, version 2: what a live sender and a live receiver say to each other.
 //!
 //! Every datagram is a heading, the body of its kind, and a tag that authenticates both; `docs/reference/wire-formats.md` shows each byte.
 //! Reading is total: bytes that are no datagram are [`Malformed`], never a panic. Tags are made and compared by `live`, which has the
@@ -21,7 +21,7 @@ pub use sdn::{Prefix, Said, Task};
 /// First byte of each datagram.
 pub const MAGIC: u8 = b'T';
 /// Second byte: the version of the format.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 /// Bytes of the heading of each datagram.
 pub const HEADING: usize = 16;
 /// Bytes of the tag that ends each datagram.
@@ -186,8 +186,9 @@ pub struct Hello {
     pub role: Role,
     /// The caller's public key, drawn for this session.
     pub public: [u8; KEY],
-    /// Who calls: drawn at random once, so that a caller that calls again is known.
-    pub caller: u64,
+    /// Who calls: a public key (X25519) that is drawn once, so that a caller that calls again is known. The keys of the session are made from it,
+    /// too: whoever only saw it pass by can open no session in the caller's name.
+    pub caller: [u8; KEY],
     /// From the challenge; none the first time.
     pub cookie: Option<[u8; COOKIE]>,
     /// What will be sent, where the caller sends.

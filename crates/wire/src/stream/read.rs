@@ -78,7 +78,7 @@ impl<'a> Datagram<'a> {
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where it is none of version 1.
+    /// [`Malformed`] where it is none of version 2.
     pub fn read(body: &'a [u8]) -> Result<Self, Malformed> {
         if body.len() + TAG > LONGEST {
             return Err(Malformed::Length);
@@ -174,7 +174,7 @@ fn read_hello(flags: u8, from: &mut Reader<'_>) -> Result<Hello, Malformed> {
             _ => return Err(Malformed::Flags),
         },
         public: from.array()?,
-        caller: from.u64()?,
+        caller: from.array()?,
         cookie: if flags & COOKIE_FLAG != 0 { Some(from.array()?) } else { None },
         offer: if flags & OFFER_FLAG != 0 { Some(Offer::read(from)?) } else { None },
     })

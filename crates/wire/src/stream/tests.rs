@@ -30,7 +30,7 @@ fn a_packet_of_a_stream_is_what_the_reference_says() {
     let (label, content) = (Label([1, 2, 3, 4]), b"hello".as_slice());
     let word = Word::Data(Data { sent_at: at(0x0102_0304), header, label, content, padding: 3 });
     let datagram = Datagram { session: 0xA1B2_C3D4, number: 9, word };
-    let expected = hex("54 01 10 00  a1b2c3d4  0000000000000009
+    let expected = hex("54 02 10 00  a1b2c3d4  0000000000000009
          0000000001020304  0000000000000007  000000000000270c
          0000000000000001 0000000000000002 0000000000000003 0000000000000004
          0005 68656c6c6f 000000");
@@ -51,7 +51,7 @@ fn an_acknowledgement_is_what_the_reference_says() {
     };
     let word = Word::Segment(Segment { sent_at: at(6), header, content: &[] });
     let datagram = Datagram { session: 1, number: 2, word };
-    let expected = hex("54 01 13 34  00000001  0000000000000002
+    let expected = hex("54 02 13 34  00000001  0000000000000002
          0000000000000006 0000000000000000
          0000000000000af4 0000000000000005 00010000  0000057a 00000af4");
     assert_eq!(written(&datagram), expected);
@@ -65,7 +65,7 @@ fn a_hello_is_as_long_as_any_answer_before_the_address_is_proved() {
         let word = Word::Hello(Box::new(Hello {
             role: Role::Receiver,
             public: [1; KEY],
-            caller: 7,
+            caller: [7; KEY],
             cookie,
             offer: None,
         }));
@@ -140,7 +140,7 @@ fn words_of_hosts_and_routers_travel_and_those_of_routers_among_themselves_do_no
     };
     let word = Word::of(&packet, &[], 5).expect("it travels");
     let bytes = written(&Datagram { session: 1, number: 2, word });
-    let expected = hex("54 01 14 00  00000001  0000000000000002
+    let expected = hex("54 02 14 00  00000001  0000000000000002
          000000000000004d 02 00000003 0102030405060708 0000000000");
     assert_eq!(bytes, expected);
     let read = Datagram::read(&bytes).expect("it was written");
@@ -158,7 +158,7 @@ fn words_of_a_controller_and_its_outposts_are_what_the_reference_says() {
     let word = Control::Order(contract::Order::NextHops { prefix: NameId(1), hops });
     let said = Said { sent_at: at(77), label: number(10), word };
     let datagram = Datagram { session: 1, number: 2, word: Word::Control(said) };
-    let expected = hex("54 01 17 00  00000001  0000000000000002
+    let expected = hex("54 02 17 00  00000001  0000000000000002
          000000000000004d  000000000000000a 0000000000000000 0000000000000000 0000000000000000
          03  00 00000001 02  00000004 00000003  00000002 00000009");
     assert_eq!(written(&datagram), expected);
@@ -175,7 +175,7 @@ fn words_of_a_controller_and_its_outposts_are_what_the_reference_says() {
     let label = Share::pack(&[Share { what: Traffic::Prefix(NameId(1)), bytes: 500_000 }]);
     let said = Said { sent_at: at(77), label, word: Control::Status(status) };
     let datagram = Datagram { session: 1, number: 2, word: Word::Control(said) };
-    let expected = hex("54 01 17 00  00000001  0000000000000002
+    let expected = hex("54 02 17 00  00000001  0000000000000002
          000000000000004d  000000010007a120 0000000000000000 0000000000000000 0000000000000000
          00  00000003 0000000000989680 000d4670 00001770 00000003 0001");
     assert_eq!(written(&datagram), expected);
@@ -194,7 +194,7 @@ fn words_of_a_controller_and_its_outposts_are_what_the_reference_says() {
     };
     assert!(task.fits());
     let datagram = Datagram { session: 1, number: 2, word: Word::Task(Box::new(task)) };
-    let expected = hex("54 01 16 01  00000001  0000000000000002
+    let expected = hex("54 02 16 01  00000001  0000000000000002
          00000000000001f4 0000000000000000 000cf850
          0001  00000002 05 6669727374
          0001  00000001 0006 0804 66696c6d  01 00000002 00000014");
@@ -241,7 +241,7 @@ fn what_is_not_version_1_is_told_apart() {
     assert_eq!(Datagram::peek(&bytes), Ok((1, false)));
     for (place, value, why) in [
         (0, b'Q', Malformed::Foreign),
-        (1, 2, Malformed::Version),
+        (1, 1, Malformed::Version),
         (2, 99, Malformed::Kind),
         (3, 1, Malformed::Flags),
     ] {
@@ -406,7 +406,8 @@ fn task() -> impl Strategy<Value = Task> {
 
 /// A datagram of any kind, with content of its own.
 fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
-    let hello = (any::<bool>(), any::<[u8; KEY]>(), any::<u64>(), any::<Option<[u8; COOKIE]>>(), offer());
+    let hello =
+        (any::<bool>(), any::<[u8; KEY]>(), any::<[u8; KEY]>(), any::<Option<[u8; COOKIE]>>(), offer());
     let group = (any::<std::net::IpAddr>(), any::<u16>(), any::<u32>(), any::<[u8; KEY]>()).prop_map(
         |(ip, port, session, secret)| Group { address: std::net::SocketAddr::new(ip, port), session, secret },
     );

@@ -161,7 +161,7 @@ fn time(at: Time, out: &mut Vec<u8>) {
 
 fn write_hello(hello: &Hello, out: &mut Vec<u8>) {
     out.extend_from_slice(&hello.public);
-    out.extend_from_slice(&hello.caller.to_be_bytes());
+    out.extend_from_slice(&hello.caller);
     if let Some(cookie) = &hello.cookie {
         out.extend_from_slice(cookie);
     }

@@ -1,0 +1,349 @@
+//! An observer on the path sees every datagram, the hellos among them, and sends from a socket of its own. It opens sessions in the name of
+//! either end, says that all is well, and sends wrong symbols.
+
+use std::path::PathBuf;
+
+use wire::stream::{COOKIE, Data, Datagram, Hello, KEY, Offer, Order, Role, Word};
+
+use super::*;
+use crate::keys::{Agreed, Half, Key};
+use crate::testing::Passing;
+use crate::transfer::{Into, Receivers, Source, Tally, Task, false_report, keep};
+use crate::{End, Limits, transport_of};
+
+/// Where the observer's own socket is.
+fn observer() -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 66], 66))
+}
+
+/// What the observer poses as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pose {
+    Sender,
+    Receiver,
+}
+
+/// The observer.
+struct Observer {
+    pose: Pose,
+    /// Whom it calls.
+    to: SocketAddr,
+    /// What it says that it is: the true caller where it saw one, or itself.
+    own_name: bool,
+    /// Where it has it, the true caller's private half.
+    me: Half,
+    half: Half,
+    secret: Secret,
+    seen: Option<Hello>,
+    offer: Option<Offer>,
+    /// Datagrams of data that it lets pass before it begins.
+    waits: u32,
+    cookie: Option<[u8; COOKIE]>,
+    session: Option<(u32, Key)>,
+    number: u64,
+    /// Welcomes that it got.
+    welcomes: Shelf<u32>,
+}
+
+impl Observer {
+    fn new(pose: Pose, to: SocketAddr) -> Self {
+        Self {
+            pose,
+            to,
+            own_name: false,
+            me: Half::new([0x66; KEY]),
+            half: Half::new([0x67; KEY]),
+            secret: Secret::none(),
+            seen: None,
+            offer: None,
+            waits: 40,
+            cookie: None,
+            session: None,
+            number: 0,
+            welcomes: Shelf::default(),
+        }
+    }
+
+    /// A datagram passes by: what it sends because of it.
+    fn sees(&mut self, passing: &Passing) -> Vec<Passing> {
+        let said = |bytes| Passing { from: observer(), to: self.to, bytes, ..passing.after(ms(3)) };
+        if passing.to == observer() {
+            let said = self.is_answered(&passing.bytes);
+            return said
+                .into_iter()
+                .map(|bytes| Passing { from: observer(), to: self.to, bytes, ..passing.after(ms(3)) })
+                .collect();
+        }
+        let body = Datagram::split(&passing.bytes).map(|(body, _)| body);
+        match body.and_then(|body| Datagram::read(body).ok()).map(|datagram| datagram.word) {
+            Some(Word::Hello(hello)) => {
+                self.offer = hello.offer.clone().or(self.offer.take());
+                self.seen = Some(*hello);
+            }
+            Some(Word::Welcome(welcome)) => self.offer = welcome.offer.clone().or(self.offer.take()),
+            Some(Word::Data(_) | Word::Segment(_)) if self.waits > 0 => self.waits -= 1,
+            Some(Word::Data(_) | Word::Segment(_))
+                if self.session.is_none() && self.number.is_multiple_of(16) =>
+            {
+                self.number += 1;
+                return self.hello().into_iter().map(said).collect();
+            }
+            Some(Word::Data(_) | Word::Segment(_)) => {
+                self.number += 1;
+                if self.session.is_some() {
+                    let lies = self.lies();
+                    return lies
+                        .into_iter()
+                        .map(|bytes| Passing { from: observer(), to: self.to, bytes, ..passing.after(ms(3)) })
+                        .collect();
+                }
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn hello(&self) -> Option<Vec<u8>> {
+        let caller = if self.own_name { self.me.public } else { self.seen.as_ref()?.caller };
+        let (role, offer) = match self.pose {
+            Pose::Sender => (Role::Sender, Some(self.offer.clone()?)),
+            Pose::Receiver => (Role::Receiver, None),
+        };
+        let hello = Hello { role, public: self.half.public, caller, cookie: self.cookie, offer };
+        let mut bytes = Vec::new();
+        Datagram { session: 0x66, number: 0, word: Word::Hello(Box::new(hello)) }.write(&mut bytes);
+        Key::opening(&self.secret).seal(&mut bytes, 0);
+        Some(bytes)
+    }
+
+    /// An end says something to the observer.
+    fn is_answered(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
+        let Some(body) = Key::answer(&self.secret, &self.half.public).open(bytes) else { return Vec::new() };
+        match Datagram::read(body).map(|datagram| datagram.word) {
+            Ok(Word::Challenge { cookie }) => {
+                self.cookie = Some(cookie);
+                self.hello().into_iter().collect()
+            }
+            Ok(Word::Welcome(welcome)) => {
+                self.welcomes.open(|welcomes| *welcomes += 1);
+                let agreed = Agreed::by_caller(&self.secret, &self.half, &self.me, &welcome.public);
+                self.session = Some((welcome.session, agreed.caller));
+                self.lies()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What it says in its session: that it is ready, that it has the whole, that all is done; or wrong symbols of every block.
+    fn lies(&mut self) -> Vec<Vec<u8>> {
+        let Some((session, key)) = &self.session else { return Vec::new() };
+        let whole = false_report();
+        let wrong: Vec<[u8; 200]> = (0..4u8)
+            .map(|block| {
+                std::array::from_fn(|at| [2, 0, 0, 0, block, 0, 0, 1].get(at).copied().unwrap_or(0x66))
+            })
+            .collect();
+        let words = match self.pose {
+            Pose::Receiver => vec![
+                Word::Order { serial: 0, order: Order::Ready { window: 1 << 20 } },
+                Word::Message(&whole),
+                Word::Order { serial: 1, order: Order::Close(wire::stream::Reason::Complete) },
+            ],
+            Pose::Sender => wrong
+                .iter()
+                .map(|content| {
+                    let header = contract::StreamHeader { seq: self.number, ..Default::default() };
+                    let label = contract::Label::default();
+                    Word::Data(Data { sent_at: Time::ZERO, header, label, content, padding: 0 })
+                })
+                .collect(),
+        };
+        let mut said = Vec::new();
+        for word in words {
+            let mut bytes = Vec::new();
+            Datagram { session: *session, number: self.number, word }.write(&mut bytes);
+            self.number += 1;
+            key.seal(&mut bytes, 0);
+            said.push(bytes);
+        }
+        said
+    }
+}
+
+/// A folder for a test, which is removed at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("thalweg-observer-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(path.join("in")).expect("a folder for a test");
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// How a transfer is made.
+struct Case {
+    scheme: &'static str,
+    secret: Secret,
+    /// The receiver calls the sender, or is called.
+    receiver_calls: bool,
+    /// The receiver is killed then.
+    dies: Option<Duration>,
+    caller: Option<[u8; KEY]>,
+}
+
+const LENGTH: usize = 600_000;
+
+/// What is left of a transfer.
+struct After {
+    sender: Outcome,
+    /// None where it was killed.
+    receiver: Option<Outcome>,
+    whole: bool,
+}
+
+/// Sends a file over 8 Mbit/s while `observer` looks on.
+fn transfer(case: &Case, mut looks_on: Observer) -> After {
+    let folder = Folder::new(&format!("{:?}", std::thread::current().id()).replace(['(', ')'], ""));
+    let bytes: Vec<u8> =
+        (0..LENGTH as u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8).collect();
+    std::fs::write(folder.0.join("film.bin"), &bytes).expect("a file for a test");
+    let (a, b) = addresses();
+    let mut free_at = Time::ZERO;
+    let net = Net::new(move |passing| {
+        let mut arrivals = looks_on.sees(passing);
+        if passing.to == observer() {
+            return arrivals;
+        }
+        let serialise = Duration::from_micros(passing.bytes.len() as u64 + 28);
+        let start = if passing.from == a { free_at.max(passing.at) } else { passing.at };
+        if start.saturating_since(passing.at) > ms(60) {
+            return arrivals;
+        }
+        if passing.from == a {
+            free_at = start + serialise;
+        }
+        arrivals.push(passing.after(start.saturating_since(passing.at) + serialise + ms(10)));
+        arrivals
+    });
+    let (mut here, mut there) = (net.place(a, ms(1)), net.place(b, ms(0)));
+    if let Some(dies) = case.dies {
+        there = there.dying(dies);
+    }
+    let limits =
+        Limits { patience: Duration::from_secs(10), waits: Duration::from_secs(20), ..Limits::default() };
+    let of = |meet| Settings { meet, secret: case.secret.clone(), limits, caller: case.caller };
+    let (sends, receives) = if case.receiver_calls {
+        (of(Meet::Listen), of(Meet::Call(a)))
+    } else {
+        (of(Meet::Call(b)), of(Meet::Listen))
+    };
+    let (scheme, path) = (Scheme { packet: 1000, ..Scheme::new(case.scheme) }, folder.0.clone());
+    let sending = thread::spawn(move || {
+        let task = Task {
+            from: Source::File(path.join("film.bin")),
+            name: "film.bin".to_owned(),
+            deadline: None,
+            rate: None,
+            packet: scheme.packet,
+            transport: transport_of(&scheme.name).expect("it is one"),
+            id: 1,
+            receivers: Receivers { least: 1 },
+        };
+        let tally = Arc::new(Tally::default());
+        let (cargo, about) =
+            task.load(&tally, &|| true).expect("the file is there").expect("nobody said stop");
+        send(&sends, &scheme, cargo, about, &mut here, &Control::new())
+    });
+    let path = folder.0.join("in");
+    let receiving = thread::spawn(move || {
+        let tally = Arc::new(Tally::default());
+        let mut into = Some(Into::Folder { path, name: None, replace: false, me: None });
+        let mut accept = |offer: &Offer| match into.take() {
+            Some(into) => keep(offer, into, 1 << 20, &tally),
+            None => Err("one thing was received already".to_owned()),
+        };
+        receive(&receives, &mut accept, &mut there, &Control::new())
+    });
+    let sender = sending.join().expect("the sender does not panic");
+    let receiver = receiving.join().ok();
+    let whole = std::fs::read(folder.0.join("in/film.bin")).is_ok_and(|got| got == bytes);
+    After { sender, receiver, whole }
+}
+
+fn case(scheme: &'static str, secret: Secret, receiver_calls: bool) -> Case {
+    Case { scheme, secret, receiver_calls, dies: None, caller: None }
+}
+
+const SCHEMES: [&str; 3] = ["cvihis", "tfrc", "cubic"];
+
+fn secrets() -> [Secret; 2] {
+    [Secret::none(), Secret::new("of the tests")]
+}
+
+/// With a key and without: whoever poses as the other end by what it saw is no other end, and the transfer is as if it was not there.
+#[test]
+fn who_saw_the_hello_opens_no_session_that_counts() {
+    let (a, b) = addresses();
+    for scheme in SCHEMES {
+        for secret in secrets() {
+            for (pose, to) in [(Pose::Receiver, a), (Pose::Sender, b)] {
+                for own_name in [false, true] {
+                    let said = format!("{scheme}, {secret:?}, {pose:?}, own name: {own_name}");
+                    let looks_on = Observer { own_name, ..Observer::new(pose, to) };
+                    let welcomes = looks_on.welcomes.clone();
+                    let after = transfer(&case(scheme, secret.clone(), pose == Pose::Receiver), looks_on);
+                    let receiver = after.receiver.expect("it was not killed");
+                    assert_eq!(
+                        (&after.sender.end, &receiver.end),
+                        (&End::Complete, &End::Complete),
+                        "{said}"
+                    );
+                    assert!(after.whole, "{said}");
+                    assert_eq!((after.sender.stats.sessions, receiver.stats.sessions), (1, 1), "{said}");
+                    // in the true name it is asked to show that it is who it says; otherwise somebody else is being served
+                    let expected = secret == Secret::none() && !own_name;
+                    assert_eq!(welcomes.open(|welcomes| *welcomes > 0), expected, "{said}");
+                }
+            }
+        }
+    }
+}
+
+/// The receiver is killed when it has a part. The observer says that it is the receiver, or another one, and that all is well.
+#[test]
+fn a_sender_is_not_told_that_all_is_well_by_who_only_looked_on() {
+    let (a, _) = addresses();
+    for scheme in SCHEMES {
+        for secret in secrets() {
+            for own_name in [false, true] {
+                let said = format!("{scheme}, {secret:?}, own name: {own_name}");
+                let looks_on = Observer { own_name, ..Observer::new(Pose::Receiver, a) };
+                let dies = Some(ms(400));
+                let case = Case { dies, ..case(scheme, secret.clone(), true) };
+                let after = transfer(&case, looks_on);
+                assert!(after.receiver.is_none() && !after.whole, "{said}");
+                assert_ne!(after.sender.end, End::Complete, "{said}");
+            }
+        }
+    }
+}
+
+/// The observer of these tests is no fool: where it has the true caller's private half, its session takes the place of the true one.
+#[test]
+fn who_has_the_callers_own_half_is_taken_for_it() {
+    let (a, _) = addresses();
+    let caller = [77; KEY];
+    let looks_on = Observer { me: Half::new(caller), ..Observer::new(Pose::Receiver, a) };
+    let case = Case { caller: Some(caller), ..case("cvihis", Secret::none(), true) };
+    let after = transfer(&case, looks_on);
+    assert!(after.sender.stats.sessions > 1, "{}", after.sender.stats.sessions);
+    assert_ne!(after.sender.end, End::Complete, "and still it does not have what it says that it has");
+}

@@ -1,0 +1,112 @@
+"""Keys of transfers: what both sides know and nobody else does, and where one can do without."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+from .errors import TransferError
+
+LONGEST_KEY = 4096
+SHORTEST_KEY = 16
+
+VARIABLE = "THALWEG_KEY"
+"""The environment variable that holds a key where neither a file nor another variable is named."""
+
+MAKE = "`head -c 32 /dev/urandom > secret` makes a key file"
+
+
+def key_for(
+    places: dict[str, Any],
+    *,
+    key: str | Path | None = None,
+    key_env: str | None = None,
+    insecure: bool = False,
+    group: str | None = None,
+    interface: str | None = None,
+) -> list[int] | None:
+    """The bytes of the key of a transfer; `None` where it goes without one.
+
+    It goes without one on loopback addresses, and with `insecure`. Everywhere else a key is required: raises `TransferError`
+    where there is none, and where one is given twice or does not fit.
+    """
+    given = [
+        name
+        for name, is_there in (("--key", key), ("--key-env", key_env), ("--insecure", insecure))
+        if is_there
+    ]
+    if len(given) > 1:
+        raise TransferError(
+            f"{' and '.join(given)} exclude each other", "one of them says how the other side is known"
+        )
+    if key is not None:
+        return key_of(key)
+    if key_env is not None:
+        return _from_environment(key_env)
+    if insecure:
+        return None
+    if os.environ.get(VARIABLE):
+        return _from_environment(VARIABLE)
+    addresses = places.get("listen") or [places["call"]]
+    beyond = [address for address in addresses if not is_loopback(address)]
+    listens = "listen" in places
+    if group is not None and not beyond and not _stays_here(interface):
+        beyond, listens = [group], False
+    if not beyond:
+        return None
+    doing = f"listening at {', '.join(beyond)}" if listens else f"a transfer with {beyond[0]}"
+    here = "; `--bind 127.0.0.1` listens to this computer only" if listens else ""
+    raise TransferError(
+        f"{doing} needs a key: without one, who sees the packets can take the other side's place",
+        f"{MAKE}; copy it to the other side and give `--key secret` at both{here}; `--insecure` goes without a key",
+    )
+
+
+def key_of(path: str | Path | None) -> list[int] | None:
+    """The bytes of a key file. Raises `TransferError` where they are too few or too many, ``OSError`` where it is not there."""
+    if path is None:
+        return None
+    with Path(path).open("rb") as file:
+        key = file.read(LONGEST_KEY + 1)
+    if not SHORTEST_KEY <= len(key) <= LONGEST_KEY:
+        raise TransferError(
+            f"{path}: a key file has {SHORTEST_KEY} to {LONGEST_KEY} bytes",
+            "`head -c 32 /dev/urandom > key` makes one",
+        )
+    return list(key)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether what goes to `ADDRESS:PORT`, or is listened to there, stays on this computer."""
+    host = address.rpartition(":")[0].strip("[]").partition("%")[0]
+    ip = ipaddress.ip_address(host)
+    mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
+    return (mapped or ip).is_loopback
+
+
+def _from_environment(name: str) -> list[int]:
+    held = os.environ.get(name)
+    if held is None:
+        raise TransferError(f"{name}: there is no such environment variable", f"`export {name}=…` sets it")
+    key = os.fsencode(held)
+    if not SHORTEST_KEY <= len(key) <= LONGEST_KEY:
+        raise TransferError(
+            f"the environment variable {name}: a key has {SHORTEST_KEY} to {LONGEST_KEY} bytes",
+            f'`export {name}="$(head -c 32 /dev/urandom | base64)"` makes one',
+        )
+    return list(key)
+
+
+def _stays_here(interface: str | None) -> bool:
+    """Whether a group on this interface is heard on this computer only."""
+    if interface is None:
+        return False
+    try:
+        if interface.isdigit():
+            interface = socket.if_indextoname(int(interface))
+        return ipaddress.ip_address(interface).is_loopback
+    except (OSError, ValueError):
+        return interface == "lo"
