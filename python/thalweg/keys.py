@@ -66,7 +66,7 @@ def key_for(
 
 
 def key_of(path: str | Path | None) -> list[int] | None:
-    """The bytes of a key file. Raises `TransferError` where they are too few or too many, ``OSError`` where it is not there."""
+    """The bytes of a key file. Raises `TransferError` for too few or too many, ``OSError`` where it is not there."""
     if path is None:
         return None
     with Path(path).open("rb") as file:
