@@ -155,7 +155,8 @@ impl<C: CongestionControl> Sender<C> {
         cx.count(Count::Timeouts, 1);
         // the threshold stays as it is while the same segment is sent again and again [RFC5681 §3.1]
         // and in Linux while a reduction goes on                                      [Linux: tcp_enter_loss]
-        let first = !self.rtt.backed_off() && !(self.reduction.is_some() && self.reducing);
+        let spreading = self.reduction.is_some() && self.reducing;
+        let first = !self.rtt.backed_off() && !spreading;
         self.rtt.back_off();
         // of what was sent during a repair, all but a window has left the network
         let repairing = self.recovering || self.una < self.recover;
