@@ -66,7 +66,8 @@ impl Scoreboard {
 
     /// `[start, end)` was sent again and lost again. Returns how many bytes of it had not arrived.
     pub(super) fn lose_again(&mut self, start: u64, end: u64) -> u64 {
-        if start < self.una || end > self.resent_end || self.has(start) {
+        let known = self.lost_again.iter().any(|piece| piece.0 < end && start < piece.1);
+        if start < self.una || end > self.resent_end || self.has(start) || known {
             return 0;
         }
         self.lost_again.push_back((start, end));
@@ -280,6 +281,22 @@ mod tests {
         board.advance(9 * S);
         assert_eq!(board.pipe(20 * S), 11 * S);
         assert!(board.is_clear());
+    }
+
+    /// A repair that was lost is taken from the pipe once, however often that is found. Segment 0 is missing below the arrivals 1 to 4 of twenty: 15
+    /// others and its repair are under way, then the 15 alone, and 16 again when it has been repaired once more.
+    #[test]
+    fn a_repair_is_lost_once() {
+        let mut board = board(&[(1, 5)]);
+        board.lose_below(S);
+        board.resent(S);
+        assert_eq!(board.pipe(20 * S), 16 * S);
+        assert_eq!(board.lose_again(0, S), S);
+        assert_eq!(board.lose_again(0, S), 0);
+        assert_eq!(board.pipe(20 * S), 15 * S);
+        board.resent(S);
+        assert_eq!(board.pipe(20 * S), 16 * S);
+        assert_eq!(board.next_lost(S), None);
     }
 
     /// RFC 6675 §4, NextSeg rules 3 and 4.

@@ -71,6 +71,8 @@ impl Times {
         self.departed += 1;
         let departure = (now, self.departed);
         if again {
+            // of a segment the last departure counts: a probe's copy is no more than an earlier one [RFC8985 §6.1]
+            self.again.retain(|sent| sent.1 <= start || end <= sent.0);
             self.again.push_back((start, end, departure));
         } else {
             self.first.push_back((end, departure));
@@ -297,3 +299,23 @@ impl<C: CongestionControl> Sender<C> {
 
 /// Longest wait of a delayed acknowledgement that is reckoned with [RFC8985 §7.2: TLP.max_ack_delay; Linux has the same].
 const MOST_ACK_DELAY: Duration = Duration::from_millis(200);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 8985 §6.1: a segment has one time of transmission, the last. The copy that a probe sent at 10 ms is forgotten when the segment is
+    /// repaired at 30 ms, so that it is not lost twice; another segment's stays.
+    #[test]
+    fn the_last_departure_of_a_segment_counts() {
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        let mut times = Times::new(true);
+        times.on_sent(0, 1000, false, at(0));
+        times.on_sent(1000, 2000, false, at(0));
+        times.on_sent(1000, 2000, true, at(10));
+        times.on_sent(0, 1000, true, at(20));
+        times.on_sent(1000, 2000, true, at(30));
+        let kept: Vec<_> = times.again.iter().map(|&(start, end, (when, _))| (start, end, when)).collect();
+        assert_eq!(kept, [(0, 1000, at(20)), (1000, 2000, at(30))]);
+    }
+}
