@@ -428,7 +428,8 @@ class Consumer(Part):
     `pattern` is `sequential`; `batches` of `batch` segments `every` so often; or `zipf` over a catalogue of so many
     `contents` of `segments` each. With a `tick` its clock is coarse: Interests wait for the next tick, `tick_phase` after
     each multiple, and leave back to back; with `jitter` they leave up to so long later, by
-    chance. Windows start at `initial_window` Data packets; an `episode` lasts so many windows. A segment is asked for again
+    chance. Windows start at `initial_window` Data packets; an `episode` lasts so many windows, and
+    `episode_check` says what belongs to it. A segment is asked for again
     `retries` times, after timeouts between `min_rto` and `max_rto`, `initial_rto` at first, lengthened by expiries up to
     `rto_backoff` times, looked at each `rto_scan`.
     """
@@ -449,6 +450,7 @@ class Consumer(Part):
         initial_window: int | None = None,
         marks: bool | None = None,
         episode: float | None = None,
+        episode_check: str | None = None,
         retries: int | None = None,
         initial_rto: str | None = None,
         min_rto: str | None = None,
@@ -474,6 +476,7 @@ class Consumer(Part):
                 "initial_window": initial_window,
                 "marks": marks,
                 "episode": episode,
+                "episode_check": episode_check,
                 "retries": retries,
                 "initial_rto": initial_rto,
                 "min_rto": min_rto,

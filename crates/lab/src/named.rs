@@ -111,6 +111,8 @@ tables! {
         /// How many windows of Data an episode lasts, in which congestion events count as one; 1, conservative window adaptation,
         /// when not given, 0 where every event is an episode of its own.
         episode: f64 where share_of(0.0, 100.0),
+        /// What has to lie beyond the recovery point of a cut for the next one: `segment` or `highest`; segment when not given.
+        episode_check: EpisodeWord,
         /// How often a segment is asked for again before it is given up; with 0 it is given up when its lifetime is over. No limit
         /// when not given, 0 for a source.
         retries: u32,
@@ -142,6 +144,14 @@ words! {
         None = "none",
     }
 
+    /// What has to lie beyond the recovery point of a cut, so that another congestion event may cut again.
+    pub(crate) enum EpisodeWord = "a check of episodes" {
+        /// The segment that was lost or refused; for a mark the highest segment that has come (ndn-tools since 22.12).
+        Segment = "segment",
+        /// The highest segment that has come, whatever was lost: a late loss of the same episode cuts again (ndnSIM 2.8).
+        Highest = "highest",
+    }
+
     /// Which segments a consumer asks for.
     pub(crate) enum PatternWord = "a pattern" {
         /// One after the other.
@@ -150,6 +160,24 @@ words! {
         Batches = "batches",
         /// Whole contents of a catalogue, by their popularity.
         Zipf = "zipf",
+    }
+}
+
+impl EpisodeWord {
+    /// As a consumer is told.
+    pub(crate) const fn check(self) -> ndn::EpisodeCheck {
+        match self {
+            Self::Segment => ndn::EpisodeCheck::Segment,
+            Self::Highest => ndn::EpisodeCheck::Highest,
+        }
+    }
+
+    /// The word for a check.
+    pub(crate) const fn of(check: ndn::EpisodeCheck) -> Self {
+        match check {
+            ndn::EpisodeCheck::Segment => Self::Segment,
+            ndn::EpisodeCheck::Highest => Self::Highest,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use lab::{Plan, load};
 use sim::{Change, FlowKind, Limit, NameRoute, NdnSpec};
-use stack::ndn::{ConsumerConfig, Gaps, OVERHEAD, Pattern, Policy, Store, Timeout};
+use stack::ndn::{ConsumerConfig, EpisodeCheck, Gaps, OVERHEAD, Pattern, Policy, Store, Timeout};
 use units::{Bytes, Duration, Rate};
 
 fn plan(text: &str) -> Plan {
@@ -125,7 +125,7 @@ action = "reset"
             r#"
 scheme = "mircc"
 size = "1 MB"
-consumer = { tick = "100 ms", tick_phase = "10 ms", jitter = "3 ms", initial_window = 4, marks = false, episode = 1.5, retries = 9, initial_rto = "500 ms", min_rto = "100 ms", max_rto = "9 s", rto_backoff = 8, rto_scan = "0 s", pattern = "zipf", contents = 50, segments = 3, exponent = 0.7, shift = 0.5, lifetime = "1 s" }"#
+consumer = { tick = "100 ms", tick_phase = "10 ms", jitter = "3 ms", initial_window = 4, marks = false, episode = 1.5, episode_check = "highest", retries = 9, initial_rto = "500 ms", min_rto = "100 ms", max_rto = "9 s", rto_backoff = 8, rto_scan = "0 s", pattern = "zipf", contents = 50, segments = 3, exponent = 0.7, shift = 0.5, lifetime = "1 s" }"#
         )
     );
     let plan = plan(&text);
@@ -160,6 +160,7 @@ consumer = { tick = "100 ms", tick_phase = "10 ms", jitter = "3 ms", initial_win
         jitter: ms(3),
         marks: false,
         episode: 1.5,
+        episode_check: EpisodeCheck::Highest,
         retries: 9,
         timeout,
         ..ConsumerConfig::with_law(config.prefix, Bytes::new(1000))
@@ -344,10 +345,11 @@ fn a_dumbbell_of_consumers_runs_and_leaves_its_tables() {
     let plan = plan(&text);
     let outcome = lab::run(&plan, &sim::Control::default());
     let value = |key: &str| outcome.report.value(key).unwrap_or_else(|| panic!("{key} was measured"));
-    // 2 Mbit/s of Data on the wire
+    // 2 Mbit/s of Data on the wire; what is asked for again may come the other way, within 15 s
+    let other = value("flow.viewer.retransmits") * 1100.0 * 8.0 / 15.0;
     assert!(
-        (1.9e6..=2.0e6).contains(&value("flow.viewer.throughput")),
-        "{}",
+        (1.9e6..=2.0e6 + other).contains(&value("flow.viewer.throughput")),
+        "{} {other}",
         value("flow.viewer.throughput")
     );
     let (goodput, throughput) = (value("flow.viewer.goodput"), value("flow.viewer.throughput"));

@@ -2,7 +2,7 @@
 
 use contract::{Count, FlowId, NodeId};
 use sim::{Blueprint, Control, FlowKind, FlowRecord, NdnSpec, PortSpec, ProducerSpec, Trace, World};
-use stack::ndn::{ConsumerConfig, Pattern, Policy, ProducerConfig, Store, Tally};
+use stack::ndn::{ConsumerConfig, EpisodeCheck, Pattern, Policy, ProducerConfig, Store, Tally};
 use units::{Bytes, Duration, Rate, Time};
 
 fn run(blueprint: &Blueprint) -> Trace {
@@ -100,7 +100,8 @@ fn data(flow: &FlowRecord) -> f64 {
 #[test]
 fn window_laws_fill_the_link_and_share_it() {
     for scheme in ["aimd", "bic", "cubic", "reno"] {
-        let trace = windows(scheme, 100, |config| config);
+        let trace =
+            windows(scheme, 100, |config| ConsumerConfig { episode_check: EpisodeCheck::Highest, ..config });
         let (a, b) = (data(&trace.flows[0]), data(&trace.flows[1]));
         assert!((0.97..=1.0).contains(&((a + b) / 113_636.0)), "{scheme}: {a} + {b}");
         let jain = (a + b) * (a + b) / (2.0 * (a * a + b * b));

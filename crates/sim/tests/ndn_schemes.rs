@@ -2,7 +2,7 @@
 
 use contract::{Count, NodeId, ParamList, ParamValue};
 use sim::{Blueprint, Control, FlowKind, NdnSpec, PortSpec, ProducerSpec, Trace, World};
-use stack::ndn::{ConsumerConfig, ProducerConfig, Tally};
+use stack::ndn::{ConsumerConfig, EpisodeCheck, ProducerConfig, Tally};
 use units::{Bytes, Duration, Rate, Time};
 
 const DATA: Bytes = Bytes::new(1100);
@@ -68,7 +68,11 @@ fn run(
         };
         spec.producers.push(ProducerSpec { node: NodeId(*producer), config });
         let config = match setup.scheme {
-            Some(_) => ConsumerConfig::with_law(prefix, payload),
+            // the schemes' sources and the numbers of their pages are of ndnSIM's consumers
+            Some(_) => ConsumerConfig {
+                episode_check: EpisodeCheck::Highest,
+                ..ConsumerConfig::with_law(prefix, payload)
+            },
             None => ConsumerConfig::new(prefix, payload, Rate::from_mbps(8)),
         };
         let flow =

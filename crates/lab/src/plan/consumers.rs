@@ -53,6 +53,7 @@ pub(super) fn machine(table: &At<Flow>, named: &Named, notes: &mut Notes) -> Opt
         jitter: consumer.jitter.or(Duration::ZERO),
         marks: consumer.marks.or(base.marks),
         episode: consumer.episode.or(base.episode),
+        episode_check: consumer.episode_check.given().map_or(base.episode_check, |at| at.value.check()),
         retries: consumer.retries.or(base.retries),
         timeout: ndn::Timeout {
             initial: consumer.initial_rto.or(base.timeout.initial),

@@ -8,7 +8,7 @@ use units::Bytes;
 
 use super::named::PartParams;
 use super::print::{param, put, rate, size, span};
-use crate::named::{LinkName, PatternWord, PolicyWord};
+use crate::named::{EpisodeWord, LinkName, PatternWord, PolicyWord};
 
 /// The table `ndn`.
 pub(super) fn ndn_table(spec: &NdnSpec, node_name: &dyn Fn(NodeId) -> String) -> Table {
@@ -136,6 +136,7 @@ fn consumer_table(config: &ConsumerConfig) -> Table {
     put(&mut table, "initial_window", i64::from(config.initial_window));
     put(&mut table, "marks", config.marks);
     put(&mut table, "episode", config.episode);
+    put(&mut table, "episode_check", EpisodeWord::of(config.episode_check).word());
     if config.retries != u32::MAX {
         put(&mut table, "retries", i64::from(config.retries));
     }

@@ -92,11 +92,25 @@ pub struct ConsumerConfig {
     /// How many windows of Data an episode lasts, in which congestion events count as one: 1 for conservative window adaptation, 0
     /// where every event is an episode of its own.
     pub episode: f64,
+    /// What belongs to an episode.
+    pub episode_check: EpisodeCheck,
     /// How often a segment is asked for again before it is given up; [`u32::MAX`] for no limit. With 0 there are no timeouts either: what
     /// has not come when its lifetime is over is given up.
     pub retries: u32,
     /// Its retransmission timeout.
     pub timeout: Timeout,
+}
+
+/// What has to lie beyond the recovery point of the last cut, so that a congestion event begins another episode and may cut again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EpisodeCheck {
+    /// The segment that was lost or refused; for a mark the highest segment whose Data has come. The recovery point is the highest segment
+    /// asked for before the cut, so that its losses, however late they are noticed, and those of retransmissions belong to the episode
+    /// [ndn-tools 22.12: catchunks].
+    Segment,
+    /// The highest segment whose Data has come, whatever was lost. The recovery point is the next segment to be asked for. A loss that
+    /// is noticed after the first new Data cuts again [ndnSIM 2.8: ndn-consumer-pcon; ndn-tools until 22.02].
+    Highest,
 }
 
 /// When a consumer asks again.
@@ -183,6 +197,7 @@ impl ConsumerConfig {
             jitter: Duration::ZERO,
             marks: true,
             episode: 1.0,
+            episode_check: EpisodeCheck::Segment,
             retries: 0,
             timeout: Timeout::DEFAULT,
         }

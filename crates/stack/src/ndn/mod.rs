@@ -21,7 +21,8 @@ mod table;
 mod tests;
 
 pub use config::{
-    Config, ConsumerConfig, Gaps, INTEREST, OVERHEAD, Pattern, Policy, ProducerConfig, Store, Timeout,
+    Config, ConsumerConfig, EpisodeCheck, Gaps, INTEREST, OVERHEAD, Pattern, Policy, ProducerConfig, Store,
+    Timeout,
 };
 pub use consumer::{CONSUMER_SERIES, Consumer, Steady};
 pub use counters::{Counters, Tally};

@@ -64,7 +64,7 @@ def tree(scheme: str, length: str, tick_ms: float = 0.0, **params: Any) -> Tree:
             "start": f"{begin:g} s",
             "stop": f"{end:g} s",
             "start_spread": "100 ms",
-            "consumer": {**clock, "min_rto": LEAST_TIMEOUT},
+            "consumer": {**clock, "min_rto": LEAST_TIMEOUT, "episode_check": "highest"},
         }
         for number, (begin, end) in spans.items()
     ]

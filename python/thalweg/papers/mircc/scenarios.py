@@ -25,6 +25,8 @@ CHOICES: dict[str, str] = {
     "200 ms they expire early where round trips always take the same, and NACK with an exact clock receives 850 Data "
     "a second, less than with a clock of 100 ms. Windows, which need longer at this round-trip time, are measured "
     "after 200 s as well.",
+    "episodes": "Windows of other methods cut again when a loss is noticed after the first Data beyond the recovery "
+    'point, as ndnSIM\'s consumers do (`episode_check = "highest"`).',
     "buffers": "Queues hold 10 000 packets, more than ever wait: the buckets keep them short.",
     "bins": "Rates are means over 0.5 s, drawn over 0.1 s.",
 }

@@ -32,6 +32,8 @@ CHOICES: dict[str, str] = {
     "relations": "One scheme is below another where the ranges over all seeds do not overlap; otherwise they are not "
     "told apart, and the relation counts as missed.",
     "loss": "Data that queues dropped because they were full, of 1100 bytes each.",
+    "episodes": "Consumers cut again when a loss is noticed after the first Data beyond the recovery point, as those of "
+    'ndnSIM 2.8 do (`episode_check = "highest"`).',
 }
 
 DATA = {"payload": "1024 B", "data": "1100 B"}
@@ -43,6 +45,8 @@ DURATION_S = 20.0
 PERIOD_S = 0.5
 EVERY_S = 0.02
 JITTER = "100 us"
+CONSUMER = {"episode_check": "highest"}
+"""What all consumers have, as in the simulator of the paper's time."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,7 @@ def with_links(
             "from": f"c{i}",
             "prefix": f"/{i}",
             "start": f"{starts_s[i - 1]:g} s",
-            "consumer": {"jitter": JITTER},
+            "consumer": {**CONSUMER, "jitter": JITTER},
             **({"params": way.params} if way.params else {}),
         }
         for i in producers
@@ -180,7 +184,7 @@ def exact(variant: str, _scale: Scale) -> Tree:
     scene, _, name = variant.partition(": ")
     tree = network(scene, WAYS[name], f"ndnSieve paper without chance, {scene}: {WAYS[name].label}")
     for flow in tree["flows"]:
-        flow.pop("consumer")
+        flow["consumer"] = dict(CONSUMER)
     return tree
 
 

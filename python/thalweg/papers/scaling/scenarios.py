@@ -8,7 +8,7 @@ from typing import Any
 
 from .._base import Scale, Tree
 from .._common import custom, link, recording
-from ..ndnsieve.scenarios import BUFFER, DATA, JITTER, PERIOD_S, WAYS, Way, wires, with_links
+from ..ndnsieve.scenarios import BUFFER, CONSUMER, DATA, JITTER, PERIOD_S, WAYS, Way, wires, with_links
 from . import networks
 
 CHOICES: dict[str, str] = {
@@ -137,7 +137,7 @@ def size(variant: str, scale: Scale) -> Tree:
             "from": f"c{i}",
             "prefix": f"/{i % producers}/{i}",
             "start_spread": "1 s",
-            "consumer": {"jitter": JITTER},
+            "consumer": {**CONSUMER, "jitter": JITTER},
         }
         if way.params:
             flow["params"] = way.params

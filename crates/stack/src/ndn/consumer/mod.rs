@@ -21,7 +21,7 @@ use units::{Bytes, Duration, Rate, Time};
 use self::requests::{Next, Requests};
 use self::timeout::{Estimator, tick};
 use self::waiting::{Line, Waiting};
-use super::{ConsumerConfig, Gaps};
+use super::{ConsumerConfig, EpisodeCheck, Gaps};
 use crate::parts::Pacer;
 
 /// Series that a consumer offers: name, unit, subject, meaning.
@@ -78,7 +78,7 @@ pub struct Consumer<C> {
     high: u64,
     /// The round ends when a later order than this comes.
     round_end: u64,
-    /// A cut needs a later order than this; none before the first cut.
+    /// The recovery point: another cut needs a later order than this. None before the first cut.
     recovery: Option<u64>,
     /// When Data last came over the network.
     heard_at: Time,
@@ -97,6 +97,7 @@ pub struct Consumer<C> {
     gaps: Gaps,
     marks: bool,
     episode: f64,
+    episode_check: EpisodeCheck,
     retries: u32,
 }
 
@@ -135,6 +136,7 @@ impl<C: CongestionControl> Consumer<C> {
             gaps: config.gaps,
             marks: config.marks,
             episode: config.episode,
+            episode_check: config.episode_check,
             retries: config.retries,
         }
     }

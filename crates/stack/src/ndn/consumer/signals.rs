@@ -4,7 +4,7 @@ use contract::{Cause, Congestion, CongestionControl, Count, Cx, Nack, NackReason
 use units::{Bytes, Rate, Time};
 
 use super::waiting::Line;
-use super::{Consumer, OWN_NODE};
+use super::{Consumer, EpisodeCheck, OWN_NODE};
 
 impl<C: CongestionControl> Consumer<C> {
     /// Looks for segments that have waited for longer than the timeout, which is the same for all of one look.
@@ -12,7 +12,7 @@ impl<C: CongestionControl> Consumer<C> {
     pub(super) fn expire(&mut self, cx: &mut Cx<'_>) {
         let (now, timeout) = (cx.now(), self.timeout.timeout());
         while let Some(slot) = self.waiting.first(Line::Out) {
-            let sent_at = self.waiting.get(slot).sent_at;
+            let (sent_at, order) = (self.waiting.get(slot).sent_at, self.waiting.get(slot).order);
             if sent_at + timeout > now {
                 break;
             }
@@ -22,7 +22,7 @@ impl<C: CongestionControl> Consumer<C> {
             }
             // others are answered, so this one is lost; or nobody is
             let cause = if self.heard_at > sent_at { Cause::Loss } else { Cause::Timeout };
-            self.congested(cause, self.flight(), cx);
+            self.congested(cause, order, self.flight(), cx);
             self.ask_again(slot, cx);
         }
         self.timeout_at = self
@@ -49,7 +49,7 @@ impl<C: CongestionControl> Consumer<C> {
             // a loop, or nobody who serves the name: no matter of how much is asked for. Its timer will tell
             return;
         }
-        self.congested(Cause::Refused, self.flight(), cx);
+        self.congested(Cause::Refused, self.waiting.get(slot).order, self.flight(), cx);
         self.ask_again(slot, cx);
         self.aim();
         if self.rate == Rate::UNLIMITED {
@@ -77,12 +77,13 @@ impl<C: CongestionControl> Consumer<C> {
     #[cold]
     pub(super) fn on_mark(&mut self, in_flight: Bytes, cx: &mut Cx<'_>) {
         cx.count(Count::Marks, 1);
-        self.congested(Cause::Mark, in_flight, cx);
+        self.congested(Cause::Mark, self.high, in_flight, cx);
     }
 
-    /// Tells the law, and whether it is the first time in the episode.
-    fn congested(&mut self, cause: Cause, in_flight: Bytes, cx: &mut Cx<'_>) {
-        let first = self.begins_episode();
+    /// Tells the law that the segment `order` was lost or refused, or that a mark came when it was the highest; and whether this is the
+    /// first event of an episode.
+    fn congested(&mut self, cause: Cause, order: u64, in_flight: Bytes, cx: &mut Cx<'_>) {
+        let first = self.begins_episode(order);
         let event = Congestion { cause, bytes: Bytes::new(self.data), in_flight, first };
         let before = self.law.allowance();
         self.law.on_congestion(&event, cx);
@@ -93,16 +94,20 @@ impl<C: CongestionControl> Consumer<C> {
         self.read_allowance(cx);
     }
 
-    /// Conservative window adaptation: after a cut, what was wanted up to then belongs to the same episode; or so many windows of it
-    /// [ndnSIM 2.8: ndn-consumer-pcon].
-    fn begins_episode(&mut self) -> bool {
-        if self.recovery.is_some_and(|recovery| self.high <= recovery) {
+    /// Conservative window adaptation: what was asked for before a cut belongs to its episode, or so many windows of it.
+    fn begins_episode(&mut self, order: u64) -> bool {
+        let (reached, end) = match self.episode_check {
+            // no second cut for what was already under way                  [ndn-tools 22.12: catchunks]
+            EpisodeCheck::Segment => (order, self.wanted),
+            // m_highData > m_recPoint, m_recPoint = m_seq                    [ndnSIM 2.8: ndn-consumer-pcon]
+            EpisodeCheck::Highest => (self.high, self.wanted + 1),
+        };
+        if self.recovery.is_some_and(|recovery| reached <= recovery) {
             return false;
         }
         if self.episode > 0.0 {
-            // the next to be wanted; with more windows than one, so much further on
-            let next = self.wanted + 1;
-            let window = next.saturating_sub(self.high);
+            // with more windows than one, so much further on
+            let window = end.saturating_sub(self.high);
             self.recovery = Some(self.high + (window as f64 * self.episode) as u64);
         }
         true

@@ -600,44 +600,83 @@ fn without_retries_what_is_lost_is_given_up_with_its_lifetime() {
 
 // ---- conservative window adaptation
 
-/// Ten at 0; 3, 5 and 7 are lost and expire at 200 ms together: one cut, from 10 to 5. Seven were wanted each 10 ms since, so that the
-/// next to be wanted was 10 + 20·7 + 1 by then.
+/// Ten at 0; 3, 5 and 7 are lost and expire at 200 ms together: one cut, from 10 to 5. Seven were asked for each 10 ms since: 10 + 20·7 by
+/// then.
 #[test]
 fn losses_of_one_window_are_one_episode() {
     let net = Net::run(&config(), Law::window(10.0), 205.0, lost(&[3, 5, 7]));
     let first = (Cause::Loss, true);
     assert_eq!(net.consumer.law.episodes(), [first, (Cause::Loss, false), (Cause::Loss, false)]);
     assert_eq!(net.consumer.law.window, 5.0);
-    assert_eq!(net.consumer.recovery, Some(151));
+    assert_eq!(net.consumer.recovery, Some(150));
 }
 
-/// Every Data is marked, the window is 4. The mark of order 1 cuts; the next to be wanted is 5. Order 6 is the first beyond it.
+/// A window of 8 and a timeout of 200 ms. Segment 1 is lost at 0 ms, so that seven leave each 10 ms: 8 to 14 at 10 ms, 85 to 91 at 120 ms, of
+/// which 85 is lost; then six each 10 ms. Up to 92 + 8·6 − 1 = 139 have left when 1 expires at 200 ms: the window is halved, and order 140
+/// is the recovery point. 85 expires after new Data have come, and the second Interest for 1 is lost too: neither cuts. 300 leaves after
+/// the cut and is lost: it cuts.
+fn three_losses(check: EpisodeCheck) -> Net<impl FnMut(usize, u64) -> Answer> {
+    let mut tries = BTreeMap::new();
+    let config = ConsumerConfig { episode_check: check, ..config() };
+    Net::run(&config, Law::window(8.0), 1500.0, move |_, segment| {
+        let tried = tries.entry(segment).or_insert(0);
+        *tried += 1;
+        match (segment, *tried) {
+            (1, 1 | 2) | (85 | 300, 1) => Answer::Nothing,
+            _ => Answer::Data(10.0),
+        }
+    })
+}
+
 #[test]
-fn marks_cut_once_a_window() {
-    let net = Net::run(&config(), Law { step: 1.0, ..Law::window(4.0) }, 25.0, |_, _| Answer::Marked(10.0));
-    // at 10 ms: 1 cuts 4 to 2, then 2, 3, 4 are of that episode and two leave: 5, 6. At 20 ms: 5 is not beyond 5, 6 cuts 2 to 1
-    let marked: Vec<bool> = net.consumer.law.episodes().iter().map(|event| event.1).collect();
-    assert_eq!(marked, [true, false, false, false, false, true]);
-    assert_eq!(net.consumer.law.window, 1.0);
-    assert_eq!((net.count(Count::Marks), net.count(Count::Episodes)), (6, 2));
+fn what_was_under_way_at_a_cut_does_not_cut_again() {
+    let net = three_losses(EpisodeCheck::Segment);
+    let left = |segment| net.departures().into_iter().filter(|sent| sent.0 == segment).collect::<Vec<_>>();
+    assert_eq!((left(1)[0], left(85)[0], left(139)[0]), ((1, 0.0), (85, 120.0), (139, 200.0)));
+    assert_eq!(net.consumer.law.episodes(), [true, false, false, true].map(|first| (Cause::Loss, first)));
+    assert_eq!((net.consumer.law.window, net.count(Count::Episodes)), (2.0, 2));
+}
+
+/// As ndnSIM has it, both that are noticed later cut again, since new Data have come meanwhile: 8 → 4 → 2 → 1. At one a round trip, 300 is
+/// not reached.
+#[test]
+fn by_the_highest_data_a_late_loss_of_an_episode_cuts_again() {
+    let net = three_losses(EpisodeCheck::Highest);
+    assert_eq!(net.consumer.law.episodes(), [(Cause::Loss, true); 3]);
+    assert_eq!((net.consumer.law.window, net.count(Count::Episodes)), (1.0, 3));
+}
+
+fn marks(episode: f64, episode_check: EpisodeCheck) -> (Vec<bool>, Option<u64>) {
+    let config = ConsumerConfig { episode, episode_check, ..config() };
+    let law = Law { step: 1.0, ..Law::window(4.0) };
+    let net = Net::run(&config, law, 25.0, |_, _| Answer::Marked(10.0));
     // what is marked is not told as an increase
     assert!(net.consumer.law.told.iter().all(|told| !matches!(told, Told::Ack { marked: false, .. })));
+    let first: Vec<bool> = net.consumer.law.episodes().iter().map(|event| event.1).collect();
+    assert_eq!(net.count(Count::Marks), first.len() as u64);
+    (first, net.consumer.recovery)
 }
 
-/// One and a half windows [ndnSIM 2.8]: after the cut at order 1 with 5 the next, recovery is 1 + 1.5·4 = 7.
+/// Every Data is marked, the window is 4. The mark of order 1 cuts 4 to 2 at 10 ms, when 4 were asked for; 2, 3 and 4 are of that episode,
+/// and 5 and 6 leave. At 20 ms order 5 cuts 2 to 1.
+#[test]
+fn marks_cut_once_a_window() {
+    let first = vec![true, false, false, false, true, false];
+    assert_eq!(marks(1.0, EpisodeCheck::Segment), (first, Some(6)));
+    // the next to be asked for is 5: order 6 is the first beyond it. 7 has left then, and 8 is the next      [ndnSIM 2.8]
+    let first = vec![true, false, false, false, false, true];
+    assert_eq!(marks(1.0, EpisodeCheck::Highest), (first, Some(8)));
+}
+
+/// One and a half windows: after the cut at order 1 the recovery point is 1 + 1.5·3 = 5, so that order 6 cuts when 7 has left: then it is
+/// 6 + 1.5·1 = 7. By the highest Data it is 1 + 1.5·4 = 7 at first [ndnSIM 2.8].
 #[test]
 fn an_episode_may_last_longer_or_not_at_all() {
-    let marks = |episode| {
-        let config = ConsumerConfig { episode, ..config() };
-        let net = Net::run(&config, Law::window(4.0), 25.0, |_, _| Answer::Marked(10.0));
-        (
-            net.consumer.law.episodes().iter().map(|event| event.1).collect::<Vec<bool>>(),
-            net.consumer.recovery,
-        )
-    };
-    assert_eq!(marks(1.5), (vec![true, false, false, false, false, false], Some(7)));
+    let first = vec![true, false, false, false, false, true];
+    assert_eq!(marks(1.5, EpisodeCheck::Segment), (first, Some(7)));
+    assert_eq!(marks(1.5, EpisodeCheck::Highest), (vec![true, false, false, false, false, false], Some(7)));
     // 4 → 2 → 1: one leaves at 10 ms, and it cuts again
-    assert_eq!(marks(0.0), (vec![true; 5], None));
+    assert_eq!(marks(0.0, EpisodeCheck::Segment), (vec![true; 5], None));
 }
 
 #[test]
