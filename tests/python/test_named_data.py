@@ -211,7 +211,7 @@ def at_a_short_queue(law, count, *, named, check="segment"):
 
 @pytest.mark.parametrize(("law", "count"), [("aimd", 1), ("aimd", 2), ("reno", 1), ("reno", 2), ("cubic", 1)])
 def test_a_window_law_uses_a_link_over_named_data_as_over_tcp(law, count):
-    # by the rule of older consumers a late loss of an episode cuts again: 93.9 % with two flows of AIMD, 99.3 % with one cut a window
+    # two flows of AIMD use 93.9 % where a late loss of an episode cuts again, 99.3 % with one cut per window
     tcp, _ = at_a_short_queue(law, count, named=False)
     used, cuts = at_a_short_queue(law, count, named=True)
     older, more_cuts = at_a_short_queue(law, count, named=True, check="highest")
