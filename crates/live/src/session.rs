@@ -489,11 +489,12 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             outer: self.outer,
             stats: &mut self.stats,
         };
-        if !open.silent && !open.deaf && open.closing.is_none() {
-            self.work.turn(now, &mut mouth);
-        }
+        // that this end is ready comes before what it says
         if let Some((serial, order)) = mouth.line.due(now) {
             mouth.say(Word::Order { serial, order }, Ecn::NotCapable, now);
+        }
+        if !open.silent && !open.deaf && open.closing.is_none() {
+            self.work.turn(now, &mut mouth);
         }
         if mouth.line.too_quiet(now, alive) {
             mouth.say(Word::Alive, Ecn::NotCapable, now);

@@ -424,10 +424,12 @@ impl Fountain {
     /// How many symbols a receiver has, as far as its report tells.
     fn symbols_of(&self, report: &Report) -> u64 {
         let block = u64::from(self.manifest.layout.block_symbols);
-        let open = report
-            .lacks
-            .iter()
-            .map(|lack| u64::from(lack.blocks) * block.saturating_sub(u64::from(lack.symbols)));
+        let of_file = report.lacks.iter().filter(|lack| !self.is_file() || level(lack.first) == 0);
+        let open = of_file.map(|lack| {
+            // the last block of a file may have fewer
+            let has = self.symbols_in(lack.first).saturating_sub(lack.symbols);
+            u64::from(lack.blocks) * u64::from(has)
+        });
         open.fold(u64::from(report.complete) * block, u64::saturating_add)
     }
 

@@ -380,6 +380,21 @@ fn a_resume_sends_about_what_is_lacking() {
     }
 }
 
+/// A receiver that says what it lacks before anything has come has not been delivered anything.
+#[test]
+fn the_first_report_is_no_progress() {
+    let (from, to, bytes) = (Folder::new(), Folder::new(), content(180_001));
+    let (mut fountain, _) = fountain(&from, &bytes, 1);
+    let into = Into::Folder { path: to.0.clone(), name: None, replace: false, me: None };
+    let mut collector = Collector::of(fountain.manifest().clone(), into, Arc::new(Tally::default()));
+    fountain.on_join(PeerId(0));
+    let mut word = [0; LONGEST_WORD];
+    let length = collector.speak(Time::ZERO, &mut word);
+    fountain.on_word(PeerId(0), Time::ZERO, &word[..length]);
+    assert!(length > 0 && fountain.ready(Time::ZERO) <= Time::ZERO, "it can begin");
+    assert_eq!(fountain.moved(), Some(0));
+}
+
 /// Who says that it has the whole is believed where it shows that it knows what only who has the whole knows, in its own session.
 #[test]
 fn a_sender_does_not_believe_a_receiver_that_cannot_show_that_it_has_the_whole() {
