@@ -146,7 +146,7 @@ def test_a_mistake_has_its_place_its_key_and_a_hint(text):
         )
     error = refused.value
     assert isinstance(error, ValueError)
-    assert [problem.key for problem in error.problems] == ["topology.bottleneck.rate", "flows.a.scheme"]
+    assert [problem.key for problem in error.problems] == ["topology.bottleneck.rate", "flows.renno.scheme"]
     first = error.problems[0]
     assert (first.file, first.line, first.column) == ("my.toml", 9, 23)
     assert (error.line, error.column, error.key) == (9, 23, "topology.bottleneck.rate")
@@ -201,7 +201,11 @@ def test_what_python_builds_reads_back_from_its_toml(built, keys, count, loss):
     assert again.plan().toml == scenario.plan().toml
 
 
-def test_warnings_are_listed_and_shown_by_python(text):
+def test_warnings_are_listed_and_shown_by_python():
+    text = (
+        'duration = "1 s"\n[topology]\nkind = "dumbbell"\n'
+        'bottleneck = { rate = "1 Mbit/s", delay = "1 ms" }\n[[flows]]\nname = "a"\nscheme = "reno"\n'
+    )
     late = '\n[[events]]\nat = "1000 s"\nlink = "bottleneck"\nup = false\n'
     scenario = tw.Scenario.from_toml(text + late, "my.toml")
     (warning,) = scenario.warnings

@@ -49,6 +49,13 @@ fn the_scenarios_of_the_repository_have_no_warnings() {
         if scenario.warnings().count() > 0 {
             wrong.push(scenario.warnings().to_string());
         }
+        // a plan has every default written out, and asks for nothing by that
+        let printed = scenario.plan(None).expect("it was loaded").to_toml();
+        let again = lab::load(&printed, &format!("plan of {}", path.display()))
+            .unwrap_or_else(|error| panic!("{error}"));
+        if again.warnings().count() > 0 {
+            wrong.push(again.warnings().to_string());
+        }
     }
     assert!(checked > 15, "{checked} scenarios");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

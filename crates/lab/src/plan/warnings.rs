@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contract::{Family, FlowId, NodeId};
 use sim::{Blueprint, Cast, FlowKind, FlowSpec, Limit, ReceiverSpec};
-use stack::tcp::{Demand, LossDetection};
+use stack::ndn;
+use stack::tcp::{self, Demand, LossDetection};
 use units::{Bytes, Duration, Time};
 
 use super::Plan;
@@ -129,6 +130,11 @@ impl Whole<'_> {
         }
         if let (FlowKind::Tcp(config), Some(tcp)) = (&flow.kind, table.tcp.given()) {
             let by_time = config.sack && config.loss_detection == LossDetection::Time;
+            // a printed plan says every default: only what differs from it asks for something
+            let usual = tcp::Config::default();
+            let timer = config.recovery_timer != usual.recovery_timer;
+            let detection = config.loss_detection != usual.loss_detection;
+            let delay = config.ack_delay != usual.ack_delay;
             let rules = [
                 (
                     span_of(&tcp.tail_probe),
@@ -136,9 +142,9 @@ impl Whole<'_> {
                     "tail_probe",
                     "loss_detection = \"time\"",
                 ),
-                (span_of(&tcp.loss_detection), !config.sack, "loss_detection", "sack = true"),
-                (span_of(&tcp.recovery_timer), config.sack, "recovery_timer", "sack = false"),
-                (span_of(&tcp.ack_delay), !config.delayed_ack, "ack_delay", "delayed_ack = true"),
+                (span_of(&tcp.loss_detection), detection && !config.sack, "loss_detection", "sack = true"),
+                (span_of(&tcp.recovery_timer), timer && config.sack, "recovery_timer", "sack = false"),
+                (span_of(&tcp.ack_delay), delay && !config.delayed_ack, "ack_delay", "delayed_ack = true"),
             ];
             for (span, void, key, needs) in rules {
                 if let Some(span) = span.filter(|_| void) {
@@ -148,15 +154,18 @@ impl Whole<'_> {
                 }
             }
         }
-        if let (FlowKind::Ndn(_), Some(consumer), Some(_)) =
+        if let (FlowKind::Ndn(config), Some(consumer), Some(_)) =
             (&flow.kind, table.consumer.given(), table.source.given())
         {
+            let usual = ndn::ConsumerConfig::with_law(config.prefix, config.payload);
+            let window = config.initial_window != usual.initial_window;
+            let episode = config.episode != usual.episode;
             let of_a_law = [
-                ("initial_window", span_of(&consumer.initial_window)),
-                ("episode", span_of(&consumer.episode)),
+                ("initial_window", span_of(&consumer.initial_window), window),
+                ("episode", span_of(&consumer.episode), episode),
             ];
-            for (key, span) in of_a_law {
-                if let Some(span) = span {
+            for (key, span, asked) in of_a_law {
+                if let Some(span) = span.filter(|_| asked) {
                     notes
                         .warn(span, format!("`{key}` has no effect on a consumer with a `source`"))
                         .hint("a source asks at its rate, whatever comes back; leave the key out");
