@@ -23,7 +23,6 @@ const BINS: usize = ((TOP - UNIT - FINE + 1) as usize) << FINE;
 
 impl Default for Delays {
     fn default() -> Self {
-        // no memory is touched where no delay falls
         let counts = vec![0; BINS].into_boxed_slice().try_into().expect("it is as long as there are bins");
         Self { base_ns: u64::MAX, counts }
     }
@@ -45,8 +44,12 @@ impl Delays {
     #[cold]
     fn lower(&mut self, nanos: u64) {
         let base = nanos - nanos / 4;
-        let up = self.base_ns - base;
-        // what it was before the first delay moves nothing: all counts are zero
+        let before = std::mem::replace(&mut self.base_ns, base);
+        if before == u64::MAX {
+            // the first delay: all counts are zero
+            return;
+        }
+        let up = before - base;
         for from in (0..BINS).rev() {
             let count = std::mem::take(&mut self.counts[from]);
             if count > 0 {
@@ -54,7 +57,6 @@ impl Delays {
                 *to = to.saturating_add(count);
             }
         }
-        self.base_ns = base;
     }
 
     /// Forgets all, in the memory that it has.
