@@ -28,12 +28,12 @@ pub const SCHEME: Scheme = Scheme {
     ],
     documented: Documented::Reconstruction,
     series: &[
-        ("tcp_rate", "bps", "receiver", "rate that the receiver reckons a TCP would have"),
-        ("loss", "1", "receiver", "loss that goes into the equation of TCP"),
+        ("tcp_rate", "bps", "receiver", "rate that TCP would have by the receiver's calculation"),
+        ("loss", "1", "receiver", "loss rate that is used in the TCP throughput equation"),
         ("rtt_inferred", "s", "receiver", "round-trip time inferred from the one-way delay"),
-        ("factor", "1", "receiver", "return delay over one-way delay, as the receiver takes it"),
-        ("least_rate", "bps", "flow", "least rate among the receivers heard"),
-        ("report_interval", "s", "flow", "mean time between the reports of a receiver"),
+        ("factor", "1", "receiver", "return delay / one-way delay, as assumed by the receiver"),
+        ("least_rate", "bps", "flow", "minimum rate among the receivers that have reported"),
+        ("report_interval", "s", "flow", "mean interval between the reports of a receiver"),
     ],
     reorder: 1,
 };

@@ -27,8 +27,8 @@ pub const SCHEME: Scheme = Scheme {
     ],
     documented: Documented::Full,
     series: &[
-        ("btlbw", "bps", "flow", "the greatest delivery rate of the last rounds, payload"),
-        ("rtprop", "s", "flow", "the least round-trip time of the last seconds"),
+        ("btlbw", "bps", "flow", "BtlBw: maximum delivery rate of the last round trips, payload only"),
+        ("rtprop", "s", "flow", "RTprop: minimum round-trip time of the last seconds"),
         ("pacing_rate", "bps", "flow", "rate at which packets may leave, headers included"),
     ],
     reorder: 1,

@@ -21,16 +21,21 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Partial,
     series: &[
         ("srtt", "s", "flow", "smoothed round-trip time"),
-        ("update", "packets", "flow", "smoothed step u, as it was last added"),
+        ("update", "packets", "flow", "smoothed step u, as last applied"),
         (
             "position",
             "1",
             "receiver",
-            "place of the newest delay in the delay space: 0 at minDelay, 1 at maxDelay; recorded once there is one",
+            "position of the latest delay in the delay space: 0 at minDelay, 1 at maxDelay; recorded as soon as there is a delay space",
         ),
-        ("min_delay", "s", "receiver", "minDelay as it counts, pushed or not, by the two clocks"),
-        ("max_delay", "s", "receiver", "maxDelay, by the two clocks"),
-        ("command", "1", "receiver", "newest command, 0 to 7"),
+        (
+            "min_delay",
+            "s",
+            "receiver",
+            "minDelay in effect, shifted or not; difference between the two clocks",
+        ),
+        ("max_delay", "s", "receiver", "maxDelay; difference between the two clocks"),
+        ("command", "1", "receiver", "latest command, 0 to 7"),
     ],
     reorder: 1,
 };

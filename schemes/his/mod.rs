@@ -41,7 +41,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Full,
     series: &[
         ("held", "packets", "node", "Interests that the shaper holds"),
-        ("shaped", "bps", "node", "rate of Interests at the link that one left by last"),
+        ("shaped", "bps", "node", "rate of Interests at the link on which the last one left"),
     ],
     reorder: 1,
 };

@@ -31,7 +31,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Partial,
     series: &[
         ("held", "packets", "node", "Interests that the shaper holds"),
-        ("shaping_rate", "bps", "node", "rate of Data that the latest Interest was shaped for"),
+        ("shaping_rate", "bps", "node", "rate of Data that the shaper used for the latest Interest"),
     ],
     reorder: 1,
 };

@@ -26,7 +26,7 @@ pub const SCHEME: Scheme = Scheme {
         Source { key: "RFC5681", text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009" },
     ],
     documented: Documented::Full,
-    series: &[("queue_delay", "s", "flow", "what the law reckons that the queue adds to the delay")],
+    series: &[("queue_delay", "s", "flow", "queueing delay estimated by the scheme")],
     reorder: 1,
 };
 

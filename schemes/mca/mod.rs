@@ -21,22 +21,17 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Partial,
     series: &[
         ("srtt", "s", "flow", "smoothed round-trip time to the representative"),
-        (
-            "g_trac",
-            "bps",
-            "receiver",
-            "mean of G-TRAC, the rate at congestion times one less the congestion frequency",
-        ),
+        ("g_trac", "bps", "receiver", "mean of G-TRAC: rate at congestion × (1 − congestion frequency)"),
         ("trac", "bps", "receiver", "mean of the rate at which data arrived at congestion"),
-        ("accumulation", "bytes", "receiver", "bytes that the receiver reckons it has in queues"),
+        ("accumulation", "bytes", "receiver", "bytes of the flow in queues, estimated by the receiver"),
         (
             "baseline",
             "s",
             "receiver",
-            "arrival less departure that the receiver takes for a path without queues",
+            "arrival time − departure time that the receiver assumes for a path without queues",
         ),
-        ("period", "s", "flow", "time between increases, and least time between cuts"),
-        ("absence_rate", "bps", "flow", "rate from which on a silent representative counts as absent"),
+        ("period", "s", "flow", "time between increases, and minimum time between reductions"),
+        ("absence_rate", "bps", "flow", "rate from which a silent representative counts as absent"),
     ],
     reorder: 1,
 };

@@ -33,17 +33,17 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Reconstruction,
     series: &[
         ("total_rate", "bps", "flow", "rate over all paths"),
-        ("secondary_rate", "bps", "flow", "what of it is taken from leftovers"),
-        ("known_paths", "paths", "flow", "paths that Data came by lately"),
+        ("secondary_rate", "bps", "flow", "the part of the total rate that uses left-over capacity"),
+        ("known_paths", "paths", "flow", "paths on which Data arrived recently"),
         (
             "primary_offer",
             "packets/s",
             "node",
-            "R of the first class, at the upstream link that was asked most",
+            "R of the first class, at the upstream link with the most Interests",
         ),
-        ("secondary_offer", "packets/s", "node", "R of the second class there"),
-        ("primary_interest_rate", "packets/s", "node", "y of the first class there"),
-        ("secondary_interest_rate", "packets/s", "node", "y of the second class there"),
+        ("secondary_offer", "packets/s", "node", "R of the second class at the same link"),
+        ("primary_interest_rate", "packets/s", "node", "y of the first class at the same link"),
+        ("secondary_interest_rate", "packets/s", "node", "y of the second class at the same link"),
     ],
     reorder: 1,
 };

@@ -34,7 +34,7 @@ pub const SCHEME: Scheme = Scheme {
         },
     ],
     documented: Documented::Partial,
-    series: &[("limit", "packets", "node", "limit of the face that was heard last")],
+    series: &[("limit", "packets", "node", "limit of the face that reported last")],
     reorder: 1,
 };
 

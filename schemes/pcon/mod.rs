@@ -38,7 +38,7 @@ pub const SCHEME: Scheme = Scheme {
         "share",
         "1",
         "node",
-        "share of the cheapest next hop, of the prefix whose shares moved last",
+        "share of the next hop with the lowest cost, for the prefix whose shares changed last",
     )],
     reorder: 1,
 };

@@ -29,7 +29,7 @@ pub const SCHEME: Scheme = Scheme {
     ],
     documented: Documented::Reconstruction,
     series: &[
-        ("srtt", "s", "flow", "smoothed round-trip time to the farthest receiver"),
+        ("srtt", "s", "flow", "smoothed round-trip time to the most distant receiver"),
         ("heard_rate", "bps", "flow", "rate that a router's notification suggested"),
         ("suggested_rate", "bps", "node", "rate that the router suggests in a notification"),
     ],

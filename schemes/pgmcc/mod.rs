@@ -31,7 +31,7 @@ pub const SCHEME: Scheme = Scheme {
         ("window", "bytes", "flow", "window W"),
         ("tokens", "packets", "flow", "tokens T: a packet may leave while there is one"),
         ("srtt", "s", "flow", "smoothed round-trip time to the acker"),
-        ("loss_rate", "1", "receiver", "filtered share of packets lost, p"),
+        ("loss_rate", "1", "receiver", "p: filtered loss rate"),
     ],
     // so that a late packet is still acknowledged while the source waits for three later ones
     reorder: 3,

@@ -30,7 +30,7 @@ pub const SCHEME: Scheme = Scheme {
         },
     ],
     documented: Documented::Full,
-    series: &[("decrease", "1", "flow", "probability that the latest Data cut the window")],
+    series: &[("decrease", "1", "flow", "probability with which the latest Data reduced the window")],
     reorder: 1,
 };
 

@@ -26,7 +26,7 @@ pub const SCHEME: Scheme = Scheme {
         Source { key: "RFC5681", text: "Allman, Paxson, Blanton: TCP Congestion Control, RFC 5681, 2009" },
     ],
     documented: Documented::Partial,
-    series: &[("queue_delay", "s", "flow", "smoothed one-way delay less the least")],
+    series: &[("queue_delay", "s", "flow", "smoothed one-way delay − minimum one-way delay")],
     reorder: 1,
 };
 

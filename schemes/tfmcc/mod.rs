@@ -26,11 +26,21 @@ pub const SCHEME: Scheme = Scheme {
     ],
     documented: Documented::Full,
     series: &[
-        ("loss_event_rate", "1", "receiver", "loss events per packet, over the last intervals"),
-        ("calculated_rate", "bps", "receiver", "rate that the receiver could take, as it would report it"),
-        ("rtt", "s", "receiver", "round-trip time that the receiver reckons with"),
-        ("r_max", "s", "flow", "greatest round-trip time of the group, as the source has it"),
-        ("suppression_rate", "bps", "flow", "receivers that calculate as much or more stay silent"),
+        (
+            "loss_event_rate",
+            "1",
+            "receiver",
+            "loss event rate: loss events per packet over the last loss intervals",
+        ),
+        ("calculated_rate", "bps", "receiver", "calculated rate that the receiver would report"),
+        ("rtt", "s", "receiver", "round-trip time that the receiver uses"),
+        ("r_max", "s", "flow", "maximum round-trip time of the group, as known to the source"),
+        (
+            "suppression_rate",
+            "bps",
+            "flow",
+            "suppression rate: receivers with at least this calculated rate stay silent",
+        ),
     ],
     reorder: 3,
 };

@@ -22,8 +22,13 @@ pub const SCHEME: Scheme = Scheme {
     series: &[
         ("srtt", "s", "flow", "smoothed round-trip time"),
         ("equation_rate", "bps", "flow", "rate that the throughput equation gives"),
-        ("receive_limit", "bps", "flow", "greatest rate that the last receive rates permit"),
-        ("loss_event_rate", "1", "receiver", "loss events per packet, over the last intervals"),
+        ("receive_limit", "bps", "flow", "maximum rate that the last receive rates permit"),
+        (
+            "loss_event_rate",
+            "1",
+            "receiver",
+            "loss event rate: loss events per packet over the last loss intervals",
+        ),
         (
             "receive_rate",
             "bps",

@@ -10,45 +10,44 @@ use crate::read::{At, Notes, Read, tables};
 use crate::values::{Buffer, Params, known_name};
 
 tables! {
-    /// An SDN controller, its app, and its outposts at nodes.
+    /// An SDN controller, its app, and the agents on nodes.
     pub(crate) struct Sdn = "software-defined networking" {
-        /// The control app: a scheme with a part in controllers.
+        /// The control app: a scheme with a part in the controller.
         app: AppName,
-        /// Parameters of the app that are not default.
+        /// Parameters of the app, where they differ from the default.
         app_params: Params,
-        /// The node that runs the controller: no end of a flow, and nothing else runs there. When not given, a node `controller` is added,
-        /// with a link of its own to every node of `nodes`.
+        /// The node that runs the controller. It must not be the end of a flow or run anything else. Default: a new node
+        /// `controller`, with its own link to every node of `nodes`.
         controller: String,
-        /// Links of the controller carry control messages alone: no route leads over them. True when no `controller` is given, false
-        /// otherwise: then its messages travel like all packets.
+        /// The links of the controller carry only control messages, and no route uses them. Default: true if no `controller` is
+        /// given; otherwise false, and control messages share links with all packets.
         out_of_band: bool,
-        /// The links that are added when no `controller` is given.
+        /// The southbound links that are added if no `controller` is given.
         link: ControlLink,
-        /// Nodes that report and take orders, or patterns such as "r*". When not given, all nodes that forward named data, and all nodes
-        /// with more than one link.
+        /// Nodes with an SDN agent, or patterns such as "r*". Default: all nodes that forward named data, and all nodes with more
+        /// than one link.
         nodes: Vec<At<String>>,
-        /// Time between two statuses of a port; 500 ms when not given.
+        /// Time between two status reports of a port. Default: 500 ms.
         period: Duration where within("1 ms", "1000000 s"),
-        /// When the first period begins, after the start of the run; 0 s when not given.
+        /// Start of the first period, after the start of the run. Default: 0 s.
         phase: Duration where within("0 s", "1000000 s"),
-        /// Size of a control message on the wire; 100 B when not given.
+        /// Size of a control message on the wire. Default: 100 B.
         message: Bytes where within("1 B", "65535 B"),
-        /// An order without an acknowledgement is said again after so long, then after twice as long, up to eight times as long; 100 ms
-        /// when not given.
+        /// Retransmission timeout of commands; exponential backoff up to eight times this value. Default: 100 ms.
         retry: Duration where within("1 us", "1000000 s"),
-        /// Statuses and signals that are older when they arrive are ignored; 1 s when not given.
+        /// Maximum age on arrival of status reports and signals; older ones are ignored. Default: 1 s.
         stale: Duration where within("1 us", "1000000 s"),
     }
 
-    /// A link between the controller and a node, both directions.
+    /// A southbound link, between the controller and a node; both directions.
     pub(crate) struct ControlLink = "a control link" {
-        /// Bits per second; 1 Gbit/s when not given.
+        /// Rate of each direction. Default: 1 Gbit/s.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
-        /// Propagation delay; 0 s when not given.
+        /// Propagation delay. Default: 0 s.
         delay: Duration where within("0 s", "1000000000 s"),
-        /// Probability that a message is lost; 0 when not given.
+        /// Probability that a message is lost. Default: 0.
         loss: f64 where share_of(0.0, 1.0),
-        /// How much may wait: packets or bytes; 1000 packets when not given.
+        /// Queue limit: packets or bytes. Default: 1000 packets.
         buffer: Buffer,
     }
 }

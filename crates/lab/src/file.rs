@@ -15,49 +15,49 @@ use crate::values::{
 tables! {
     /// A scenario: a network, the flows in it, what changes, what is recorded and expected.
     pub(crate) struct File = "a scenario" {
-        /// One line for people.
+        /// Title of the scenario, one line.
         title: String,
-        /// Root of every random draw; 1 when not given.
+        /// Seed of all random streams. Default: 1.
         seed: u64,
-        /// Simulated time; 60 s when not given.
+        /// Simulated time. Default: 60 s.
         duration: Duration where within("1 ns", "1000000000 s"),
-        /// Left out of every summary; none when not given.
+        /// Start of the run that summaries leave out. Default: none.
         warmup: Duration where within("0 s", "1000000000 s"),
-        /// More than five CPU seconds: left out of quick tests.
+        /// Takes more than five CPU seconds; quick tests skip it.
         slow: bool,
         /// Nodes and links.
         topology: Topology,
-        /// How packets find their way.
+        /// How routes are computed, and routes that override them.
         routing: Routing,
-        /// Routing by name, beside addresses; with all defaults when not given and a flow has `network = "icn"`.
+        /// Routing by group name, in addition to addresses. Default: all defaults, where a flow has `network = "icn"`.
         icn: Icn,
-        /// Forwarding of named data; with all defaults when not given and there are producers.
+        /// Named Data Networking. Default: all defaults, where there are producers.
         ndn: Ndn,
-        /// Who serves named data.
+        /// Producers of named data.
         producers: Vec<At<Producer>>,
-        /// Clocks of nodes that are not right.
+        /// Clocks of nodes with an offset or a drift.
         clocks: Vec<At<Clock>>,
-        /// An SDN controller and the nodes that it sees to.
+        /// An SDN controller and the nodes that it controls.
         sdn: Sdn,
         /// Senders and their receivers.
         flows: Vec<At<Flow>>,
         /// What changes during the run.
         events: Vec<At<Event>>,
-        /// What is recorded beside the counters.
+        /// What is recorded in addition to the counters.
         record: Record,
-        /// What an emulation is told besides; a simulation does not look at it.
+        /// Settings of an emulation. A simulation ignores them.
         emulation: Emulation,
-        /// What the results should be: dotted key of a result, and a relation such as ">= 0.9" or "0.9 .. 0.95".
+        /// Expected results: dotted key of a result, and a relation such as ">= 0.9" or "0.9 .. 0.95".
         expect: Expect,
-        /// Dotted keys of this file and the values each takes; every combination is run.
+        /// Dotted keys of this file and the values of each; every combination is run.
         sweep: Sweep,
     }
 
     /// Nodes and links: a generator and its keys, or `custom` with everything listed.
     pub(crate) struct Topology = "a topology" {
-        /// Which generator.
+        /// The generator.
         kind: Kind,
-        /// dumbbell: hosts on each side; enough for the flows when not given.
+        /// dumbbell: hosts on each side. Default: as many as the flows need.
         pairs: u32 where count(1, 100_000),
         /// dumbbell, parking_lot: links between hosts and routers.
         edge: Link,
@@ -73,137 +73,137 @@ tables! {
         arity: u32 where count(1, 10_000),
         /// tree: levels below the root.
         depth: u32 where count(1, 20),
-        /// random: mean number of links at a node.
+        /// random: mean number of links per node.
         degree: f64 where share_of(1.0, 1000.0),
         /// random: number of links, instead of `degree`.
         edges: u32 where count(1, 200_000),
-        /// random: seed of the graph, apart from the seed of the run; 1 when not given.
+        /// random: seed of the graph; the seed of the run does not change it. Default: 1.
         seed: u64,
         /// graphml: path of the file, relative to the scenario.
         file: String,
-        /// graphml: delay of each link from the great-circle distance of its ends, at two thirds of the speed of light.
+        /// graphml: compute the delay of each link from the great-circle distance of its ends, at two thirds of the speed of light.
         delay_by_distance: bool,
-        /// random: number of nodes. custom: the nodes, by name; those that the links name when not given.
+        /// random: number of nodes. custom: the nodes, by name; default: those that the links name.
         nodes: Nodes,
         /// custom: the links.
         links: Vec<At<Link>>,
     }
 
-    /// A wire between two nodes, or a template for many.
+    /// A link between two nodes, or a template for several.
     pub(crate) struct Link = "a link" {
         /// custom: its name.
         name: String,
         /// custom: its two nodes.
         ends: Ends,
-        /// custom: a link by name, from which everything is taken that is not written here.
+        /// custom: name of a link that supplies the keys that are not written here.
         like: String,
-        /// Bits per second, both directions.
+        /// Rate of each direction.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
         /// Propagation delay, each direction.
         delay: Duration where within("0 s", "1000000000 s"),
-        /// Probability that a packet is lost on the wire.
+        /// Probability that a packet is lost at random after transmission.
         loss: f64 where share_of(0.0, 1.0),
-        /// How much may wait: packets, bytes, or multiples of the bandwidth-delay product; 100 packets when not given.
+        /// Queue limit: packets, bytes, or multiples of the bandwidth-delay product. Default: 100 packets.
         buffer: Buffer,
-        /// How it is managed: `"fifo"`, when not given, or `"codel"`, or a table with CoDel's settings.
+        /// Queue discipline: `"fifo"` (drop-tail, the default), `"codel"`, or a table with CoDel's settings.
         queue: Queue,
-        /// Packets that understand marks are marked when, on arrival, at least so many packets wait.
+        /// ECN threshold: an ECT packet is marked CE if, when it arrives, at least this many packets wait.
         mark_above: u32,
-        /// Weights of classes served in turn, each with a buffer of its own.
+        /// Weights of traffic classes, served by deficit round robin; each class has its own buffer.
         classes: Vec<At<u32>>,
-        /// What differs from the second end to the first.
+        /// Settings that differ in the direction from the second end to the first.
         backward: Port,
     }
 
     /// One direction of a link.
     pub(crate) struct Port = "one direction of a link" {
-        /// Bits per second.
+        /// Rate.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
         /// Propagation delay.
         delay: Duration where within("0 s", "1000000000 s"),
-        /// Probability that a packet is lost on the wire.
+        /// Probability that a packet is lost at random after transmission.
         loss: f64 where share_of(0.0, 1.0),
-        /// How much may wait.
+        /// Queue limit.
         buffer: Buffer,
-        /// How it is managed.
+        /// Queue discipline.
         queue: Queue,
-        /// Packets that understand marks are marked when, on arrival, at least so many packets wait; `false` for never.
+        /// ECN threshold: an ECT packet is marked CE if, when it arrives, at least this many packets wait; `false`: never.
         mark_above: MarkAbove,
-        /// Weights of classes served in turn; an empty list for none.
+        /// Weights of traffic classes, served by deficit round robin; an empty list: no classes.
         classes: Vec<At<u32>>,
     }
 
-    /// A managed queue.
+    /// A queue discipline with its settings.
     pub(crate) struct QueueTable = "a queue" {
-        /// How it is managed.
+        /// Queue discipline.
         kind: QueueWord,
-        /// codel: packets may wait so long for as long as they like; 5 ms when not given.
+        /// codel: TARGET, the acceptable standing queueing delay. Default: 5 ms.
         target: Duration where within("1 ns", "1000 s"),
-        /// codel: how long they may wait longer, about the longest usual round-trip time; 100 ms when not given.
+        /// codel: INTERVAL, how long the queueing delay may exceed `target` before CoDel acts; about the maximum usual round-trip
+        /// time. Default: 100 ms.
         interval: Duration where within("1 ns", "1000 s"),
-        /// codel: packets that understand marks are marked instead of dropped; they are when not given.
+        /// codel: mark ECT packets instead of dropping them. Default: true.
         mark: bool,
     }
 
-    /// A node and where it is drawn.
+    /// A node and its position in pictures.
     pub(crate) struct NodeTable = "a node" {
         /// Its name.
         name: String,
-        /// To the right, 0 to 1.
+        /// Horizontal position, from 0 (left) to 1 (right).
         x: f64 where share_of(0.0, 1.0),
-        /// Downwards, 0 to 1.
+        /// Vertical position, from 0 (top) to 1 (bottom).
         y: f64 where share_of(0.0, 1.0),
     }
 
-    /// How packets find their way.
+    /// How routes are computed, and routes that override them.
     pub(crate) struct Routing = "routing" {
-        /// What a shortest path minimises; the delay when not given.
+        /// What shortest paths minimise. Default: the delay.
         metric: MetricWord,
         /// Routes that override the shortest path.
         routes: Vec<At<Route>>,
     }
 
-    /// Packets at a node for a destination take the link to a neighbour.
+    /// A static route: packets at a node for a destination take the link to a neighbour.
     pub(crate) struct Route = "a route" {
-        /// Where.
+        /// The node.
         at: String,
-        /// Destination.
+        /// The destination.
         to: String,
-        /// Next node.
+        /// The next node.
         via: String,
     }
 
-    /// Routing by name, beside addresses. Sources and members of groups speak to the name router that is nearest to them.
+    /// Routing by group name, in addition to addresses. Sources and members of groups register with the nearest name router.
     pub(crate) struct Icn = "a name-based network" {
-        /// The node that runs the name resolution system: no router, and no end of a flow that is sent by name. When not given,
-        /// a node `nrs` is added, with a link of 1 Gbit/s and 1 ms to the first router.
+        /// The node that runs the name resolution system. It must not be a router or an endpoint of a flow that is sent by name.
+        /// Default: a new node `nrs`, with a link of 1 Gbit/s and 1 ms to the first router.
         resolver: String,
-        /// Nodes that route by name as well, or patterns such as "r*"; the others forward by address only. When not given, all
-        /// nodes with more than one link that are no end of a flow sent by name and do not run the resolver.
+        /// Nodes that also route by name, or patterns such as "r*"; other nodes forward by address only. Default: all nodes with
+        /// more than one link that are neither the resolver nor an endpoint of a flow sent by name.
         routers: Vec<At<String>>,
-        /// What is held is said again after so long; 5 s when not given.
+        /// Refresh interval of soft state. Default: 5 s.
         refresh: Duration where within("1 ms", "1000000 s"),
-        /// What was not said again for so many refreshes is forgotten; 3 when not given.
+        /// Soft state expires after this many refresh intervals without a refresh. Default: 3.
         lifetime: u32 where count(1, 1000),
-        /// A question without an answer is asked again after so long, then after twice as long, up to four times as long; 500 ms when
-        /// not given.
+        /// Retransmission timeout of requests; exponential backoff up to four times this value. Default: 500 ms.
         retry: Duration where within("1 ms", "1000000 s"),
-        /// Size on the wire of a signal; 64 B when not given.
+        /// Size on the wire of a signalling message. Default: 64 B.
         signal: Bytes where within("1 B", "65535 B"),
-        /// Size on the wire of the packets that measure a receiver's access link; 1000 B when not given.
+        /// Size on the wire of the packets that measure a receiver's access link. Default: 1000 B.
         probe: Bytes where within("1 B", "65535 B"),
-        /// How many of them, back to back; nothing is measured with less than 2, 5 when not given.
+        /// Number of these packets, sent back to back; with fewer than 2 nothing is measured. Default: 5.
         probe_packets: u32 where count(0, 255),
     }
 
-    /// The clock of a node, or of several alike. Who runs there sees what it shows: time stamps, measured delays and timers are its own;
-    /// tables and series stay in true time.
+    /// The clock of a node, or of several alike. Endpoints on the node read this clock: it determines time stamps, measured delays
+    /// and timers. Tables and series are in true time.
     pub(crate) struct Clock = "a clock" {
         /// The node, or a pattern such as "s*".
         node: String,
-        /// How far it is ahead when the run starts, or behind where it is negative; "0 s" when not given.
+        /// Clock offset at the start of the run; a negative offset is behind true time. Default: "0 s".
         offset: Offset where within("-1000000000 s", "1000000000 s"),
-        /// How much too fast it runs, or too slow where it is negative; "0 ppm" when not given.
+        /// Clock drift; a clock with negative drift is slow. Default: "0 ppm".
         drift: Drift,
     }
 
@@ -211,59 +211,60 @@ tables! {
     pub(crate) struct Flow = "a flow" {
         /// Its name.
         name: String,
-        /// Name of the group it is listed under; its own name when not given.
+        /// Name of the group under which reports list it. Default: its own name.
         group: String,
-        /// Copies, called name.1, name.2 and so on; 0 for none.
+        /// Number of copies, which are called name.1, name.2 and so on; 0: no flow.
         count: u32 where count(0, 100_000),
-        /// The congestion law, by its name in the catalogue.
+        /// The congestion-control scheme, by its name in the catalogue.
         scheme: SchemeName,
-        /// Parameters of the scheme that are not default.
+        /// Parameters of the scheme, where they differ from the default.
         params: Params,
-        /// TCP of the Linux kernel with this congestion control, such as "reno", "cubic" or "bbr", when the network is emulated; its
-        /// ends are `real` nodes. A simulation uses our own TCP with the scheme of the same name, or with `scheme`.
+        /// Emulation: use TCP of the Linux kernel with this congestion control, such as "reno", "cubic" or "bbr". The endpoints are
+        /// `real` nodes. A simulation uses Thalweg's TCP with the scheme of the same name, or with `scheme`.
         kernel: String,
-        /// The same machines as in a simulation, over UDP sockets and by the clock of the system, when the network is emulated; its ends are
-        /// `real` nodes. Not for named data.
+        /// Emulation: run the endpoints of the simulation over UDP sockets, by the system's clock. The endpoints are `real` nodes.
+        /// Not for named data.
         live: bool,
-        /// Commands at its ends when the network is emulated; they are `real` nodes. A simulation uses `scheme` or `source`, and
-        /// sends nothing where neither is given.
+        /// Emulation: run commands at the endpoints, which are `real` nodes. A simulation uses `scheme` or `source`, and sends
+        /// nothing if neither is given.
         commands: Commands,
-        /// A source without congestion control, instead of a scheme; or, beside the scheme of a stream, the frames that it carries.
+        /// A source without congestion control, instead of a scheme; or, in addition to the scheme of a stream, the frames that the
+        /// stream carries.
         source: Source,
-        /// The sender's node. A list of nodes, or a pattern such as "leaf*": each copy takes the next, and there are as many
-        /// copies as nodes unless `count` is given.
+        /// The sender's node. With a list of nodes, or a pattern such as "leaf*", each copy takes the next node; the default of
+        /// `count` is then the number of nodes.
         from: Senders,
-        /// The receiver's node, or a list of nodes or patterns such as "leaf*": a group. None with `network = "ndn"`.
+        /// The receiver's node; or a group: a list of nodes or patterns such as "leaf*". Not with `network = "ndn"`.
         to: Targets,
-        /// Sent to a group along a tree; true when `to` is a list, and with `network = "icn"`.
+        /// Send to a group along a multicast tree. Default: true if `to` is a list or `network = "icn"`.
         multicast: bool,
-        /// How its packets find their receivers; by address when not given. With "ndn" the sender is a consumer of named data, and the
-        /// producers of its `prefix` answer.
+        /// Routing of its packets. With "ndn" the sender is a consumer of named data, and the producers of its `prefix` answer.
+        /// Default: ip.
         network: NetworkWord,
-        /// ndn: the prefix that it asks for.
+        /// ndn: the prefix that it requests.
         prefix: Prefix,
         /// ndn: settings of the consumer.
         consumer: Consumer,
-        /// When it starts; at once when not given, "never" to wait for an event.
+        /// Start time; "never": an event starts it. Default: 0 s.
         start: Instant,
-        /// When it stops; at the end of the run when not given.
+        /// Stop time. Default: the end of the run.
         stop: Instant,
-        /// Each copy starts at random within so much after `start`, drawn from the seed. Nothing when not given: a scenario runs what it
-        /// says. Flows that start together stay in phase at a drop-tail queue, and the phase, not the schemes, decides who loses
-        /// (Floyd and Jacobson, On Traffic Phase Effects in Packet-Switched Gateways, 1992); all seeds give the same run where nothing
-        /// else is random. So write it, such as "100 ms", wherever several flows share a queue.
+        /// Each copy starts at a random time up to this long after `start`, drawn from the seed. Default: none. Set it, for
+        /// instance to "100 ms", where several flows share a queue: flows that start together stay in phase at a drop-tail queue,
+        /// and the phase decides which flow loses packets, not the scheme (Floyd and Jacobson, On Traffic Phase Effects in
+        /// Packet-Switched Gateways, 1992). If nothing in a scenario is random, all seeds give the same run.
         start_spread: Duration where within("0 s", "1000000000 s"),
-        /// The sender stops and starts again at random.
+        /// The sender stops and restarts at random times.
         churn: Churn,
-        /// The receivers leave and join at random.
+        /// The receivers leave and join at random times.
         receivers: Receivers,
-        /// Class in queues with classes, from 0.
+        /// Traffic class in queues with classes, from 0.
         class: u32 where count(0, 255),
-        /// TCP: payload to send, then done. ndn: payload to ask for, rounded up to whole segments.
+        /// TCP: payload to send; the flow then ends. ndn: payload to request, rounded up to whole segments.
         size: Bytes where within("1 B", "1000000000 GB"),
-        /// TCP: the application produces payload at this rate.
+        /// TCP: rate at which the application produces payload.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
-        /// Size on the wire of a full data packet; 1500 B for TCP, 1000 B otherwise.
+        /// Size on the wire of a full data packet. Default: 1500 B for TCP, otherwise 1000 B.
         packet: Bytes where within("1 B", "65535 B"),
         /// Settings of TCP.
         tcp: Tcp,
@@ -271,51 +272,52 @@ tables! {
         stream: Stream,
         /// Streams with a `source` of frames: how the receivers play them.
         player: Player,
-        /// Short TCP flows that arrive at random, instead of one flow.
+        /// Short TCP flows with random arrivals, instead of one flow.
         arrivals: Arrivals,
     }
 
-    /// A receiver of a group with times of its own.
+    /// A receiver of a group with its own join and leave times.
     pub(crate) struct TargetTable = "a receiver" {
         /// Its node, or a pattern such as "leaf*".
         node: String,
-        /// When it joins; with the sender's network, at 0 s, when not given.
+        /// Join time. Default: 0 s.
         start: Instant,
-        /// When it leaves; at the end of the run when not given.
+        /// Leave time. Default: the end of the run.
         stop: Instant,
-        /// It leaves and joins at random.
+        /// It leaves and joins at random times.
         churn: Churn,
     }
 
-    /// Random presence: on for a while, off for a while, and so on. Exponential times unless a shape is given.
+    /// Random on and off periods in turn. Their lengths are exponentially distributed unless a shape is given.
     pub(crate) struct Churn = "churn" {
-        /// Mean time present.
+        /// Mean length of an on period.
         on: Duration where within("1 us", "1000000000 s"),
-        /// Mean time absent.
+        /// Mean length of an off period.
         off: Duration where within("1 us", "1000000000 s"),
-        /// Pareto times with this shape, above 1.
+        /// Shape of Pareto-distributed periods, above 1.
         shape: f64 where share_of(1.000_001, 1000.0),
-        /// Times always of the same length.
+        /// All periods have their mean length.
         fixed: bool,
     }
 
     /// Churn of the members of a group.
     pub(crate) struct Receivers = "receivers" {
-        /// They leave and join at random.
+        /// Times between joining and leaving.
         churn: Churn,
-        /// Those that always stay.
+        /// Receivers that never leave.
         always: Vec<At<String>>,
     }
 
-    /// Settings of a stream; all have defaults.
+    /// Settings of a stream. All have defaults.
     pub(crate) struct Stream = "stream settings" {
-        /// Each gap between packets is stretched or shrunk by up to this share; 0.01 when not given.
+        /// Random variation of each interval between packets, as a share of the interval. Default: 0.01.
         jitter: f64 where share_of(0.0, 0.999),
-        /// Size on the wire of a feedback packet; 40 B when not given, 100 B with `live`, as our datagrams have.
+        /// Size on the wire of a feedback packet. Default: 40 B; 100 B with `live`, the size of a real datagram.
         feedback: Bytes where within("1 B", "65535 B"),
-        /// Packets that must arrive after a missing one before it counts as lost; what the scheme says when not given, 1 for most.
+        /// Reordering threshold: number of later packets after which a missing packet is lost. Default: that of the scheme, 1 for
+        /// most.
         reorder: u32 where count(1, 10_000),
-        /// Explicit congestion notification; false when not given.
+        /// Explicit congestion notification. Default: false.
         ecn: bool,
     }
 
@@ -323,55 +325,56 @@ tables! {
     pub(crate) struct Arrivals = "arrivals" {
         /// Mean number of new flows per second.
         rate: f64 where share_of(1e-9, 1e6),
-        /// No flow arrives after that many; when not given, they arrive until `stop`. Fewer arrive where `stop` or the end of the run comes
-        /// first.
+        /// Maximum number of flows; fewer arrive if `stop` or the end of the run comes first. Default: no limit.
         count: u32 where count(1, 100_000),
-        /// Mean payload of a flow; exactly this without a shape.
+        /// Mean payload of a flow; without `size_shape` every flow has this size.
         size: Bytes where within("1 B", "1000000 GB"),
-        /// Pareto sizes with this shape, above 1.
+        /// Shape of Pareto-distributed sizes, above 1.
         size_shape: f64 where share_of(1.000_001, 1000.0),
     }
 
-    /// A datagram source, or a consumer of named data, without congestion control; or what the encoder of a stream makes. Rates
-    /// include headers.
+    /// A datagram source or a consumer of named data without congestion control; or the encoder of a stream. Rates include headers.
     pub(crate) struct Source = "a source" {
-        /// When datagrams leave, or Interests; a consumer is constant or poisson. For a stream what its frames are: constant, frames
-        /// or trace.
+        /// The departure process of datagrams; for a consumer, of Interests (constant or poisson); for a stream, of frames
+        /// (constant, frames or trace).
         kind: SourceWord,
-        /// Mean rate; for on_off the rate while on. ndn: of the Data that are asked for. trace: all sizes are scaled to this mean; as
-        /// they are when not given.
+        /// Mean rate. on_off: the rate while on. ndn: the rate of the requested Data. trace: all sizes are scaled to this mean;
+        /// default: not scaled.
         rate: Rate where within("1 bit/s", "10000 Gbit/s"),
         /// ndn: mean number of Interests per second, instead of `rate`.
         interests: f64 where share_of(1e-3, 1e9),
-        /// on_off: mean length of an on-time.
+        /// on_off: mean length of an on period.
         on: Duration where within("1 us", "1000000000 s"),
-        /// on_off: mean length of an off-time.
+        /// on_off: mean length of an off period.
         off: Duration where within("1 us", "1000000000 s"),
-        /// on_off: Pareto times with this shape, above 1; exponential when not given.
+        /// on_off: shape of Pareto-distributed times, above 1. Default: exponential times.
         shape: f64 where share_of(1.000_001, 1000.0),
-        /// on_off: times always of the same length.
+        /// on_off: all times have their mean length.
         fixed: bool,
-        /// Streams: frames per second; 25 when not given.
+        /// Streams: frames per second. Default: 25.
         frame_rate: f64 where share_of(0.01, 10_000.0),
-        /// frames: types of the frames of a group of pictures; "IBBPBBPBBPBB" when not given.
+        /// frames: frame types of a group of pictures. Default: "IBBPBBPBBPBB".
         pattern: String,
-        /// frames: mean sizes of frames of type I, P and B, in relation to each other; [5, 3, 1] when not given.
+        /// frames: relative mean sizes of I, P and B frames. Default: [5, 3, 1].
         sizes: Vec<At<f64>>,
-        /// frames: standard deviation of the sizes of one type, as a share of their mean; log-normal; 0 when not given.
+        /// frames: coefficient of variation (standard deviation / mean) of the sizes of one frame type, which are log-normal.
+        /// Default: 0.
         variation: f64 where share_of(0.0, 10.0),
-        /// trace: path of a text, relative to the scenario: a frame a line, its size in bytes, or its number, its type and its size.
+        /// trace: path of a text file, relative to the scenario. Each line is a frame: its size in bytes, or its number, type and
+        /// size.
         file: String,
-        /// trace: begin again after the last frame; false when not given.
+        /// trace: repeat the file after its last frame. Default: false.
         repeat: bool,
-        /// Streams: each frame is there when it has been encoded; true when not given. With false all are there from the start.
+        /// Streams: each frame becomes available when it has been encoded; false: all frames are available at the start. Default:
+        /// true.
         live: bool,
-        /// Streams: a frame that has waited at the sender for longer is dropped; never when not given.
+        /// Streams: maximum time that a frame waits at the sender before it is dropped. Default: no limit.
         drop_after: Duration where within("1 us", "1000000000 s"),
     }
 
     /// A change during the run: of a link, of a flow, of a route, or of a node.
     pub(crate) struct Event = "an event" {
-        /// When.
+        /// Time of the event.
         at: Duration where within("0 s", "1000000000 s"),
         /// The link that changes, both directions.
         link: String,
@@ -381,31 +384,31 @@ tables! {
         delay: Duration where within("0 s", "1000000000 s"),
         /// Its new probability of loss.
         loss: f64 where share_of(0.0, 1.0),
-        /// Whether it works.
+        /// Whether the link is up.
         up: bool,
         /// The flow, or all flows of an entry.
         flow: String,
-        /// What happens to the flow, or to the node.
+        /// The action on the flow or the node.
         action: Action,
-        /// action = "mode": the mode's name.
+        /// action = "mode": name of the mode.
         mode: String,
-        /// action = "join" or "leave": the receiver's node. action = "reset", without a flow: the node that loses its memory,
-        /// which routes by name, runs the name resolution system, or forwards named data. action = "stop" or "start", without a flow: the SDN
-        /// controller, which dies, or comes back without memory.
+        /// action = "join" or "leave": the receiver's node. action = "reset", without a flow: the node that loses its state; it
+        /// routes by name, runs the name resolution system, or forwards named data. action = "stop" or "start", without a flow: the
+        /// SDN controller, which stops, or restarts without state.
         node: String,
-        /// A route that is pinned.
+        /// A static route that takes effect.
         route: Route,
     }
 
-    /// What is recorded beside the counters.
+    /// What is recorded in addition to the counters.
     pub(crate) struct Record = "what is recorded" {
-        /// Interval of the series.
+        /// Sampling interval of the series.
         every: Duration where within("1 us", "1000000000 s"),
-        /// Series, by name.
+        /// Names of series.
         series: Vec<At<String>>,
-        /// Whether events that endpoints report are kept; false when not given.
+        /// Record the events that endpoints report. Default: false.
         events: bool,
-        /// Whether it is kept how the delays of a consumer's segments are distributed, for their percentiles; false when not given.
+        /// Record the distribution of the delays of a consumer's segments, for percentiles. Default: false.
         distributions: bool,
     }
 }
@@ -413,33 +416,33 @@ tables! {
 words! {
     /// The generators.
     pub(crate) enum Kind = "a kind of topology" {
-        /// Hosts, router, bottleneck, router, hosts. Nodes `left1`, `left2` …, `router_left`, `router_right`, `right1`, `right2` …;
-        /// links `bottleneck` and, called as their host, `left1`, `right1` …
+        /// Hosts, router, bottleneck, router, hosts. Nodes: `left1`, `left2` …, `router_left`, `router_right`, `right1`, `right2` …
+        /// Links: `bottleneck`, and `left1`, `right1` …, named after their hosts.
         Dumbbell = "dumbbell",
-        /// Routers in a row, hosts at each. Nodes `router1`, `router2` …, `left` and `right` at the ends, `in1` … and `out1` …
-        /// before and behind each hop; links `hop1`, `hop2` … and, called as their host, `left`, `right`, `in1`, `out1` …
+        /// A chain of routers with hosts at each. Nodes: `router1`, `router2` …, `left` and `right` at the ends, `in1` … before and
+        /// `out1` … after each hop. Links: `hop1`, `hop2` …, and `left`, `right`, `in1`, `out1` …, named after their hosts.
         ParkingLot = "parking_lot",
-        /// Hosts around a hub. Nodes `hub`, `leaf1`, `leaf2` …; each link is called as its leaf.
+        /// Hosts around a hub. Nodes: `hub`, `leaf1`, `leaf2` … Each link is named after its leaf.
         Star = "star",
-        /// Nodes in a row. Nodes `node1`, `node2` …; links `link1`, `link2` …
+        /// Nodes in a chain. Nodes: `node1`, `node2` … Links: `link1`, `link2` …
         Chain = "chain",
-        /// A root, its children, their children. Nodes `root`, `inner1`, `inner2` … level by level, `leaf1`, `leaf2` … at the
-        /// bottom; each link is called as its lower node.
+        /// A tree. Nodes: `root`, `inner1`, `inner2` … level by level, `leaf1`, `leaf2` … at the bottom. Each link is named after
+        /// its lower node.
         Tree = "tree",
-        /// A connected random graph. Nodes `n1`, `n2` …; a link is called as its two nodes with a hyphen, `n1-n4`.
+        /// A connected random graph. Nodes: `n1`, `n2` … A link is named after its two nodes, such as `n1-n4`.
         Random = "random",
-        /// Read from a GraphML file. Nodes are called as their labels there, with `_` for what no name can contain; a link is called as
-        /// its two nodes with a hyphen.
+        /// Read from a GraphML file. A node is named after its label, with `_` for characters that names cannot contain; a link
+        /// after its two nodes, with a hyphen.
         Graphml = "graphml",
-        /// As listed, nodes and links by their own names.
+        /// Nodes and links as listed, with their own names.
         Custom = "custom",
     }
 
-    /// How queues are managed.
+    /// Queue disciplines.
     pub(crate) enum QueueWord = "a kind of queue" {
-        /// First in, first out; what does not fit is dropped.
+        /// Drop-tail: first in, first out; packets that do not fit are dropped.
         Fifo = "fifo",
-        /// The same, and packets are dropped or marked that waited too long for too long (RFC 8289).
+        /// CoDel (RFC 8289): drops or marks packets while the queueing delay stays above its target.
         Codel = "codel",
     }
 
@@ -451,31 +454,31 @@ words! {
         Hops = "hops",
     }
 
-    /// How packets find their receivers.
+    /// Routing of a flow's packets.
     pub(crate) enum NetworkWord = "a network" {
-        /// By address.
+        /// By IP address.
         Ip = "ip",
-        /// By the name of a group, whose members join over the network.
+        /// By the name of a group; members join through the network.
         Icn = "icn",
-        /// Named data: Interests go to whoever serves their prefix, and Data comes back.
+        /// Named data: Interests go to producers of their prefix, and Data returns.
         Ndn = "ndn",
     }
 
-    /// Patterns of datagram sources, and what frames of streams are.
+    /// Departure processes of sources.
     pub(crate) enum SourceWord = "a kind of source" {
-        /// Evenly.
+        /// At constant intervals.
         Constant = "constant",
-        /// With exponential gaps.
+        /// At exponentially distributed intervals.
         Poisson = "poisson",
-        /// In bursts.
+        /// In bursts: on periods at a constant rate, and off periods.
         OnOff = "on_off",
         /// Streams: frames of types I, P and B in groups of pictures.
         Frames = "frames",
-        /// Streams: frames as a file lists their sizes.
+        /// Streams: frames with the sizes that a file lists.
         Trace = "trace",
     }
 
-    /// What can happen to a flow, or to a node.
+    /// Actions on flows and nodes.
     pub(crate) enum Action = "an action" {
         /// It starts.
         Start = "start",
@@ -487,7 +490,7 @@ words! {
         Join = "join",
         /// A receiver leaves.
         Leave = "leave",
-        /// A node of the name-based network, or with a forwarder of named data, loses its memory.
+        /// A node that routes by name or forwards named data loses its state.
         Reset = "reset",
     }
 }

@@ -6,41 +6,41 @@ use crate::file::within;
 use crate::read::{At, tables, words};
 
 tables! {
-    /// How the receivers of a stream play its frames.
+    /// Playback of frames by the receivers of a stream.
     pub(crate) struct Player = "a player" {
-        /// Playing begins when so much has arrived; 1 s when not given.
+        /// Playback starts when this much video is buffered. Default: 1 s.
         startup: Duration where within("0 s", "1000000 s"),
-        /// After a stall it goes on when so much is there; as `startup` when not given.
+        /// Playback resumes after a stall when this much video is buffered. Default: as `startup`.
         resume: Duration where within("0 s", "1000000 s"),
-        /// What becomes of a frame that is due and has not come; wait when not given.
+        /// What to do with a frame that is due and has not arrived. Default: wait.
         late: LateWord,
-        /// Which frames a frame needs to be shown; intra when not given, where frames have types, and nothing otherwise.
+        /// Which other frames a frame needs to be shown. Default: intra if frames have types, otherwise nothing.
         depends: DependsWord,
-        /// Two modes of the scheme: while the buffer fills, and once it is full.
+        /// Two modes of the scheme: the first while the buffer fills, the second once it is full.
         modes: Vec<At<String>>,
-        /// modes: the buffer fills again when it holds less than this; 5 s when not given.
+        /// modes: switch to the first mode when the buffer holds less than this. Default: 5 s.
         low: Duration where within("0 s", "1000000 s"),
-        /// modes: the buffer is full when it holds this; 20 s when not given.
+        /// modes: switch to the second mode when the buffer holds this. Default: 20 s.
         high: Duration where within("0 s", "1000000 s"),
     }
 }
 
 words! {
-    /// What becomes of a frame that is due and has not come.
+    /// What to do with a frame that is due and has not arrived.
     pub(crate) enum LateWord = "what to do about late frames" {
-        /// Playing stops until it comes.
+        /// Stop playback until it arrives.
         Wait = "wait",
-        /// It is passed over.
+        /// Skip it.
         Skip = "skip",
     }
 
-    /// Which frames a frame needs to be shown.
+    /// Which other frames a frame needs to be shown.
     pub(crate) enum DependsWord = "what frames depend on" {
-        /// None.
+        /// No other frame.
         Nothing = "nothing",
-        /// The last I frame.
+        /// The previous I frame.
         Intra = "intra",
-        /// The last I frame and all P frames since.
+        /// The previous I frame and all P frames since.
         References = "references",
     }
 }

@@ -11,154 +11,158 @@ use crate::read::{At, Notes, Read, mismatch, shortened, span_of, tables, words};
 use crate::values::{Params, Senders, known_name};
 
 tables! {
-    /// Forwarding of named data. Nodes with a forwarder pass Interests on towards producers, and Data back.
+    /// Named Data Networking. Nodes with a forwarder forward Interests towards producers, and Data back.
     pub(crate) struct Ndn = "named data networking" {
-        /// Nodes with a forwarder, or patterns such as "r*"; those of consumers and producers must be among them. All nodes when not
-        /// given, but those of [icn].
+        /// Nodes with a forwarder, or patterns such as "r*"; the nodes of consumers and producers must be among them. Default: all
+        /// nodes except those of [icn].
         nodes: Vec<At<String>>,
-        /// What each forwarder keeps of the Data that pass; nothing when not given.
+        /// Content store of each forwarder. Default: none.
         store: Store,
-        /// Stores of single nodes, instead of `store`.
+        /// Content stores of individual nodes, instead of `store`.
         stores: Vec<At<NodeStore>>,
-        /// How next hops are chosen: best_route, multicast, weighted, asf, or a scheme with such a part; best_route when not given.
+        /// Forwarding strategy: best_route, multicast, weighted, asf, or a scheme that has a strategy. Default: best_route.
         strategy: StrategyName,
-        /// Parameters of the strategy that are not default.
+        /// Parameters of the strategy, where they differ from the default.
         strategy_params: Params,
-        /// A scheme's part at the links of every forwarder, which polices, shapes or stamps; "none" for none, also when not given.
+        /// A scheme's link part, which polices, shapes or stamps at the links of every forwarder; "none": no scheme. Default:
+        /// "none".
         link: LinkName,
-        /// Parameters of the link part that are not default.
+        /// Parameters of the link part, where they differ from the default.
         link_params: Params,
-        /// How many nonces of ended Interests a forwarder remembers, to know a loop; 4096 when not given.
+        /// Size of the dead nonce list, by which a forwarder detects loops after Interests have ended. Default: 4096.
         dead_nonces: u32 where count(0, 1_000_000),
-        /// Size of an Interest on the wire; 50 B when not given.
+        /// Size of an Interest on the wire. Default: 50 B.
         interest: Bytes where within("1 B", "65535 B"),
-        /// How long Interests stay pending; 2 s when not given.
+        /// Interest lifetime: how long Interests stay pending. Default: 2 s.
         lifetime: Duration where within("1 ms", "4000000 s"),
-        /// Next hops that take the place of those that the metric gives.
+        /// Static next hops, instead of those computed from the metric.
         routes: Vec<At<NameRoute>>,
     }
 
     /// A content store.
     pub(crate) struct Store = "a content store" {
-        /// What goes when it is full; lru when not given.
+        /// Replacement policy. Default: lru.
         policy: PolicyWord,
-        /// How many Data packets it holds.
+        /// Capacity in Data packets.
         size: u32 where count(0, 1_000_000),
     }
 
-    /// A content store of some nodes.
+    /// The content store of individual nodes.
     pub(crate) struct NodeStore = "a content store of a node" {
         /// The node, or a pattern such as "r*".
         node: String,
-        /// What goes when it is full; lru when not given.
+        /// Replacement policy. Default: lru.
         policy: PolicyWord,
-        /// How many Data packets it holds.
+        /// Capacity in Data packets.
         size: u32 where count(0, 1_000_000),
     }
 
-    /// Interests at a node for a prefix may take the link to a neighbour.
+    /// A static next hop: Interests at a node for a prefix may take the link to a neighbour.
     pub(crate) struct NameRoute = "a route of a name" {
-        /// Where.
+        /// The node.
         at: String,
         /// The prefix.
         prefix: Prefix,
-        /// Next node.
+        /// The next node.
         via: String,
-        /// What this way costs, compared with others from here; 0 when not given.
+        /// Cost of this next hop, compared with others of the node. Default: 0.
         cost: u32,
     }
 
-    /// Who serves a prefix. Several producers of one prefix serve the same content.
+    /// A producer of a prefix. Several producers of one prefix serve the same content.
     pub(crate) struct Producer = "a producer" {
-        /// What it serves: this prefix and those below.
+        /// The prefix that it serves, with all names below it.
         prefix: Prefix,
-        /// Its node, or a list of nodes or patterns such as "p*": a producer at each.
+        /// Its node, or a list of nodes or patterns such as "p*": one producer per node.
         node: Senders,
-        /// Payload of a Data packet; 1024 B when not given.
+        /// Payload of a Data packet. Default: 1024 B.
         payload: Bytes where within("1 B", "65535 B"),
-        /// Size of a Data packet on the wire; 76 B more than the payload when not given.
+        /// Size of a Data packet on the wire. Default: payload + 76 B.
         data: Bytes where within("1 B", "65535 B"),
-        /// Time from an Interest to its Data; none when not given.
+        /// Processing time from an Interest to its Data. Default: none.
         delay: Duration where within("0 s", "1000 s"),
     }
 
-    /// Settings of a consumer; all have defaults.
+    /// Settings of a consumer. All have defaults.
     pub(crate) struct Consumer = "consumer settings" {
-        /// Which segments it asks for; sequential when not given.
+        /// Which segments it requests. Default: sequential.
         pattern: PatternWord,
-        /// batches: segments in a batch.
+        /// batches: segments per batch.
         batch: u32 where count(1, 1_000_000),
-        /// batches: time from one to the next.
+        /// batches: time between two batches.
         every: Duration where within("1 us", "1000000000 s"),
-        /// zipf: contents of the catalogue.
+        /// zipf: number of contents in the catalogue.
         contents: u32 where count(1, 1_000_000),
-        /// zipf: segments of each content; 1 when not given.
+        /// zipf: segments per content. Default: 1.
         segments: u32 where count(1, 1_000_000),
-        /// zipf: how steeply popularity falls, p(i) ∝ 1/(i + shift)^exponent; 1 when not given.
+        /// zipf: exponent of the popularity, p(i) ∝ 1/(i + shift)^exponent. Default: 1.
         exponent: f64 where share_of(0.0, 10.0),
-        /// zipf: how flat it is at the top; 0 when not given.
+        /// zipf: shift of the Zipf–Mandelbrot distribution. Default: 0.
         shift: f64 where share_of(0.0, 1e6),
-        /// Its clock ticks so often: Interests wait for the next tick and leave back to back. 0 s, an exact clock, when not given.
+        /// Tick of a coarse clock: Interests wait for the next tick and leave back to back. Default: 0 s, an exact clock.
         tick: Duration where within("0 s", "1000 s"),
-        /// The clock ticks so long after each multiple of `tick`, less than `tick`; 0 s when not given.
+        /// Time of each tick after a multiple of `tick`; less than `tick`. Default: 0 s.
         tick_phase: Duration where within("0 s", "1000 s"),
-        /// Its node lets Interests go a random time of up to so long later, and those that are generated meanwhile with them; 0 s when not given.
+        /// Maximum random delay that the node adds to departures of Interests; Interests generated in the meantime leave with the
+        /// delayed one. Default: 0 s.
         jitter: Duration where within("0 s", "1000 s"),
-        /// Initial window in Data packets; 1 when not given.
+        /// Initial window in Data packets. Default: 1.
         initial_window: u32 where count(1, 1_000_000),
-        /// It understands marks; true when not given.
+        /// Reacts to congestion marks. Default: true.
         marks: bool,
-        /// How many windows of Data an episode lasts, in which congestion events count as one; 1, conservative window adaptation,
-        /// when not given, 0 where every event is an episode of its own.
+        /// Length of a congestion episode in windows of Data; all congestion events of an episode count as one. 0: every event is
+        /// its own episode. Default: 1 (conservative window adaptation).
         episode: f64 where share_of(0.0, 100.0),
-        /// What has to lie beyond the recovery point of a cut for the next one: `segment` or `highest`; segment when not given.
+        /// Which segment must lie beyond the recovery point before the window is reduced again: `segment` or `highest`. Default:
+        /// segment.
         episode_check: EpisodeWord,
-        /// How often a segment is asked for again before it is given up; with 0 it is given up when its lifetime is over. No limit
-        /// when not given, 0 for a source.
+        /// Maximum retransmissions of the Interest for a segment; with 0 a segment is given up when its lifetime ends. Default: no
+        /// limit; 0 for a source.
         retries: u32,
-        /// Timeout before the first sample; 1 s when not given.
+        /// Retransmission timeout before the first round-trip time sample. Default: 1 s.
         initial_rto: Duration where within("1 us", "1000 s"),
-        /// Least timeout; 200 ms when not given.
+        /// Minimum retransmission timeout. Default: 200 ms.
         min_rto: Duration where within("1 us", "1000 s"),
-        /// Greatest timeout; 200 s when not given.
+        /// Maximum retransmission timeout. Default: 200 s.
         max_rto: Duration where within("1 us", "100000 s"),
-        /// Greatest factor by which expiries in a row lengthen the timeout, twice each; 64 when not given.
+        /// Maximum factor of exponential backoff. Default: 64.
         rto_backoff: u32 where count(1, 1_000_000),
-        /// Timers are looked at on multiples of this; 0 s where they are exact, 50 ms when not given.
+        /// Granularity of the retransmission timer, which expires at multiples of this; 0 s: an exact timer. Default: 50 ms.
         rto_scan: Duration where within("0 s", "1000 s"),
-        /// How long its Interests stay pending; what [ndn] says when not given.
+        /// Lifetime of its Interests. Default: that of [ndn].
         lifetime: Duration where within("1 ms", "4000000 s"),
-        /// Size of its Interests on the wire; what [ndn] says when not given.
+        /// Size of its Interests on the wire. Default: that of [ndn].
         interest: Bytes where within("1 B", "65535 B"),
     }
 }
 
 words! {
-    /// What a full content store forgets.
+    /// Replacement policies of content stores.
     pub(crate) enum PolicyWord = "a policy" {
-        /// What was asked for least recently.
+        /// Replaces the least recently used Data.
         Lru = "lru",
-        /// What came first.
+        /// Replaces the oldest Data.
         Fifo = "fifo",
-        /// There is no store.
+        /// No content store.
         None = "none",
     }
 
-    /// What has to lie beyond the recovery point of a cut, so that another congestion event may cut again.
+    /// Which segment must lie beyond the recovery point before a congestion event reduces the window again.
     pub(crate) enum EpisodeWord = "a check of episodes" {
-        /// The segment that was lost or refused; for a mark the highest segment that has come (ndn-tools since 22.12).
+        /// The segment that was lost or NACKed; for a mark, the highest segment received (ndn-tools since 22.12).
         Segment = "segment",
-        /// The highest segment that has come, whatever was lost: a late loss of the same episode cuts again (ndnSIM 2.8).
+        /// The highest segment received, whichever segment was lost: a late loss of the same episode reduces the window again
+        /// (ndnSIM 2.8).
         Highest = "highest",
     }
 
-    /// Which segments a consumer asks for.
+    /// Which segments a consumer requests.
     pub(crate) enum PatternWord = "a pattern" {
-        /// One after the other.
+        /// All segments in order.
         Sequential = "sequential",
-        /// One after the other, so many at once every so often.
+        /// All segments in order, one batch per interval.
         Batches = "batches",
-        /// Whole contents of a catalogue, by their popularity.
+        /// Whole contents of a catalogue, chosen by popularity.
         Zipf = "zipf",
     }
 }

@@ -7,95 +7,98 @@ use crate::file::{count, within};
 use crate::read::{tables, words};
 
 tables! {
-    /// Settings of TCP; all have defaults.
+    /// Settings of TCP. All have defaults.
     pub(crate) struct Tcp = "TCP settings" {
-        /// Whose TCP: what is not written, of this table and of the parameters of `reno`, `cubic` and `bbr`, is as there. `linux` with
-        /// `kernel`, else `standard` when not given.
+        /// The TCP that supplies the defaults of this table and of the parameters of `reno`, `cubic` and `bbr`. Default: `linux`
+        /// with `kernel`, otherwise `standard`.
         like: LikeWord,
-        /// Selective acknowledgements; true when not given.
+        /// Selective acknowledgements. Default: true.
         sack: bool,
-        /// Send new data on the first two duplicate acknowledgements; true when not given.
+        /// Send new data on the first two duplicate acknowledgements. Default: true.
         limited_transmit: bool,
-        /// When the retransmission timer starts anew in a recovery without SACK; impatient when not given.
+        /// When the retransmission timer restarts in NewReno recovery without SACK (RFC 6582 §4). Default: impatient.
         recovery_timer: TimerWord,
-        /// What shows a loss, with SACK; count when not given, time as in Linux.
+        /// How losses are detected with SACK. Default: count; Linux: time.
         loss_detection: DetectionWord,
-        /// Send a segment more after two round-trip times without news; false when not given, true as in Linux. Only where losses are found
-        /// by time.
+        /// Send a tail loss probe (TLP) after two round-trip times without an acknowledgement. Requires `loss_detection = "time"`.
+        /// Default: false; Linux: true.
         tail_probe: bool,
-        /// How what is in flight comes down to the new window after losses and marks; halt when not given, proportional as in Linux.
+        /// How the data in flight are reduced to the new window after losses and marks. Default: halt; Linux: proportional.
         reduction: ReductionWord,
-        /// Detect needless retransmissions by timestamps and undo what they did; true when not given.
+        /// Detect spurious retransmissions by timestamps (Eifel) and undo the reduction of the window. Default: true.
         undo: bool,
-        /// Tell the law when the connection sends again after a silence; true when not given.
+        /// Inform the congestion controller when the connection sends again after an idle period. Default: true.
         idle_restart: bool,
-        /// Acknowledge every second segment; true when not given.
+        /// Acknowledge every second segment. Default: true.
         delayed_ack: bool,
-        /// Longest wait of a delayed acknowledgement; 40 ms when not given.
+        /// Maximum delay of a delayed acknowledgement. Default: 40 ms.
         ack_delay: Duration where within("1 ns", "1000 s"),
-        /// How many acknowledgements are sent at once, not delayed, at the beginning, after a silence of more than `min_rto` and after data
-        /// that came twice; 0 when not given, 16 as in Linux.
+        /// Number of acknowledgements that are not delayed at the start, after an idle period longer than `min_rto`, and after
+        /// duplicate data. Default: 0; Linux: 16.
         quick_acks: u32 where count(0, 1_000_000),
-        /// Explicit congestion notification; false when not given.
+        /// Explicit congestion notification. Default: false.
         ecn: bool,
-        /// Initial window in segments; 10 when not given.
+        /// Initial window in segments. Default: 10.
         initial_window: u32 where count(1, 1_000_000),
-        /// Retransmission timeout before the first sample; 1 s when not given.
+        /// Retransmission timeout before the first round-trip time sample. Default: 1 s.
         initial_rto: Duration where within("1 us", "1000 s"),
-        /// Least retransmission timeout; 200 ms when not given.
+        /// Minimum retransmission timeout. Default: 200 ms.
         min_rto: Duration where within("1 us", "1000 s"),
-        /// What `min_rto` is the least of; timeout when not given, variation as in Linux.
+        /// What `min_rto` is the minimum of. Default: timeout; Linux: variation.
         rto_floor: FloorWord,
-        /// Greatest retransmission timeout; 60 s when not given.
+        /// Maximum retransmission timeout. Default: 60 s.
         max_rto: Duration where within("1 us", "100000 s"),
-        /// Bytes the receiver is ready to take; unlimited when not given.
+        /// Receive window. Default: unlimited.
         receive_window: Bytes where receive_window,
-        /// Open the connection with SYN and SYN-ACK; false when not given, true as in Linux.
+        /// Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
         handshake: bool,
-        /// Bytes of header on every packet, and size of an acknowledgement; 40 B when not given, 52 B with `kernel`, which has
-        /// timestamps, 76 B with `live`.
+        /// Header of every packet, and size of an acknowledgement. Default: 40 B; 52 B with `kernel`, which has timestamps; 76 B
+        /// with `live`.
         header: Bytes where within("1 B", "65534 B"),
     }
 }
 
 words! {
-    /// When the retransmission timer starts anew in a recovery without SACK.
+    /// When the retransmission timer restarts in NewReno recovery without SACK.
     pub(crate) enum TimerWord = "a recovery timer" {
-        /// At the first partial acknowledgement only.
+        /// At the first partial acknowledgement only (Impatient variant).
         Impatient = "impatient",
-        /// At each.
+        /// At every partial acknowledgement (Slow-but-Steady variant).
         Steady = "steady",
     }
 
-    /// What shows a loss, with SACK.
+    /// How losses are detected with SACK.
     pub(crate) enum DetectionWord = "a detection of losses" {
-        /// Three segments above it that have arrived. What was sent again and lost again waits for the timer.
+        /// A segment is lost when three later segments have been acknowledged (RFC 6675). The loss of a retransmission is detected
+        /// by the timer.
         Count = "count",
-        /// Something that was sent later and has arrived, and a quarter of a round trip while that may be reordering (RACK).
+        /// A segment is lost when one sent later has been acknowledged and a reordering window of a quarter of a round-trip time
+        /// has passed (RACK, RFC 8985).
         Time = "time",
     }
 
-    /// What the least retransmission timeout is the least of.
+    /// What the minimum retransmission timeout is the minimum of.
     pub(crate) enum FloorWord = "a floor of the timeout" {
-        /// Of the timeout.
+        /// The timeout.
         Timeout = "timeout",
-        /// Of what is added to the smoothed round-trip time.
+        /// The term added to the smoothed round-trip time.
         Variation = "variation",
     }
 
-    /// How what is in flight comes down to the law's new window in a recovery.
+    /// How the data in flight are reduced to the new window in recovery.
     pub(crate) enum ReductionWord = "a reduction" {
-        /// Nothing but the first repair is sent until it has come down.
+        /// Only the first retransmission is sent until the data in flight fit into the window.
         Halt = "halt",
-        /// Over a round, in proportion to what arrives, after losses and after marks. Laws without a threshold are left alone.
+        /// Proportional rate reduction (RFC 6937) over one round trip, after losses and after marks. Does not apply to congestion
+        /// controllers without a slow-start threshold.
         Proportional = "proportional",
     }
 
-    /// Whose TCP.
+    /// The TCP that supplies the defaults.
     pub(crate) enum LikeWord = "a TCP to be like" {
-        /// What the RFCs ask for, each where it was first asked for.
+        /// The RFCs.
         Standard = "standard",
-        /// The kernel of Linux.
+        /// The Linux kernel.
         Linux = "linux",
     }
 }

@@ -6,15 +6,15 @@ use units::Bytes;
 use super::{Player, Video};
 
 /// Series that a stream's sender offers: name, unit, subject, meaning.
-pub const SERIES: &[SeriesInfo] = &[("allowed_rate", "bps", "flow", "rate that the law allows")];
+pub const SERIES: &[SeriesInfo] = &[("allowed_rate", "bps", "flow", "rate that the scheme allows")];
 
 /// Series that it offers beside them where it carries a video.
 pub const VIDEO_SERIES: &[SeriesInfo] =
-    &[("waiting", "s", "flow", "video that waits at the sender: age of the oldest frame that has not left")];
+    &[("waiting", "s", "flow", "age of the oldest video frame that waits at the sender")];
 
 /// Series that its receivers offer where they play one.
 pub const PLAYER_SERIES: &[SeriesInfo] =
-    &[("buffer", "s", "receiver", "video that has arrived and was not played yet")];
+    &[("buffer", "s", "receiver", "player buffer: video that has arrived and has not been played")];
 
 /// Settings of one stream.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use units::{Bytes, Duration, Rate};
 pub const SERIES: &[SeriesInfo] = &[
     ("window", "bytes", "flow", "congestion window"),
     ("ssthresh", "bytes", "flow", "slow-start threshold"),
-    ("in_flight", "bytes", "flow", "payload sent and not yet accounted for"),
+    ("in_flight", "bytes", "flow", "payload in flight: sent and neither acknowledged nor declared lost"),
     ("rtt", "s", "flow", "latest sample of the round-trip time"),
     ("srtt", "s", "flow", "smoothed round-trip time"),
 ];

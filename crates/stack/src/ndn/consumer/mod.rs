@@ -28,16 +28,21 @@ use crate::parts::Pacer;
 pub const CONSUMER_SERIES: &[SeriesInfo] = &[
     ("window", "bytes", "flow", "congestion window"),
     ("ssthresh", "bytes", "flow", "slow-start threshold"),
-    ("in_flight", "bytes", "flow", "Data asked for and not yet accounted for, as it will be on the wire"),
+    (
+        "in_flight",
+        "bytes",
+        "flow",
+        "Data in flight: requested and neither received nor given up; size on the wire",
+    ),
     ("rtt", "s", "flow", "latest sample of the round-trip time"),
     ("srtt", "s", "flow", "smoothed round-trip time"),
     ("delay", "s", "flow", "from the first Interest for the latest segment to its Data"),
-    ("allowed_rate", "bps", "flow", "rate of Data that the law permits to ask for"),
+    ("allowed_rate", "bps", "flow", "rate of Data that the scheme allows to request"),
     (
         "generated",
         "packets",
         "flow",
-        "Interests generated since the start; a coarse clock may still hold the last of them",
+        "Interests generated since the start; a coarse clock may still hold the most recent ones",
     ),
 ];
 
