@@ -1,6 +1,7 @@
 """Writes what the docs say about schemes and metrics from what the program says about itself.
 
-That is schemes/README.md, the table under *Parameters* in each scheme's README, and docs/reference/.
+That is schemes/README.md, in each scheme's README the table under *Parameters* and the list of experiments under *Try it*,
+and docs/reference/.
 With `--check`, writes nothing and fails when one of them is stale.
 """
 
@@ -8,10 +9,12 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 THALWEG = ROOT / ".venv" / "bin" / "thalweg"
+EXPERIMENTS = "Experiments, each with what its source says of the result, run by `make scheme`:"
 MARK = "<!-- Written by `make docs`: change the program, not this file. -->"
 
 
@@ -55,15 +58,23 @@ def parameters(scheme):
     return table(["name", "default", "range", "meaning", "source"], rows)
 
 
-def scheme_readme(text, scheme):
-    """A scheme's README with its table of parameters renewed."""
-    return re.sub(
+def experiments(folder):
+    """The experiments of a scheme's folder: file and title."""
+    for path in sorted((folder / "experiments").glob("*.toml")):
+        yield path, tomllib.loads(path.read_text())["title"]
+
+
+def scheme_readme(text, scheme, folder):
+    """A scheme's README with its table of parameters and its list of experiments renewed."""
+    text = re.sub(
         r"(^## Parameters\n\n).*?(?=^## )",
         lambda found: f"{found[1]}{parameters(scheme)}\n",
         text,
         count=1,
         flags=re.MULTILINE | re.DOTALL,
     )
+    listed = "".join(f"- [{title}](experiments/{path.name})\n" for path, title in experiments(folder))
+    return text.partition(EXPERIMENTS)[0].rstrip("\n") + f"\n\n{EXPERIMENTS}\n\n{listed}"
 
 
 def catalogue(schemes, strategies):
@@ -75,12 +86,13 @@ def catalogue(schemes, strategies):
             ", ".join(s["families"]),
             s["transport"],
             len(s["params"]),
+            sum(1 for _ in experiments(ROOT / "schemes" / s["name"])),
             s["documented"],
             ", ".join(source["key"] for source in s["sources"]),
         ]
         for s in schemes
     ]
-    head = ["scheme", "title", "networks", "transport", "parameters", "documented", "sources"]
+    head = ["scheme", "title", "networks", "transport", "parameters", "experiments", "documented", "sources"]
     return (
         f"{MARK}\n\n# Schemes\n\nOne folder a scheme. `thalweg schemes NAME` prints the same with its parameters; "
         "[CONTRIBUTING](../CONTRIBUTING.md) says how to add one.\n\n"
@@ -183,7 +195,7 @@ def pages():
     for scheme in schemes:
         path = ROOT / "schemes" / scheme["name"] / "README.md"
         if path.exists():
-            yield path, scheme_readme(path.read_text(), scheme)
+            yield path, scheme_readme(path.read_text(), scheme, path.parent)
     yield ROOT / "docs" / "reference" / "metrics.md", metrics_page(ask("metrics"))
     yield ROOT / "docs" / "reference" / "scenario.md", scenario_page(ask("schema"))
 

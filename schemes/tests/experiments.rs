@@ -1,0 +1,91 @@
+//! The experiments of the schemes: every `schemes/NAME/experiments/*.toml` gives what its author expects of it, and every scheme has one.
+//!
+//! `THALWEG_SCHEME=NAME` leaves those of one scheme. Experiments marked `slow = true` run where `THALWEG_SLOW` is set.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{env, fs, thread};
+
+use schemes::catalogue;
+
+/// An experiment and what went wrong in it.
+type Failures = Vec<String>;
+
+/// The files of the chosen schemes, in order.
+fn experiments() -> Vec<PathBuf> {
+    let chosen = env::var("THALWEG_SCHEME").ok();
+    let mut files = Vec::new();
+    for entry in catalogue() {
+        let name = entry.scheme.name;
+        if chosen.as_deref().is_some_and(|chosen| chosen != name) {
+            continue;
+        }
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(name).join("experiments");
+        let mut own: Vec<PathBuf> = fs::read_dir(&folder)
+            .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+            .map(|entry| entry.expect("an entry of the folder").path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+            .collect();
+        own.sort();
+        assert!(!own.is_empty(), "{name} has no experiment");
+        files.extend(own);
+    }
+    assert!(!files.is_empty(), "no scheme is called {chosen:?}");
+    files
+}
+
+/// Runs an experiment and prints what was measured.
+fn failures_of(path: &Path) -> Failures {
+    let text = fs::read_to_string(path).expect("the file was just listed");
+    let scheme = path.ancestors().nth(2).and_then(Path::file_name).expect("schemes/NAME/experiments/FILE");
+    let name = format!("{}/{}", scheme.display(), path.file_stem().expect("a name").display());
+    let mut failures = Failures::new();
+    if !text.starts_with("# Source: ") {
+        failures.push(format!("{name}: the first line names the source: `# Source: ...`"));
+    }
+    let scenario = match lab::load(&text, &path.to_string_lossy()) {
+        Ok(scenario) => scenario,
+        Err(problems) => return vec![problems.to_string()],
+    };
+    if scenario.is_slow() && env::var_os("THALWEG_SLOW").is_none() {
+        println!("{name}: slow, not run");
+        return failures;
+    }
+    let plan = scenario.plan(None).expect("loaded means planned");
+    if plan.expect.is_empty() {
+        failures.push(format!("{name}: it expects nothing"));
+    }
+    let outcome = lab::run(&plan, &sim::Control::default());
+    if !outcome.complete {
+        failures.push(format!("{name}: it did not reach its end"));
+    }
+    for row in &plan.expect {
+        let measured = outcome.report.value(&row.key);
+        let line = format!("{name}: {} = {measured:?}, expected {}", row.key, row.text);
+        if measured.is_some_and(|value| row.sides.hold(value)) {
+            println!("{line}");
+        } else {
+            failures.push(line);
+        }
+    }
+    failures
+}
+
+#[test]
+fn every_experiment_gives_what_its_source_says() {
+    let files = experiments();
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut failures = Failures::new();
+        while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            failures.extend(failures_of(path));
+        }
+        failures
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    let failures: Failures = thread::scope(|scope| {
+        let running: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        running.into_iter().flat_map(|it| it.join().expect("no worker panics")).collect()
+    });
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
