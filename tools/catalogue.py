@@ -78,7 +78,7 @@ def scheme_readme(text, scheme, folder):
 
 
 def catalogue(schemes, strategies):
-    """The page that lists all schemes, and the strategies of forwarders that are none."""
+    """The page that lists all schemes, and the forwarding strategies that belong to no scheme."""
     rows = [
         [
             f"[{s['name']}]({s['name']}/README.md)",
@@ -94,12 +94,12 @@ def catalogue(schemes, strategies):
     ]
     head = ["scheme", "title", "networks", "transport", "parameters", "experiments", "documented", "sources"]
     return (
-        f"{MARK}\n\n# Schemes\n\nOne folder a scheme. `thalweg schemes NAME` prints the same with its parameters; "
-        "[CONTRIBUTING](../CONTRIBUTING.md) says how to add one.\n\n"
+        f"{MARK}\n\n# Schemes\n\nOne folder per scheme. `thalweg schemes NAME` prints the same with its parameters; "
+        "[CONTRIBUTING](../CONTRIBUTING.md) says how to add one, and the [glossary](../docs/glossary.md) defines the terms.\n\n"
         f"{table(head, rows)}\n"
-        "*Documented* says how far the sources go: `full`, every rule is published; `partial`, some rules are rebuilt, "
-        "each marked and switchable; `reconstruction`, rebuilt from a summary.\n\n"
-        "## Strategies\n\nHow forwarders of named data choose next hops, where no scheme does: `strategy` under `[ndn]`.\n\n"
+        "*Documented* says how complete the sources are: `full`, every rule is published; `partial`, some rules are reconstructed, "
+        "each marked and with a parameter; `reconstruction`, reconstructed from a summary.\n\n"
+        "## Strategies\n\nForwarding strategies that belong to no scheme: `strategy` under `[ndn]`.\n\n"
         + table(["strategy", "next hops"], [[s["name"], s["title"]] for s in strategies])
         + "".join(f"\n### {s['name']}\n\n{parameters(s)}" for s in strategies)
     )
@@ -111,7 +111,7 @@ def metrics_page(answer):
         f"{MARK}\n\n# Metrics\n\n"
         "Every column of every table of a run, with its unit and where it is measured. Numbers are decimal: "
         "1 Mbit/s is 10⁶ bit/s. An empty cell is *not measured*, never zero. "
-        "[Concepts](../concepts/metrics.md) says how to read them.\n"
+        "[Concepts](../concepts/metrics.md) says how to read them; the [glossary](../glossary.md) defines the terms.\n"
     ]
     for name in dict.fromkeys(row["table"] for row in answer["metrics"]):
         rows = [
@@ -172,7 +172,8 @@ def scenario_page(schema):
     """The page that lists every key of a scenario."""
     parts = [
         f"{MARK}\n\n# Scenario files\n\n{schema['description']} "
-        "[Guide 2](../guide/2-own-scenario.md) shows one; `thalweg schema` prints the same as JSON Schema, for editors.\n"
+        "[Guide 2](../guide/2-own-scenario.md) shows one; `thalweg schema` prints the same as JSON Schema, for editors. "
+        "The [glossary](../glossary.md) defines the terms.\n"
     ]
     for name, part in {"The file": schema, **schema["$defs"]}.items():
         about = "" if part is schema else part.get("description", "") + "\n\n"

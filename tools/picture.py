@@ -1,6 +1,6 @@
 """Draws the pictures of the docs. `make docs` calls it.
 
-`first-run.svg` is the network and the rates of the README's scenario. `feedback-scaling.svg` is a figure of the reproduced
+`first-run.svg` is the network and the rates of the README's scenario, `deep-buffer.svg` its second example. `feedback-scaling.svg` is a figure of the reproduced
 SRMCC paper, `coarse-clocks.svg` of the MIRCC paper. `named-data-*.svg` are those of the comparison of schemes for named
 data, whose page gets its tables too; `*-compared.svg` likewise, of low-priority and real-time schemes. What
 `thalweg reproduce` has measured with this build already is taken from its folder.
@@ -55,6 +55,24 @@ def first_run():
         part(backlog, 20, 494, 860, 210),
     ]
     framed("first-run.svg", 900, 712, parts)
+
+
+def deep_buffer():
+    """Backlog of a deep buffer under drop-tail and under CoDel: the second example of the README."""
+    scenario = tw.load(ROOT / "scenarios" / "does-codel-tame-a-deep-buffer.toml")
+    disciplines = {"fifo": "drop-tail", "codel": "CoDel"}
+    with plots.in_style():
+        figure = plots.figure_class()(figsize=(8.2, 2.6))
+        axes = figure.subplots()
+        for discipline, label in disciplines.items():
+            run = scenario.with_({"topology.bottleneck.queue": discipline}).run()
+            backlog = run.series.filter(series="backlog", subject="link.bottleneck")
+            axes.plot(backlog["time_s"], backlog["value"], label=label)
+        axes.set(xlabel="time (s)", ylabel="backlog (packets)", ylim=(0, None))
+        axes.margins(x=0)
+        plots.place_legend(axes)
+    drawing = plots.svg(figure, "deep-buffer", "Backlog of the bottleneck with drop-tail and with CoDel")
+    framed("deep-buffer.svg", 900, 290, [part(drawing, 20, 12, 860, 272)])
 
 
 def feedback_scaling():
@@ -207,6 +225,7 @@ def markdown(rows):
 
 def main():
     first_run()
+    deep_buffer()
     named_data()
     background_and_real_time()
     scaling()
