@@ -9,9 +9,9 @@
 use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, Arrived, Congestion, CongestionControl, Crossing, Cx,
     Delivery, FaceId, Feedback, FibEntry, Gap, Label, LinkCx, LinkLaw, Name, Packet, ParamError, ParamInfo,
-    ParamList, ParamTable, ParamValue, Passing, Pending, PortId, PortView, ReceiverCx, ReceiverLaw, Refused,
-    Report, Return, Returned, RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup, Strategy,
-    StrategyCx, Wants,
+    ParamList, ParamTable, ParamValue, Pending, PortId, PortView, ReceiverCx, ReceiverLaw, Refused, Report,
+    Return, Returned, RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup, Strategy, StrategyCx,
+    TransitCx, Wants,
 };
 use units::{Bytes, Duration, Rate, Time};
 

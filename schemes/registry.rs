@@ -232,11 +232,11 @@ macro_rules! registry {
 
         impl RouterLaw for AnyRouter {
             #[inline]
-            fn on_arrival(&mut self, packet: &Packet, at: &mut Passing<'_>) {
+            fn on_arrival(&mut self, packet: &Packet, at: &mut TransitCx<'_>) {
                 match self { $(Self::$Router(law) => law.on_arrival(packet, at),)* Self::Custom(law) => law.on_arrival(packet, at) }
             }
             #[inline]
-            fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
+            fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut TransitCx<'_>) {
                 match self {
                     $(Self::$Router(law) => law.on_enqueue(packet, port, at),)*
                     Self::Custom(law) => law.on_enqueue(packet, port, at),
@@ -342,7 +342,7 @@ macro_rules! registry {
                 match self { $(Self::$Link(law) => law.watches(),)* Self::Custom(law) => law.watches() }
             }
             #[inline]
-            fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, port: &PortView, at: &mut Passing<'_>) {
+            fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, port: &PortView, at: &mut TransitCx<'_>) {
                 match self {
                     $(Self::$Link(law) => law.on_enqueue(packet, to, port, at),)*
                     Self::Custom(law) => law.on_enqueue(packet, to, port, at),
@@ -352,7 +352,7 @@ macro_rules! registry {
                 match self { $(Self::$Link(law) => law.watches_departures(),)* Self::Custom(law) => law.watches_departures() }
             }
             #[inline]
-            fn on_dequeue(&mut self, packet: &mut Packet, to: FaceId, port: &PortView, waited: Duration, at: &mut Passing<'_>) {
+            fn on_dequeue(&mut self, packet: &mut Packet, to: FaceId, port: &PortView, waited: Duration, at: &mut TransitCx<'_>) {
                 match self {
                     $(Self::$Link(law) => law.on_dequeue(packet, to, port, waited, at),)*
                     Self::Custom(law) => law.on_dequeue(packet, to, port, waited, at),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, LazyLock};
 
-use contract::PeerId;
+use contract::EndpointId;
 use libfuzzer_sys::fuzz_target;
 use live::content::{ByteSink, ByteSource, LONGEST_WORD, Payload, Sink};
 use live::transfer::{
@@ -42,9 +42,9 @@ fuzz_target!(|bytes: &[u8]| {
             let Ok(Some((store, manifest))) = opened else { panic!("the file is there") };
             let mut source = BlockSource::new(store, &manifest, tally);
             let mut room = [0; 90];
-            source.on_join(PeerId(1));
+            source.on_join(EndpointId(1));
             each(bytes, |_, now, word| {
-                source.on_word(PeerId(1), now, word);
+                source.on_word(EndpointId(1), now, word);
                 let ready = source.ready(now);
                 source.read(ready.saturating_sub(90), &mut room);
                 let _ = (source.end(), source.standing());
@@ -67,9 +67,9 @@ fuzz_target!(|bytes: &[u8]| {
         }
         _ => {
             let (mut source, _) = Bytes::of_memory(&CONTENT, "file", 1, tally);
-            source.on_join(PeerId(1));
+            source.on_join(EndpointId(1));
             each(bytes, |_, now, word| {
-                source.on_word(PeerId(1), now, word);
+                source.on_word(EndpointId(1), now, word);
                 source.ready(now);
                 let _ = (source.end(), source.standing());
             });
@@ -141,11 +141,11 @@ fn hear(sink: &mut dyn Sink, bytes: &[u8]) {
 /// A sender hears words, and fills packets.
 fn pay(payload: &mut dyn Payload, bytes: &[u8]) {
     let mut room = [0; 200];
-    payload.on_join(PeerId(1));
+    payload.on_join(EndpointId(1));
     each(bytes, |number, now, word| {
-        payload.on_word(PeerId(1), now, word);
+        payload.on_word(EndpointId(1), now, word);
         assert!(payload.fill(number, now, &mut room) <= room.len());
         let _ = payload.standing();
     });
-    payload.on_leave(PeerId(1));
+    payload.on_leave(EndpointId(1));
 }

@@ -1,13 +1,15 @@
-use contract::{Answer, Arrival, Count, Gap, Label, PeerId, ReceiverLaw, SenderLaw, Sending, Toward};
+use contract::{
+    Answer, Arrival, Count, EndpointId, FeedbackTarget, Gap, Label, ReceiverLaw, SenderLaw, Sending,
+};
 use units::Time;
 
 use super::edge::{Echo, Heading, LossFractions, Path, Report};
 use super::*;
 use crate::shared::stream_testing::{End, PACKET, ms, near};
 
-const SOURCE: PeerId = PeerId(1);
-const NEAR: PeerId = PeerId(2);
-const FAR: PeerId = PeerId(3);
+const SOURCE: EndpointId = EndpointId(1);
+const NEAR: EndpointId = EndpointId(2);
+const FAR: EndpointId = EndpointId(3);
 
 /// One report a second, to the nanosecond.
 fn exact() -> Params {
@@ -54,7 +56,7 @@ impl There {
     fn report(&mut self) -> Report {
         self.end.now = self.law.wake();
         let answers = self.end.listen(|cx| self.law.on_timer(cx));
-        let [Answer { toward: Toward::Source, label }] = answers[..] else {
+        let [Answer { target: FeedbackTarget::Source, label }] = answers[..] else {
             panic!("one report to the source, not {answers:?}")
         };
         Report::decode(label).expect("a report")
@@ -314,7 +316,7 @@ fn source(params: &Params) -> (End, Sender) {
 }
 
 /// A receiver's word arrives now, 20 ms after it was sent, about a packet sent 60 ms before that and held for 10 ms.
-fn tell(end: &mut End, law: &mut Sender, from: PeerId, rate: f64) {
+fn tell(end: &mut End, law: &mut Sender, from: EndpointId, rate: f64) {
     let sent_at = end.now - Duration::from_millis(20);
     let report = Report { rate, about: sent_at - Duration::from_millis(60), held: Duration::from_millis(10) };
     end.tell(law, from, sent_at, report.encode());
@@ -383,14 +385,14 @@ fn the_interval_grows_with_the_group_so_that_reports_keep_to_their_share() {
     let (mut end, mut law) = source(&exact());
     end.now = ms(1000);
     let interval = |end: &mut End, law: &mut Sender| heard(end, law).interval;
-    for peer in 0..117 {
-        tell(&mut end, &mut law, PeerId(10 + peer), 1e6);
+    for endpoint in 0..117 {
+        tell(&mut end, &mut law, EndpointId(10 + endpoint), 1e6);
     }
     assert_eq!(rate(&law), 1e6);
     // 117 · 320 bit / 37.5 kbit/s = 0.9984 s
     assert_eq!(interval(&mut end, &mut law), Duration::from_secs(1));
-    for peer in 117..1000 {
-        tell(&mut end, &mut law, PeerId(10 + peer), 500e3);
+    for endpoint in 117..1000 {
+        tell(&mut end, &mut law, EndpointId(10 + endpoint), 500e3);
     }
     assert!(rate(&law) < 501e3);
     // 320 000 bit / 37.5 kbit/s, whatever the present rate

@@ -1,7 +1,7 @@
 //! At the links: looks at the trend of what leaves, writes cuts into Data, and shapes Interests that have one way only.
 
 use contract::{
-    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkCx, LinkLaw, Packet, Passing, PortView, Return,
+    Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkCx, LinkLaw, Packet, PortView, Return, TransitCx,
 };
 use units::{Duration, Time};
 
@@ -147,7 +147,7 @@ impl LinkLaw for Trends {
         to: FaceId,
         _port: &PortView,
         waited: Duration,
-        at: &mut Passing<'_>,
+        at: &mut TransitCx<'_>,
     ) {
         self.link(to);
         let Self { params, links, operations, .. } = self;

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use contract::{
-    Admission, Crossing, FaceId, Header, LaneId, LinkCx, LinkLaw, NackReason, NameId, Packet, Passing,
-    PortView, Return, Setup,
+    Admission, Crossing, FaceId, Header, LaneId, LinkCx, LinkLaw, NackReason, NameId, Packet, PortView,
+    Return, Setup, TransitCx,
 };
 use units::{Duration, Time};
 
@@ -378,7 +378,7 @@ impl LinkLaw for Shaper {
         true
     }
 
-    fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, port: &PortView, _at: &mut Passing<'_>) {
+    fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, port: &PortView, _at: &mut TransitCx<'_>) {
         let tag = match packet.header {
             Header::Data(data) => self.content_of.get(data.name.prefix.index()).copied().unwrap_or(0),
             _ => 0,

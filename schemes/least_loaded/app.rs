@@ -33,7 +33,7 @@ impl App {
     /// The best move off a port; `None` where none gains enough.
     fn best(&self, port: PortId, cx: &mut AppCx<'_, '_>) -> Option<(NodeId, Move)> {
         let (net, cache, now) = (cx.net(), cx.cache(), cx.now());
-        let here = net.way(port)?;
+        let here = net.link(port)?;
         let seen = cache.fresh(port, now, self.params.age)?;
         let present = ratio(seen.status.load);
         let total: u64 = seen.shares.iter().map(|share| u64::from(share.bytes)).sum();
@@ -44,7 +44,7 @@ impl App {
             // what the destination has of the load, as a rate
             let part = present * f64::from(bytes) / total.max(1) as f64;
             let bits = part * here.rate.as_bps_f64();
-            for other in net.ways_from(here.from).filter(|way| way.port != port) {
+            for other in net.links_from(here.from).filter(|link| link.port != port) {
                 cx.count(Count::Operations, 1);
                 let Some(path) = route(net, other.port, to, here.from) else { continue };
                 let Some(there) = self.heaviest(&path, bits, cx) else { continue };
@@ -62,14 +62,14 @@ impl App {
         let net = cx.net();
         let mut most: f64 = 0.0;
         for port in path {
-            let way = net.way(*port)?;
+            let link = net.link(*port)?;
             let load = match cx.cache().fresh(*port, cx.now(), self.params.age) {
                 Some(seen) => ratio(seen.status.load),
                 // hosts do not report, and have no other way than their own
-                None if !net.has_outpost(way.from) => 0.0,
+                None if !net.has_agent(link.from) => 0.0,
                 None => return None,
             };
-            most = most.max(load + bits / way.rate.as_bps_f64());
+            most = most.max(load + bits / link.rate.as_bps_f64());
         }
         Some(most)
     }
@@ -81,7 +81,7 @@ impl contract::App for App {
     }
 
     fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
-        let Some(at) = cx.net().way(port).map(|way| way.from) else { return };
+        let Some(at) = cx.net().link(port).map(|link| link.from) else { return };
         let settling = |moved: &Time| cx.now() < *moved + self.params.settle;
         if self.moved.get(&at).is_some_and(settling) {
             return;
@@ -98,13 +98,13 @@ impl contract::App for App {
 /// `origin`.
 fn route(net: &Net, first: PortId, to: NodeId, origin: NodeId) -> Option<Vec<PortId>> {
     let mut ports = vec![first];
-    let mut at = net.way(first)?.to;
+    let mut at = net.link(first)?.to;
     while at != to {
         if at == origin || ports.len() > net.out.len() {
             return None;
         }
         let next = *net.routes.get(&(at, to))?;
-        at = net.way(next)?.to;
+        at = net.link(next)?.to;
         ports.push(next);
     }
     Some(ports)

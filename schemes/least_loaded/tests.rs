@@ -8,7 +8,7 @@ use crate::shared::sdn_testing::{Desk, net};
 
 fn network() -> Net {
     let mut net = net(6, &[(0, 1, 1), (1, 3, 1), (0, 2, 2), (2, 3, 2), (3, 4, 1), (3, 5, 1)]);
-    net.outposts.truncate(4);
+    net.agents.truncate(4);
     for to in [4, 5] {
         for (at, port) in [(0, 0), (1, 2), (2, 6), (3, if to == 4 { 8 } else { 10 })] {
             net.routes.insert((NodeId(at), NodeId(to)), PortId(port));

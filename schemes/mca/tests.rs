@@ -1,6 +1,6 @@
 use contract::{
-    Address, Answer, Arrival, Count, Cx, Feedback, FlowId, Gap, Label, Meter, NodeId, Note, Outputs,
-    ParamTable, PeerId, Random, ReceiverCx, ReceiverLaw, SenderLaw, Sending,
+    Address, Answer, Arrival, Count, Cx, EndpointId, Feedback, FlowId, Gap, Label, Meter, NodeId, Note,
+    Outputs, ParamTable, Random, ReceiverCx, ReceiverLaw, SenderLaw, Sending,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -13,7 +13,7 @@ use super::*;
 /// One law alone, with what it put out.
 struct End {
     now: Time,
-    me: PeerId,
+    me: EndpointId,
     random: Random,
     meter: Meter,
     out: Outputs,
@@ -21,7 +21,7 @@ struct End {
 }
 
 impl End {
-    fn new(me: PeerId) -> Self {
+    fn new(me: EndpointId) -> Self {
         let mut out = Outputs::default();
         out.notes.probing = true;
         out.notes.events = true;
@@ -30,7 +30,7 @@ impl End {
     }
 
     fn cx<T>(&mut self, call: impl FnOnce(&mut Cx<'_>) -> T) -> T {
-        let me = Address { node: NodeId(0), peer: self.me };
+        let me = Address { node: NodeId(0), endpoint: self.me };
         call(&mut Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out))
     }
 
@@ -55,9 +55,9 @@ impl End {
     }
 }
 
-const SOURCE: PeerId = PeerId(1);
-const NEAR: PeerId = PeerId(2);
-const FAR: PeerId = PeerId(3);
+const SOURCE: EndpointId = EndpointId(1);
+const NEAR: EndpointId = EndpointId(2);
+const FAR: EndpointId = EndpointId(3);
 const PACKET: Bytes = Bytes::new(1000);
 
 fn ms(ms: u64) -> Time {
@@ -81,7 +81,7 @@ fn source(params: &Params) -> (End, Sender) {
 fn tell(
     end: &mut End,
     law: &mut Sender,
-    from: PeerId,
+    from: EndpointId,
     kind: Kind,
     g: (f64, f64),
     trac: (f64, f64),
@@ -505,13 +505,13 @@ fn what_no_receiver_would_say_is_ignored_and_changes_nothing() {
 
 proptest! {
     #[test]
-    fn labels_round_trip(kind: bool, about: u64, rates: [u32; 4], peer: Option<u32>) {
+    fn labels_round_trip(kind: bool, about: u64, rates: [u32; 4], endpoint: Option<u32>) {
         let rate = |i: usize| f64::from(rates[i] >> 8);
         let kind = if kind { Kind::Loss } else { Kind::Accumulation };
         let indication =
             Indication { kind, about: Time::from_nanos(about), g: (rate(0), rate(1)), trac: (rate(2), rate(3)) };
         prop_assert_eq!(Indication::decode(indication.encode()), Some(indication));
-        let representative = peer.map(PeerId);
+        let representative = endpoint.map(EndpointId);
         let announcement =
             Announcement { representative, u: rate(0), d: rate(1), srtt: Duration::from_nanos(about) };
         prop_assert_eq!(Announcement::decode(announcement.encode()), Some(announcement));
@@ -524,7 +524,7 @@ proptest! {
         let words = labels.iter().copied().chain(small.iter().map(|(a, b)| [*a, *b >> 32, *b, b.rotate_left(17)]));
         for (i, words) in words.enumerate() {
             end.run(&mut law, ms(37 * i as u64));
-            let feedback = Feedback { from: PeerId(words[0] as u32), sent_at: end.now, label: Label(words) };
+            let feedback = Feedback { from: EndpointId(words[0] as u32), sent_at: end.now, label: Label(words) };
             end.cx(|cx| law.on_feedback(&feedback, cx));
             let allowed = law.allowance().rate;
             prop_assert!(allowed >= Rate::from_kbps(4));

@@ -51,21 +51,21 @@ impl App {
         let mut met = BTreeSet::new();
         let mut next = VecDeque::from([congested]);
         while let Some(port) = next.pop_front() {
-            let Some(way) = net.way(port) else { continue };
-            if !met.insert(way.to) {
+            let Some(link) = net.link(port) else { continue };
+            if !met.insert(link.to) {
                 continue;
             }
             operation(Count::Searching, 1, cx);
-            let node = way.to;
+            let node = link.to;
             let candidates = self.candidates(node, prefix, cx);
             // its Data come over the link, since that is where it asks
-            let asks_here = self.first_hop(node, prefix, cx) == Some(way.back);
-            if asks_here && candidates.len() > 1 && net.has_outpost(node) {
-                let allowed = self.allowed(candidates, node, prefix, way.back, cx);
-                return Some(Shunt { node, present: way.back, allowed });
+            let asks_here = self.first_hop(node, prefix, cx) == Some(link.back);
+            if asks_here && candidates.len() > 1 && net.has_agent(node) {
+                let allowed = self.allowed(candidates, node, prefix, link.back, cx);
+                return Some(Shunt { node, present: link.back, allowed });
             }
             // on to where the Data go
-            for on in net.ways_from(node).filter(|on| on.to != way.from) {
+            for on in net.links_from(node).filter(|on| on.to != link.from) {
                 let seen = cx.cache().fresh(on.port, cx.now(), self.rules.age);
                 if seen.is_some_and(|seen| carries(seen, prefix)) {
                     next.push_back(on.port);
@@ -92,18 +92,18 @@ impl App {
         let origin = net.origins.get(&prefix)?;
         let mut path = vec![hop];
         let mut met = BTreeSet::from([node]);
-        let mut way = net.way(hop).filter(|way| way.rate != units::Rate::ZERO)?;
-        while !origin.contains(&way.to) {
-            if !met.insert(way.to) {
+        let mut link = net.link(hop).filter(|link| link.rate != units::Rate::ZERO)?;
+        while !origin.contains(&link.to) {
+            if !met.insert(link.to) {
                 return None;
             }
-            let Some(next) = self.first_hop(way.to, prefix, cx) else {
-                // nobody knows what a node without an outpost does: the best it can
-                path.extend(shortest(net, way.to, origin, node)?);
+            let Some(next) = self.first_hop(link.to, prefix, cx) else {
+                // nobody knows what a node without an agent does: the best it can
+                path.extend(shortest(net, link.to, origin, node)?);
                 return Some(path);
             };
             path.push(next);
-            way = net.way(next).filter(|way| way.rate != units::Rate::ZERO)?;
+            link = net.link(next).filter(|link| link.rate != units::Rate::ZERO)?;
         }
         Some(path)
     }
@@ -137,7 +137,7 @@ impl App {
     fn taken(&self, node: NodeId, cx: &AppCx<'_, '_>) -> BTreeMap<PortId, usize> {
         let net = cx.net();
         let inwards =
-            net.ways_from(node).filter_map(|way| cx.cache().fresh(way.back, cx.now(), self.rules.age));
+            net.links_from(node).filter_map(|link| cx.cache().fresh(link.back, cx.now(), self.rules.age));
         let prefixes: BTreeSet<NameId> = inwards.flat_map(prefixes).collect();
         let mut taken = BTreeMap::new();
         for prefix in prefixes {
@@ -156,10 +156,10 @@ impl App {
         for port in self.path(node, prefix, hop, cx)? {
             operation(Count::Switching, 1, cx);
             // Data come the other way
-            let data = net.way(net.way(port)?.back)?;
+            let data = net.link(net.link(port)?.back)?;
             let Some(seen) = cx.cache().fresh(data.port, cx.now(), self.rules.age) else {
                 // our choice: a node that never reports is taken for idle, one that has fallen silent for unknown
-                if net.has_outpost(data.from) {
+                if net.has_agent(data.from) {
                     return None;
                 }
                 continue;

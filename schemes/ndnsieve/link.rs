@@ -1,6 +1,6 @@
 //! ndnSieve at the links of a forwarder: Data that leave a severely congested queue are marked.
 
-use contract::{Ecn, FaceId, Header, LinkCx, LinkLaw, Packet, Passing, PortView};
+use contract::{Ecn, FaceId, Header, LinkCx, LinkLaw, Packet, PortView, TransitCx};
 use units::{Duration, Time};
 
 use super::rules::Rules;
@@ -80,7 +80,7 @@ impl LinkLaw for Link {
         to: FaceId,
         port: &PortView,
         _waited: Duration,
-        at: &mut Passing<'_>,
+        at: &mut TransitCx<'_>,
     ) {
         let severe = self.look(to, port.backlog.packets, filled(port), at.now);
         // marks go on, and no later queue clears them                                               [SIEVE §4.1]

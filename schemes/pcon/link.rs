@@ -1,6 +1,6 @@
 //! At the links: finds queues that stand, and marks the Data that congestion concerns, be it theirs or that of their Interests.
 
-use contract::{Admission, Crossing, Ecn, FaceId, Header, LinkCx, LinkLaw, Packet, Passing, PortView};
+use contract::{Admission, Crossing, Ecn, FaceId, Header, LinkCx, LinkLaw, Packet, PortView, TransitCx};
 use units::{Duration, Time};
 
 use crate::shared::{Standing, StandingRules};
@@ -89,7 +89,7 @@ impl LinkLaw for Marking {
         to: FaceId,
         port: &PortView,
         waited: Duration,
-        at: &mut Passing<'_>,
+        at: &mut TransitCx<'_>,
     ) {
         // the wait of each packet, and its comparison with the target
         self.operations += 2;

@@ -1,6 +1,6 @@
 //! PerIfwithECN in a router: knows the rate of each group on each interface, and speaks when a queue is too long.
 
-use contract::{Backlog, GroupId, Header, Packet, Passing, PortView, RouterCx, RouterLaw};
+use contract::{Backlog, GroupId, Header, Packet, PortView, RouterCx, RouterLaw, TransitCx};
 use units::{Bytes, Duration, Time};
 
 use super::Params;
@@ -136,7 +136,7 @@ impl Meter {
 
 impl RouterLaw for Router {
     #[inline]
-    fn on_enqueue(&mut self, packet: &mut Packet, view: &PortView, at: &mut Passing<'_>) {
+    fn on_enqueue(&mut self, packet: &mut Packet, view: &PortView, at: &mut TransitCx<'_>) {
         let Header::Stream(header) = packet.header else { return };
         if packet.label.0[0] != self.mark {
             return;

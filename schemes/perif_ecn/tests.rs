@@ -1,7 +1,7 @@
 use contract::{
-    Address, Around, Arrival, Backlog, Count, Cx, Destination, Ecn, FlowId, Header, Label, Meter, NodeCx,
-    NodeId, Outputs, Packet, Passing, PeerId, PortId, PortView, Random, ReceiverLaw, RouterCx, RouterLaw,
-    SenderLaw, Sending, StreamHeader, Toward,
+    Address, Arrival, Backlog, Count, Cx, Destination, Ecn, EndpointId, FeedbackTarget, FlowId, Header,
+    Label, Meter, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, ReceiverLaw, RouterCx,
+    RouterLaw, SenderLaw, Sending, StreamHeader, TransitCx,
 };
 use units::{Bytes, Time};
 
@@ -9,10 +9,10 @@ use super::words::{Answer, Heading, Notify, Word, mark};
 use super::*;
 use crate::shared::stream_testing::{End, PACKET, ms, near};
 
-const SOURCE: PeerId = PeerId(1);
-const NEAR: PeerId = PeerId(2);
-const FAR: PeerId = PeerId(3);
-const ROUTER: PeerId = PeerId(9);
+const SOURCE: EndpointId = EndpointId(1);
+const NEAR: EndpointId = EndpointId(2);
+const FAR: EndpointId = EndpointId(3);
+const ROUTER: EndpointId = EndpointId(9);
 
 // ---- router
 
@@ -26,7 +26,7 @@ struct Place {
 /// Nothing around it is asked for.
 struct Nowhere;
 
-impl Around for Nowhere {
+impl NodeView for Nowhere {
     fn port(&mut self, port: PortId) -> PortView {
         view(port.0, 0)
     }
@@ -72,8 +72,8 @@ impl Place {
         let mut packet = Packet {
             flow: FlowId(group),
             size_bytes: 1000,
-            source: Address { node: NodeId(0), peer: SOURCE },
-            to: Destination::from(Address { node: NodeId(1), peer: ROUTER }),
+            source: Address { node: NodeId(0), endpoint: SOURCE },
+            to: Destination::from(Address { node: NodeId(1), endpoint: ROUTER }),
             sent_at: self.now - Duration::from_millis(7),
             label,
             header,
@@ -84,7 +84,7 @@ impl Place {
         self.part.on_enqueue(
             &mut packet,
             view,
-            &mut Passing { now: self.now, port: view.port, random: &mut random },
+            &mut TransitCx { now: self.now, port: view.port, random: &mut random },
         );
     }
 
@@ -104,17 +104,17 @@ impl Place {
         assert_eq!(self.part.wake(), self.now, "it speaks at once");
         let (mut random, mut meter, mut out) =
             (Random::new(1, "router", ""), Meter::default(), Outputs::default());
-        let me = Address { node: NodeId(5), peer: ROUTER };
+        let me = Address { node: NodeId(5), endpoint: ROUTER };
         let mut cx = Cx::new(self.now, me, FlowId(0), &mut random, &mut meter, &mut out);
         let (mut around, mut words) = (Nowhere, Vec::new());
         self.part.on_timer(&mut RouterCx::new(&mut NodeCx::new(&mut cx, &mut around), &mut words));
         assert_eq!(self.part.wake(), Time::NEVER);
-        let read = |word: contract::Word| match Word::decode(word.label) {
-            Some(Word::Notify(it)) if word.toward == Toward::Source => {
+        let read = |word: contract::GroupMessage| match Word::decode(word.label) {
+            Some(Word::Notify(it)) if word.target == FeedbackTarget::Source => {
                 assert_eq!(it.about, self.now - Duration::from_millis(7));
                 (word.group.0, it.suggested)
             }
-            other => panic!("{other:?} towards {:?}", word.toward),
+            other => panic!("{other:?} towards {:?}", word.target),
         };
         words.into_iter().map(read).collect()
     }
@@ -276,7 +276,7 @@ fn notify(end: &mut End, law: &mut Sender, suggested: f64) {
 }
 
 /// An answer to the present question, about a packet sent `rtt_ms` ago.
-fn answer(end: &mut End, law: &mut Sender, from: PeerId, rtt_ms: u64) {
+fn answer(end: &mut End, law: &mut Sender, from: EndpointId, rtt_ms: u64) {
     let question = heading(end, law).question;
     let about = end.now - Duration::from_millis(rtt_ms);
     end.tell(law, from, end.now, Word::Answer(Answer { question, about }).encode());
@@ -463,7 +463,7 @@ fn groups_with_other_parameters_have_another_mark() {
 
 #[test]
 fn words_are_read_as_they_were_written() {
-    for asked in [None, Some(NEAR), Some(PeerId(0)), Some(PeerId(u32::MAX))] {
+    for asked in [None, Some(NEAR), Some(EndpointId(0)), Some(EndpointId(u32::MAX))] {
         let heading = Heading { mark: 42, question: 7, asked };
         assert_eq!(Heading::decode(heading.encode()), Some(heading));
     }

@@ -1,7 +1,7 @@
 //! What source, receivers and routers say to each other, in labels of four words. Reading is total: what none of them would
 //! write is refused. The encoding is ours.
 
-use contract::{Eid, Label, PeerId};
+use contract::{Eid, EndpointId, Label};
 use units::Time;
 
 use super::Params;
@@ -14,7 +14,7 @@ pub(crate) struct Heading {
     /// Number of the present question about the round-trip time.
     pub(crate) question: u32,
     /// Who is to answer it; `None` for everyone.
-    pub(crate) asked: Option<PeerId>,
+    pub(crate) asked: Option<EndpointId>,
 }
 
 /// A word of feedback.
@@ -54,20 +54,20 @@ impl Heading {
     /// As the label of a data packet.
     #[inline]
     pub(crate) fn encode(&self) -> Label {
-        let (who, peer) = match self.asked {
-            None => (EVERYONE, PeerId(0)),
-            Some(peer) => (ONE, peer),
+        let (who, endpoint) = match self.asked {
+            None => (EVERYONE, EndpointId(0)),
+            Some(endpoint) => (ONE, endpoint),
         };
-        Label([self.mark, u64::from(self.question), who, u64::from(peer.0)])
+        Label([self.mark, u64::from(self.question), who, u64::from(endpoint.0)])
     }
 
     /// From a data packet's label; `None` when no source would write it.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
-        let [mark, question, who, peer] = label.0;
-        let asked = match (who, u32::try_from(peer)) {
+        let [mark, question, who, endpoint] = label.0;
+        let asked = match (who, u32::try_from(endpoint)) {
             (EVERYONE, Ok(0)) => None,
-            (ONE, Ok(peer)) => Some(PeerId(peer)),
+            (ONE, Ok(endpoint)) => Some(EndpointId(endpoint)),
             _ => return None,
         };
         Some(Self { mark, question: u32::try_from(question).ok()?, asked })

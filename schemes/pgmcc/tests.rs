@@ -1,6 +1,6 @@
 use contract::{
-    Address, Answer, Arrival, Count, Cx, Feedback, FlowId, Gap, Label, Meter, NodeId, Note, Outputs, PeerId,
-    Random, ReceiverCx, ReceiverLaw, SenderLaw, Sending,
+    Address, Answer, Arrival, Count, Cx, EndpointId, Feedback, FlowId, Gap, Label, Meter, NodeId, Note,
+    Outputs, Random, ReceiverCx, ReceiverLaw, SenderLaw, Sending,
 };
 use proptest::prelude::*;
 use units::{Bytes, Duration, Time};
@@ -13,14 +13,14 @@ use super::*;
 /// One law alone, with what it put out.
 struct End {
     now: Time,
-    me: PeerId,
+    me: EndpointId,
     random: Random,
     meter: Meter,
     out: Outputs,
 }
 
 impl End {
-    fn new(me: PeerId) -> Self {
+    fn new(me: EndpointId) -> Self {
         let mut out = Outputs::default();
         out.notes.probing = true;
         out.notes.events = true;
@@ -28,7 +28,7 @@ impl End {
     }
 
     fn cx<T>(&mut self, call: impl FnOnce(&mut Cx<'_>) -> T) -> T {
-        let me = Address { node: NodeId(0), peer: self.me };
+        let me = Address { node: NodeId(0), endpoint: self.me };
         call(&mut Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out))
     }
 
@@ -47,7 +47,7 @@ struct Source {
 impl Source {
     /// It started at time zero.
     fn new(params: &Params) -> Self {
-        let (mut end, mut law) = (End::new(PeerId(0)), Sender::new(params, PACKET));
+        let (mut end, mut law) = (End::new(EndpointId(0)), Sender::new(params, PACKET));
         end.cx(|cx| law.on_start(cx));
         let mut source = Self { end, law, sent: Vec::new() };
         source.send();
@@ -84,11 +84,11 @@ impl Source {
     }
 
     /// Gives the source a word of `from` now, about data sent `age_ms` ago.
-    fn tell(&mut self, from: PeerId, p: u16, age_ms: u64, said: Said) {
+    fn tell(&mut self, from: EndpointId, p: u16, age_ms: u64, said: Said) {
         self.tell_about(from, p, self.end.now - Duration::from_millis(age_ms), said);
     }
 
-    fn tell_about(&mut self, from: PeerId, p: u16, echo: Time, said: Said) {
+    fn tell_about(&mut self, from: EndpointId, p: u16, echo: Time, said: Said) {
         let label = Word { echo, p, said }.encode();
         let feedback = Feedback { from, sent_at: self.end.now, label };
         self.end.cx(|cx| self.law.on_feedback(&feedback, cx));
@@ -162,8 +162,8 @@ impl Hearer {
     }
 }
 
-const NEAR: PeerId = PeerId(1);
-const FAR: PeerId = PeerId(2);
+const NEAR: EndpointId = EndpointId(1);
+const FAR: EndpointId = EndpointId(2);
 const PACKET: Bytes = Bytes::new(1000);
 const ALL: u32 = u32::MAX;
 
@@ -721,7 +721,7 @@ fn each_nak_is_confirmed_by_one_data_packet() {
     source.tell(FAR, 0, 50, nak(21, 2));
     source.tell(FAR, 0, 50, nak(22, 1));
     source.tell(FAR, 0, 50, nak(24, 1));
-    source.tell(PeerId(3), 0, 50, nak(24, 1));
+    source.tell(EndpointId(3), 0, 50, nak(24, 1));
     let sent = source.sent.len();
     for newest in 21..25 {
         source.ack(newest, ALL);
@@ -857,11 +857,11 @@ fn only_the_acker_says_that_it_leaves() {
 proptest! {
     #[test]
     fn words_come_back_as_they_were_said_and_nonsense_is_refused(
-        peer in any::<u32>(), number in any::<u64>(), packets in 1u32.., p in any::<u16>(), echo in any::<u64>(),
+        endpoint in any::<u32>(), number in any::<u64>(), packets in 1u32.., p in any::<u16>(), echo in any::<u64>(),
         noise in any::<[u64; 4]>(),
     ) {
         let run = Run { first: number, packets };
-        for acker in [Named::Acker(PeerId(peer)), Named::Elect] {
+        for acker in [Named::Acker(EndpointId(endpoint)), Named::Elect] {
             for confirmed in [None, Some(run)] {
                 let stamp = Stamp { acker, confirmed };
                 prop_assert_eq!(Stamp::decode(stamp.encode()), Some(stamp));

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, VecDeque};
 use contract::{
     Admission, Arrived, Backlog, Crossing, Data, Departure, Ecn, FaceId, FaceView, FibEntry, FlowId, Header,
     InRecord, Interest, Label, LaneId, LaneView, LinkCx, LinkLaw, Nack, NackReason, Name, NameId, Names,
-    NextHop, NodeId, OutRecord, Packet, Passing, Pending, PortId, PortView, Random, Refused, Return,
-    Returned, Strategy, StrategyCx,
+    NextHop, NodeId, OutRecord, Packet, Pending, PortId, PortView, Random, Refused, Return, Returned,
+    Strategy, StrategyCx, TransitCx,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -456,7 +456,7 @@ impl Gate {
             return;
         }
         let port = *self.link(to);
-        let mut at = Passing { now: self.now, port: port.port, random: &mut self.random };
+        let mut at = TransitCx { now: self.now, port: port.port, random: &mut self.random };
         law.on_enqueue(packet, to, &port, &mut at);
     }
 
@@ -466,7 +466,7 @@ impl Gate {
             return;
         }
         let port = *self.link(to);
-        let mut at = Passing { now: self.now, port: port.port, random: &mut self.random };
+        let mut at = TransitCx { now: self.now, port: port.port, random: &mut self.random };
         law.on_dequeue(packet, to, &port, waited, &mut at);
     }
 

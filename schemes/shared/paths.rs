@@ -1,4 +1,4 @@
-//! Ways through the network as an SDN controller knows it.
+//! Paths through the network as an SDN controller knows it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -21,12 +21,12 @@ pub fn shortest(net: &Net, from: NodeId, targets: &[NodeId], without: NodeId) ->
         if targets.contains(&node) {
             return Some(walked(net, &came, from, node));
         }
-        for way in net.ways_from(node).filter(|way| way.to != without) {
-            let through = (cost.0.saturating_add(way.delay.as_nanos()), cost.1 + 1);
-            if best.get(&way.to).is_none_or(|known| through < *known) {
-                best.insert(way.to, through);
-                came.insert(way.to, way.port);
-                frontier.push(Reverse((through, way.to)));
+        for link in net.links_from(node).filter(|link| link.to != without) {
+            let through = (cost.0.saturating_add(link.delay.as_nanos()), cost.1 + 1);
+            if best.get(&link.to).is_none_or(|known| through < *known) {
+                best.insert(link.to, through);
+                came.insert(link.to, link.port);
+                frontier.push(Reverse((through, link.to)));
             }
         }
     }
@@ -37,9 +37,9 @@ fn walked(net: &Net, came: &BTreeMap<NodeId, PortId>, from: NodeId, to: NodeId) 
     let mut ports = Vec::new();
     let mut at = to;
     while at != from {
-        let Some(way) = came.get(&at).and_then(|port| net.way(*port)) else { break };
-        ports.push(way.port);
-        at = way.from;
+        let Some(link) = came.get(&at).and_then(|port| net.link(*port)) else { break };
+        ports.push(link.port);
+        at = link.from;
     }
     ports.reverse();
     ports
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(ports(shortest(&net, node(0), &[node(3)], node(1))), Some(vec![4, 6]));
         assert_eq!(ports(shortest(&net, node(0), &[node(2), node(3)], nobody)), Some(vec![0, 2]));
         assert_eq!(ports(shortest(&net, node(3), &[node(3)], nobody)), Some(vec![]));
-        net.ways[2].as_mut().expect("the link 1 – 3").rate = units::Rate::ZERO;
+        net.links[2].as_mut().expect("the link 1 – 3").rate = units::Rate::ZERO;
         assert_eq!(ports(shortest(&net, node(0), &[node(3)], nobody)), Some(vec![4, 6]));
         assert_eq!(shortest(&net, node(1), &[node(3)], node(0)), None);
     }

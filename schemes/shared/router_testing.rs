@@ -1,8 +1,9 @@
 //! What a scheme's part in a router needs to run in a test.
 
 use contract::{
-    Address, Around, Backlog, Cx, Destination, Ecn, Entry, FlowId, GroupId, Header, Label, Meter, NodeCx,
-    NodeId, Outputs, Packet, Passing, PeerId, PortId, PortView, Random, Report, RouterCx, RouterLaw, Word,
+    Address, Backlog, Cx, Destination, Ecn, EndpointId, Entry, FlowId, GroupId, GroupMessage, Header, Label,
+    Meter, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, Report, RouterCx, RouterLaw,
+    TransitCx,
 };
 use units::{Bytes, Rate, Time};
 
@@ -13,7 +14,7 @@ pub(crate) struct Node {
     pub(crate) meter: Meter,
     pub(crate) out: Outputs,
     random: Random,
-    words: Vec<Word>,
+    words: Vec<GroupMessage>,
 }
 
 /// The node's ports.
@@ -26,7 +27,7 @@ impl Ports {
     }
 }
 
-impl Around for Ports {
+impl NodeView for Ports {
     fn port(&mut self, port: PortId) -> PortView {
         self.0[port.index()]
     }
@@ -67,14 +68,14 @@ impl Node {
 
     /// Shows the part a packet that came in by `port`.
     pub(crate) fn arrive(&mut self, law: &mut impl RouterLaw, packet: &Packet, port: PortId) {
-        law.on_arrival(packet, &mut Passing { now: self.now, port, random: &mut self.random });
+        law.on_arrival(packet, &mut TransitCx { now: self.now, port, random: &mut self.random });
     }
 
     /// Shows the part a packet that is about to join the queue of `port`, in which `waiting` packets wait.
     pub(crate) fn enqueue(&mut self, law: &mut impl RouterLaw, packet: &Packet, port: PortId, waiting: u32) {
         self.ports.get(port).backlog.packets = waiting;
         let view = self.ports.port(port);
-        let mut passing = Passing { now: self.now, port, random: &mut self.random };
+        let mut passing = TransitCx { now: self.now, port, random: &mut self.random };
         law.on_enqueue(&mut packet.clone(), &view, &mut passing);
     }
 
@@ -86,13 +87,13 @@ impl Node {
         from: Address,
         label: Label,
         entry: Entry<'_>,
-    ) -> Vec<Word> {
+    ) -> Vec<GroupMessage> {
         let report = Report { group, from, sent_at: self.now, label, entry };
         self.within(|cx| law.on_report(&report, cx))
     }
 
     /// Follows the part's deadlines up to and including `end`; returns what it says, and when.
-    pub(crate) fn run(&mut self, law: &mut impl RouterLaw, end: Time) -> Vec<(Time, Word)> {
+    pub(crate) fn run(&mut self, law: &mut impl RouterLaw, end: Time) -> Vec<(Time, GroupMessage)> {
         let mut said = Vec::new();
         while law.wake() <= end {
             self.now = self.now.max(law.wake());
@@ -104,8 +105,8 @@ impl Node {
         said
     }
 
-    fn within(&mut self, call: impl FnOnce(&mut RouterCx<'_, '_, '_>)) -> Vec<Word> {
-        let me = Address { node: NodeId(0), peer: PeerId(0) };
+    fn within(&mut self, call: impl FnOnce(&mut RouterCx<'_, '_, '_>)) -> Vec<GroupMessage> {
+        let me = Address { node: NodeId(0), endpoint: EndpointId(0) };
         let mut cx = Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out);
         let mut node = NodeCx::new(&mut cx, &mut self.ports);
         call(&mut RouterCx::new(&mut node, &mut self.words));
@@ -118,8 +119,8 @@ pub(crate) fn packet(flow: u32, from: u32, to: u32, header: Header, label: Label
     Packet {
         flow: FlowId(flow),
         size_bytes: 1000,
-        source: Address { node: NodeId(from), peer: PeerId(flow) },
-        to: Destination::from(Address { node: NodeId(to), peer: PeerId(flow) }),
+        source: Address { node: NodeId(from), endpoint: EndpointId(flow) },
+        to: Destination::from(Address { node: NodeId(to), endpoint: EndpointId(flow) }),
         sent_at: Time::ZERO,
         label,
         header,

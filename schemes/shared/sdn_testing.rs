@@ -1,24 +1,24 @@
 //! A controller that exists on paper only: what a control app sees, and what it ordered.
 
 use contract::{
-    Address, App, AppCx, Cache, Cx, FlowId, Meter, Net, NodeId, Order, Outputs, PeerId, PortId, Random,
-    Share, Status, Way,
+    Address, App, AppCx, Cache, Cx, DirectedLink, EndpointId, FlowId, Meter, Net, NodeId, Order, Outputs,
+    PortId, Random, Share, Status,
 };
 use units::{Duration, Rate, Time};
 
 /// Links as `(a, b, delay in ms)`, all of 10 Mbit/s with room for 500 packets: port 2 i is a → b, 2 i + 1 is b → a. Every node has an
-/// outpost.
+/// agent.
 pub fn net(nodes: u32, links: &[(u32, u32, u64)]) -> Net {
     let mut net = Net {
         out: vec![Vec::new(); nodes as usize],
-        outposts: (0..nodes).map(NodeId).collect(),
+        agents: (0..nodes).map(NodeId).collect(),
         ..Net::default()
     };
     for &(a, b, delay) in links {
         for (from, to) in [(a, b), (b, a)] {
-            let port = PortId(net.ways.len() as u32);
+            let port = PortId(net.links.len() as u32);
             net.out[from as usize].push(port);
-            net.ways.push(Some(Way {
+            net.links.push(Some(DirectedLink {
                 port,
                 back: PortId(port.0 ^ 1),
                 from: NodeId(from),
@@ -65,10 +65,10 @@ impl<A: App> Desk<A> {
     /// A status arrives that was measured now. The load is a ratio, the backlog in packets.
     pub fn status(&mut self, port: u32, load: f64, backlog: u32, shares: &[Share]) {
         let port = PortId(port);
-        let limit = self.net.way(port).map_or(500, |way| way.limit);
+        let limit = self.net.link(port).map_or(500, |link| link.limit);
         let status = Status {
             port,
-            rate: self.net.way(port).map_or(Rate::ZERO, |way| way.rate),
+            rate: self.net.link(port).map_or(Rate::ZERO, |link| link.rate),
             load: (load * 1e6).round() as u32,
             occupancy: (u64::from(backlog) * 1_000_000 / u64::from(limit)) as u32,
             backlog,
@@ -79,7 +79,7 @@ impl<A: App> Desk<A> {
 
     /// A signal arrives; what the app ordered is noted in the net, as if it had been executed.
     pub fn signal(&mut self, port: u32) -> Vec<(NodeId, Order)> {
-        let me = Address { node: NodeId(99), peer: PeerId(99) };
+        let me = Address { node: NodeId(99), endpoint: EndpointId(99) };
         let mut cx = Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out);
         let mut orders = Vec::new();
         self.app.on_signal(PortId(port), &mut AppCx::new(&mut cx, &self.net, &self.cache, &mut orders));

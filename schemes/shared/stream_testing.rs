@@ -1,7 +1,7 @@
 //! What the laws of a stream need to run in a test.
 
 use contract::{
-    Address, Answer, Cx, Feedback, FlowId, Label, Meter, NodeId, Outputs, PeerId, Random, ReceiverCx,
+    Address, Answer, Cx, EndpointId, Feedback, FlowId, Label, Meter, NodeId, Outputs, Random, ReceiverCx,
     SenderLaw,
 };
 use units::{Bytes, Duration, Time};
@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Time};
 /// One law alone: its clock, the rest of its context, and what it put out.
 pub(crate) struct End {
     pub(crate) now: Time,
-    me: PeerId,
+    me: EndpointId,
     random: Random,
     pub(crate) meter: Meter,
     pub(crate) out: Outputs,
@@ -18,7 +18,7 @@ pub(crate) struct End {
 
 impl End {
     /// The endpoint `me`, at time zero.
-    pub(crate) fn new(me: PeerId) -> Self {
+    pub(crate) fn new(me: EndpointId) -> Self {
         let mut out = Outputs::default();
         out.notes.probing = true;
         out.notes.events = true;
@@ -28,7 +28,7 @@ impl End {
 
     /// Calls a law at the source.
     pub(crate) fn cx<T>(&mut self, call: impl FnOnce(&mut Cx<'_>) -> T) -> T {
-        let me = Address { node: NodeId(0), peer: self.me };
+        let me = Address { node: NodeId(0), endpoint: self.me };
         call(&mut Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out))
     }
 
@@ -49,7 +49,7 @@ impl End {
     }
 
     /// Gives a source's law a word that `from` sent at `sent_at`.
-    pub(crate) fn tell(&mut self, law: &mut impl SenderLaw, from: PeerId, sent_at: Time, label: Label) {
+    pub(crate) fn tell(&mut self, law: &mut impl SenderLaw, from: EndpointId, sent_at: Time, label: Label) {
         self.cx(|cx| law.on_feedback(&Feedback { from, sent_at, label }, cx));
     }
 }

@@ -1,6 +1,8 @@
 //! What a law needs to run in a test.
 
-use contract::{Ack, Cause, Congestion, CongestionControl, Cx, Label, Meter, Outputs, PeerId, Random, Setup};
+use contract::{
+    Ack, Cause, Congestion, CongestionControl, Cx, EndpointId, Label, Meter, Outputs, Random, Setup,
+};
 use units::{Bytes, Duration, Time};
 
 /// A clock and the rest of a context, for laws alone.
@@ -46,7 +48,7 @@ impl Bench {
             app_limited: false,
             recovering: false,
             round_ended: false,
-            from: PeerId(0),
+            from: EndpointId(0),
             label: Label::default(),
         }
     }

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use contract::{
-    Ack, Address, Around, Arrival, Backlog, Branch, Cause, Congestion, CongestionControl, Cx, Delivery,
-    Destination, Ecn, Entry as Forwarding, Feedback, FlowId, Gap, GroupId, Header, Label, Meter, NodeCx,
-    NodeId, Outputs, Packet, ParamInfo, ParamKind, ParamList, ParamValue, Passing, PeerId, PortId, PortView,
+    Ack, Address, Arrival, Backlog, Branch, Cause, Congestion, CongestionControl, Cx, Delivery, Destination,
+    Ecn, EndpointId, Entry as Forwarding, Feedback, FlowId, Gap, GroupId, GroupMessage, Header, Label, Meter,
+    NodeCx, NodeId, NodeView, Outputs, Packet, ParamInfo, ParamKind, ParamList, ParamValue, PortId, PortView,
     Random, ReceiverCx, ReceiverLaw, Report, RouterCx, RouterLaw, SenderLaw, Sending, Sent, Setup,
-    StreamHeader, TcpHeader, Word,
+    StreamHeader, TcpHeader, TransitCx,
 };
 use proptest::prelude::*;
 use schemes::{Build, Entry, catalogue};
@@ -228,7 +228,7 @@ fn walk(law: &mut impl CongestionControl, ops: &[Op]) -> Vec<(u64, u64, u64)> {
                     app_limited,
                     recovering,
                     round_ended: segments == 1,
-                    from: PeerId(1),
+                    from: EndpointId(1),
                     label: Label(label),
                 };
                 law.on_ack(&ack, &mut world.cx());
@@ -377,7 +377,7 @@ fn converse(
                     receiver.on_data(&data, &mut cx);
                     assert!(answers.len() <= 8, "a packet makes {} answers", answers.len());
                     for answer in answers.drain(..) {
-                        let (from, label) = (PeerId(i as u32 + 1), answer.label);
+                        let (from, label) = (EndpointId(i as u32 + 1), answer.label);
                         let feedback = Feedback { from, sent_at: world.now, label };
                         sender.on_feedback(&feedback, &mut world.cx());
                     }
@@ -395,14 +395,14 @@ fn converse(
                         assert!(receiver.wake() > world.now, "a deadline that has passed stays");
                     }
                     for answer in answers.drain(..) {
-                        let (from, label) = (PeerId(i as u32 + 1), answer.label);
+                        let (from, label) = (EndpointId(i as u32 + 1), answer.label);
                         let feedback = Feedback { from, sent_at: world.now, label };
                         sender.on_feedback(&feedback, &mut world.cx());
                     }
                 }
             }
             Step::Noise(words) if noise => {
-                let feedback = Feedback { from: PeerId(9), sent_at: world.now, label: Label(*words) };
+                let feedback = Feedback { from: EndpointId(9), sent_at: world.now, label: Label(*words) };
                 sender.on_feedback(&feedback, &mut world.cx());
             }
             Step::Noise(_) => {}
@@ -508,7 +508,7 @@ impl Ports {
     }
 }
 
-impl Around for Ports {
+impl NodeView for Ports {
     fn port(&mut self, port: PortId) -> PortView {
         self.0[port.index()]
     }
@@ -532,7 +532,7 @@ struct Tree<S, R, L> {
     receivers: [[R; 3]; 2],
     sent: [u64; 2],
     /// What the router said, and when.
-    said: Vec<(Time, Word)>,
+    said: Vec<(Time, GroupMessage)>,
 }
 
 impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
@@ -594,8 +594,8 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
         Packet {
             flow: FlowId(flow),
             size_bytes: PACKET.as_u64() as u32,
-            source: Address { node: NodeId(20 + flow), peer: PeerId(20 + flow) },
-            to: Destination::from(Address { node: NodeId(30), peer: PeerId(30) }),
+            source: Address { node: NodeId(20 + flow), endpoint: EndpointId(20 + flow) },
+            to: Destination::from(Address { node: NodeId(30), endpoint: EndpointId(30) }),
             sent_at: self.world.now - Duration::from_millis(5),
             label,
             header,
@@ -606,7 +606,7 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
 
     fn arrive(&mut self, packet: &Packet, by: u32) {
         let (now, random) = (self.world.now, &mut self.world.random);
-        self.router.on_arrival(packet, &mut Passing { now, port: PortId(by), random });
+        self.router.on_arrival(packet, &mut TransitCx { now, port: PortId(by), random });
     }
 
     fn enqueue(&mut self, mut packet: Packet, to: u32, waiting: u8) -> Packet {
@@ -614,7 +614,7 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
         let packets = u32::from(waiting);
         (port.backlog, port.busy) = (Backlog { packets, bytes: PACKET * u64::from(packets) }, waiting > 0);
         let (now, random) = (self.world.now, &mut self.world.random);
-        self.router.on_enqueue(&mut packet, port, &mut Passing { now, port: PortId(to), random });
+        self.router.on_enqueue(&mut packet, port, &mut TransitCx { now, port: PortId(to), random });
         packet
     }
 
@@ -647,20 +647,20 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
         let law = &mut self.receivers[group as usize][child as usize - 1];
         call(law, &mut ReceiverCx::new(&mut self.world.cx(), &mut answers));
         for answer in answers {
-            match answer.toward {
-                contract::Toward::Parent => self.report(group, child, answer.label, 3),
-                contract::Toward::Source => self.tell(group, PeerId(child), answer.label),
+            match answer.target {
+                contract::FeedbackTarget::Parent => self.report(group, child, answer.label, 3),
+                contract::FeedbackTarget::Source => self.tell(group, EndpointId(child), answer.label),
             }
         }
     }
 
-    fn tell(&mut self, group: u32, from: PeerId, label: Label) {
+    fn tell(&mut self, group: u32, from: EndpointId, label: Label) {
         let feedback = Feedback { from, sent_at: self.world.now, label };
         self.sources[group as usize].on_feedback(&feedback, &mut self.world.cx());
     }
 
     fn report(&mut self, group: u32, from: u32, label: Label, branches: usize) {
-        let child = |i: u32| Address { node: NodeId(i), peer: PeerId(i) };
+        let child = |i: u32| Address { node: NodeId(i), endpoint: EndpointId(i) };
         let all = [1, 2, 3].map(|i| Branch { port: PortId(i), child: child(i) });
         let entry = Forwarding { incoming: Some(PortId(0)), branches: &all[..branches] };
         let (group, sent_at) = (GroupId(group), self.world.now);
@@ -676,7 +676,7 @@ impl<S: SenderLaw, R: ReceiverLaw, L: RouterLaw> Tree<S, R, L> {
         assert!(words.len() <= 64, "an input makes {} words", words.len());
         for word in words {
             self.said.push((self.world.now, word));
-            self.tell(word.group.0, PeerId(9), word.label);
+            self.tell(word.group.0, EndpointId(9), word.label);
         }
     }
 
@@ -749,7 +749,7 @@ impl World {
     }
 
     fn cx(&mut self) -> Cx<'_> {
-        let me = Address { node: NodeId(0), peer: PeerId(0) };
+        let me = Address { node: NodeId(0), endpoint: EndpointId(0) };
         Cx::new(self.now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out)
     }
 }

@@ -1,5 +1,6 @@
 use contract::{
-    Answer, Arrival, Count, Feedback, Gap, Label, Note, PeerId, ReceiverCx, ReceiverLaw, SenderLaw, Sending,
+    Answer, Arrival, Count, EndpointId, Feedback, Gap, Label, Note, ReceiverCx, ReceiverLaw, SenderLaw,
+    Sending,
 };
 use units::Time;
 
@@ -20,10 +21,10 @@ fn listen(end: &mut End, call: impl FnOnce(&mut ReceiverCx<'_, '_>)) -> Vec<Repo
     end.listen(call).into_iter().map(report).collect()
 }
 
-const SOURCE: PeerId = PeerId(1);
-const NEAR: PeerId = PeerId(2);
-const FAR: PeerId = PeerId(3);
-const THIRD: PeerId = PeerId(4);
+const SOURCE: EndpointId = EndpointId(1);
+const NEAR: EndpointId = EndpointId(2);
+const FAR: EndpointId = EndpointId(3);
+const THIRD: EndpointId = EndpointId(4);
 
 // ---- source ----
 
@@ -51,7 +52,7 @@ struct Said {
 }
 
 /// Gives the source a report of `from`.
-fn tell(end: &mut End, law: &mut Sender, from: PeerId, said: Said) {
+fn tell(end: &mut End, law: &mut Sender, from: EndpointId, said: Said) {
     let round = header(end, law).round.wrapping_sub(said.rounds_ago);
     let now = Millis::of(end.now);
     let report = Report {
@@ -329,8 +330,8 @@ fn the_greatest_round_trip_time_rises_at_once_and_decays_by_a_tenth_per_round() 
     let (mut end, mut law) = source();
     // a rate so high that the time between packets does not matter: 1 Mbit/s, 8 ms
     let fast = |end: &mut End, law: &mut Sender, age_ms| {
-        for peer in [NEAR, FAR] {
-            tell(end, law, peer, Said { rate: 1e6, age_ms, have_loss: false, ..SAID });
+        for endpoint in [NEAR, FAR] {
+            tell(end, law, endpoint, Said { rate: 1e6, age_ms, have_loss: false, ..SAID });
         }
     };
     end.now = ms(500);
@@ -428,7 +429,7 @@ fn packets_bring_back_timestamps_in_the_order_of_need() {
     end.now = ms(230);
     let next = |end: &mut End, law: &mut Sender| {
         let echo = send(end, law).echo.expect("somebody's timestamp");
-        (echo.peer, echo.clr)
+        (echo.endpoint, echo.clr)
     };
     // the new limiting one, who has no round-trip time, who has one, and then the limiting one for ever
     let echoed: Vec<_> = (0..5).map(|_| next(&mut end, &mut law)).collect();
@@ -446,7 +447,7 @@ fn packets_bring_back_timestamps_in_the_order_of_need() {
     // the time that it was held is added
     tell(&mut end, &mut law, NEAR, SAID);
     end.now = ms(855 + 45);
-    assert_eq!(send(&mut end, &mut law).echo, Some(Echo { peer: NEAR, tr: Millis(900), clr: true }));
+    assert_eq!(send(&mut end, &mut law).echo, Some(Echo { endpoint: NEAR, tr: Millis(900), clr: true }));
 }
 
 #[test]
@@ -579,7 +580,7 @@ impl Path {
     /// A packet brings back this receiver's timestamp: its round-trip time is `rtt_ms`.
     fn measure(&mut self, rtt_ms: u64, clr: bool) -> Vec<Report> {
         let tr = Millis(Millis::of(self.end.now).0.wrapping_sub(rtt_ms as u32));
-        self.header.echo = Some(Echo { peer: NEAR, tr, clr });
+        self.header.echo = Some(Echo { endpoint: NEAR, tr, clr });
         let reports = self.data();
         self.header.echo = None;
         reports
@@ -786,7 +787,7 @@ fn the_limiting_receiver_speaks_once_per_round_trip_and_is_not_suppressed() {
     // without data it says nothing
     assert!(path.wait(1000).len() <= 1);
     // somebody else is: it is silent
-    path.header.echo = Some(Echo { peer: FAR, tr: Millis(0), clr: true });
+    path.header.echo = Some(Echo { endpoint: FAR, tr: Millis(0), clr: true });
     assert!(path.packets(125, 8).is_empty());
 }
 

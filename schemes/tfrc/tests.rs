@@ -1,4 +1,6 @@
-use contract::{Arrival, Count, Feedback, Gap, Label, PeerId, ReceiverCx, ReceiverLaw, SenderLaw, Sending};
+use contract::{
+    Arrival, Count, EndpointId, Feedback, Gap, Label, ReceiverCx, ReceiverLaw, SenderLaw, Sending,
+};
 use units::Time;
 
 use super::edge::{Header, Report};
@@ -8,8 +10,8 @@ use crate::shared::{loss_event_rate_of, tcp_friendly_rate};
 
 // ---- what both ends need ----
 
-const SOURCE: PeerId = PeerId(1);
-const SINK: PeerId = PeerId(2);
+const SOURCE: EndpointId = EndpointId(1);
+const SINK: EndpointId = EndpointId(2);
 const RTT: Duration = Duration::from_millis(100);
 
 // ---- source ----

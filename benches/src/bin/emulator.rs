@@ -19,7 +19,7 @@ use std::time::{Duration as Span, SystemTime, UNIX_EPOCH};
 
 use emulate::{Lateness, Settings};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, MultiHeaders, recvmmsg, setsockopt, sockopt};
-use sim::{Blueprint, Control, FlowKind, Outside, PortSpec};
+use sim::{Blueprint, Control, FlowEmulation, FlowKind, PortSpec};
 use stack::datagram::{self, Pattern};
 use units::{Bytes, Duration, Rate};
 
@@ -143,7 +143,7 @@ fn bench(rate: u64, seconds: u64, urgent: bool) {
     let preferred = if urgent { "$(command -v chrt >/dev/null && echo chrt -r 1) " } else { "" };
     let config = datagram::Config { packet: Bytes::new(PACKET), pattern };
     let flow = net.flow("datagrams", None, FlowKind::Datagram(config), left, &[right]);
-    flow.outside = Some(Outside::Commands {
+    flow.emulation = Some(FlowEmulation::Commands {
         sender: Some(format!("exec {preferred}{program} send {{to}} {rate} {seconds}")),
         receiver: Some(format!("exec {program} receive {{to}}")),
     });

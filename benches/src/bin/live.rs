@@ -10,7 +10,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 
-use contract::{ParamValue, PeerId};
+use contract::{EndpointId, ParamValue};
 use live::content::{ByteSink, ByteSource, LONGEST_WORD, Payload, Sink, Standing};
 use live::{Cargo, Control, Meet, Outcome, Outer, Scheme, Secret, Settings, Store, Udp};
 use nix::time::{ClockId, clock_gettime};
@@ -99,7 +99,7 @@ impl Payload for Zeros {
         self.over |= now >= self.until;
         room.len()
     }
-    fn on_word(&mut self, _from: PeerId, _now: Time, _word: &[u8]) {}
+    fn on_word(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
     fn standing(&self) -> Standing {
         if self.over { Standing::Whole } else { Standing::Going }
     }
@@ -115,7 +115,7 @@ impl ByteSource for Zeros {
     }
     fn read(&mut self, _offset: u64, _room: &mut [u8]) {}
     fn on_acknowledged(&mut self, _offset: u64) {}
-    fn on_word(&mut self, _from: PeerId, _now: Time, _word: &[u8]) {}
+    fn on_word(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
     fn standing(&self) -> Standing {
         if self.over { Standing::Whole } else { Standing::Going }
     }

@@ -2,7 +2,7 @@
 
 use units::{Bytes, Duration, Rate, Segments, Time};
 
-use crate::{Cx, Label, PeerId};
+use crate::{Cx, EndpointId, Label};
 
 /// How much may be under way. One trait for every transport; three methods are required.
 pub trait CongestionControl {
@@ -111,7 +111,7 @@ pub struct Ack {
     pub rtt: Option<Duration>,
     /// Smoothed round-trip time; the initial value before the first sample.
     pub rtt_smoothed: Duration,
-    /// Least round-trip time seen; [`Duration::MAX`] before the first.
+    /// Minimum round-trip time seen; [`Duration::MAX`] before the first.
     pub rtt_min: Duration,
     /// The sender had less to send than it was allowed, at some time since the last acknowledgement.
     pub app_limited: bool,
@@ -120,7 +120,7 @@ pub struct Ack {
     /// It ends a round: it covers the first byte sent after the last round ended.
     pub round_ended: bool,
     /// Who acknowledged.
-    pub from: PeerId,
+    pub from: EndpointId,
     /// The scheme's own words.
     pub label: Label,
 }

@@ -3,8 +3,8 @@
 use units::{Bytes, Duration, Time};
 
 use crate::{
-    Address, Arena, Delays, Destination, Ecn, FlowId, Header, Label, Order, Outward, Packet, PacketId,
-    Parting, PeerId, PortId, Random,
+    Address, Arena, Delays, Destination, Ecn, Egress, EgressEvent, EndpointId, FlowId, Header, Label, Order,
+    Packet, PacketId, PortId, Random,
 };
 
 /// What a part may ask of the world, and nothing more. A part that has only this cannot be nondeterministic by accident.
@@ -106,9 +106,9 @@ impl<'a> Cx<'a> {
 
     /// Hands a copy of a packet to an endpoint on the node, see [`crate::NodeCx::deliver`].
     #[inline]
-    pub(crate) fn deliver_to(&mut self, packet: &Packet, peer: PeerId) {
+    pub(crate) fn deliver_to(&mut self, packet: &Packet, endpoint: EndpointId) {
         let id = self.out.arena.insert(*packet);
-        self.out.deliveries.push((id, peer));
+        self.out.deliveries.push((id, endpoint));
     }
 
     /// Has the driver do what was ordered, see [`crate::NodeCx::execute`].
@@ -117,8 +117,8 @@ impl<'a> Cx<'a> {
     }
 
     /// Hands something to the world outside, for endpoints that stand for a program there.
-    pub fn hand_out(&mut self, what: Parting) {
-        self.out.outward.push(Outward { at: self.now, peer: self.me.peer, flow: self.flow, what });
+    pub fn egress(&mut self, event: EgressEvent) {
+        self.out.egress.push(Egress { at: self.now, endpoint: self.me.endpoint, flow: self.flow, event });
     }
 
     /// Adds to one of the endpoint's counters.
@@ -212,7 +212,7 @@ pub enum Count {
     Missing,
     /// Congestion marks seen by the receiver or echoed to the sender.
     Marks,
-    /// Words of a name-based network sent: joins, registrations, probes and their answers. SDN: congestion signals sent by an outpost,
+    /// Words of a name-based network sent: joins, registrations, probes and their answers. SDN: congestion signals sent by an agent,
     /// or taken in by the controller.
     Signals,
     /// Refusals (NACKs) that reached the consumer.
@@ -231,9 +231,9 @@ pub enum Count {
     Stalls,
     /// Nanoseconds during which it stood still.
     StallNanos,
-    /// SDN: statuses sent by an outpost, or taken in by the controller.
+    /// SDN: statuses sent by an agent, or taken in by the controller.
     Statuses,
-    /// SDN: orders given by the controller, or executed by an outpost, each once.
+    /// SDN: orders given by the controller, or executed by an agent, each once.
     Orders,
     /// SDN: orders said again by the controller.
     Repeats,
@@ -324,7 +324,7 @@ pub struct Meter {
     pub rtt_count: u64,
     /// Their sum, in nanoseconds.
     pub rtt_sum_ns: u64,
-    /// The least of them; [`Duration::MAX`] before the first.
+    /// The minimum; [`Duration::MAX`] before the first.
     pub rtt_min: Duration,
     /// The latest of them.
     pub rtt_last: Duration,
@@ -334,9 +334,9 @@ pub struct Meter {
     pub delay_sum_ns: u64,
     /// Sum of their squares, in square nanoseconds.
     pub delay_square_sum_ns2: u128,
-    /// The least of them; [`Duration::MAX`] before the first.
+    /// The minimum; [`Duration::MAX`] before the first.
     pub delay_min: Duration,
-    /// The greatest of them.
+    /// The maximum.
     pub delay_max: Duration,
     /// How they are distributed, where that is recorded.
     pub delays: Option<Box<Delays>>,
@@ -406,11 +406,11 @@ pub struct Outputs {
     /// Copies that a router forwards, each by a port.
     pub forwards: Vec<(PacketId, PortId)>,
     /// Copies that a router hands to endpoints on its node.
-    pub deliveries: Vec<(PacketId, PeerId)>,
-    /// Orders that an outpost executes at its node.
+    pub deliveries: Vec<(PacketId, EndpointId)>,
+    /// Orders that an agent executes at its node.
     pub orders: Vec<Order>,
     /// What goes to the world outside, in order.
-    pub outward: Vec<Outward>,
+    pub egress: Vec<Egress>,
     /// Values and events to be recorded.
     pub notes: Notes,
 }

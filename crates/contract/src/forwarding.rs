@@ -7,7 +7,7 @@
 
 use units::{Bytes, Duration, Time};
 
-use crate::{FaceId, LaneId, NackReason, Name, NameId, Names, Packet, Passing, PortView, Random};
+use crate::{FaceId, LaneId, NackReason, Name, NameId, Names, Packet, PortView, Random, TransitCx};
 
 /// A pending Interest: an entry of the PIT. Stale once the entry has ended; every use of a stale one finds nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -254,15 +254,15 @@ pub trait StrategyCx {
     /// one have, and that one waits for the Data itself, the two nodes would wait for each other: then it alone is refused
     /// [NFD: best-route strategy, processing of NACKs].
     fn pass_refusals(&mut self, pending: Pending) {
-        let (mut least, mut open) = (None, None);
+        let (mut min, mut open) = (None, None);
         for record in (0..).map_while(|index| self.upstream(pending, index)) {
             match record.refused {
-                Some(reason) => least = Some(least.map_or(reason, |least: NackReason| least.min(reason))),
+                Some(reason) => min = Some(min.map_or(reason, |min: NackReason| min.min(reason))),
                 None if open.is_some() => return,
                 None => open = Some(record.face),
             }
         }
-        let Some(reason) = least else { return };
+        let Some(reason) = min else { return };
         match open {
             None => self.send_nacks(pending, reason),
             Some(face) if self.awaited_by(pending, face).is_some() => self.send_nack(pending, face, reason),
@@ -272,12 +272,12 @@ pub trait StrategyCx {
 
     /// The least severe reason, once every face that was tried has refused; `None` before, and where none was tried.
     fn all_refused(&self, pending: Pending) -> Option<NackReason> {
-        let mut least = None;
+        let mut min = None;
         for record in (0..).map_while(|index| self.upstream(pending, index)) {
             let reason = record.refused?;
-            least = Some(least.map_or(reason, |least: NackReason| least.min(reason)));
+            min = Some(min.map_or(reason, |min: NackReason| min.min(reason)));
         }
-        least
+        min
     }
 }
 
@@ -321,7 +321,7 @@ pub trait LinkLaw {
     }
 
     /// A packet, whosever it is, is about to be offered to the queue of a link. It may be marked or stamped.
-    fn on_enqueue(&mut self, _packet: &mut Packet, _to: FaceId, _port: &PortView, _at: &mut Passing<'_>) {}
+    fn on_enqueue(&mut self, _packet: &mut Packet, _to: FaceId, _port: &PortView, _at: &mut TransitCx<'_>) {}
 
     /// Whether [`LinkLaw::on_dequeue`] is wanted; asked once, when the node is made. It costs an event for every packet that waits.
     fn watches_departures(&self) -> bool {
@@ -337,7 +337,7 @@ pub trait LinkLaw {
         _to: FaceId,
         _port: &PortView,
         _waited: Duration,
-        _at: &mut Passing<'_>,
+        _at: &mut TransitCx<'_>,
     ) {
     }
 

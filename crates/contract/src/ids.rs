@@ -34,9 +34,9 @@ ids! {
     /// A slot of the packet arena.
     PacketId;
     /// The bytes of a packet from outside, which its driver keeps.
-    ParcelId;
+    PayloadId;
     /// An endpoint.
-    PeerId;
+    EndpointId;
     /// A node's way out: a queue and one direction of a link.
     PortId;
 }
@@ -47,14 +47,14 @@ pub struct Address {
     /// The host.
     pub node: NodeId,
     /// The endpoint on it.
-    pub peer: PeerId,
+    pub endpoint: EndpointId,
 }
 
 /// Where a packet goes: an endpoint, or a group. Eight bytes, because every packet carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination {
     node: NodeId,
-    peer_or_group: u32,
+    endpoint_or_group: u32,
 }
 
 const GROUP: NodeId = NodeId(u32::MAX);
@@ -64,12 +64,12 @@ const OWN_NODE: NodeId = NodeId(u32::MAX - 1);
 impl Destination {
     /// To every member of `group`.
     pub const fn group(group: GroupId) -> Self {
-        Self { node: GROUP, peer_or_group: group.0 }
+        Self { node: GROUP, endpoint_or_group: group.0 }
     }
 
     /// To the machine that runs the sender's own node.
     pub const fn own_node() -> Self {
-        Self { node: OWN_NODE, peer_or_group: 0 }
+        Self { node: OWN_NODE, endpoint_or_group: 0 }
     }
 
     /// Whether it is for the machine that runs the sender's own node.
@@ -86,19 +86,19 @@ impl Destination {
 
     /// The endpoint, where it is one.
     #[inline]
-    pub fn peer(self) -> Option<PeerId> {
-        if self.node == GROUP { None } else { Some(PeerId(self.peer_or_group)) }
+    pub fn endpoint(self) -> Option<EndpointId> {
+        if self.node == GROUP { None } else { Some(EndpointId(self.endpoint_or_group)) }
     }
 
     /// The group, where it is one.
     #[inline]
     pub fn as_group(self) -> Option<GroupId> {
-        if self.node == GROUP { Some(GroupId(self.peer_or_group)) } else { None }
+        if self.node == GROUP { Some(GroupId(self.endpoint_or_group)) } else { None }
     }
 }
 
 impl From<Address> for Destination {
     fn from(address: Address) -> Self {
-        Self { node: address.node, peer_or_group: address.peer.0 }
+        Self { node: address.node, endpoint_or_group: address.endpoint.0 }
     }
 }

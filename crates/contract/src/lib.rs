@@ -6,11 +6,11 @@ mod arena;
 mod control;
 mod cx;
 mod delays;
+mod egress;
 mod endpoint;
 mod forwarding;
 mod ids;
 mod ndn;
-mod outside;
 mod packet;
 mod params;
 mod queue;
@@ -27,29 +27,29 @@ pub use control::{
 };
 pub use cx::{Count, Cx, Meter, Note, Notes, Outputs};
 pub use delays::Delays;
+pub use egress::{Egress, EgressEvent};
 pub use endpoint::{Endpoint, Input, Request};
 pub use forwarding::{
     Admission, Arrived, Crossing, Departure, FaceView, FibEntry, InRecord, LaneView, LinkCx, LinkLaw,
     NextHop, OutRecord, Pending, Refused, Return, Returned, Strategy, StrategyCx,
 };
 pub use ids::{
-    Address, Destination, FaceId, FlowId, GroupId, LaneId, LinkId, NameId, NodeId, PacketId, ParcelId,
-    PeerId, PortId,
+    Address, Destination, EndpointId, FaceId, FlowId, GroupId, LaneId, LinkId, NameId, NodeId, PacketId,
+    PayloadId, PortId,
 };
 pub use ndn::{Data, Interest, Nack, NackReason, Name, Names};
-pub use outside::{Outward, Parting};
 pub use packet::{Ecn, Header, Label, Packet, Piece, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
 pub use params::{Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue};
 pub use queue::{Backlog, DropReason, PacketCx, QueueDiscipline, Verdict};
 pub use random::Random;
 pub use router::{
-    Around, Branch, Entry, NodeCx, Passing, PortView, Report, Router, RouterCx, RouterInput, RouterLaw,
-    Toward, Word,
+    Branch, Entry, FeedbackTarget, GroupMessage, NodeCx, NodeView, PortView, Report, Router, RouterCx,
+    RouterInput, RouterLaw, TransitCx,
 };
 pub use scheme::{Documented, Family, Scheme, SeriesInfo, Source};
 pub use sdn::{
-    App, AppCx, Cache, Control, Hop, Hops, MILLION, Net, Order, Seen, Share, Status, Subject, Traffic, Wants,
-    Way,
+    App, AppCx, Cache, Control, DirectedLink, Hop, Hops, MILLION, Net, Order, Seen, Share, Status, Subject,
+    Traffic, Wants,
 };
 pub use signal::{Eid, RESOLVED, Registration, Signal};
 pub use stream::{Answer, Arrival, Feedback, Gap, ReceiverCx, ReceiverLaw, SenderLaw, Sending};

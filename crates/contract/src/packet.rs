@@ -2,7 +2,7 @@
 
 use units::{Bytes, Time};
 
-use crate::{Address, Control, Data, Destination, FlowId, Interest, Nack, ParcelId, Signal};
+use crate::{Address, Control, Data, Destination, FlowId, Interest, Nack, PayloadId, Signal};
 
 /// A packet, header and all. The payload has a size and no content.
 #[derive(Clone, Copy, Debug)]
@@ -78,10 +78,10 @@ pub enum Header {
     Data(Data),
     /// A refusal of one.
     Nack(Nack),
-    /// A word between an SDN controller and an outpost.
+    /// A word between an SDN controller and an agent.
     Control(Control),
     /// A packet of a program outside, header and all: its bytes are with the driver.
-    Foreign(ParcelId),
+    External(PayloadId),
 }
 
 /// A TCP header. Sequence numbers are 64 bits wide and count bytes from 0, so they never wrap.

@@ -87,7 +87,7 @@ pub struct ParamInfo {
     pub kind: ParamKind,
     /// Its value when nobody sets it.
     pub default: ParamValue,
-    /// Least and greatest value allowed.
+    /// Minimum and maximum value allowed.
     pub range: Option<(ParamValue, ParamValue)>,
     /// Where it is from: paper and section, or `our choice: reason`.
     pub source: &'static str,
@@ -241,11 +241,11 @@ pub trait ParamTable: Default {
 ///     beta: f64 = 0.7, within 0.0..=1.0, from "RFC9438 §4.6";
 ///     /// Give way sooner to new flows.
 ///     fast_convergence: bool = true, from "RFC9438 §4.7";
-///     /// Least window.
-///     least: u32 = 2, from "RFC5681 §3.1";
-///     /// Greatest window.
-///     most: u32 = 1000, from "our choice: an example";
-///     order least <= most;
+///     /// Minimum window.
+///     min: u32 = 2, from "RFC5681 §3.1";
+///     /// Maximum window.
+///     max: u32 = 1000, from "our choice: an example";
+///     order min <= max;
 /// }
 /// ```
 #[macro_export]
@@ -394,11 +394,11 @@ mod tests {
         patience: Duration = Duration::from_millis(200), within "1 ms"..="10 s", from "our choice: as Linux";
         /// The way.
         way: Way = Way::This, from "our choice: there are two";
-        /// Least window.
-        least: u32 = 2, from "RFC5681 §3.1";
-        /// Greatest window.
-        most: u32 = 100, from "our choice: as good as any";
-        order least <= most;
+        /// Minimum window.
+        min: u32 = 2, from "RFC5681 §3.1";
+        /// Maximum window.
+        max: u32 = 100, from "our choice: as good as any";
+        order min <= max;
     }
 
     #[test]
@@ -421,17 +421,17 @@ mod tests {
     }
     #[test]
     fn parameters_that_stand_in_an_order_are_checked_together() {
-        let given = |least: i64, most: i64| {
-            let list = [("least", least), ("most", most)];
+        let given = |min: i64, max: i64| {
+            let list = [("min", min), ("max", max)];
             Params::with(&list.map(|(name, value)| (name.to_owned(), value.into())))
         };
         assert!(given(100, 100).is_ok() && given(500, 1000).is_ok());
         let error = given(500, 200).expect_err("the wrong way round");
-        assert_eq!(error.message, "`least` of 500 is above `most` of 200");
-        assert_eq!((error.name.as_str(), error.beside), ("least", Some("most")));
+        assert_eq!(error.message, "`min` of 500 is above `max` of 200");
+        assert_eq!((error.name.as_str(), error.beside), ("min", Some("max")));
         // each is set by itself, before it is known what else is
         let mut params = Params::default();
-        assert_eq!(params.set("least", &500i64.into()), Ok(()));
-        assert_eq!(params.check().expect_err("above the default").beside, Some("most"));
+        assert_eq!(params.set("min", &500i64.into()), Ok(()));
+        assert_eq!(params.check().expect_err("above the default").beside, Some("max"));
     }
 }

@@ -8,7 +8,7 @@
 use units::{Duration, Rate, Time};
 
 use crate::{
-    Address, Backlog, Cx, DropReason, GroupId, Label, NodeId, Order, Packet, PeerId, PortId, Random,
+    Address, Backlog, Cx, DropReason, EndpointId, GroupId, Label, NodeId, Order, Packet, PortId, Random,
 };
 
 /// A state machine that runs a node: forwards by its own tables, speaks with other nodes.
@@ -22,10 +22,10 @@ pub trait Router {
     }
 
     /// A packet came in, whomever it is for.
-    fn on_arrival(&mut self, _packet: &Packet, _at: &mut Passing<'_>) {}
+    fn on_arrival(&mut self, _packet: &Packet, _at: &mut TransitCx<'_>) {}
 
     /// A packet, whosever it is, is about to be offered to the queue `port`.
-    fn on_enqueue(&mut self, _packet: &mut Packet, _port: &PortView, _at: &mut Passing<'_>) {}
+    fn on_enqueue(&mut self, _packet: &mut Packet, _port: &PortView, _at: &mut TransitCx<'_>) {}
 
     /// A packet, whosever it is, leaves the queue `port`, where it stood for `waited`: its transmission begins.
     fn on_dequeue(
@@ -33,7 +33,7 @@ pub trait Router {
         _packet: &mut Packet,
         _port: &PortView,
         _waited: Duration,
-        _at: &mut Passing<'_>,
+        _at: &mut TransitCx<'_>,
     ) {
     }
 
@@ -57,7 +57,7 @@ pub enum RouterInput<'a> {
 }
 
 /// What a router sees of a packet that passes.
-pub struct Passing<'a> {
+pub struct TransitCx<'a> {
     /// The present instant.
     pub now: Time,
     /// The port: of the node itself, towards where the packet came from or is going.
@@ -86,7 +86,7 @@ pub struct PortView {
 }
 
 /// What a driver shows a router of the node it runs.
-pub trait Around {
+pub trait NodeView {
     /// A port of the node.
     fn port(&mut self, port: PortId) -> PortView;
 
@@ -105,33 +105,33 @@ pub trait Around {
 /// A router's context: [`Cx`], the node's ports and routes, and the way to forward.
 pub struct NodeCx<'a, 'b> {
     cx: &'a mut Cx<'b>,
-    around: &'a mut dyn Around,
+    view: &'a mut dyn NodeView,
 }
 
 impl<'a, 'b> NodeCx<'a, 'b> {
     /// Made by drivers and tests.
-    pub fn new(cx: &'a mut Cx<'b>, around: &'a mut dyn Around) -> Self {
-        Self { cx, around }
+    pub fn new(cx: &'a mut Cx<'b>, view: &'a mut dyn NodeView) -> Self {
+        Self { cx, view }
     }
 
     /// A port of the node.
     pub fn port(&mut self, port: PortId) -> PortView {
-        self.around.port(port)
+        self.view.port(port)
     }
 
     /// Whether the link of a port works.
     pub fn up(&self, port: PortId) -> bool {
-        self.around.up(port)
+        self.view.up(port)
     }
 
     /// The port on the way to `to`.
     pub fn next(&self, to: NodeId) -> Option<PortId> {
-        self.around.next(to)
+        self.view.next(to)
     }
 
     /// What the path to `to` costs: nanoseconds of delay, or links.
     pub fn cost(&self, to: NodeId) -> Option<u64> {
-        self.around.cost(to)
+        self.view.cost(to)
     }
 
     /// Offers a copy of a packet to a port; its source, birth and hops stay what they are.
@@ -147,8 +147,8 @@ impl<'a, 'b> NodeCx<'a, 'b> {
 
     /// Hands a copy of a packet to an endpoint on this node, at once.
     #[inline]
-    pub fn deliver(&mut self, packet: &Packet, peer: PeerId) {
-        self.cx.deliver_to(packet, peer);
+    pub fn deliver(&mut self, packet: &Packet, endpoint: EndpointId) {
+        self.cx.deliver_to(packet, endpoint);
     }
 }
 
@@ -170,10 +170,10 @@ impl<'b> std::ops::DerefMut for NodeCx<'_, 'b> {
 /// Forwarding tables and trees belong to the router's machine; the part sees them and says things along them.
 pub trait RouterLaw {
     /// A packet came in, whomever it is for.
-    fn on_arrival(&mut self, _packet: &Packet, _at: &mut Passing<'_>) {}
+    fn on_arrival(&mut self, _packet: &Packet, _at: &mut TransitCx<'_>) {}
 
     /// A packet, whosever it is, is about to be offered to the queue `port`. It may be marked or stamped.
-    fn on_enqueue(&mut self, _packet: &mut Packet, _port: &PortView, _at: &mut Passing<'_>) {}
+    fn on_enqueue(&mut self, _packet: &mut Packet, _port: &PortView, _at: &mut TransitCx<'_>) {}
 
     /// A child's word for the tree node above it arrived, see [`crate::ReceiverCx::report`].
     fn on_report(&mut self, _report: &Report<'_>, _cx: &mut RouterCx<'_, '_, '_>) {}
@@ -229,7 +229,7 @@ pub struct Report<'a> {
 
 /// Whom a word of feedback is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Toward {
+pub enum FeedbackTarget {
     /// The group's source, end to end.
     Source,
     /// The next tree node above; the source, where there is none.
@@ -238,11 +238,11 @@ pub enum Toward {
 
 /// A word that a router's part says about a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct GroupMessage {
     /// The group.
     pub group: GroupId,
     /// To whom.
-    pub toward: Toward,
+    pub target: FeedbackTarget,
     /// The scheme's own words.
     pub label: Label,
 }
@@ -250,23 +250,23 @@ pub struct Word {
 /// The context of a router's part: [`NodeCx`], and the way to speak along the tree.
 pub struct RouterCx<'a, 'b, 'c> {
     node: &'a mut NodeCx<'b, 'c>,
-    words: &'a mut Vec<Word>,
+    words: &'a mut Vec<GroupMessage>,
 }
 
 impl<'a, 'b, 'c> RouterCx<'a, 'b, 'c> {
     /// Made by the router's machine; `words` are what it sends afterwards.
-    pub fn new(node: &'a mut NodeCx<'b, 'c>, words: &'a mut Vec<Word>) -> Self {
+    pub fn new(node: &'a mut NodeCx<'b, 'c>, words: &'a mut Vec<GroupMessage>) -> Self {
         Self { node, words }
     }
 
     /// Says `label` about `group` to the next tree node above.
     pub fn report(&mut self, group: GroupId, label: Label) {
-        self.words.push(Word { group, toward: Toward::Parent, label });
+        self.words.push(GroupMessage { group, target: FeedbackTarget::Parent, label });
     }
 
     /// Says `label` about `group` to its source, past all tree nodes.
     pub fn notify(&mut self, group: GroupId, label: Label) {
-        self.words.push(Word { group, toward: Toward::Source, label });
+        self.words.push(GroupMessage { group, target: FeedbackTarget::Source, label });
     }
 }
 

@@ -1,7 +1,7 @@
-//! Software-defined networking: what a controller and its outposts say to each other, and the part of a scheme that sits in the
+//! Software-defined networking: what a controller and its agents say to each other, and the part of a scheme that sits in the
 //! controller.
 //!
-//! An outpost is the controller's hand and eye at a node: it measures the node's ports, reports, and does what it is ordered. An
+//! An agent is the controller's hand and eye at a node: it measures the node's ports, reports, and does what it is ordered. An
 //! [`App`] decides; it sees the network as the controller knows it ([`Net`], [`Cache`]) and gives [`Order`]s. All of that travels in
 //! packets, which can be late or lost; no app touches a node.
 
@@ -15,34 +15,34 @@ use crate::{Count, Cx, Label, NameId, Names, NodeId, PortId, Random};
 /// Loads and occupancies are in millionths: a link that is offered just what it can carry has a load of so much.
 pub const MILLION: u32 = 1_000_000;
 
-/// A word between the controller and an outpost. Who says it is the packet's source, and when is its `sent_at`. What has a number has it
+/// A word between the controller and an agent. Who says it is the packet's source, and when is its `sent_at`. What has a number has it
 /// in the first word of the label; later orders have larger numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// An outpost: how a port fared in the last period. The label has the first [`Share`]s of what crossed it.
+    /// An agent: how a port fared in the last period. The label has the first [`Share`]s of what crossed it.
     Status(Status),
-    /// An outpost, after a status that could not hold all: more of what crossed the port, `count` shares in the label.
+    /// An agent, after a status that could not hold all: more of what crossed the port, `count` shares in the label.
     Shares {
         /// The port.
         port: PortId,
         /// How many there are in this packet.
         count: u8,
     },
-    /// An outpost: the load of a port is above what the app wants to be told of at once.
+    /// An agent: the load of a port is above what the app wants to be told of at once.
     Signal {
         /// The port.
         port: PortId,
     },
     /// The controller: do this. Said again until it is acknowledged.
     Order(Order),
-    /// An outpost: the order of that number was heard.
+    /// An agent: the order of that number was heard.
     Ack,
     /// The controller has begun, and knows nothing: which orders do you keep? Said again until it is answered. Its number is the
     /// controller's time.
     Hello,
-    /// An outpost's answer: it keeps this order.
+    /// An agent's answer: it keeps this order.
     Kept(Order),
-    /// An outpost's answer: these were all. It repeats the number of the greeting, by which the controller knows how the outpost's clock
+    /// An agent's answer: these were all. It repeats the number of the greeting, by which the controller knows how the agent's clock
     /// stands to its own.
     Welcome {
         /// How many orders it keeps.
@@ -98,7 +98,7 @@ pub enum Order {
     Cap {
         /// The port.
         port: PortId,
-        /// The most it carries; unlimited lifts the cap.
+        /// The maximum rate; unlimited lifts the cap.
         rate: Rate,
     },
 }
@@ -133,24 +133,24 @@ impl Order {
 pub struct Hop {
     /// The port.
     pub port: PortId,
-    /// What this way costs, compared with others from the node; the unit is the app's.
+    /// What this next hop costs, compared with others from the node; the unit is the app's.
     pub cost: u32,
 }
 
-/// Next hops of an order: at most [`Hops::MOST`].
+/// Next hops of an order: at most [`Hops::MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hops {
     /// Places behind the last are marked as such.
-    list: [Hop; Self::MOST],
+    list: [Hop; Self::MAX],
 }
 
 impl Hops {
     /// How many next hops one order holds.
-    pub const MOST: usize = 4;
+    pub const MAX: usize = 4;
 
-    /// The first [`Hops::MOST`] of `hops`.
+    /// The first [`Hops::MAX`] of `hops`.
     pub fn new(hops: &[Hop]) -> Self {
-        let mut list = [NO_HOP; Self::MOST];
+        let mut list = [NO_HOP; Self::MAX];
         list.iter_mut().zip(hops).for_each(|(place, hop)| *place = *hop);
         Self { list }
     }
@@ -216,7 +216,7 @@ impl Share {
 
 /// A direction of a link as the controller knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct DirectedLink {
     /// Its port.
     pub port: PortId,
     /// The port of the other direction.
@@ -236,12 +236,12 @@ pub struct Way {
 /// The network as the controller knows it: what it was set up with, and what statuses and acknowledged orders have changed since.
 #[derive(Clone, Debug, Default)]
 pub struct Net {
-    /// Ways, by port; `None` for ports that are not the controller's to know, such as its own.
-    pub ways: Vec<Option<Way>>,
+    /// Links, by port; `None` for ports that are not the controller's to know, such as its own.
+    pub links: Vec<Option<DirectedLink>>,
     /// Ports of each node, by node, in ascending order.
     pub out: Vec<Vec<PortId>>,
-    /// Nodes with an outpost, in ascending order.
-    pub outposts: Vec<NodeId>,
+    /// Nodes with an agent, in ascending order.
+    pub agents: Vec<NodeId>,
     /// The tree of names.
     pub names: Arc<Names>,
     /// Who serves what: prefix and nodes, both in ascending order.
@@ -253,20 +253,20 @@ pub struct Net {
 }
 
 impl Net {
-    /// A way by its port.
-    pub fn way(&self, port: PortId) -> Option<&Way> {
-        self.ways.get(port.index())?.as_ref()
+    /// A link by its port.
+    pub fn link(&self, port: PortId) -> Option<&DirectedLink> {
+        self.links.get(port.index())?.as_ref()
     }
 
-    /// Ways out of a node that are up.
-    pub fn ways_from(&self, node: NodeId) -> impl Iterator<Item = &Way> {
+    /// Links out of a node that are up.
+    pub fn links_from(&self, node: NodeId) -> impl Iterator<Item = &DirectedLink> {
         let ports = self.out.get(node.index()).map_or(&[][..], Vec::as_slice);
-        ports.iter().filter_map(|port| self.way(*port)).filter(|way| way.rate != Rate::ZERO)
+        ports.iter().filter_map(|port| self.link(*port)).filter(|link| link.rate != Rate::ZERO)
     }
 
-    /// Whether a node has an outpost.
-    pub fn has_outpost(&self, node: NodeId) -> bool {
-        self.outposts.binary_search(&node).is_ok()
+    /// Whether a node has an agent.
+    pub fn has_agent(&self, node: NodeId) -> bool {
+        self.agents.binary_search(&node).is_ok()
     }
 
     /// Next hops of a node towards a prefix, the cheapest first.
@@ -283,9 +283,9 @@ impl Net {
                     |hop: &Hop| old.iter().position(|other| other.port == hop.port).unwrap_or(usize::MAX);
                 let mut new = hops.list().to_vec();
                 new.sort_by_key(|hop| (hop.cost, place(hop)));
-                let most = new.last().map_or(0, |hop| hop.cost);
+                let max = new.last().map_or(0, |hop| hop.cost);
                 let listed = |hop: &&Hop| new.iter().any(|other| other.port == hop.port);
-                let behind = |hop: &Hop| Hop { cost: hop.cost.max(most), ..*hop };
+                let behind = |hop: &Hop| Hop { cost: hop.cost.max(max), ..*hop };
                 let others: Vec<Hop> = old.iter().filter(|hop| !listed(hop)).map(behind).collect();
                 new.extend(others);
                 *old = new;
@@ -294,10 +294,10 @@ impl Net {
                 self.routes.insert((node, to), via);
             }
             Order::Queue { port, limit, .. } => {
-                if let Some(Some(way)) = self.ways.get_mut(port.index())
+                if let Some(Some(link)) = self.links.get_mut(port.index())
                     && limit != u32::MAX
                 {
-                    way.limit = limit;
+                    link.limit = limit;
                 }
             }
             // the next status says what the port carries
@@ -359,7 +359,7 @@ impl Cache {
     }
 }
 
-/// What an app wants of outposts.
+/// What an app wants of agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
     /// With a status whose load is above so many millionths, a signal is sent; never where there is none.
@@ -371,7 +371,7 @@ pub struct Wants {
 /// It is told what arrived and answers with orders. What it orders takes effect when the order arrives, which may be late; an order that
 /// is lost is said again by the controller. When the controller stops, the app ends with it; when it comes back, a new one begins.
 pub trait App {
-    /// What it wants of outposts. Asked once, when the network is made.
+    /// What it wants of agents. Asked once, when the network is made.
     fn wants(&self) -> Wants {
         Wants { signal_above: None }
     }
@@ -385,7 +385,7 @@ pub trait App {
     /// A port's signal arrived. Already true: the status that it came with is in the cache, unless that was lost.
     fn on_signal(&mut self, _port: PortId, _cx: &mut AppCx<'_, '_>) {}
 
-    /// A way went up or down, or carries another rate than before. Already true: the net says so.
+    /// A link went up or down, or carries another rate than before. Already true: the net says so.
     fn on_link(&mut self, _port: PortId, _cx: &mut AppCx<'_, '_>) {}
 
     /// The deadline may have passed.

@@ -32,7 +32,7 @@ pub struct Registration {
     pub cost: u64,
 }
 
-/// Most tree nodes in one answer of the name resolution system.
+/// Maximum number of tree nodes in one answer of the name resolution system.
 pub const RESOLVED: usize = 2;
 
 /// A word of the network's own. Routers interpret it; it is no flow's data.

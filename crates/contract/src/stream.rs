@@ -2,7 +2,7 @@
 
 use units::{Bytes, Rate, Time};
 
-use crate::{Allowance, Cx, Label, PeerId, Toward};
+use crate::{Allowance, Cx, EndpointId, FeedbackTarget, Label};
 
 /// A stream scheme's part at the source.
 pub trait SenderLaw {
@@ -74,7 +74,7 @@ pub trait ReceiverLaw {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feedback {
     /// Who speaks.
-    pub from: PeerId,
+    pub from: EndpointId,
     /// When the word was sent.
     pub sent_at: Time,
     /// The scheme's own words.
@@ -130,7 +130,7 @@ pub struct ReceiverCx<'a, 'b> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// To whom.
-    pub toward: Toward,
+    pub target: FeedbackTarget,
     /// The scheme's own words.
     pub label: Label,
 }
@@ -143,13 +143,13 @@ impl<'a, 'b> ReceiverCx<'a, 'b> {
 
     /// Sends `label` to the stream's sender.
     pub fn feedback(&mut self, label: Label) {
-        self.answers.push(Answer { toward: Toward::Source, label });
+        self.answers.push(Answer { target: FeedbackTarget::Source, label });
     }
 
     /// Sends `label` to the next tree node above, whose part of the scheme may fold it into what others say; to the stream's
     /// sender, where the network has no such nodes.
     pub fn report(&mut self, label: Label) {
-        self.answers.push(Answer { toward: Toward::Parent, label });
+        self.answers.push(Answer { target: FeedbackTarget::Parent, label });
     }
 }
 

@@ -67,13 +67,13 @@ pub(crate) fn read(datagram: &[u8], envelope: &Envelope) -> Option<(Packet, u32)
 
 #[cfg(test)]
 mod tests {
-    use contract::{Address, Ecn, FlowId, Label, NodeId, PeerId, StreamHeader, TcpHeader};
+    use contract::{Address, Ecn, EndpointId, FlowId, Label, NodeId, StreamHeader, TcpHeader};
     use units::Time;
 
     use super::*;
 
-    const FROM: Address = Address { node: NodeId(1), peer: PeerId(4) };
-    const TO: Address = Address { node: NodeId(2), peer: PeerId(5) };
+    const FROM: Address = Address { node: NodeId(1), endpoint: EndpointId(4) };
+    const TO: Address = Address { node: NodeId(2), endpoint: EndpointId(5) };
 
     fn packet(header: Header, size_bytes: u32) -> Packet {
         Packet {

@@ -2,7 +2,7 @@
 //!
 //! It knows the machine that it runs on by [`Surroundings`] only.
 
-use contract::{Count, Ecn, Header, Outward, Packet, Parting};
+use contract::{Count, Ecn, Egress, EgressEvent, Header, Packet};
 use sim::{Blueprint, Control, World};
 use units::{Bytes, Duration, Time};
 use wire::Ipv4;
@@ -38,7 +38,7 @@ pub(crate) fn drive(
         world,
         gates,
         accuracy: Accuracy { max_lateness: blueprint.emulation.max_lateness, ..Accuracy::default() },
-        outward: Vec::new(),
+        egress: Vec::new(),
         buffer: vec![0; LONGEST].into_boxed_slice(),
         datagrams: Writer::default(),
         news_at: Time::ZERO,
@@ -75,7 +75,7 @@ struct Turn<'a> {
     world: &'a mut World,
     gates: &'a Gates,
     accuracy: Accuracy,
-    outward: Vec<Outward>,
+    egress: Vec<Egress>,
     buffer: Box<[u8]>,
     /// For what goes to live endpoints.
     datagrams: Writer,
@@ -99,23 +99,25 @@ impl Turn<'_> {
             // an emulation cannot wait: it keeps nothing in between
             over = self.world.run_until(now, control);
         }
-        self.hand_out(outer);
+        self.egress(outer);
         over
     }
 
-    fn hand_out(&mut self, outer: &mut impl Surroundings) {
-        self.world.take_outward(&mut self.outward);
-        let mut outward = std::mem::take(&mut self.outward);
-        for one in outward.drain(..) {
+    fn egress(&mut self, outer: &mut impl Surroundings) {
+        self.world.take_egress(&mut self.egress);
+        let mut egress = std::mem::take(&mut self.egress);
+        for one in egress.drain(..) {
             let live = self.gates.is_live(one.flow);
-            match one.what {
-                Parting::Start if live => outer.begin(one.peer, self.world.machine(one.peer)),
-                Parting::Stop if live => outer.end(one.peer),
-                Parting::Mode(number) if live => outer.mode(one.peer, self.gates.mode(number)),
-                Parting::Start if self.gates.sends(one.flow, one.peer) => outer.start(one.flow),
-                Parting::Stop if self.gates.sends(one.flow, one.peer) => outer.stop(one.flow),
-                Parting::Start | Parting::Stop | Parting::Mode(_) => {}
-                Parting::Packet(packet) => {
+            match one.event {
+                EgressEvent::Start if live => {
+                    outer.begin(one.endpoint, self.world.detached_endpoint(one.endpoint))
+                }
+                EgressEvent::Stop if live => outer.end(one.endpoint),
+                EgressEvent::Mode(number) if live => outer.mode(one.endpoint, self.gates.mode(number)),
+                EgressEvent::Start if self.gates.sends(one.flow, one.endpoint) => outer.start(one.flow),
+                EgressEvent::Stop if self.gates.sends(one.flow, one.endpoint) => outer.stop(one.flow),
+                EgressEvent::Start | EgressEvent::Stop | EgressEvent::Mode(_) => {}
+                EgressEvent::Packet(packet) => {
                     let taken = self.hand_over(&one, &packet, outer);
                     self.accuracy.departures.record(outer.now().saturating_since(one.at));
                     self.accuracy.packets_out += 1;
@@ -123,22 +125,22 @@ impl Turn<'_> {
                 }
             }
         }
-        self.outward = outward;
+        self.egress = egress;
     }
 
     /// Gives a packet to the program or live endpoint at `device`, and counts what a program got. Whether the device took it.
-    fn hand_over(&mut self, one: &Outward, packet: &Packet, outer: &mut impl Surroundings) -> bool {
+    fn hand_over(&mut self, one: &Egress, packet: &Packet, outer: &mut impl Surroundings) -> bool {
         let Self { world, gates, buffer, datagrams, .. } = self;
-        let node = world.address_of(one.peer).node;
+        let node = world.address_of(one.endpoint).node;
         let device = gates.device_of(node);
-        let Header::Foreign(parcel) = packet.header else {
+        let Header::External(external) = packet.header else {
             // of a machine: it goes out as the datagram that it is
             let bytes = datagrams.write(packet, one.flow, node);
             return bytes.zip(device).is_some_and(|(bytes, device)| outer.send(device, bytes));
         };
-        let counted = gates.counts_payload(one.flow, one.peer);
-        let parcels = world.parcels();
-        let mut bytes = parcels.get(parcel);
+        let counted = gates.counts_payload(one.flow, one.endpoint);
+        let payloads = world.external_payloads();
+        let mut bytes = payloads.get(external);
         if packet.ecn == Ecn::Marked {
             // copies of the packet on other branches may not be marked
             let own = &mut buffer[..bytes.len()];
@@ -148,9 +150,9 @@ impl Turn<'_> {
         }
         let taken = device.is_some_and(|device| outer.send(device, bytes));
         let payload = if counted { Ipv4::read(bytes).map_or(0, |read| read.payload) } else { 0 };
-        parcels.release(parcel);
+        payloads.release(external);
         if payload > 0 {
-            world.speak_for(one.peer, one.at, |cx| cx.deliver(Bytes::new(payload as u64)));
+            world.report_for(one.endpoint, one.at, |cx| cx.deliver(Bytes::new(payload as u64)));
         }
         taken
     }
@@ -173,11 +175,11 @@ impl Turn<'_> {
                 return;
             }
             if !way.live {
-                self.world.enter(way.from, way.to, read.ecn, bytes);
+                self.world.inject_external(way.from, way.to, read.ecn, bytes);
                 continue;
             }
             match live_packet(bytes, &read, &way) {
-                Some(packet) => self.world.admit(packet),
+                Some(packet) => self.world.inject(packet),
                 None => self.accuracy.strays += 1,
             }
         }
@@ -187,11 +189,11 @@ impl Turn<'_> {
     fn ask(&mut self, outer: &mut impl Surroundings) {
         self.ask_programs(outer);
         let (world, accuracy) = (&mut *self.world, &mut self.accuracy);
-        outer.words(&mut |peer, said| {
-            world.add_meter(peer, &said.meter);
+        outer.words(&mut |endpoint, said| {
+            world.add_meter(endpoint, &said.meter);
             accuracy.endpoints.add(&said.late);
             let now = world.now();
-            world.speak_for(peer, now, |cx| {
+            world.report_for(endpoint, now, |cx| {
                 for note in &said.notes {
                     if note.event {
                         cx.event(note.name, note.value);
@@ -209,14 +211,14 @@ impl Turn<'_> {
             let Some(ends) = gates.ends(news.flow) else { return };
             let now = world.now();
             let Some(receiver) = ends.receivers.first() else { return };
-            world.speak_for(receiver.peer, news.completed.unwrap_or(now), |cx| {
+            world.report_for(receiver.endpoint, news.completed.unwrap_or(now), |cx| {
                 cx.deliver(news.delivered);
                 if news.completed.is_some() {
                     cx.complete();
                 }
             });
             let Some(standing) = news.sender else { return };
-            world.speak_for(ends.sender.peer, now, |cx| {
+            world.report_for(ends.sender.endpoint, now, |cx| {
                 cx.count(Count::Retransmits, standing.retransmits);
                 cx.count(Count::Timeouts, standing.timeouts);
                 cx.probe("window", standing.window.as_f64());

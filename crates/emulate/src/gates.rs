@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use contract::{Address, Cx, Destination, Endpoint, FlowId, Input, NodeId, Parting, PeerId};
-use sim::{Blueprint, Cast, Change, Factory, Outside, World};
+use contract::{Address, Cx, Destination, EgressEvent, Endpoint, EndpointId, FlowId, Input, NodeId};
+use sim::{Blueprint, Cast, Change, Factory, FlowEmulation, World};
 use wire::Ipv4;
 
 /// The endpoint in the network of a program outside of it: what arrives is handed out.
@@ -17,12 +17,12 @@ pub(crate) struct Gate {
 impl Endpoint for Gate {
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
         match input {
-            Input::Packet(packet) => cx.hand_out(Parting::Packet(*packet)),
-            Input::Start => cx.hand_out(Parting::Start),
-            Input::Stop => cx.hand_out(Parting::Stop),
+            Input::Packet(packet) => cx.egress(EgressEvent::Packet(*packet)),
+            Input::Start => cx.egress(EgressEvent::Start),
+            Input::Stop => cx.egress(EgressEvent::Stop),
             Input::Mode(mode) => {
                 if let Some(number) = self.modes.iter().position(|known| known == mode) {
-                    cx.hand_out(Parting::Mode(number as u32));
+                    cx.egress(EgressEvent::Mode(number as u32));
                 }
             }
             Input::Timer | Input::App(_) => {}
@@ -86,12 +86,12 @@ impl Gates {
             ends: vec![None; blueprint.flows.len()],
             by_port: vec![false; blueprint.flows.len()],
             live: vec![false; blueprint.flows.len()],
-            machines: nodes.filter_map(|node| Some((node, world.machine_of(node)?))).collect(),
+            machines: nodes.filter_map(|node| Some((node, world.node_address(node)?))).collect(),
             modes: modes.collect::<BTreeSet<_>>().into_iter().collect(),
             by_nodes: BTreeMap::new(),
         };
         for (id, flow) in (0u32..).map(FlowId).zip(&blueprint.flows) {
-            let Some(outside) = &flow.outside else { continue };
+            let Some(emulation) = &flow.emulation else { continue };
             let gate = || -> Factory {
                 let modes = gates.modes.clone();
                 Box::new(move |_| Box::new(Gate { modes: modes.clone() }))
@@ -99,12 +99,12 @@ impl Gates {
             world.custom_sender(id, gate());
             world.custom_receiver(id, gate());
             let (sender, receivers) = world.ends(id);
-            gates.by_port[id.index()] = matches!(outside, Outside::Kernel(_) | Outside::Live);
-            gates.live[id.index()] = matches!(outside, Outside::Live);
+            gates.by_port[id.index()] = matches!(emulation, FlowEmulation::Kernel(_) | FlowEmulation::Live);
+            gates.live[id.index()] = matches!(emulation, FlowEmulation::Live);
             // what is not of known ports is of commands; where there are none, such as errors about TCP, of the first flow
             for receiver in &receivers {
                 let key = (sender.node, receiver.node);
-                if matches!(outside, Outside::Commands { .. }) || !gates.by_nodes.contains_key(&key) {
+                if matches!(emulation, FlowEmulation::Commands { .. }) || !gates.by_nodes.contains_key(&key) {
                     gates.by_nodes.insert(key, id);
                 }
             }
@@ -124,13 +124,13 @@ impl Gates {
     }
 
     /// Whether an endpoint is a flow's sender.
-    pub(crate) fn sends(&self, flow: FlowId, peer: PeerId) -> bool {
-        self.ends(flow).is_some_and(|ends| ends.sender.peer == peer)
+    pub(crate) fn sends(&self, flow: FlowId, endpoint: EndpointId) -> bool {
+        self.ends(flow).is_some_and(|ends| ends.sender.endpoint == endpoint)
     }
 
     /// Whether the payload of what arrives at an endpoint is what its application gets: nobody says how much that is of commands.
-    pub(crate) fn counts_payload(&self, flow: FlowId, peer: PeerId) -> bool {
-        !self.by_port[flow.index()] && self.ends(flow).is_some_and(|ends| ends.sender.peer != peer)
+    pub(crate) fn counts_payload(&self, flow: FlowId, endpoint: EndpointId) -> bool {
+        !self.by_port[flow.index()] && self.ends(flow).is_some_and(|ends| ends.sender.endpoint != endpoint)
     }
 
     pub(crate) fn ends(&self, flow: FlowId) -> Option<&Ends> {

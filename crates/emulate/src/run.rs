@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use contract::{FlowId, LinkId, ParamError, PeerId};
+use contract::{EndpointId, FlowId, LinkId, ParamError};
 use sim::{Blueprint, Control, Tap, Trace, World};
 use units::{Duration, Time};
 
@@ -106,7 +106,7 @@ pub fn run(
     } else {
         with_programs(&mut world, &gates, blueprint, settings, control)?
     };
-    world.untap();
+    world.take_tap();
     let trace = world.finish();
     let complete = trace.ended_at.saturating_since(Time::ZERO) >= blueprint.duration;
     Ok(Outcome { trace, accuracy, complete })
@@ -174,13 +174,13 @@ impl Surroundings for Alone {
 
     fn news(&mut self, _: &mut dyn FnMut(News)) {}
 
-    fn begin(&mut self, _: PeerId, _: LiveMachine) {}
+    fn begin(&mut self, _: EndpointId, _: LiveMachine) {}
 
-    fn end(&mut self, _: PeerId) {}
+    fn end(&mut self, _: EndpointId) {}
 
-    fn mode(&mut self, _: PeerId, _: &str) {}
+    fn mode(&mut self, _: EndpointId, _: &str) {}
 
-    fn words(&mut self, _: &mut dyn FnMut(PeerId, &Said)) {}
+    fn words(&mut self, _: &mut dyn FnMut(EndpointId, &Said)) {}
 }
 
 /// Nanoseconds since an instant.

@@ -2,7 +2,7 @@
 //!
 //! The loop ([`crate::driver`]) knows the machine that it runs on by [`Surroundings`] only, so that tests drive it with a clock of their own.
 
-use contract::{Endpoint, FlowId, Meter, Note, PeerId, Random};
+use contract::{Endpoint, EndpointId, FlowId, Meter, Note, Random};
 use units::{Bytes, Duration, Time};
 
 use crate::Lateness;
@@ -32,16 +32,16 @@ pub trait Surroundings {
     fn news(&mut self, tell: &mut dyn FnMut(News));
 
     /// A live endpoint shall begin, as this machine.
-    fn begin(&mut self, peer: PeerId, machine: LiveMachine);
+    fn begin(&mut self, endpoint: EndpointId, machine: LiveMachine);
 
     /// A live endpoint shall end.
-    fn end(&mut self, peer: PeerId);
+    fn end(&mut self, endpoint: EndpointId);
 
     /// A live endpoint shall change its mode.
-    fn mode(&mut self, peer: PeerId, mode: &str);
+    fn mode(&mut self, endpoint: EndpointId, mode: &str);
 
     /// Tells what live endpoints said and counted since this was last asked.
-    fn words(&mut self, tell: &mut dyn FnMut(PeerId, &Said));
+    fn words(&mut self, tell: &mut dyn FnMut(EndpointId, &Said));
 }
 
 /// A machine to be run outside, and its stream of random numbers.

@@ -146,8 +146,7 @@ consumer = { tick = "100 ms", tick_phase = "10 ms", jitter = "3 ms", initial_win
     assert_eq!(spec.producers[1].config.delay, Duration::from_millis(1));
     let ms = Duration::from_millis;
     let config = consumer(&plan, 0);
-    let timeout =
-        Timeout { initial: ms(500), least: ms(100), most: ms(9000), backoff: 8, scan: Duration::ZERO };
+    let timeout = Timeout { initial: ms(500), min: ms(100), max: ms(9000), backoff: 8, scan: Duration::ZERO };
     let expected = ConsumerConfig {
         interest: Bytes::new(60),
         data: Bytes::new(1250),

@@ -1,7 +1,7 @@
 //! Scenarios whose flows have ends outside of the network.
 
 use lab::{Plan, load};
-use sim::{Control, FlowKind, Outside};
+use sim::{Control, FlowEmulation, FlowKind};
 use units::Duration;
 
 fn plan(text: &str) -> Plan {
@@ -48,11 +48,11 @@ fn the_ends_of_flows_outside_are_real_and_a_printed_plan_says_all_of_it() {
     assert_eq!(names, ["left1", "left2", "right1", "right2"]);
     assert_eq!(first.blueprint.emulation.max_lateness, Duration::from_millis(5));
     let flows = &first.blueprint.flows;
-    assert_eq!(flows[0].outside, Some(Outside::Kernel("cubic".to_owned())));
+    assert_eq!(flows[0].emulation, Some(FlowEmulation::Kernel("cubic".to_owned())));
     assert!(
-        matches!(&flows[1].outside, Some(Outside::Commands { receiver: Some(text), .. }) if text.ends_with("-1"))
+        matches!(&flows[1].emulation, Some(FlowEmulation::Commands { receiver: Some(text), .. }) if text.ends_with("-1"))
     );
-    assert_eq!(flows[2].outside, None);
+    assert_eq!(flows[2].emulation, None);
     assert_eq!(plan(&first.to_toml()), first);
 }
 

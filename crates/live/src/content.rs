@@ -5,7 +5,7 @@
 //! Both ways round, the receiving side may say short words to the sending side; the session authenticates and carries them, and they may be
 //! lost, doubled or reordered like all else.
 
-use contract::PeerId;
+use contract::EndpointId;
 use units::{Rate, Time};
 use wire::stream::{KEY, Reason};
 
@@ -54,16 +54,16 @@ pub trait Payload: Send {
     }
 
     /// A receiver is about to join by a session in which only it and this end know this value: what it says may be bound to it.
-    fn bind(&mut self, _peer: PeerId, _binding: &[u8; KEY]) {}
+    fn bind(&mut self, _peer: EndpointId, _binding: &[u8; KEY]) {}
 
     /// A receiver is there, for the first time or again: nothing is known of what it has.
-    fn on_join(&mut self, _peer: PeerId) {}
+    fn on_join(&mut self, _peer: EndpointId) {}
 
     /// A receiver has gone, or has not been heard for too long.
-    fn on_leave(&mut self, _peer: PeerId) {}
+    fn on_leave(&mut self, _peer: EndpointId) {}
 
     /// A receiver said something.
-    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]);
+    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]);
 
     /// What receivers have taken so far, in any unit that grows: patience counts from when it last grew. `None` where that is not known.
     fn moved(&self) -> Option<u64> {
@@ -146,13 +146,13 @@ pub trait ByteSource: Send {
     fn on_acknowledged(&mut self, offset: u64);
 
     /// As [`Payload::bind`].
-    fn bind(&mut self, _peer: PeerId, _binding: &[u8; KEY]) {}
+    fn bind(&mut self, _peer: EndpointId, _binding: &[u8; KEY]) {}
 
     /// The receiver is there, for the first time or again: the stream begins anew, at 0.
-    fn on_join(&mut self, _peer: PeerId) {}
+    fn on_join(&mut self, _peer: EndpointId) {}
 
     /// The receiver said something.
-    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]);
+    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]);
 
     /// What receivers have taken so far, in any unit that grows: patience counts from when it last grew. `None` where that is not known.
     fn moved(&self) -> Option<u64> {

@@ -180,7 +180,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
         let mut stats = Stats::default();
         let opened = Opened {
             now,
-            peer: SENDER.peer.0,
+            peer: SENDER.endpoint.0,
             outer_bytes: line.outer_bytes(),
             seed: u64::from_be_bytes(seed),
             rtt: None,

@@ -1,6 +1,6 @@
 //! A machine of `stack` as a session runs it: with the context that it asks for, and a clock that does not jump.
 
-use contract::{Address, Cx, Endpoint, FlowId, Input, Meter, NodeId, Outputs, Packet, PeerId, Random};
+use contract::{Address, Cx, Endpoint, EndpointId, FlowId, Input, Meter, NodeId, Outputs, Packet, Random};
 use units::{Duration, Time};
 
 /// Deadlines are handled at their own instants though the loop comes late, so that a high rate is kept by trains of packets; but not at
@@ -10,11 +10,11 @@ pub(crate) const CATCH_UP: Duration = Duration::from_millis(2);
 /// The flow that a session is.
 pub(crate) const FLOW: FlowId = FlowId(0);
 /// The sender's place.
-pub(crate) const SENDER: Address = Address { node: NodeId(0), peer: PeerId(0) };
+pub(crate) const SENDER: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };
 
 /// The place of the receiver with this number. Schemes know it by this.
 pub(crate) const fn receiver(peer: u32) -> Address {
-    Address { node: NodeId(peer), peer: PeerId(peer) }
+    Address { node: NodeId(peer), endpoint: EndpointId(peer) }
 }
 
 /// A machine, its context, and its clock.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use contract::{CongestionControl, Count, Header, Input, Packet, PeerId, Request, SenderLaw, Setup};
+use contract::{CongestionControl, Count, EndpointId, Header, Input, Packet, Request, SenderLaw, Setup};
 use schemes::{AnyControl, AnySender, Build, Entry};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
@@ -284,12 +284,12 @@ impl Sending {
         }
         match &mut self.cargo {
             Cargo::Paced(payload) => {
-                payload.bind(PeerId(peer), binding);
-                payload.on_join(PeerId(peer));
+                payload.bind(EndpointId(peer), binding);
+                payload.on_join(EndpointId(peer));
             }
             Cargo::Windowed(source) => {
-                source.bind(PeerId(peer), binding);
-                source.on_join(PeerId(peer));
+                source.bind(EndpointId(peer), binding);
+                source.on_join(EndpointId(peer));
             }
         }
         self.start(now, mouth);
@@ -324,7 +324,7 @@ impl Sending {
     /// A receiver has gone.
     pub(crate) fn leave(&mut self, peer: u32) {
         if let Cargo::Paced(payload) = &mut self.cargo {
-            payload.on_leave(PeerId(peer));
+            payload.on_leave(EndpointId(peer));
         }
     }
 
@@ -344,8 +344,8 @@ impl Sending {
             && (self.machine.is_some() || starts)
         {
             match &mut self.cargo {
-                Cargo::Paced(payload) => payload.on_word(from.peer, at.now, content),
-                Cargo::Windowed(source) => source.on_word(from.peer, at.now, content),
+                Cargo::Paced(payload) => payload.on_word(from.endpoint, at.now, content),
+                Cargo::Windowed(source) => source.on_word(from.endpoint, at.now, content),
             }
             return true;
         }
@@ -548,7 +548,7 @@ impl Sending {
         let (Some(machine), Some(opened)) = (self.machine.take(), self.opened) else { return };
         stats.meter.add(machine.meter());
         // a group's receivers leave one by one
-        if opened.peer != SENDER.peer.0 {
+        if opened.peer != SENDER.endpoint.0 {
             self.leave(opened.peer);
         }
     }

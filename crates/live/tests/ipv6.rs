@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
 
-use contract::{ParamValue, PeerId};
+use contract::{EndpointId, ParamValue};
 use live::content::{LONGEST_WORD, Payload, Sink, Standing};
 use live::{
     Cargo, Control, End, Group, Interface, Limits, Meet, Multicast, Outcome, Scheme, Secret, Settings, Store,
@@ -57,14 +57,14 @@ fn steady() -> Scheme {
 }
 
 /// Numbered packets, until so many receivers have enough.
-struct Numbers(usize, BTreeSet<PeerId>);
+struct Numbers(usize, BTreeSet<EndpointId>);
 
 impl Payload for Numbers {
     fn fill(&mut self, seq: u64, _now: Time, room: &mut [u8]) -> usize {
         room[..8].copy_from_slice(&seq.to_be_bytes());
         8
     }
-    fn on_word(&mut self, from: PeerId, _now: Time, _word: &[u8]) {
+    fn on_word(&mut self, from: EndpointId, _now: Time, _word: &[u8]) {
         self.1.insert(from);
     }
     fn standing(&self) -> Standing {

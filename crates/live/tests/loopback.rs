@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::thread;
 
-use contract::{Ecn, ParamValue, PeerId};
+use contract::{Ecn, EndpointId, ParamValue};
 use live::content::{ByteSink, ByteSource, LONGEST_WORD, Payload, Sink, Standing};
 use live::{
     Batch, Cargo, Control, End, Fate, Meet, Outcome, Outer, Scheme, Secret, Settings, Store, Train, Udp,
@@ -54,7 +54,7 @@ impl Payload for Numbers {
         room[..8].copy_from_slice(&seq.to_be_bytes());
         8
     }
-    fn on_word(&mut self, _from: PeerId, _now: Time, word: &[u8]) {
+    fn on_word(&mut self, _from: EndpointId, _now: Time, word: &[u8]) {
         self.0 |= word == b"enough";
     }
     fn standing(&self) -> Standing {
@@ -95,7 +95,7 @@ impl ByteSource for Stream {
     fn on_acknowledged(&mut self, offset: u64) {
         self.1 = offset;
     }
-    fn on_word(&mut self, _from: PeerId, _now: Time, _word: &[u8]) {}
+    fn on_word(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
     fn standing(&self) -> Standing {
         if self.1 == self.0 { Standing::Whole } else { Standing::Going }
     }

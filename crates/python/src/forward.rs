@@ -144,17 +144,17 @@ fn told(stats: &Stats) -> Value {
         faces.push(face("ended", &stats.ended, 0));
     }
     let strays = &stats.strays;
-    let controller = stats.outpost.as_ref().map(|outpost| {
+    let controller = stats.agent.as_ref().map(|agent| {
         json!({
-            "connected": outpost.connected,
-            "sent_away": outpost.sent_away.map(|reason| reason.words()),
-            "sessions": outpost.sessions,
-            "statuses": outpost.statuses,
-            "signals": outpost.signals,
-            "orders": outpost.orders,
-            "moves": outpost.moves,
-            "ignored": outpost.ignored,
-            "refused": refused(&outpost.refused),
+            "connected": agent.connected,
+            "sent_away": agent.sent_away.map(|reason| reason.words()),
+            "sessions": agent.sessions,
+            "statuses": agent.statuses,
+            "signals": agent.signals,
+            "orders": agent.orders,
+            "moves": agent.moves,
+            "ignored": agent.ignored,
+            "refused": refused(&agent.refused),
         })
     });
     json!({

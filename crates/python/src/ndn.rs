@@ -93,7 +93,7 @@ pub fn ndn_get(py: Python<'_>, wanted: &str, path: Option<&str>, control: &NdnCo
     fetch.marks = asked["marks"].as_bool().unwrap_or(true);
     fetch.lifetime = quantity(&asked, "lifetime")?.unwrap_or(fetch.lifetime);
     fetch.patience = quantity(&asked, "patience")?.unwrap_or(fetch.patience);
-    fetch.timeout.least = quantity(&asked, "min_rto")?.unwrap_or(fetch.timeout.least);
+    fetch.timeout.min = quantity(&asked, "min_rto")?.unwrap_or(fetch.timeout.min);
     fetch.access = quantity::<Rate>(&asked, "access")?;
     fetch.sha256 = digest(text(&asked, "sha256"));
     fetch.seed = now_ns(&asked);

@@ -143,7 +143,7 @@ impl Agenda {
         let mut hole = 0;
         loop {
             let first = hole * ARITY + 1;
-            let least = if let Some(four) = heap.get(first..first + ARITY) {
+            let min = if let Some(four) = heap.get(first..first + ARITY) {
                 // arithmetic on the comparisons, so that no branch has to be guessed
                 let left = usize::from(four[1] < four[0]);
                 let right = 2 + usize::from(four[3] < four[2]);
@@ -154,11 +154,11 @@ impl Agenda {
             } else {
                 break;
             };
-            if heap[least] >= key {
+            if heap[min] >= key {
                 break;
             }
-            heap[hole] = heap[least];
-            hole = least;
+            heap[hole] = heap[min];
+            hole = min;
         }
         heap[hole] = key;
     }

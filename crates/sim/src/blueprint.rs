@@ -29,7 +29,7 @@ pub struct Blueprint {
     pub icn: Option<IcnSpec>,
     /// Named data networking, where there is any.
     pub ndn: Option<NdnSpec>,
-    /// An SDN controller and its outposts, where there is one.
+    /// An SDN controller and its agents, where there is one.
     pub sdn: Option<SdnSpec>,
     /// Flows; a [`FlowId`] is an index here.
     pub flows: Vec<FlowSpec>,
@@ -101,7 +101,7 @@ impl Default for NdnSpec {
 pub struct SdnSpec {
     /// The node that runs the controller; it does nothing else.
     pub controller: NodeId,
-    /// Nodes with an outpost, in ascending order.
+    /// Nodes with an agent, in ascending order.
     pub nodes: Vec<NodeId>,
     /// The controller's links carry control messages alone: no route leads over them, and each node is told by the link that joins it with
     /// the controller. Otherwise control messages are routed like all packets.
@@ -110,7 +110,7 @@ pub struct SdnSpec {
     pub app: String,
     /// Its parameters that are not default.
     pub app_params: ParamList,
-    /// Settings of the controller and its outposts.
+    /// Settings of the controller and its agents.
     pub config: sdn::Config,
 }
 
@@ -244,12 +244,12 @@ pub struct FlowSpec {
     /// Class in queues that have classes.
     pub class: u8,
     /// Who takes the place of its machines when the network is emulated.
-    pub outside: Option<Outside>,
+    pub emulation: Option<FlowEmulation>,
 }
 
 /// Who takes the place of a flow's machines when the network is emulated. A simulation does not look at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outside {
+pub enum FlowEmulation {
     /// TCP of the kernel, with this congestion control.
     Kernel(String),
     /// The same machines, over UDP sockets of the operating system, by its clock.
@@ -266,7 +266,7 @@ pub enum Outside {
 /// What an emulation is told besides. A simulation does not look at it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Emulation {
-    /// Nodes that are namespaces of the machine, in ascending order: the ends of flows with an [`Outside`].
+    /// Nodes that are namespaces of the machine, in ascending order: the ends of flows with an [`FlowEmulation`].
     pub real: Vec<NodeId>,
     /// A run is valid when no more than a hundredth of the packets left later than this after their time.
     pub max_lateness: Duration,
@@ -433,7 +433,7 @@ impl Blueprint {
             stop: Time::NEVER,
             churn: None,
             class: 0,
-            outside: None,
+            emulation: None,
         });
         self.flows.last_mut().expect("a flow was just added")
     }

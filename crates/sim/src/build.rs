@@ -1,6 +1,6 @@
 //! From a blueprint to a world.
 
-use contract::{Address, FlowId, GroupId, LinkId, NameId, NodeId, ParamError, PeerId, Random};
+use contract::{Address, EndpointId, FlowId, GroupId, LinkId, NameId, NodeId, ParamError, Random};
 use stack::ndn;
 use stack::queue::{self, ClassLimit, Codel, CodelLimit, RoundRobin};
 use units::{Bytes, Duration, Time};
@@ -17,7 +17,7 @@ use crate::{Blueprint, Cast, Change, ClockSpec, FlowKind, FlowSpec, Limit, PortS
 
 /// A flow's endpoints.
 pub(crate) struct FlowState {
-    pub sender: PeerId,
+    pub sender: EndpointId,
     /// Its receivers, as a range of [`World::receivers`].
     pub receivers: std::ops::Range<usize>,
     pub churn_random: Random,
@@ -31,7 +31,7 @@ pub(crate) struct ReceiverState {
     pub flow: FlowId,
     /// Its number among the flow's receivers.
     pub number: usize,
-    pub peer: PeerId,
+    pub endpoint: EndpointId,
     pub churn_random: Random,
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
 pub(crate) fn routes(blueprint: &Blueprint, edges: &[Edge]) -> Routes {
     let by_address = blueprint.flows.iter().filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)));
     let wanted = by_address.flat_map(|flow| {
-        let by_tree = flow.cast == Cast::Multicast && flow.outside.is_none();
+        let by_tree = flow.cast == Cast::Multicast && flow.emulation.is_none();
         let receivers = if by_tree { &[] } else { flow.to.as_slice() };
         [flow.from].into_iter().chain(receivers.iter().map(|receiver| receiver.node))
     });
@@ -122,27 +122,27 @@ fn discipline(spec: &PortSpec, seed: u64, path: &str, class_of_flow: &[u8]) -> O
 fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result<(), ParamError> {
     let path = format!("flow.{}", flow.name);
     let first = world.peers.len() as u32;
-    let sender = Address { node: flow.from, peer: PeerId(first) };
+    let sender = Address { node: flow.from, endpoint: EndpointId(first) };
     let first_receiver =
-        flow.to.first().map_or(sender, |to| Address { node: to.node, peer: PeerId(first + 1) });
+        flow.to.first().map_or(sender, |to| Address { node: to.node, endpoint: EndpointId(first + 1) });
     let random = |path: &str, purpose| Random::new(seed, path, purpose);
     let attachment = world.attachment(id, flow.from, true);
     let endpoint = make_sender(flow, id, first_receiver, attachment, &world.blueprint)?;
     world.add_peer(Peer::new(endpoint, sender, id, random(&path, "sender")));
     let begin = world.receivers.len();
     for (number, receiver) in flow.to.iter().enumerate() {
-        let peer = PeerId(world.peers.len() as u32);
+        let peer = EndpointId(world.peers.len() as u32);
         let path = format!("{path}.{}", world.blueprint.nodes[receiver.node.index()]);
-        let address = Address { node: receiver.node, peer };
+        let address = Address { node: receiver.node, endpoint: peer };
         let endpoint = make_receiver(flow, sender, world.attachment(id, receiver.node, false))?;
         world.add_peer(Peer::new(endpoint, address, id, random(&path, "receiver")));
         let churn_random = random(&path, "churn");
-        world.receivers.push(ReceiverState { flow: id, number, peer, churn_random });
+        world.receivers.push(ReceiverState { flow: id, number, endpoint: peer, churn_random });
     }
     let receivers = begin..world.receivers.len();
     let churn_random = random(&path, "churn");
     let state = FlowState {
-        sender: sender.peer,
+        sender: sender.endpoint,
         receivers,
         churn_random,
         custom_sender: None,
@@ -164,8 +164,8 @@ fn watch_delays(world: &mut World, blueprint: &Blueprint) {
     let consumers = world.flows.iter().zip(&blueprint.flows);
     let consumers = consumers.filter(|(_, spec)| matches!(spec.kind, FlowKind::Ndn(_)));
     let consumers = consumers.map(|(state, _)| state.sender);
-    let watched: Vec<PeerId> =
-        world.receivers.iter().map(|receiver| receiver.peer).chain(consumers).collect();
+    let watched: Vec<EndpointId> =
+        world.receivers.iter().map(|receiver| receiver.endpoint).chain(consumers).collect();
     if watched.len() <= MANY_RECEIVERS || blueprint.record.distributions {
         watched.iter().for_each(|peer| world.peers[peer.index()].delays = Some(Box::default()));
     }
@@ -175,8 +175,8 @@ fn watch_delays(world: &mut World, blueprint: &Blueprint) {
 fn add_producers(world: &mut World, blueprint: &Blueprint) {
     let Some(spec) = &blueprint.ndn else { return };
     for producer in &spec.producers {
-        let peer = PeerId(world.peers.len() as u32);
-        let address = Address { node: producer.node, peer };
+        let peer = EndpointId(world.peers.len() as u32);
+        let address = Address { node: producer.node, endpoint: peer };
         let endpoint = AnyEndpoint::Producer(Box::new(ndn::Producer::new(&producer.config)));
         let node = &blueprint.nodes[producer.node.index()];
         let path = format!("producer.{node}{}", spec.names.text(producer.config.prefix));
@@ -304,7 +304,7 @@ fn check_named_data(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Re
     Ok(())
 }
 
-/// The same for an SDN controller: it has a node of its own, and its outposts are at others.
+/// The same for an SDN controller: it has a node of its own, and its agents are at others.
 fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<(), ParamError> {
     let refuse = |message: &str| {
         Err(ParamError { name: "sdn".to_owned(), message: message.to_owned(), hint: None, beside: None })
@@ -318,10 +318,10 @@ fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Resul
     };
     let sorted = sdn.nodes.windows(2).all(|pair| pair[0] < pair[1]);
     if !sorted || sdn.nodes.is_empty() || !sdn.nodes.iter().all(|&node| known(node)) {
-        return refuse("outposts are at nodes that exist, at least one, each once and in order");
+        return refuse("agents are at nodes that exist, at least one, each once and in order");
     }
     if !known(sdn.controller) || sdn.nodes.binary_search(&sdn.controller).is_ok() {
-        return refuse("the controller runs at a node that exists and has no outpost");
+        return refuse("the controller runs at a node that exists and has no agent");
     }
     let has_machine = |node: NodeId| {
         blueprint.ndn.iter().any(|ndn| ndn.nodes.binary_search(&node).is_ok())
@@ -345,7 +345,7 @@ fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Resul
         blueprint.links.iter().any(ends)
     };
     if sdn.out_of_band && !sdn.nodes.iter().all(|&node| joined(node)) {
-        return refuse("out of band, a link joins every outpost with the controller");
+        return refuse("out of band, a link joins every agent with the controller");
     }
     if sdn.config.period == Duration::ZERO || sdn.config.retry == Duration::ZERO {
         return refuse("`period` and `retry` are above zero");

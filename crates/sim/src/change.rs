@@ -27,7 +27,7 @@ impl World {
     /// A receiver's join, leave, or the next turn of its churn.
     pub(crate) fn on_toggle_receiver(&mut self, index: usize) {
         let state = &mut self.receivers[index];
-        let on = self.peers[state.peer.index()].active;
+        let on = self.peers[state.endpoint.index()].active;
         let spec = &self.blueprint.flows[state.flow.index()].to[state.number];
         let turn = Turn::new(self.now, on, spec.stop, spec.churn, &mut state.churn_random);
         if turn.on {
@@ -84,7 +84,7 @@ impl World {
                 let sender = self.sender_of(flow);
                 self.tell(sender, Input::Mode(&mode));
                 for receiver in self.flows[flow.index()].receivers.clone() {
-                    self.tell(self.receivers[receiver].peer.index(), Input::Mode(&mode));
+                    self.tell(self.receivers[receiver].endpoint.index(), Input::Mode(&mode));
                 }
             }
         }
@@ -100,10 +100,10 @@ impl World {
             // a new sender numbers its packets anew, so its receivers begin anew as well
             self.begin_epoch(sender);
             for receiver in self.flows[flow.index()].receivers.clone() {
-                self.begin_epoch(self.receivers[receiver].peer.index());
-                if self.peers[self.receivers[receiver].peer.index()].active {
+                self.begin_epoch(self.receivers[receiver].endpoint.index());
+                if self.peers[self.receivers[receiver].endpoint.index()].active {
                     self.remake_receiver(receiver);
-                    self.tell(self.receivers[receiver].peer.index(), Input::Start);
+                    self.tell(self.receivers[receiver].endpoint.index(), Input::Start);
                 }
             }
         }
@@ -123,7 +123,7 @@ impl World {
     }
 
     fn join(&mut self, receiver: usize) {
-        let (peer, flow) = (self.receivers[receiver].peer, self.receivers[receiver].flow);
+        let (peer, flow) = (self.receivers[receiver].endpoint, self.receivers[receiver].flow);
         if self.peers[peer.index()].active {
             return;
         }
@@ -137,7 +137,7 @@ impl World {
     }
 
     fn leave(&mut self, receiver: usize) {
-        let (peer, flow) = (self.receivers[receiver].peer, self.receivers[receiver].flow);
+        let (peer, flow) = (self.receivers[receiver].endpoint, self.receivers[receiver].flow);
         self.deactivate(peer.index());
         if let Some(tree) = self.trees[flow.index()].as_mut() {
             tree.leave(peer, self.peers[peer.index()].address.node, &self.edges);
@@ -157,7 +157,7 @@ impl World {
 
     fn first_receiver(&self, flow: FlowId) -> Address {
         let receiver = self.receivers.get(self.flows[flow.index()].receivers.clone()).and_then(<[_]>::first);
-        receiver.map_or(Address::default(), |receiver| self.peers[receiver.peer.index()].address)
+        receiver.map_or(Address::default(), |receiver| self.peers[receiver.endpoint.index()].address)
     }
 
     /// A machine of the house that sends a flow.
@@ -170,7 +170,7 @@ impl World {
 
     /// Makes a receiver's machine anew.
     fn remake_receiver(&mut self, receiver: usize) {
-        let (flow, peer) = (self.receivers[receiver].flow, self.receivers[receiver].peer);
+        let (flow, peer) = (self.receivers[receiver].flow, self.receivers[receiver].endpoint);
         let state = &self.flows[flow.index()];
         let endpoint = match &state.custom_receiver {
             Some(make) => AnyEndpoint::Custom(make(self.peers[state.sender.index()].address.into())),
@@ -182,7 +182,7 @@ impl World {
 
     /// A machine of the house that receives a flow.
     pub(crate) fn house_receiver(&self, receiver: usize) -> AnyEndpoint {
-        let (flow, peer) = (self.receivers[receiver].flow, self.receivers[receiver].peer);
+        let (flow, peer) = (self.receivers[receiver].flow, self.receivers[receiver].endpoint);
         let sender = self.peers[self.sender_of(flow)].address;
         let at = self.peers[peer.index()].address.node;
         make_receiver(&self.blueprint.flows[flow.index()], sender, self.attachment(flow, at, false))
@@ -229,7 +229,7 @@ impl World {
 
     fn receiver_at(&self, flow: FlowId, node: NodeId) -> Option<usize> {
         let mut receivers = self.flows[flow.index()].receivers.clone();
-        receivers.find(|&index| self.peers[self.receivers[index].peer.index()].address.node == node)
+        receivers.find(|&index| self.peers[self.receivers[index].endpoint.index()].address.node == node)
     }
 
     fn set_up(&mut self, link: u32, up: bool) {

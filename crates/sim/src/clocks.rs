@@ -4,7 +4,7 @@
 //! stamp that a packet carries, which only its sender's clock can read. Where all clocks are right nothing here is done.
 
 use contract::{
-    Cx, DropReason, Endpoint, Input, NodeCx, NodeId, Packet, Passing, PortView, Router, RouterInput,
+    Cx, DropReason, Endpoint, Input, NodeCx, NodeId, Packet, PortView, Router, RouterInput, TransitCx,
 };
 use units::{Clock, Drift, Duration, Time};
 
@@ -63,20 +63,25 @@ impl<M: Router> Router for Clocked<M> {
         self.machine.takes(packet)
     }
 
-    fn on_arrival(&mut self, packet: &Packet, at: &mut Passing<'_>) {
+    fn on_arrival(&mut self, packet: &Packet, at: &mut TransitCx<'_>) {
         let now = self.clock.shows(at.now);
-        self.machine.on_arrival(packet, &mut Passing { now, port: at.port, random: at.random });
+        self.machine.on_arrival(packet, &mut TransitCx { now, port: at.port, random: at.random });
     }
 
-    fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
+    fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut TransitCx<'_>) {
         let now = self.clock.shows(at.now);
-        self.machine.on_enqueue(packet, port, &mut Passing { now, port: at.port, random: at.random });
+        self.machine.on_enqueue(packet, port, &mut TransitCx { now, port: at.port, random: at.random });
     }
 
-    fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut Passing<'_>) {
+    fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut TransitCx<'_>) {
         let now = self.clock.shows(at.now);
         let waited = now - self.clock.shows(at.now - waited);
-        self.machine.on_dequeue(packet, port, waited, &mut Passing { now, port: at.port, random: at.random });
+        self.machine.on_dequeue(
+            packet,
+            port,
+            waited,
+            &mut TransitCx { now, port: at.port, random: at.random },
+        );
     }
 
     fn wake(&self) -> Time {

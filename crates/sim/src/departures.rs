@@ -3,7 +3,7 @@
 //! The plain FIFO knows when each packet will start as soon as it has accepted it. Where somebody looks, it has an event at that instant as
 //! well, for packets that wait; its times and drops stay what they are without. Ports with a discipline are asked as they serve.
 
-use contract::{Ecn, PacketId, Passing, PortId, Router};
+use contract::{Ecn, PacketId, PortId, Router, TransitCx};
 use units::Time;
 
 use crate::agenda::{Kind, What};
@@ -90,7 +90,7 @@ impl World {
         let packet = self.out.arena.get_mut(id);
         let before = packet.ecn;
         let state = &mut self.nodes.all[index];
-        let mut at = Passing { now: self.now, port, random: &mut state.random };
+        let mut at = TransitCx { now: self.now, port, random: &mut state.random };
         state.machine.on_dequeue(packet, &view, waited, &mut at);
         if before != packet.ecn && packet.ecn == Ecn::Marked {
             self.ports[port.index()].count_mark();

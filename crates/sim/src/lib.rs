@@ -6,10 +6,10 @@ mod build;
 mod change;
 mod clocks;
 mod departures;
+mod emulation;
 mod machine;
 mod ndn;
 mod node;
-mod outside;
 mod peer;
 mod port;
 mod queueing;
@@ -23,12 +23,12 @@ mod ways;
 mod world;
 
 pub use blueprint::{
-    Blueprint, Cast, Change, Churn, ClockSpec, Emulation, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec,
-    Metric, NameRoute, NdnSpec, Outside, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, RouteSpec,
+    Blueprint, Cast, Change, Churn, ClockSpec, Emulation, FlowEmulation, FlowKind, FlowSpec, IcnSpec, Limit,
+    LinkSpec, Metric, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, RouteSpec,
     SdnSpec,
 };
 pub use build::MANY_RECEIVERS;
-pub use outside::{Parcels, Tap};
+pub use emulation::{ExternalPayloads, Tap};
 pub use peer::Factory;
 pub use queueing::Delays;
 pub use trace::{

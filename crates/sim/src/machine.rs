@@ -1,6 +1,6 @@
 //! Any machine that runs a node.
 
-use contract::{DropReason, NodeCx, Packet, Passing, PortView, Router, RouterInput};
+use contract::{DropReason, NodeCx, Packet, PortView, Router, RouterInput, TransitCx};
 use schemes::{AnyApp, AnyLink, AnyRouter, AnyStrategy};
 use stack::icn::{self, Resolver};
 use stack::ndn;
@@ -15,7 +15,7 @@ pub(crate) enum AnyNode {
     Router(icn::Router<AnyRouter>),
     Resolver(Resolver),
     Forwarder(Box<Forwarder>),
-    /// None: the node forwards by address, and has an outpost of an SDN controller.
+    /// None: the node forwards by address, and has an agent of an SDN controller.
     Switch,
     /// The SDN controller; `None` while it is dead.
     Controller(Option<Box<Controller<AnyApp>>>),
@@ -94,7 +94,7 @@ impl Router for AnyNode {
     }
 
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, at: &mut Passing<'_>) {
+    fn on_arrival(&mut self, packet: &Packet, at: &mut TransitCx<'_>) {
         match self {
             Self::Router(machine) => machine.on_arrival(packet, at),
             Self::Clocked(machine) => machine.on_arrival(packet, at),
@@ -104,7 +104,7 @@ impl Router for AnyNode {
     }
 
     #[inline]
-    fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
+    fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut TransitCx<'_>) {
         match self {
             Self::Router(machine) => machine.on_enqueue(packet, port, at),
             Self::Resolver(machine) => machine.on_enqueue(packet, port, at),
@@ -115,7 +115,7 @@ impl Router for AnyNode {
     }
 
     #[inline]
-    fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut Passing<'_>) {
+    fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut TransitCx<'_>) {
         match self {
             Self::Router(machine) => machine.on_dequeue(packet, port, waited, at),
             Self::Resolver(machine) => machine.on_dequeue(packet, port, waited, at),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract::{Address, LinkLaw, NameId, NextHop, NodeId, ParamError, PeerId, PortId, Random, Setup};
+use contract::{Address, EndpointId, LinkLaw, NameId, NextHop, NodeId, ParamError, PortId, Random, Setup};
 use schemes::AnyLink;
 use stack::ndn;
 use units::Bytes;
@@ -25,14 +25,14 @@ impl World {
         let names = Arc::new(spec.names.clone());
         let number = crate::build::endpoints(blueprint) + first;
         let address =
-            |index: usize| Address { node: spec.nodes[index], peer: PeerId((number + index) as u32) };
+            |index: usize| Address { node: spec.nodes[index], endpoint: EndpointId((number + index) as u32) };
         let mut links: Vec<Vec<(PortId, Address)>> = vec![Vec::new(); blueprint.nodes.len()];
         for (port, edge) in (0u32..).zip(&self.edges) {
             if let Ok(index) = spec.nodes.binary_search(&edge.to) {
                 links[edge.from.index()].push((PortId(port), address(index)));
             }
         }
-        let mut locals: Vec<Vec<PeerId>> = vec![Vec::new(); blueprint.nodes.len()];
+        let mut locals: Vec<Vec<EndpointId>> = vec![Vec::new(); blueprint.nodes.len()];
         for (node, peer) in
             consumers(blueprint).chain(producers(blueprint).map(|(node, peer, _)| (node, peer)))
         {
@@ -60,7 +60,7 @@ impl World {
         let Some(spec) = &self.blueprint.ndn else { return BTreeMap::new() };
         let ways = Ways::new(spec, &self.edges, self.blueprint.metric, self.blueprint.nodes.len());
         let origins = ways.origins(spec);
-        let mut served: Vec<Vec<(PeerId, NameId)>> = vec![Vec::new(); self.blueprint.nodes.len()];
+        let mut served: Vec<Vec<(EndpointId, NameId)>> = vec![Vec::new(); self.blueprint.nodes.len()];
         for (node, peer, prefix) in producers(&self.blueprint) {
             served[node.index()].push((peer, prefix));
         }
@@ -77,10 +77,10 @@ impl World {
     pub(crate) fn route_names(&mut self) {
         for (node, mut routes) in self.computed_name_routes() {
             let index = self.nodes.at(node).expect("it was placed");
-            let NodeState { machine, outpost, .. } = &mut self.nodes.all[index];
+            let NodeState { machine, agent, .. } = &mut self.nodes.all[index];
             let AnyNode::Forwarder(forwarder) = machine.plain_mut() else { continue };
-            if let Some(outpost) = outpost {
-                let ordered = outpost.machine.next_hops();
+            if let Some(agent) = agent {
+                let ordered = agent.machine.next_hops();
                 ordered.for_each(|(prefix, hops)| keep_order(&mut routes, prefix, hops, forwarder));
             }
             forwarder.set_routes(&routes);
@@ -117,20 +117,20 @@ impl World {
 pub(crate) type NameRoutes = Vec<(NameId, Vec<NextHop>)>;
 
 /// Consumers, in the order of their endpoints.
-fn consumers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, PeerId)> {
+fn consumers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId)> {
     let mut next = 0u32;
     blueprint.flows.iter().filter_map(move |flow| {
-        let peer = PeerId(next);
+        let peer = EndpointId(next);
         next += 1 + flow.to.len() as u32;
         matches!(flow.kind, FlowKind::Ndn(_)).then_some((flow.from, peer))
     })
 }
 
 /// Producers and what they serve, in the order of their endpoints, which follow those of all flows.
-fn producers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, PeerId, NameId)> {
+fn producers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId, NameId)> {
     let specs = blueprint.ndn.iter().flat_map(|ndn| &ndn.producers);
     let first = crate::build::endpoints(blueprint) - specs.clone().count();
-    (first as u32..).zip(specs).map(|(peer, spec)| (spec.node, PeerId(peer), spec.config.prefix))
+    (first as u32..).zip(specs).map(|(peer, spec)| (spec.node, EndpointId(peer), spec.config.prefix))
 }
 
 fn make_forwarder(
@@ -195,7 +195,7 @@ fn routes_of(
     spec: &NdnSpec,
     node: NodeId,
     faces: &ndn::Faces,
-    served: &[(PeerId, NameId)],
+    served: &[(EndpointId, NameId)],
     origins: &[Origin],
     ways: &Ways<'_>,
 ) -> Vec<(NameId, Vec<NextHop>)> {

@@ -8,8 +8,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use contract::{
-    Address, Around, Count, Cx, DropReason, Eid, FlowId, GroupId, Header, Input, Meter, NodeCx, NodeId,
-    Outputs, PacketId, ParamError, Passing, PeerId, PortId, PortView, Random, Router, RouterInput,
+    Address, Count, Cx, DropReason, Eid, EndpointId, FlowId, GroupId, Header, Input, Meter, NodeCx, NodeId,
+    NodeView, Outputs, PacketId, ParamError, PortId, PortView, Random, Router, RouterInput, TransitCx,
 };
 use schemes::{AnyRouter, Build};
 use stack::icn::{self, Attachment, GroupPart, Resolver};
@@ -30,7 +30,7 @@ use crate::{Blueprint, Cast, FlowKind, IcnSpec, RouteSpec};
 pub(crate) struct NodeState {
     pub machine: AnyNode,
     /// Where an SDN controller sees to the node.
-    pub outpost: Option<Box<Beside>>,
+    pub agent: Option<Box<Beside>>,
     /// The machine looks at what is about to join a queue, see [`AnyNode::looks`].
     looks: bool,
     pub address: Address,
@@ -50,7 +50,7 @@ impl NodeState {
     pub(crate) fn new(machine: AnyNode, address: Address, seed: u64, name: &str) -> Self {
         Self {
             machine,
-            outpost: None,
+            agent: None,
             looks: false,
             address,
             armed: Time::NEVER,
@@ -70,28 +70,28 @@ impl NodeState {
     #[inline]
     fn wake(&self) -> Time {
         let wake = self.machine.wake();
-        match &self.outpost {
+        match &self.agent {
             None => wake,
-            Some(outpost) => outpost.wake().min(wake),
+            Some(agent) => agent.wake().min(wake),
         }
     }
 }
 
-/// Runs a machine with an outpost beside it: words of control are the outpost's, packets the machine's, time goes by for both.
+/// Runs a machine with an agent beside it: words of control are the agent's, packets the machine's, time goes by for both.
 #[inline(never)]
 fn handle_beside(
-    outpost: &mut Beside,
+    agent: &mut Beside,
     machine: &mut AnyNode,
     input: RouterInput<'_>,
     cx: &mut NodeCx<'_, '_>,
 ) -> Option<DropReason> {
     match input {
         RouterInput::Packet(packet, _) if matches!(packet.header, Header::Control(_)) => {
-            outpost.handle(input, cx)
+            agent.handle(input, cx)
         }
         RouterInput::Packet(..) | RouterInput::Local(_) => machine.handle(input, cx),
         RouterInput::Timer | RouterInput::Start => {
-            outpost.handle(input, cx);
+            agent.handle(input, cx);
             machine.handle(input, cx)
         }
     }
@@ -102,7 +102,7 @@ pub(crate) enum HandOver {
     /// To the machine with this index.
     ToNode(usize, PacketId),
     /// To an endpoint.
-    ToPeer(PeerId, PacketId),
+    ToPeer(EndpointId, PacketId),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -177,7 +177,7 @@ struct View<'a> {
     metric: Metric,
 }
 
-impl Around for View<'_> {
+impl NodeView for View<'_> {
     fn port(&mut self, port: PortId) -> PortView {
         let rate_in = self.ports[port.index() ^ 1].rate();
         self.ports[port.index()].view(port, rate_in, self.now)
@@ -227,7 +227,7 @@ impl World {
             self.place_forwarders(blueprint, spec)?;
         }
         if let Some(spec) = &blueprint.sdn {
-            self.place_outposts(blueprint, spec)?;
+            self.place_agents(blueprint, spec)?;
         }
         self.watch_ports();
         Ok(())
@@ -239,7 +239,7 @@ impl World {
         for (port, edge) in self.edges.iter().enumerate() {
             let from = self.nodes.at(edge.from).map(|index| &self.nodes.all[index]);
             let looks = from.map_or([false; 2], |node| {
-                [node.looks || node.outpost.is_some(), node.machine.looks_at_departures()]
+                [node.looks || node.agent.is_some(), node.machine.looks_at_departures()]
             });
             self.ports[port].watch(looks, self.nodes.at(edge.to).is_some());
         }
@@ -249,7 +249,7 @@ impl World {
         let endpoints = crate::build::endpoints(blueprint);
         let places: Vec<NodeId> = spec.routers.iter().copied().chain([spec.resolver]).collect();
         let address =
-            |index: usize| Address { node: places[index], peer: PeerId((endpoints + index) as u32) };
+            |index: usize| Address { node: places[index], endpoint: EndpointId((endpoints + index) as u32) };
         let resolver = address(places.len() - 1);
         for (index, &place) in places.iter().enumerate() {
             let machine = match index + 1 == places.len() {
@@ -302,7 +302,7 @@ impl World {
         let state = &mut self.nodes.all[index];
         state
             .machine
-            .on_arrival(packet, &mut Passing { now: self.now, port: own, random: &mut state.random });
+            .on_arrival(packet, &mut TransitCx { now: self.now, port: own, random: &mut state.random });
         let addressed = packet.to == state.address.into();
         if !addressed && !state.machine.takes(packet) {
             self.rearm_node(index);
@@ -327,14 +327,14 @@ impl World {
     pub(crate) fn show_enqueue(&mut self, port: PortId, id: PacketId) {
         let Some(index) = self.nodes.at(self.edges[port.index()].from) else { return };
         let state = &mut self.nodes.all[index];
-        if let Some(outpost) = &mut state.outpost {
+        if let Some(agent) = &mut state.agent {
             // it measures, which changes no deadline; marks and stamps are nothing to it
-            outpost.machine.on_enqueue(self.out.arena.get(id), port);
+            agent.machine.on_enqueue(self.out.arena.get(id), port);
         }
         if state.looks {
             let rate_in = self.ports[port.index() ^ 1].rate();
             let view = self.ports[port.index()].view(port, rate_in, self.now);
-            let mut at = Passing { now: self.now, port, random: &mut state.random };
+            let mut at = TransitCx { now: self.now, port, random: &mut state.random };
             state.machine.on_enqueue(self.out.arena.get_mut(id), &view, &mut at);
             self.rearm_node(index);
         }
@@ -382,7 +382,7 @@ impl World {
         }
     }
 
-    fn hand_to(&mut self, peer: PeerId, id: PacketId) {
+    fn hand_to(&mut self, peer: EndpointId, id: PacketId) {
         let taker = &mut self.peers[peer.index()];
         if !taker.active {
             return self.drop(id, DropReason::NotListening);
@@ -443,9 +443,9 @@ impl World {
         let out: &mut Outputs = &mut self.out;
         let mut cx = Cx::new(self.now, state.address, NO_FLOW, &mut state.random, &mut state.meter, out);
         let mut cx = NodeCx::new(&mut cx, &mut view);
-        match &mut state.outpost {
+        match &mut state.agent {
             None => state.machine.handle(input, &mut cx),
-            Some(outpost) => handle_beside(outpost, &mut state.machine, input, &mut cx),
+            Some(agent) => handle_beside(agent, &mut state.machine, input, &mut cx),
         }
     }
 
@@ -514,7 +514,7 @@ impl World {
     }
 }
 
-/// For each node, the name router that is nearest to it by the network's metric; of several, the one of the least number.
+/// For each node, the name router that is nearest to it by the network's metric; of several, the one with the lowest number.
 pub(crate) fn access_routers(blueprint: &Blueprint, edges: &[Edge]) -> Vec<Option<NodeId>> {
     let mut into: Vec<Vec<&Edge>> = vec![Vec::new(); blueprint.nodes.len()];
     edges.iter().filter(|edge| edge.up).for_each(|edge| into[edge.to.index()].push(edge));

@@ -91,7 +91,7 @@ pub(crate) struct Cold {
     pub looked_at: bool,
     /// It is a port of a node whose machine looks at every packet that leaves the queue.
     pub departures: Option<Shown>,
-    /// What the link carries, and the most that the port may.
+    /// What the link carries, and the cap of the port.
     link_rate: Rate,
     cap: Rate,
     drops: [u64; DropReason::ALL.len()],

@@ -119,11 +119,11 @@ mod tests {
         ) {
             let mut delays = Delays::default();
             let mut true_ns: Vec<u64> = waits_us.iter().map(|wait| (base_us + wait) * 1000).collect();
-            let (mut least, mut bases) = (u64::MAX, 0);
+            let (mut min, mut bases) = (u64::MAX, 0);
             for &nanos in &true_ns {
-                if nanos < least {
+                if nanos < min {
                     bases += 1;
-                    least = nanos - nanos / 4;
+                    min = nanos - nanos / 4;
                 }
                 delays.add(Duration::from_nanos(nanos));
             }
@@ -132,7 +132,7 @@ mod tests {
                 delays.iter().flat_map(|(delay, n)| (0..n).map(move |_| delay.as_nanos())).collect();
             prop_assert_eq!(found.len(), true_ns.len());
             for (found, is) in found.iter().zip(&true_ns) {
-                let bound = bases * ((is - least) / 250 + 1024);
+                let bound = bases * ((is - min) / 250 + 1024);
                 prop_assert!(found.abs_diff(*is) <= bound, "{} for {}, {} bases", found, is, bases);
             }
         }

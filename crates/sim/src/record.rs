@@ -1,6 +1,6 @@
 //! What is written down: series while the run goes on, counters at its end.
 
-use contract::{FlowId, Meter, NodeId, Note, Notes, PeerId, PortId};
+use contract::{EndpointId, FlowId, Meter, NodeId, Note, Notes, PortId};
 use units::{Duration, Time};
 
 use crate::agenda::{Kind, What};
@@ -139,11 +139,11 @@ impl Recorder {
     /// Takes what endpoints offered at `now`: they themselves know only what their clocks show.
     pub(crate) fn take_notes(&mut self, now: Time, notes: &mut Notes) {
         for note in notes.pending.drain(..) {
-            let subject = self.subjects[note.from.peer.index()];
+            let subject = self.subjects[note.from.endpoint.index()];
             if note.event {
                 self.events.push(EventRecord { at: now, subject, name: note.name, value: note.value });
             } else {
-                Self::take_probe(&mut self.probes[note.from.peer.index()], &self.offered, subject, &note);
+                Self::take_probe(&mut self.probes[note.from.endpoint.index()], &self.offered, subject, &note);
             }
         }
     }
@@ -171,8 +171,8 @@ impl World {
             };
             let peer_of = |subject| match subject {
                 Subject::Flow(flow) => self.flows[flow.index()].sender,
-                Subject::Receiver(index) => self.receivers[index as usize].peer,
-                Subject::Port(_) | Subject::Node(_) => PeerId::default(),
+                Subject::Receiver(index) => self.receivers[index as usize].endpoint,
+                Subject::Port(_) | Subject::Node(_) => EndpointId::default(),
             };
             let subject = gauge.series.subject;
             let total = match (gauge.kind, subject) {
@@ -270,12 +270,12 @@ impl World {
         });
         let flows = flows.collect();
         let receivers = self.receivers.iter().map(|receiver| {
-            let peer = &self.peers[receiver.peer.index()];
-            let (tally, meter) = since_warmup(peer, receiver.peer.index());
+            let peer = &self.peers[receiver.endpoint.index()];
+            let (tally, meter) = since_warmup(peer, receiver.endpoint.index());
             ReceiverRecord {
                 flow: receiver.flow,
                 node: peer.address.node,
-                peer: receiver.peer,
+                endpoint: receiver.endpoint,
                 packets: tally.received_packets,
                 bytes: tally.received_bytes,
                 delay_sum_ns: tally.delay_sum_ns,

@@ -1,14 +1,14 @@
-//! Where an SDN controller and its outposts stand, what the controller is set up with, and what orders do.
+//! Where an SDN controller and its agents stand, what the controller is set up with, and what orders do.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::{
-    Address, Count, DropReason, Hop, NameId, Net, NextHop, NodeCx, NodeId, Note, Order, ParamError, PeerId,
-    PortId, RouterInput, Setup, Wants, Way,
+    Address, Count, DirectedLink, DropReason, EndpointId, Hop, NameId, Net, NextHop, NodeCx, NodeId, Note,
+    Order, ParamError, PortId, RouterInput, Setup, Wants,
 };
 use schemes::AnyApp;
-use stack::sdn::{Controller, Outpost, Station};
+use stack::sdn::{Agent, AgentLocation, Controller};
 use units::{Bytes, Clock, Rate, Time};
 
 use crate::machine::AnyNode;
@@ -16,9 +16,9 @@ use crate::node::{NO_FLOW, NONE, NodeState};
 use crate::world::World;
 use crate::{Blueprint, FlowKind, Limit, RouteSpec, SdnSpec};
 
-/// An outpost beside the machine of a node, and the node's clock where that is not right.
+/// An agent beside the machine of a node, and the node's clock where that is not right.
 pub(crate) struct Beside {
-    pub machine: Outpost,
+    pub machine: Agent,
     clock: Option<Clock>,
 }
 
@@ -39,8 +39,8 @@ impl Beside {
 }
 
 impl World {
-    /// Places outposts beside the machines of nodes, or alone, and the controller after all of them.
-    pub(crate) fn place_outposts(&mut self, blueprint: &Blueprint, spec: &SdnSpec) -> Result<(), ParamError> {
+    /// Places agents beside the machines of nodes, or alone, and the controller after all of them.
+    pub(crate) fn place_agents(&mut self, blueprint: &Blueprint, spec: &SdnSpec) -> Result<(), ParamError> {
         let endpoints = crate::build::endpoints(blueprint);
         self.nodes.pinned.clone_from(&blueprint.routes);
         for &node in spec.nodes.iter().chain([&spec.controller]) {
@@ -48,7 +48,7 @@ impl World {
                 let machine =
                     if node == spec.controller { AnyNode::Controller(None) } else { AnyNode::Switch };
                 let number = self.nodes.all.len() as u32;
-                let address = Address { node, peer: PeerId(endpoints as u32 + number) };
+                let address = Address { node, endpoint: EndpointId(endpoints as u32 + number) };
                 let name = &blueprint.nodes[node.index()];
                 self.nodes.at[node.index()] = number;
                 self.nodes.all.push(NodeState::new(machine, address, blueprint.seed, name));
@@ -57,10 +57,10 @@ impl World {
         let wants = contract::App::wants(&make_app(blueprint, spec)?);
         let served = Arc::new(served(blueprint));
         for &node in &spec.nodes {
-            let outpost = self.make_outpost(node, spec, wants, &served);
+            let agent = self.make_agent(node, spec, wants, &served);
             let index = self.nodes.at(node).expect("it was placed");
             let clock = self.clocks.get(node.index()).copied();
-            self.nodes.all[index].outpost = Some(Box::new(Beside { machine: outpost, clock }));
+            self.nodes.all[index].agent = Some(Box::new(Beside { machine: agent, clock }));
         }
         let controller = self.make_controller()?;
         let index = self.nodes.at(spec.controller).expect("it was placed");
@@ -69,14 +69,14 @@ impl World {
         Ok(())
     }
 
-    fn make_outpost(&self, node: NodeId, spec: &SdnSpec, wants: Wants, served: &Arc<Vec<NameId>>) -> Outpost {
+    fn make_agent(&self, node: NodeId, spec: &SdnSpec, wants: Wants, served: &Arc<Vec<NameId>>) -> Agent {
         let controller = self.nodes.address(spec.controller).expect("it was placed");
-        let way = self.way_to(node, spec.controller, spec);
+        let port = self.control_port(node, spec.controller, spec);
         let own = |(port, edge): (u32, &crate::routing::Edge)| {
             (edge.from == node && !self.is_control_port(PortId(port))).then_some(PortId(port))
         };
         let ports: Vec<PortId> = (0u32..).zip(&self.edges).filter_map(own).collect();
-        Outpost::new(&spec.config, controller, way, wants, &ports, Arc::clone(served))
+        Agent::new(&spec.config, controller, port, wants, &ports, Arc::clone(served))
     }
 
     fn is_control_port(&self, port: PortId) -> bool {
@@ -84,7 +84,7 @@ impl World {
     }
 
     /// The port of `from` to `to` for control messages, where they have links of their own.
-    fn way_to(&self, from: NodeId, to: NodeId, spec: &SdnSpec) -> Option<PortId> {
+    fn control_port(&self, from: NodeId, to: NodeId, spec: &SdnSpec) -> Option<PortId> {
         if !spec.out_of_band {
             return None;
         }
@@ -95,13 +95,13 @@ impl World {
     /// A controller that knows what it is set up with, and nothing of what happened before.
     fn make_controller(&self) -> Result<Controller<AnyApp>, ParamError> {
         let spec = self.blueprint.sdn.as_ref().expect("there is a controller");
-        let station = |&node: &NodeId| Station {
-            at: self.nodes.address(node).expect("it was placed"),
-            way: self.way_to(spec.controller, node, spec),
+        let location = |&node: &NodeId| AgentLocation {
+            address: self.nodes.address(node).expect("it was placed"),
+            port: self.control_port(spec.controller, node, spec),
         };
-        let stations: Vec<Station> = spec.nodes.iter().map(station).collect();
+        let locations: Vec<AgentLocation> = spec.nodes.iter().map(location).collect();
         let app = make_app(&self.blueprint, spec)?;
-        Ok(Controller::new(&spec.config, app, self.inventory(spec), &stations))
+        Ok(Controller::new(&spec.config, app, self.inventory(spec), &locations))
     }
 
     /// What the controller is set up with, before anybody reports; `None` where there is none. For controllers of real networks.
@@ -112,7 +112,7 @@ impl World {
     /// The network as it is set up: all that a controller knows before anybody reports.
     fn inventory(&self, spec: &SdnSpec) -> Net {
         let blueprint = &self.blueprint;
-        let way = |(port, edge): (u32, &crate::routing::Edge)| {
+        let link = |(port, edge): (u32, &crate::routing::Edge)| {
             if self.is_control_port(PortId(port)) {
                 return None;
             }
@@ -122,7 +122,7 @@ impl World {
                 Limit::Packets(packets) => packets,
                 Limit::Bytes(_) => u32::MAX,
             };
-            Some(Way {
+            Some(DirectedLink {
                 port: PortId(port),
                 back: PortId(port ^ 1),
                 from: edge.from,
@@ -132,11 +132,10 @@ impl World {
                 limit,
             })
         };
-        let ways: Vec<Option<Way>> = (0u32..).zip(&self.edges).map(way).collect();
+        let links: Vec<Option<DirectedLink>> = (0u32..).zip(&self.edges).map(link).collect();
         let mut out: Vec<Vec<PortId>> = vec![Vec::new(); blueprint.nodes.len()];
-        ways.iter().flatten().for_each(|way| out[way.from.index()].push(way.port));
-        let mut net =
-            Net { ways, out, outposts: spec.nodes.clone(), names: Arc::default(), ..Net::default() };
+        links.iter().flatten().for_each(|link| out[link.from.index()].push(link.port));
+        let mut net = Net { links, out, agents: spec.nodes.clone(), names: Arc::default(), ..Net::default() };
         if let Some(ndn) = &blueprint.ndn {
             net.names = Arc::new(ndn.names.clone());
             for producer in &ndn.producers {
@@ -163,7 +162,7 @@ impl World {
         net
     }
 
-    /// Next hops over links that the metric gives, for nodes with an outpost.
+    /// Next hops over links that the metric gives, for nodes with an agent.
     fn next_hops(
         &self,
         spec: &SdnSpec,
@@ -241,9 +240,9 @@ impl World {
     pub(crate) fn forget_orders(&mut self, index: usize) {
         let state = &mut self.nodes.all[index];
         let node = state.address.node;
-        let Some(outpost) = &mut state.outpost else { return };
-        let kept: Vec<Order> = outpost.machine.kept().map(|(_, order)| *order).collect();
-        outpost.machine.reset();
+        let Some(agent) = &mut state.agent else { return };
+        let kept: Vec<Order> = agent.machine.kept().map(|(_, order)| *order).collect();
+        agent.machine.reset();
         for order in kept {
             match order {
                 // the forwarder is made anew, and its next hops with it
@@ -384,7 +383,7 @@ mod tests {
     }
 
     fn order(world: &mut World, number: u64, order: Order) {
-        let index = world.nodes.at(NodeId(0)).expect("it has an outpost");
+        let index = world.nodes.at(NodeId(0)).expect("it has an agent");
         let packet = Packet {
             flow: FlowId(u32::MAX),
             size_bytes: 100,

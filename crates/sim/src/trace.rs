@@ -1,6 +1,6 @@
 //! All that a run leaves: counters of flows, receivers and ports, series, events. Append-only; valid whenever the run stops.
 
-use contract::{DropReason, FlowId, Meter, NodeId, PeerId, PortId};
+use contract::{DropReason, EndpointId, FlowId, Meter, NodeId, PortId};
 use stack::ndn;
 use units::{Duration, Time};
 
@@ -66,7 +66,7 @@ pub struct Trace {
     /// Per receiver, flow by flow.
     pub receivers: Vec<ReceiverRecord>,
     /// Per node that does more than forward by address: routers of the name-based network, then its name resolution system, then
-    /// forwarders of named data, other nodes with an outpost of an SDN controller, and the controller.
+    /// forwarders of named data, other nodes with an agent of an SDN controller, and the controller.
     pub nodes: Vec<NodeRecord>,
     /// Per port: link `i` forward at `2 i`, backward at `2 i + 1`.
     pub ports: Vec<PortRecord>,
@@ -110,9 +110,9 @@ pub struct Arrivals {
     pub refused_bytes: u64,
     /// Sum of one-way delays, in nanoseconds; those of Data are from the producer or store that answered.
     pub delay_sum_ns: u64,
-    /// Least one-way delay; [`Duration::MAX`] before the first packet.
+    /// Minimum one-way delay; [`Duration::MAX`] before the first packet.
     pub delay_min: Duration,
-    /// Greatest one-way delay.
+    /// Maximum one-way delay.
     pub delay_max: Duration,
 }
 
@@ -137,16 +137,16 @@ pub struct ReceiverRecord {
     /// Its node.
     pub node: NodeId,
     /// Its endpoint.
-    pub peer: PeerId,
+    pub endpoint: EndpointId,
     /// Packets that arrived.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
     /// Sum of one-way delays, in nanoseconds.
     pub delay_sum_ns: u64,
-    /// Least one-way delay; [`Duration::MAX`] before the first packet.
+    /// Minimum one-way delay; [`Duration::MAX`] before the first packet.
     pub delay_min: Duration,
-    /// Greatest one-way delay.
+    /// Maximum one-way delay.
     pub delay_max: Duration,
     /// How they are distributed; none in plans of very many receivers.
     pub delays: Option<Box<Delays>>,
@@ -209,7 +209,7 @@ pub struct PortRecord {
     pub backlog_packet_ns: u128,
     /// Integral over time of the bytes waiting, in byte-nanoseconds.
     pub backlog_byte_ns: u128,
-    /// Most packets that ever waited.
+    /// Maximum number of packets that waited.
     pub backlog_max: u32,
     /// Bits that the link could have carried while up.
     pub capacity_bits: u128,
@@ -250,7 +250,7 @@ pub struct EventRecord {
     pub subject: Subject,
     /// What.
     pub name: &'static str,
-    /// With what number. Where it names an endpoint, its [`PeerId`]: compare [`ReceiverRecord::peer`].
+    /// With what number. Where it names an endpoint, its [`EndpointId`]: compare [`ReceiverRecord::peer`].
     pub value: f64,
 }
 

@@ -3,7 +3,7 @@
 //! A join grafts the branch from the receiver up to the first node that is on the tree already; a leave prunes up to the first
 //! node that still has members or branches. Both take effect at once, everywhere.
 
-use contract::{FlowId, NodeId, PeerId, PortId};
+use contract::{EndpointId, FlowId, NodeId, PortId};
 
 use crate::routing::{Edge, Routes};
 
@@ -21,7 +21,7 @@ pub(crate) struct TreeNode {
     /// Ports that get a copy.
     pub branches: Vec<PortId>,
     /// Endpoints here that get one.
-    pub members: Vec<PeerId>,
+    pub members: Vec<EndpointId>,
     /// The port towards the source, from the node's own side.
     up: Option<PortId>,
 }
@@ -42,7 +42,7 @@ impl Tree {
     }
 
     /// Adds a member and grafts its branch. A receiver without a route stays a member without a branch.
-    pub(crate) fn join(&mut self, member: PeerId, at: NodeId, routes: &Routes, edges: &[Edge]) {
+    pub(crate) fn join(&mut self, member: EndpointId, at: NodeId, routes: &Routes, edges: &[Edge]) {
         let node = &mut self.nodes[at.index()];
         if node.members.contains(&member) {
             return;
@@ -63,7 +63,7 @@ impl Tree {
     }
 
     /// Takes a member off and prunes what nobody needs.
-    pub(crate) fn leave(&mut self, member: PeerId, at: NodeId, edges: &[Edge]) {
+    pub(crate) fn leave(&mut self, member: EndpointId, at: NodeId, edges: &[Edge]) {
         self.nodes[at.index()].members.retain(|&other| other != member);
         let mut at = at;
         loop {
@@ -80,7 +80,7 @@ impl Tree {
 
     /// Builds the tree anew after routes changed.
     pub(crate) fn rebuild(&mut self, routes: &Routes, edges: &[Edge]) {
-        let members: Vec<(NodeId, Vec<PeerId>)> = (0u32..)
+        let members: Vec<(NodeId, Vec<EndpointId>)> = (0u32..)
             .zip(&mut self.nodes)
             .map(|(node, state)| {
                 state.branches.clear();
@@ -109,16 +109,16 @@ mod tests {
         let edges = [edge(0, 1), edge(1, 0), edge(1, 2), edge(2, 1), edge(1, 3), edge(3, 1)];
         let routes = Routes::new(4, &edges, Metric::Delay, &[], [NodeId(0)]);
         let mut tree = Tree::new(NodeId(0), FlowId(0), 4);
-        tree.join(PeerId(5), NodeId(2), &routes, &edges);
-        tree.join(PeerId(6), NodeId(3), &routes, &edges);
-        tree.join(PeerId(7), NodeId(3), &routes, &edges);
+        tree.join(EndpointId(5), NodeId(2), &routes, &edges);
+        tree.join(EndpointId(6), NodeId(3), &routes, &edges);
+        tree.join(EndpointId(7), NodeId(3), &routes, &edges);
         assert_eq!(tree.at(NodeId(0)).branches, [PortId(0)]);
         assert_eq!(tree.at(NodeId(1)).branches, [PortId(2), PortId(4)]);
-        tree.leave(PeerId(6), NodeId(3), &edges);
+        tree.leave(EndpointId(6), NodeId(3), &edges);
         assert_eq!(tree.at(NodeId(1)).branches, [PortId(2), PortId(4)]);
-        tree.leave(PeerId(7), NodeId(3), &edges);
+        tree.leave(EndpointId(7), NodeId(3), &edges);
         assert_eq!(tree.at(NodeId(1)).branches, [PortId(2)]);
-        tree.leave(PeerId(5), NodeId(2), &edges);
+        tree.leave(EndpointId(5), NodeId(2), &edges);
         assert!(tree.at(NodeId(0)).branches.is_empty());
     }
 }

@@ -7,14 +7,15 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use contract::{
-    DropReason, Ecn, GroupId, Header, Input, NodeId, Outputs, PacketCx, PacketId, ParamError, PeerId, PortId,
+    DropReason, Ecn, EndpointId, GroupId, Header, Input, NodeId, Outputs, PacketCx, PacketId, ParamError,
+    PortId,
 };
 use contract::{Endpoint, FlowId, QueueDiscipline};
 use units::{Clock, Duration, Time};
 
 use crate::agenda::{Agenda, Kind, What};
+use crate::emulation::{ExternalPayloads, Tap};
 use crate::node::{HandOver, Nodes};
-use crate::outside::{Parcels, Tap};
 use crate::peer::Peer;
 use crate::port::{Offer, Port, offer_of};
 use crate::record::Recorder;
@@ -55,7 +56,7 @@ pub struct World {
     /// When packets were offered to the queues that they stand in, by packet: of queues whose departures somebody looks at.
     pub(crate) offered_at: Vec<Time>,
     /// Producers of named data.
-    pub(crate) producers: Vec<PeerId>,
+    pub(crate) producers: Vec<EndpointId>,
     pub(crate) flows: Vec<build::FlowState>,
     pub(crate) receivers: Vec<build::ReceiverState>,
     pub(crate) recorder: Recorder,
@@ -71,12 +72,12 @@ pub struct World {
     /// It came to the instant up to which it was to run.
     pub(crate) arrived: bool,
     /// Bytes of packets from outside.
-    pub(crate) parcels: Parcels,
+    pub(crate) payloads: ExternalPayloads,
     /// Sees what passes the links that are tapped.
     pub(crate) tap: Option<Box<dyn Tap>>,
     /// Packets to be copied along a tree: kept here so that nothing is allocated on the way.
     copies: Vec<PortId>,
-    takers: Vec<PeerId>,
+    takers: Vec<EndpointId>,
 }
 
 /// Longer than any sensible route.
@@ -115,7 +116,7 @@ impl World {
             finished: false,
             paused: false,
             arrived: false,
-            parcels: Parcels::default(),
+            payloads: ExternalPayloads::default(),
             tap: None,
             copies: Vec::new(),
             takers: Vec::new(),
@@ -455,8 +456,8 @@ impl World {
         let packet = *self.out.arena.get(id);
         let more = self.copies.len() + members - 1;
         self.balance.copied += more as u64;
-        if let Header::Foreign(parcel) = packet.header {
-            self.parcels.share(parcel, more);
+        if let Header::External(payload) = packet.header {
+            self.payloads.share(payload, more);
         }
         // the packet itself goes to the first taker, a copy to each other one
         let mut first = Some(id);
@@ -475,14 +476,14 @@ impl World {
     #[inline]
     fn deliver(&mut self, id: PacketId) {
         let packet = self.out.arena.get(id);
-        match packet.to.peer() {
+        match packet.to.endpoint() {
             Some(peer) => self.deliver_to(peer, id),
             None => self.drop(id, DropReason::NotListening),
         }
     }
 
     #[inline]
-    fn deliver_to(&mut self, peer: PeerId, id: PacketId) {
+    fn deliver_to(&mut self, peer: EndpointId, id: PacketId) {
         let packet = *self.out.arena.get(id);
         let taker = &mut self.peers[peer.index()];
         if !taker.active || packet.sent_at < taker.screen {
@@ -497,7 +498,7 @@ impl World {
 
     /// Where clocks are not right a packet's time stamp has to be read; where they are the packet comes too late.
     #[cold]
-    fn deliver_by_clock(&mut self, peer: PeerId, id: PacketId) {
+    fn deliver_by_clock(&mut self, peer: EndpointId, id: PacketId) {
         let packet = *self.out.arena.get(id);
         let taker = &mut self.peers[peer.index()];
         let sent = self.clocks.get(packet.source.node.index()).filter(|_| taker.active);
@@ -517,8 +518,8 @@ impl World {
     pub(crate) fn drop(&mut self, id: PacketId, why: DropReason) {
         let packet = self.out.arena.get(id);
         let flow = packet.flow;
-        if let Header::Foreign(parcel) = packet.header {
-            self.parcels.release(parcel);
+        if let Header::External(payload) = packet.header {
+            self.payloads.release(payload);
         }
         // control messages are of no flow
         if let Some(drops) = self.flow_drops.get_mut(flow.index()) {

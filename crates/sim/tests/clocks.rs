@@ -65,7 +65,7 @@ fn a_source_sends_as_much_faster_as_its_clock_runs() {
         assert!(sent(drift).abs_diff(packets) <= 1, "{drift} ppm: {}", sent(drift));
     }
     // a receiver's clock changes nothing of it
-    assert_eq!(run(&with(&print, RECEIVER, Offset::ZERO, Drift::MOST)).hash, run(&print).hash);
+    assert_eq!(run(&with(&print, RECEIVER, Offset::ZERO, Drift::MAX)).hash, run(&print).hash);
 }
 
 /// Wakes once a second by its own clock and says what it sees.
@@ -185,10 +185,10 @@ fn an_offset_changes_nothing_that_is_recorded() {
 fn what_is_measured_is_by_the_clock_that_measures() {
     let mut print = line(5);
     print.flow("tcp", Some("reno"), FlowKind::Tcp(tcp::Config::default()), SENDER, &[RECEIVER]);
-    let least = |print: &Blueprint| run(print).flows[0].meter.rtt_min.as_nanos() as f64;
-    let (right, fast) = (least(&print), least(&with(&print, SENDER, Offset::ZERO, Drift::MOST)));
+    let min = |print: &Blueprint| run(print).flows[0].meter.rtt_min.as_nanos() as f64;
+    let (right, fast) = (min(&print), min(&with(&print, SENDER, Offset::ZERO, Drift::MAX)));
     assert!((fast / right - 1.1).abs() < 1e-6, "{fast} {right}");
-    let elsewhere = least(&with(&print, RECEIVER, Offset::ZERO, Drift::MOST));
+    let elsewhere = min(&with(&print, RECEIVER, Offset::ZERO, Drift::MAX));
     assert!((elsewhere / right - 1.0).abs() < 1e-6, "{elsewhere} {right}");
 }
 
@@ -216,7 +216,7 @@ fn routers_keep_their_clocks_when_they_lose_their_memory() {
 
     // by a clock that runs a tenth too fast the same is said a tenth more often
     let said = |print: &Blueprint| run(print).nodes[0].meter.count(Count::Signals) as f64;
-    let fast = said(&with(&named, NodeId(1), Offset::ZERO, Drift::MOST)) / said(&named);
+    let fast = said(&with(&named, NodeId(1), Offset::ZERO, Drift::MAX)) / said(&named);
     assert!((1.02..1.12).contains(&fast), "{fast}");
 
     for print in [named, data] {
@@ -237,9 +237,9 @@ fn routers_keep_their_clocks_when_they_lose_their_memory() {
 #[test]
 fn clocks_of_nodes_that_are_not_there_are_refused() {
     let print = line(1);
-    let once = with(&print, SENDER, Offset::ZERO, Drift::MOST);
+    let once = with(&print, SENDER, Offset::ZERO, Drift::MAX);
     for wrong in
-        [with(&print, NodeId(3), Offset::ZERO, Drift::MOST), with(&once, SENDER, Offset::ZERO, Drift::MOST)]
+        [with(&print, NodeId(3), Offset::ZERO, Drift::MAX), with(&once, SENDER, Offset::ZERO, Drift::MAX)]
     {
         assert_eq!(World::new(&wrong).err().expect("it is refused").name, "clocks");
     }

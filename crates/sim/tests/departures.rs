@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use contract::{Data, Ecn, FaceId, Header, LinkId, LinkLaw, NodeId, Packet, Passing, PortView};
+use contract::{Data, Ecn, FaceId, Header, LinkId, LinkLaw, NodeId, Packet, PortView, TransitCx};
 use sim::{Blueprint, Change, Control, FlowKind, NdnSpec, PortSpec, ProducerSpec, Trace, World};
 use stack::ndn::{ConsumerConfig, ProducerConfig};
 use units::{Bytes, Duration, Rate, Time};
@@ -26,7 +26,7 @@ impl LinkLaw for Watcher {
         to: FaceId,
         port: &PortView,
         waited: Duration,
-        at: &mut Passing<'_>,
+        at: &mut TransitCx<'_>,
     ) {
         assert_eq!(to, FaceId(0), "the producer's only link");
         assert!(port.busy || port.rate == Rate::UNLIMITED, "its transmission has begun");

@@ -165,7 +165,11 @@ fn when_the_slowest_receiver_leaves_the_next_one_takes_over() {
     assert_eq!(absent.len(), 1, "{absent:?}");
     assert!(absent[0] > at(50.0) && absent[0] < at(60.0), "{}", absent[0]);
     let last = representatives(&trace).last().map(|event| event.value);
-    assert_eq!(last, Some(f64::from(trace.receivers[1].peer.0)), "the second receiver represents the group");
+    assert_eq!(
+        last,
+        Some(f64::from(trace.receivers[1].endpoint.0)),
+        "the second receiver represents the group"
+    );
     let rate = rate_bps(&trace.flows[0]);
     assert!((0.8 * 2e6..=2e6).contains(&rate), "{rate}");
 }

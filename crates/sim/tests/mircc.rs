@@ -87,7 +87,7 @@ fn a_consumer_has_its_link_and_two_share_the_bottleneck() {
         }
         let after = generated(&trace, 0, 9000, 10_000);
         assert!(after > 850.0, "tick {tick} ms: {after} when the other has left");
-        // what the buckets let pass is the most that can wait
+        // what the buckets let pass is the maximum that can wait
         let longest = trace.ports.iter().map(|port| port.backlog_max).max();
         assert!(longest <= Some(200), "{longest:?}");
     }

@@ -48,8 +48,8 @@ fn ackers(trace: &Trace) -> Vec<&EventRecord> {
 }
 
 /// Who the endpoint of a receiver is, as events say it.
-fn peer(trace: &Trace, receiver: usize) -> f64 {
-    f64::from(trace.receivers[receiver].peer.0)
+fn endpoint(trace: &Trace, receiver: usize) -> f64 {
+    f64::from(trace.receivers[receiver].endpoint.0)
 }
 
 fn timeouts(trace: &Trace) -> u64 {
@@ -167,7 +167,7 @@ fn the_receiver_behind_the_slowest_link_becomes_the_acker() {
     let rate = rate_bps(&trace.flows[0]);
     assert!((0.9 * 500e3..1.03 * 500e3).contains(&rate), "{rate}");
     let events = ackers(&trace);
-    assert_eq!(events.last().map(|event| event.value), Some(peer(&trace, 1)));
+    assert_eq!(events.last().map(|event| event.value), Some(endpoint(&trace, 1)));
     // the fast one loses nothing, so nothing brings it back
     assert!(events.len() <= 2 && events.last().is_some_and(|event| event.at < at(10.0)), "{events:?}");
     assert_eq!(timeouts(&trace), 0);
@@ -180,7 +180,7 @@ fn when_the_acker_leaves_the_next_one_is_called_at_once() {
     let trace = run(&net);
     let after: Vec<_> = ackers(&trace).into_iter().filter(|event| event.at >= at(50.0)).collect();
     // its farewell takes 25 ms and what waits before it; the call and the answer as long again, and up to 50 ms
-    assert_eq!(after.iter().map(|event| event.value).collect::<Vec<_>>(), [-1.0, peer(&trace, 0)]);
+    assert_eq!(after.iter().map(|event| event.value).collect::<Vec<_>>(), [-1.0, endpoint(&trace, 0)]);
     assert!(after[0].at < at(50.1) && after[1].at - after[0].at < ms(150), "{after:?}");
     assert_eq!(timeouts(&trace), 0);
     let rate = rate_bps(&trace.flows[0]);
@@ -194,7 +194,7 @@ fn an_acker_that_vanishes_is_replaced_after_two_timeouts() {
     net.events.push((at(50.0), Change::LinkUp(slow, false)));
     let trace = run(&net);
     let after: Vec<_> = ackers(&trace).into_iter().filter(|event| event.at >= at(50.0)).collect();
-    assert_eq!(after.iter().map(|event| event.value).collect::<Vec<_>>(), [-1.0, peer(&trace, 0)]);
+    assert_eq!(after.iter().map(|event| event.value).collect::<Vec<_>>(), [-1.0, endpoint(&trace, 0)]);
     assert!(after[1].at < at(55.0), "{after:?}");
     assert_eq!(timeouts(&trace), 2);
 }
@@ -231,7 +231,8 @@ fn shared_link(link: PortSpec, n: usize) -> (u64, u64) {
     let lost = trace.receivers[0].meter.count(Count::Missing);
     assert!(lost > 100 && trace.receivers.iter().all(|it| it.meter.count(Count::Missing) == lost));
     // of those that never acknowledged
-    let only: Vec<_> = trace.receivers.iter().filter(|it| !ackers.contains(&f64::from(it.peer.0))).collect();
+    let only: Vec<_> =
+        trace.receivers.iter().filter(|it| !ackers.contains(&f64::from(it.endpoint.0))).collect();
     let total = |what| only.iter().map(|it| it.meter.count(what)).sum::<u64>();
     let (spoken, silent) = (total(Count::Feedback), total(Count::Suppressed));
     assert!(only.len() > n - 4 && spoken + silent <= only.len() as u64 * lost, "one word a loss at most");

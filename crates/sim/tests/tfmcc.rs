@@ -1,6 +1,6 @@
 //! TFMCC in whole networks: what its RFC promises of them, loosely enough for one short run.
 
-use contract::{Count, FlowId, LinkId, NodeId, PeerId};
+use contract::{Count, EndpointId, FlowId, LinkId, NodeId};
 use sim::{Blueprint, Change, Control, EventRecord, FlowKind, PortSpec, Subject, Trace, World};
 use stack::stream;
 use units::{Bytes, Duration, Rate, Time};
@@ -58,9 +58,9 @@ fn rate_bps(trace: &Trace) -> f64 {
     trace.flows[0].sent_bytes as f64 * 8.0 / trace.flows[0].active.as_secs_f64()
 }
 
-fn peer(trace: &Trace, receiver: usize) -> f64 {
-    let PeerId(peer) = trace.receivers[receiver].peer;
-    f64::from(peer)
+fn endpoint(trace: &Trace, receiver: usize) -> f64 {
+    let EndpointId(endpoint) = trace.receivers[receiver].endpoint;
+    f64::from(endpoint)
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_slowest_receiver_sets_the_rate() {
     let rate = rate_bps(&trace);
     assert!((0.85 * 500e3..=1.05 * 500e3).contains(&rate), "{rate}");
     let clr = events(&trace, "clr");
-    assert_eq!(clr.last().map(|event| event.value), Some(peer(&trace, 0)));
+    assert_eq!(clr.last().map(|event| event.value), Some(endpoint(&trace, 0)));
     // both classes are heard: the limiting one about once per round-trip time, another about once per round of six
     let (limiting, others) = (events(&trace, "feedback_clr").len(), events(&trace, "feedback_other").len());
     let rounds = events(&trace, "round").len();
@@ -88,7 +88,7 @@ fn when_the_limiting_receiver_leaves_it_says_so_and_another_takes_over() {
     // one way back: 25 ms
     assert!(left.value == -1.0 && left.at < at(60.1), "{left:?}");
     // within two rounds of at most 6 · 370 ms
-    assert!(taken.value == peer(&trace, 1) && taken.at < at(65.0), "{taken:?}");
+    assert!(taken.value == endpoint(&trace, 1) && taken.at < at(65.0), "{taken:?}");
     let rate = rate_bps(&trace);
     assert!((0.8 * 2e6..=1.05 * 2e6).contains(&rate), "{rate}");
 }
@@ -102,7 +102,7 @@ fn a_limiting_receiver_that_is_cut_off_is_given_up() {
     let [gone, taken, ..] = clr[..] else { panic!("{clr:?}") };
     // ten greatest round-trip times, of 50 ms and a queue of 20 packets at 500 kbit/s at most
     assert!(gone.value == -1.0 && (at(60.5)..at(64.5)).contains(&gone.at), "{gone:?}");
-    assert_eq!(taken.value, peer(&trace, 1));
+    assert_eq!(taken.value, endpoint(&trace, 1));
     assert!(trace.flows[0].meter.count(Count::Episodes) <= 1, "halved again later");
     let rate = rate_bps(&trace);
     assert!((0.8 * 2e6..=1.05 * 2e6).contains(&rate), "{rate}");
@@ -119,7 +119,7 @@ fn a_hundred_receivers_with_the_same_losses_are_not_heard_all_at_once() {
     }
     tfmcc(&mut net, source, &members);
     let trace = run(&net);
-    // while the word of the first is under way, for a greatest round-trip time of the six of a round, N^(1/6) = 4.6 more
+    // while the word of the first is under way, for a maximum round-trip time of the six of a round, N^(1/6) = 4.6 more
     // timers expire on average; and those whose round-trip time a growing queue has raised above that are not suppressed
     let (rounds, heard) = (events(&trace, "round").len(), events(&trace, "feedback_other").len());
     assert!(rounds > 20, "{rounds} rounds");

@@ -1,6 +1,6 @@
 //! What a machine needs to run in a test: a context, and a clock that follows its deadlines.
 
-use contract::{Address, Cx, Endpoint, FlowId, Input, Meter, NodeId, Outputs, Packet, PeerId, Random};
+use contract::{Address, Cx, Endpoint, EndpointId, FlowId, Input, Meter, NodeId, Outputs, Packet, Random};
 use units::Time;
 
 /// One machine alone, with what it put out.
@@ -58,8 +58,8 @@ impl Bench {
 }
 
 /// The machine that is tested.
-pub(crate) const ME: Address = Address { node: NodeId(1), peer: PeerId(11) };
+pub(crate) const ME: Address = Address { node: NodeId(1), endpoint: EndpointId(11) };
 /// The machine it talks to.
-pub(crate) const OTHER: Address = Address { node: NodeId(2), peer: PeerId(22) };
+pub(crate) const OTHER: Address = Address { node: NodeId(2), endpoint: EndpointId(22) };
 /// Their flow.
 pub(crate) const FLOW: FlowId = FlowId(5);

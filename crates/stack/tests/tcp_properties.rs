@@ -66,11 +66,11 @@ proptest! {
             net.run(net.now + Duration::from_secs(1));
             // without SACK each duplicate counts for a segment, though copies make duplicates too; and when nothing was
             // lost after all, what seemed lost is in flight again
-            let most = if config.sack && !config.undo { window } else { 2 * window + 3 };
+            let max = if config.sack && !config.undo { window } else { 2 * window + 3 };
             // and a probe may exceed the window by a segment
-            let most = most + u64::from(config.tail_probe);
+            let max = max + u64::from(config.tail_probe);
             let in_flight = net.flows[0].sender.in_flight();
-            prop_assert!(in_flight <= Bytes::new(most * SEGMENT), "{} in flight", in_flight);
+            prop_assert!(in_flight <= Bytes::new(max * SEGMENT), "{} in flight", in_flight);
             if net.flows[0].received.completed_at != Time::NEVER && net.idle() {
                 break;
             }

@@ -166,7 +166,7 @@ fn the_first_acknowledgements_are_quick_where_that_is_asked_for() {
     assert_eq!(answers(&net), [(50, 1), (50, 2), (50, 3), (50, 5), (50, 7)]);
 }
 
-/// So it is after a pause: segments come 100 ms apart, which is one for a least timeout of 90 ms and none for one of 200 ms.
+/// So it is after a pause: segments come 100 ms apart, which is one for a minimum timeout of 90 ms and none for one of 200 ms.
 #[test]
 fn acknowledgements_are_quick_again_after_a_pause() {
     let run = |min_rto| {

@@ -31,7 +31,7 @@ fn three_arrivals_above_a_loss_show_it_at_once() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// RFC 8985 §3: one arrival above it is enough after a quarter of the least round trip, 25 ms here; counting waits for the timer.
+/// RFC 8985 §3: one arrival above it is enough after a quarter of the minimum round-trip time, 25 ms here; counting waits for the timer.
 #[test]
 fn one_arrival_above_a_loss_shows_it_a_quarter_of_a_round_trip_later() {
     let mut net = Net::one(&finite(3, timed(false)), Halving::new(10.0));

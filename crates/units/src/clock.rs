@@ -51,22 +51,22 @@ pub struct Drift(i32);
 impl Drift {
     /// A clock that runs as time does.
     pub const ZERO: Self = Self(0);
-    /// The greatest, either way: a tenth.
-    pub const MOST: Self = Self(100_000_000);
+    /// The maximum, either way: a tenth.
+    pub const MAX: Self = Self(100_000_000);
 
-    /// So many parts per billion, limited to [`Drift::MOST`] either way.
+    /// So many parts per billion, limited to [`Drift::MAX`] either way.
     pub const fn from_ppb(ppb: i32) -> Self {
-        let most = Self::MOST.0;
-        Self(if ppb > most {
-            most
-        } else if ppb < -most {
-            -most
+        let max = Self::MAX.0;
+        Self(if ppb > max {
+            max
+        } else if ppb < -max {
+            -max
         } else {
             ppb
         })
     }
 
-    /// So many parts per million, limited to [`Drift::MOST`] either way.
+    /// So many parts per million, limited to [`Drift::MAX`] either way.
     pub const fn from_ppm(ppm: i32) -> Self {
         Self::from_ppb(ppm.saturating_mul(1000))
     }
@@ -193,6 +193,6 @@ mod tests {
         assert_eq!(Offset::ahead(Duration::from_millis(5)).to_string(), "5 ms");
         assert_eq!(Drift::from_ppm(-20).to_string(), "-20 ppm");
         assert_eq!(Drift::from_ppb(1500).to_string(), "1500 ppb");
-        assert_eq!(Drift::from_ppm(i32::MAX), Drift::MOST);
+        assert_eq!(Drift::from_ppm(i32::MAX), Drift::MAX);
     }
 }

@@ -156,11 +156,11 @@ impl UnitText for Drift {
 
     fn from_text(text: &str) -> Result<Self, UnitError> {
         let ppb = signed::<Self>(text, &[("ppm", 1_000), ("ppb", 1)])?;
-        let most = i64::from(Self::MOST.as_ppb());
+        let max = i64::from(Self::MAX.as_ppb());
         match i32::try_from(ppb) {
-            Ok(ppb) if i64::from(ppb).abs() <= most => Ok(Self::from_ppb(ppb)),
+            Ok(ppb) if i64::from(ppb).abs() <= max => Ok(Self::from_ppb(ppb)),
             _ => {
-                let hint = format!("at most {} either way", Self::MOST);
+                let hint = format!("at most {} either way", Self::MAX);
                 Err(UnitError { message: format!("`{}` is too large", text.trim()), hint })
             }
         }

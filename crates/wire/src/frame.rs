@@ -43,7 +43,7 @@ pub fn frame(packet: &Packet, header_bytes: u32, names: &Names, out: &mut Vec<u8
         Header::Control(_) => (UDP, udp(packet, CONTROL_PORT, std::iter::empty())),
         Header::Datagram { seq } => (UDP, udp(packet, port_of(packet.flow), [*seq].into_iter())),
         Header::Interest(_) | Header::Data(_) | Header::Nack(_) => (UDP, ndn(packet, names)),
-        Header::Signal(_) | Header::Foreign(_) => (UDP, udp(packet, CONTROL_PORT, std::iter::empty())),
+        Header::Signal(_) | Header::External(_) => (UDP, udp(packet, CONTROL_PORT, std::iter::empty())),
     };
     let Segment { mut bytes, length, sum_at } = segment;
     let total = IP_BYTES + length;
@@ -176,7 +176,7 @@ fn tcp(packet: &Packet, header: &TcpHeader, header_bytes: usize) -> Segment {
 
 #[cfg(test)]
 mod tests {
-    use contract::{Address, FlowId, GroupId, Label, NodeId, PeerId, SackBlocks, StreamHeader};
+    use contract::{Address, EndpointId, FlowId, GroupId, Label, NodeId, SackBlocks, StreamHeader};
     use units::Time;
 
     use super::*;
@@ -186,8 +186,8 @@ mod tests {
         Packet {
             flow: FlowId(3),
             size_bytes,
-            source: Address { node: NodeId(0), peer: PeerId(0) },
-            to: Address { node: NodeId(1), peer: PeerId(1) }.into(),
+            source: Address { node: NodeId(0), endpoint: EndpointId(0) },
+            to: Address { node: NodeId(1), endpoint: EndpointId(1) }.into(),
             sent_at: Time::ZERO,
             label: Label([7, 0, 0, u64::MAX]),
             header,

@@ -66,14 +66,14 @@ static ZEROS: [u8; LONGEST] = [0; LONGEST];
 
 #[cfg(test)]
 mod tests {
-    use contract::{Address, FlowId, Label, Nack, NackReason, NameId, NodeId, PeerId};
+    use contract::{Address, EndpointId, FlowId, Label, Nack, NackReason, NameId, NodeId};
     use units::Time;
 
     use super::*;
     use crate::ndn::Data;
 
     fn packet(header: Header, size_bytes: u32) -> Packet {
-        let here = Address { node: NodeId(0), peer: PeerId(0) };
+        let here = Address { node: NodeId(0), endpoint: EndpointId(0) };
         let (sent_at, label) = (Time::ZERO, Label::default());
         Packet {
             flow: FlowId(0),

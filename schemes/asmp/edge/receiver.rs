@@ -129,7 +129,7 @@ impl ReceiverLaw for Receiver {
             rate: heading.rate,
             interval: heading.interval,
         });
-        if let Some(echo) = heading.echo.filter(|echo| echo.to == cx.me().peer)
+        if let Some(echo) = heading.echo.filter(|echo| echo.to == cx.me().endpoint)
             && self.params.calibration == Calibration::Echoes
         {
             self.calibrate(&echo, owd, cx);

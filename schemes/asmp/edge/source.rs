@@ -1,6 +1,6 @@
 //! ASMP at the source: follows the receiver that can take least, smoothly.
 
-use contract::{Allowance, Count, Cx, Feedback, Label, PeerId, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Duration, Rate, Time};
 
 use super::words::{BYE, Echo, Heading, Report};
@@ -26,7 +26,7 @@ pub struct Sender {
 /// What a receiver said last.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
-    peer: PeerId,
+    endpoint: EndpointId,
     rate: f64,
     /// By the receiver's clock.
     reported_at: Time,
@@ -73,7 +73,7 @@ impl Sender {
 
     /// Takes a report into the table; false when a later one of the same receiver is there already.
     fn remember(&mut self, said: Heard) -> bool {
-        match self.heard.binary_search_by_key(&said.peer, |row| row.peer) {
+        match self.heard.binary_search_by_key(&said.endpoint, |row| row.endpoint) {
             Ok(at) if self.heard[at].reported_at > said.reported_at => return false,
             Ok(at) => self.heard[at] = said,
             Err(at) => self.heard.insert(at, said),
@@ -85,8 +85,8 @@ impl Sender {
     }
 
     /// A receiver leaves.
-    fn forget(&mut self, peer: PeerId, cx: &mut Cx<'_>) {
-        match self.heard.binary_search_by_key(&peer, |row| row.peer) {
+    fn forget(&mut self, endpoint: EndpointId, cx: &mut Cx<'_>) {
+        match self.heard.binary_search_by_key(&endpoint, |row| row.endpoint) {
             Ok(at) => {
                 self.heard.remove(at);
                 self.share();
@@ -111,8 +111,12 @@ impl SenderLaw for Sender {
             cx.count(Count::Ignored, 1);
             return;
         };
-        let said =
-            Heard { peer: feedback.from, rate: report.rate, reported_at: feedback.sent_at, arrived_at: now };
+        let said = Heard {
+            endpoint: feedback.from,
+            rate: report.rate,
+            reported_at: feedback.sent_at,
+            arrived_at: now,
+        };
         if !self.remember(said) {
             cx.count(Count::Ignored, 1);
             return;
@@ -148,7 +152,7 @@ impl SenderLaw for Sender {
     fn stamp(&mut self, _sending: &Sending, cx: &mut Cx<'_>) -> Label {
         self.turn = if self.turn + 1 < self.heard.len() { self.turn + 1 } else { 0 };
         let echo = self.heard.get(self.turn).map(|row| Echo {
-            to: row.peer,
+            to: row.endpoint,
             reported_at: row.reported_at,
             held: cx.now() - row.arrived_at,
         });

@@ -1,6 +1,6 @@
 //! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused.
 
-use contract::{Label, PeerId};
+use contract::{EndpointId, Label};
 use units::{Duration, Rate, Time};
 
 /// What every data packet carries: the part of a sender report that receivers need [RFC3550 §6.4]; the encoding is ours.
@@ -18,7 +18,7 @@ pub(crate) struct Heading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Echo {
     /// Whose.
-    pub(crate) to: PeerId,
+    pub(crate) to: EndpointId,
     /// When it was sent, by its receiver's clock.
     pub(crate) reported_at: Time,
     /// How long the source has had it.
@@ -43,7 +43,7 @@ impl Heading {
         let interval = (self.interval.as_nanos() / 1000).min(u64::from(u32::MAX));
         let (to, reported_at, held) = match self.echo {
             Some(echo) => (echo.to, echo.reported_at, echo.held),
-            None => (PeerId(0), Time::NEVER, Duration::ZERO),
+            None => (EndpointId(0), Time::NEVER, Duration::ZERO),
         };
         Label([u64::from(to.0) << 32 | interval, reported_at.as_nanos(), held.as_nanos(), self.rate.as_bps()])
     }
@@ -52,10 +52,10 @@ impl Heading {
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [who, reported_at, held, rate] = label.0;
-        let (to, interval) = (PeerId((who >> 32) as u32), who & 0xffff_ffff);
+        let (to, interval) = (EndpointId((who >> 32) as u32), who & 0xffff_ffff);
         let reported_at = Time::from_nanos(reported_at);
         let echo = match reported_at {
-            Time::NEVER if to == PeerId(0) && held == 0 => None,
+            Time::NEVER if to == EndpointId(0) && held == 0 => None,
             Time::NEVER => return None,
             _ => Some(Echo { to, reported_at, held: Duration::from_nanos(held) }),
         };

@@ -1,15 +1,15 @@
 mod receiver;
 mod source;
 
-use contract::{Arrival, Gap, Label, PeerId};
+use contract::{Arrival, EndpointId, Gap, Label};
 use units::{Bytes, Duration, Time};
 
 use super::edge::{Answer, Heading, Receiver};
 use super::{Mode, Params};
 use crate::shared::stream_testing::{End, PACKET, ms};
 
-const SOURCE: PeerId = PeerId(1);
-const VIEWER: PeerId = PeerId(2);
+const SOURCE: EndpointId = EndpointId(1);
+const VIEWER: EndpointId = EndpointId(2);
 
 /// A receiver that is given packets by their delay, a packet a second, and what it answers.
 struct Path {

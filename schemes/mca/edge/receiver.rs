@@ -83,7 +83,7 @@ impl Receiver {
         let threshold = self.heard.u - self.k_rx * self.heard.d;
         let speaks = match self.heard.representative {
             None => true,
-            Some(peer) => peer == cx.me().peer || g.0 < threshold,
+            Some(endpoint) => endpoint == cx.me().endpoint || g.0 < threshold,
         };
         if kind == Kind::Loss {
             cx.event("indication_loss", f64::from(u8::from(speaks)));

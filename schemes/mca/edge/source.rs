@@ -1,6 +1,6 @@
 //! MCA at the source: one rate, moved by the indications of one receiver.
 
-use contract::{Allowance, Count, Cx, Feedback, Label, PeerId, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::words::{Announcement, Indication, Kind};
@@ -31,7 +31,7 @@ pub struct Sender {
 /// The slowest receiver, CR, and what it last said of itself.
 #[derive(Clone, Copy, Debug)]
 struct Representative {
-    peer: PeerId,
+    endpoint: EndpointId,
     /// U, D: mean and deviation of its G-TRAC, in bit/s.
     u: f64,
     d: f64,
@@ -62,8 +62,8 @@ impl Sender {
     }
 
     /// The present representative.
-    pub(crate) fn representative(&self) -> Option<PeerId> {
-        self.representative.map(|it| it.peer)
+    pub(crate) fn representative(&self) -> Option<EndpointId> {
+        self.representative.map(|it| it.endpoint)
     }
 
     /// P = SRTT + 4σ.
@@ -88,10 +88,10 @@ impl Sender {
         cx.probe("period", self.period().as_secs_f64());
     }
 
-    /// Whether an indication of `peer` with G-TRAC mean `g` counts; it may make `peer` the representative [MCA §3.1.3, §3.1.4].
-    fn accepts(&self, peer: PeerId, g: f64, cx: &mut Cx<'_>) -> bool {
+    /// Whether an indication of `endpoint` with G-TRAC mean `g` counts; it may make `endpoint` the representative [MCA §3.1.3, §3.1.4].
+    fn accepts(&self, endpoint: EndpointId, g: f64, cx: &mut Cx<'_>) -> bool {
         match &self.representative {
-            Some(it) if it.peer != peer => {
+            Some(it) if it.endpoint != endpoint => {
                 // ḡ < U − kD
                 let margin = g - (it.u - self.params.k * it.d);
                 cx.event("challenge", margin);
@@ -147,7 +147,7 @@ impl SenderLaw for Sender {
             cx.event("representative", f64::from(feedback.from.0));
         }
         let ((u, d), (u_trac, d_trac)) = (indication.g, indication.trac);
-        self.representative = Some(Representative { peer: feedback.from, u, d, u_trac, d_trac });
+        self.representative = Some(Representative { endpoint: feedback.from, u, d, u_trac, d_trac });
         cx.probe("absence_rate", self.absence_rate());
         self.silent_since = None;
         self.heard = true;
@@ -181,7 +181,7 @@ impl SenderLaw for Sender {
         }
         self.next_control = cx.now() + self.params.control_interval;
         let (representative, u, d) = match self.representative {
-            Some(it) => (Some(it.peer), it.u, it.d),
+            Some(it) => (Some(it.endpoint), it.u, it.d),
             None => (None, 0.0, 0.0),
         };
         Announcement { representative, u, d, srtt: Duration::from_secs_f64(self.srtt) }.encode()
@@ -191,7 +191,7 @@ impl SenderLaw for Sender {
         if self.absent_at() <= cx.now() {
             let gone = self.representative.take();
             self.silent_since = None;
-            cx.event("absent", gone.map_or(-1.0, |it| f64::from(it.peer.0)));
+            cx.event("absent", gone.map_or(-1.0, |it| f64::from(it.endpoint.0)));
             cx.event("representative", -1.0);
         }
         if self.period_ends <= cx.now() {

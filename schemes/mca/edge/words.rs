@@ -1,13 +1,13 @@
 //! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused.
 
-use contract::{Label, PeerId};
+use contract::{EndpointId, Label};
 use units::{Duration, Time};
 
 /// What a control packet announces [MCA §3.2]; the encoding is ours. Every other data packet has an empty label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Announcement {
     /// The representative, if there is one.
-    pub(crate) representative: Option<PeerId>,
+    pub(crate) representative: Option<EndpointId>,
     /// Mean of its G-TRAC, in bit/s.
     pub(crate) u: f64,
     /// Deviation of its G-TRAC, in bit/s.
@@ -41,21 +41,21 @@ pub(crate) enum Kind {
 impl Announcement {
     /// As the label of a control packet.
     pub(crate) fn encode(&self) -> Label {
-        let (flags, peer) = match self.representative {
-            Some(peer) => (CONTROL | REPRESENTED, peer),
-            None => (CONTROL, PeerId(0)),
+        let (flags, endpoint) = match self.representative {
+            Some(endpoint) => (CONTROL | REPRESENTED, endpoint),
+            None => (CONTROL, EndpointId(0)),
         };
-        Label([u64::from(peer.0) << 32 | flags, pair(self.u, self.d), self.srtt.as_nanos(), 0])
+        Label([u64::from(endpoint.0) << 32 | flags, pair(self.u, self.d), self.srtt.as_nanos(), 0])
     }
 
     /// From a data packet's label; `None` when it announces nothing.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [who, rates, srtt, rest] = label.0;
-        let (peer, flags) = ((who >> 32) as u32, who & 0xffff_ffff);
+        let (endpoint, flags) = ((who >> 32) as u32, who & 0xffff_ffff);
         let representative = match flags {
-            CONTROL if peer == 0 => None,
-            REPRESENTED_CONTROL => Some(PeerId(peer)),
+            CONTROL if endpoint == 0 => None,
+            REPRESENTED_CONTROL => Some(EndpointId(endpoint)),
             _ => return None,
         };
         let (u, d) = unpair(rates)?;

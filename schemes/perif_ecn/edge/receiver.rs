@@ -27,7 +27,9 @@ impl ReceiverLaw for Receiver {
         };
         let due = match self.answered {
             None => true,
-            Some(last) => heading.question > last && heading.asked.is_none_or(|peer| peer == cx.me().peer),
+            Some(last) => {
+                heading.question > last && heading.asked.is_none_or(|endpoint| endpoint == cx.me().endpoint)
+            }
         };
         if due {
             self.answered = Some(heading.question);

@@ -1,6 +1,6 @@
 //! PerIfwithECN at the source: grows until a router suggests less.
 
-use contract::{Allowance, Count, Cx, Feedback, Label, PeerId, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};
 
 use crate::perif_ecn::Params;
@@ -17,7 +17,7 @@ pub struct Sender {
     /// Smoothed round-trip time, in seconds.
     rtt_s: f64,
     /// The farthest receiver, which questions are for; everyone when it is not known.
-    asked: Option<PeerId>,
+    asked: Option<EndpointId>,
     question: u32,
     /// Questions that the farthest receiver did not answer, the present one included.
     open: u32,
@@ -67,7 +67,7 @@ impl Sender {
     }
 
     /// Takes a round-trip sample: of the farthest receiver, or of one that is farther.
-    fn on_answer(&mut self, answer: &Answer, from: PeerId, cx: &mut Cx<'_>) {
+    fn on_answer(&mut self, answer: &Answer, from: EndpointId, cx: &mut Cx<'_>) {
         let sample = cx.now() - answer.about;
         let sample_s = sample.as_secs_f64();
         if self.asked == Some(from) {

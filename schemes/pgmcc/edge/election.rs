@@ -1,6 +1,6 @@
 //! Who is the acker: the receiver to which TCP would be slowest.
 
-use contract::PeerId;
+use contract::EndpointId;
 use units::Duration;
 
 /// M, the reciprocal of the throughput that TCP would have to a receiver, up to a constant: round-trip time `rtt`, loss rate `p`
@@ -17,9 +17,9 @@ pub(crate) fn slowness(rtt: Duration, p: u16) -> f64 {
 pub(super) struct Election {
     /// C.
     hysteresis: f64,
-    acker: Option<(PeerId, f64)>,
+    acker: Option<(EndpointId, f64)>,
     /// The last one, named by packets below this number.
-    previous: Option<(PeerId, u64)>,
+    previous: Option<(EndpointId, u64)>,
 }
 
 /// What a report did.
@@ -42,15 +42,15 @@ impl Election {
     }
 
     /// The acker.
-    pub(super) fn acker(&self) -> Option<PeerId> {
-        self.acker.map(|(peer, _)| peer)
+    pub(super) fn acker(&self) -> Option<EndpointId> {
+        self.acker.map(|(endpoint, _)| endpoint)
     }
 
-    /// Takes a report of `peer`, whose slowness is `m`; the next packet to be sent is `next`.
-    pub(super) fn report(&mut self, peer: PeerId, m: f64, next: u64) -> Outcome {
+    /// Takes a report of `endpoint`, whose slowness is `m`; the next packet to be sent is `next`.
+    pub(super) fn report(&mut self, endpoint: EndpointId, m: f64, next: u64) -> Outcome {
         let outcome = match self.acker {
             None => Outcome::Elected,
-            Some((acker, _)) if acker == peer => Outcome::Kept,
+            Some((acker, _)) if acker == endpoint => Outcome::Kept,
             // M_i·C > M_acker, which is T_i < C·T_acker                                [PGMCC]
             Some((acker, m_acker)) if m * self.hysteresis > m_acker => {
                 self.previous = Some((acker, next));
@@ -58,19 +58,19 @@ impl Election {
             }
             Some(_) => return Outcome::Refused,
         };
-        self.acker = Some((peer, m));
+        self.acker = Some((endpoint, m));
         outcome
     }
 
     /// There is no acker any more. Returns who it was.
-    pub(super) fn depose(&mut self) -> Option<PeerId> {
+    pub(super) fn depose(&mut self) -> Option<EndpointId> {
         self.previous = None;
-        self.acker.take().map(|(peer, _)| peer)
+        self.acker.take().map(|(endpoint, _)| endpoint)
     }
 
-    /// Whether `peer` was named as acker by packet `seq`, as far as is remembered.
-    pub(super) fn named(&self, peer: PeerId, seq: u64) -> bool {
-        self.acker() == Some(peer)
-            || self.previous.is_some_and(|(previous, before)| previous == peer && seq < before)
+    /// Whether `endpoint` was named as acker by packet `seq`, as far as is remembered.
+    pub(super) fn named(&self, endpoint: EndpointId, seq: u64) -> bool {
+        self.acker() == Some(endpoint)
+            || self.previous.is_some_and(|(previous, before)| previous == endpoint && seq < before)
     }
 }

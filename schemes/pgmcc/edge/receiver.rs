@@ -73,7 +73,7 @@ impl ReceiverLaw for Receiver {
         self.loss.arrived();
         cx.probe("loss_rate", f64::from(self.loss.reported()) / 65536.0);
         let Some(stamp) = Stamp::decode(data.label) else { return };
-        let names_me = stamp.acker == Named::Acker(cx.me().peer);
+        let names_me = stamp.acker == Named::Acker(cx.me().endpoint);
         let newest = self.note(data, names_me, cx.now());
         if let Some(run) = stamp.confirmed {
             let needless = self.naks.confirmed(&run);

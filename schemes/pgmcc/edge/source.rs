@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use contract::{Allowance, Count, Cx, Feedback, Label, PeerId, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::election::{Election, Outcome, slowness};
@@ -60,7 +60,7 @@ impl Sender {
 
     /// The present acker.
     #[cfg(test)]
-    pub(crate) fn acker(&self) -> Option<PeerId> {
+    pub(crate) fn acker(&self) -> Option<EndpointId> {
         self.election.acker()
     }
 
@@ -84,7 +84,7 @@ impl Sender {
     }
 
     /// Lets a report take part in the election. Returns whether it did.
-    fn consider(&mut self, from: PeerId, word: &Word, rtt: Duration, cx: &mut Cx<'_>) -> Outcome {
+    fn consider(&mut self, from: EndpointId, word: &Word, rtt: Duration, cx: &mut Cx<'_>) -> Outcome {
         let outcome = self.election.report(from, slowness(rtt, word.p), self.next);
         match outcome {
             Outcome::Elected => {

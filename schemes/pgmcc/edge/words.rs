@@ -1,6 +1,6 @@
 //! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused.
 
-use contract::{Label, PeerId};
+use contract::{EndpointId, Label};
 use units::Time;
 
 /// What a data packet says beside its number and its time [PGMCC]; the encoding is ours.
@@ -16,7 +16,7 @@ pub(crate) struct Stamp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     /// This receiver acknowledges.
-    Acker(PeerId),
+    Acker(EndpointId),
     /// There is no acker: whoever speaks first becomes it.
     Elect,
 }
@@ -75,7 +75,7 @@ impl Stamp {
     /// As the label of a data packet.
     pub(crate) fn encode(&self) -> Label {
         let who = match self.acker {
-            Named::Acker(peer) => u64::from(peer.0) << 32 | ACKER,
+            Named::Acker(endpoint) => u64::from(endpoint.0) << 32 | ACKER,
             Named::Elect => ELECT,
         };
         let (first, packets) = self.confirmed.map_or((0, 0), |run| (run.first, run.packets));
@@ -86,10 +86,10 @@ impl Stamp {
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [who, first, packets, rest] = label.0;
-        let peer = (who >> 32) as u32;
+        let endpoint = (who >> 32) as u32;
         let acker = match who & 0xffff_ffff {
-            ACKER => Named::Acker(PeerId(peer)),
-            ELECT if peer == 0 => Named::Elect,
+            ACKER => Named::Acker(EndpointId(endpoint)),
+            ELECT if endpoint == 0 => Named::Elect,
             _ => return None,
         };
         let confirmed = match u32::try_from(packets).ok()? {

@@ -1,6 +1,6 @@
 //! SRMCC at the source: one rate, adapted once per cycle from what the routers of the tree measured.
 
-use contract::{Allowance, Count, Cx, Feedback, Label, PeerId, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Duration, Rate, Time};
 
 use crate::srmcc::adaptation::{Adaptation, Known};
@@ -21,7 +21,7 @@ pub struct Sender {
     round: u32,
     /// Newest round that came back; none before the first message.
     heard_round: Option<u32>,
-    /// Who speaks to the source: the first tree node, or the members where there is none; in the order of peers.
+    /// Who speaks to the source: the first tree node, or the members where there is none; in the order of endpoints.
     children: Vec<Child>,
     /// How many of them have not spoken in this cycle.
     awaited: usize,
@@ -37,7 +37,7 @@ pub struct Sender {
 
 #[derive(Clone, Copy, Debug)]
 struct Child {
-    peer: PeerId,
+    endpoint: EndpointId,
     heard_at: Time,
     spoke: bool,
 }
@@ -77,15 +77,15 @@ impl Sender {
             || self.heard_round.is_some_and(too_old)
     }
 
-    /// Notes that `peer` spoke in this cycle.
-    fn note(&mut self, peer: PeerId, now: Time) {
-        match self.children.binary_search_by_key(&peer, |child| child.peer) {
+    /// Notes that `endpoint` spoke in this cycle.
+    fn note(&mut self, endpoint: EndpointId, now: Time) {
+        match self.children.binary_search_by_key(&endpoint, |child| child.endpoint) {
             Ok(at) => {
                 let child = &mut self.children[at];
                 self.awaited -= usize::from(!child.spoke);
                 (child.heard_at, child.spoke) = (now, true);
             }
-            Err(at) => self.children.insert(at, Child { peer, heard_at: now, spoke: true }),
+            Err(at) => self.children.insert(at, Child { endpoint, heard_at: now, spoke: true }),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::{NodeId, Packet, Passing, PortId};
+use contract::{NodeId, Packet, PortId, TransitCx};
 use units::{Duration, Time};
 
 use crate::srmcc::Params;
@@ -44,14 +44,14 @@ impl Flows {
 
     /// A stream's packet came in. Groups are known by their forwarding entries, so every packet is looked at.
     #[inline]
-    pub(super) fn saw_stream(&mut self, packet: &Packet, at: &Passing<'_>) {
+    pub(super) fn saw_stream(&mut self, packet: &Packet, at: &TransitCx<'_>) {
         let Some(link) = self.link(at.port) else { return };
         link.note(packet, at.now, |link| link.place());
     }
 
     /// A packet of another kind came in. Unicast flows are told apart by their ends [SRMCC §3.2].
     #[inline]
-    pub(super) fn saw_unicast(&mut self, packet: &Packet, at: &mut Passing<'_>) {
+    pub(super) fn saw_unicast(&mut self, packet: &Packet, at: &mut TransitCx<'_>) {
         let sampled = self.sampled;
         let Some(link) = self.link(at.port) else { return };
         let Some(to) = packet.to.node() else { return };

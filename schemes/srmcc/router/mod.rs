@@ -5,7 +5,7 @@ mod queues;
 mod table;
 
 use contract::{
-    Branch, Count, Entry, GroupId, Header, Packet, Passing, PortView, Report, RouterCx, RouterLaw,
+    Branch, Count, Entry, GroupId, Header, Packet, PortView, Report, RouterCx, RouterLaw, TransitCx,
 };
 use units::{Bytes, Rate, Time};
 
@@ -58,7 +58,7 @@ impl Router {
 
 impl RouterLaw for Router {
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, at: &mut Passing<'_>) {
+    fn on_arrival(&mut self, packet: &Packet, at: &mut TransitCx<'_>) {
         match packet.header {
             // a group has the number of its flow, by whatever address its packets travel
             Header::Stream(_) => {
@@ -68,7 +68,7 @@ impl RouterLaw for Router {
                 }
                 self.flows.saw_stream(packet, at);
             }
-            Header::Tcp(_) | Header::Datagram { .. } | Header::Foreign(_) => {
+            Header::Tcp(_) | Header::Datagram { .. } | Header::External(_) => {
                 self.flows.saw_unicast(packet, at)
             }
             // named data takes no way through routers of this kind of network
@@ -83,7 +83,7 @@ impl RouterLaw for Router {
     }
 
     #[inline]
-    fn on_enqueue(&mut self, _packet: &mut Packet, port: &PortView, _at: &mut Passing<'_>) {
+    fn on_enqueue(&mut self, _packet: &mut Packet, port: &PortView, _at: &mut TransitCx<'_>) {
         if self.params.sampling == Sampling::Enqueue {
             self.queues.sample(port);
         }

@@ -1,6 +1,6 @@
 //! The source and the receiver.
 
-use contract::{Arrival, Count, Note, PeerId, ReceiverLaw, SenderLaw, Sending, Toward};
+use contract::{Arrival, Count, EndpointId, FeedbackTarget, Note, ReceiverLaw, SenderLaw, Sending};
 use proptest::prelude::*;
 
 use super::super::words::{Header, cycle};
@@ -8,7 +8,7 @@ use super::*;
 use crate::shared::stream_testing::{End, PACKET};
 
 /// Gives a source's law a word of `from`.
-fn tell(end: &mut End, law: &mut Sender, from: PeerId, label: Label) {
+fn tell(end: &mut End, law: &mut Sender, from: EndpointId, label: Label) {
     end.tell(law, from, end.now, label);
 }
 
@@ -16,13 +16,13 @@ fn notes(end: &End, name: &str) -> Vec<Note> {
     end.out.notes.pending.iter().filter(|note| note.name == name).copied().collect()
 }
 
-const ROOT: PeerId = PeerId(2);
-const OTHER: PeerId = PeerId(3);
+const ROOT: EndpointId = EndpointId(2);
+const OTHER: EndpointId = EndpointId(3);
 const FAIR: Rate = Rate::from_kbps(1667);
 
 /// A source that started at time zero, and was told that the network is empty at 350 ms by a word that took 100 ms.
 fn source(params: &Params) -> (End, Sender) {
-    let (mut end, mut law) = (End::new(PeerId(1)), Sender::new(params));
+    let (mut end, mut law) = (End::new(EndpointId(1)), Sender::new(params));
     end.cx(|cx| law.on_start(cx));
     end.now = ms(350);
     let label = mcc(end.now, 100, 0, 0.0, 0.0, FAIR);
@@ -44,7 +44,7 @@ fn header(end: &mut End, law: &mut Sender) -> Header {
 /// §3.2, §4.2.1, and a cycle of four round-trip times (Table 1).
 #[test]
 fn the_source_starts_at_the_initial_rate_and_doubles_once_a_cycle() {
-    let (mut end, mut law) = (End::new(PeerId(1)), Sender::new(&Params::default()));
+    let (mut end, mut law) = (End::new(EndpointId(1)), Sender::new(&Params::default()));
     end.cx(|cx| law.on_start(cx));
     assert_eq!((kbps(&law), law.wake()), (50.0, ms(400)));
     assert_eq!(header(&mut end, &mut law), Header { round: 0, t_adapt: Duration::from_millis(400) });
@@ -122,9 +122,9 @@ fn words_of_one_cycle_are_folded_and_applied_once() {
     assert_eq!([last("o_max"), last("o_min"), last("fair_rate"), last("state")], [0.75, 0.0, 60e3, 3.0]);
     // what was folded is gone
     end.now = ms(1150);
-    for peer in [ROOT, OTHER] {
+    for endpoint in [ROOT, OTHER] {
         let label = mcc(end.now, 100, 2, 0.375, 0.375, FAIR);
-        tell(&mut end, &mut law, peer, label);
+        tell(&mut end, &mut law, endpoint, label);
     }
     assert_eq!(kbps(&law), 73.633);
     assert_eq!(notes(&end, "adapted").len(), 3);
@@ -172,7 +172,7 @@ fn three_cycles_of_silence_halve_the_rate_and_each_further_one_again() {
 
 #[test]
 fn before_the_first_word_silence_says_nothing() {
-    let (mut end, mut law) = (End::new(PeerId(1)), Sender::new(&Params::default()));
+    let (mut end, mut law) = (End::new(EndpointId(1)), Sender::new(&Params::default()));
     end.cx(|cx| law.on_start(cx));
     end.run(&mut law, ms(60_000));
     assert_eq!(kbps(&law), 50.0);
@@ -276,7 +276,7 @@ fn data(sent: Time, round: u32, t_adapt_ms: u64) -> Arrival {
 /// S000-04, §3.2.
 #[test]
 fn a_receivers_message_carries_its_access_link_zero_and_one() {
-    let (mut end, mut law) = (End::new(PeerId(1)), Receiver::new());
+    let (mut end, mut law) = (End::new(EndpointId(1)), Receiver::new());
     assert!(law.probes());
     law.on_access(Rate::from_kbps(1500));
     end.listen(|cx| law.on_start(cx));
@@ -284,7 +284,7 @@ fn a_receivers_message_carries_its_access_link_zero_and_one() {
     end.now = ms(1020);
     let said = end.listen(|cx| law.on_data(&data(ms(1000), 3, 400), cx));
     assert_eq!(said.len(), 1);
-    assert_eq!(said[0].toward, Toward::Parent);
+    assert_eq!(said[0].target, FeedbackTarget::Parent);
     let wanted = Mcc {
         min_fair: Rate::from_kbps(1500),
         max_qocc: 0.0,
@@ -298,7 +298,7 @@ fn a_receivers_message_carries_its_access_link_zero_and_one() {
 
 #[test]
 fn an_access_link_that_could_not_be_measured_limits_nothing() {
-    let (mut end, mut law) = (End::new(PeerId(1)), Receiver::new());
+    let (mut end, mut law) = (End::new(EndpointId(1)), Receiver::new());
     let said = end.listen(|cx| law.on_data(&data(ms(0), 0, 400), cx));
     assert_eq!(read(said[0].label).min_fair, Rate::UNLIMITED);
 }
@@ -306,7 +306,7 @@ fn an_access_link_that_could_not_be_measured_limits_nothing() {
 /// One message a cycle, whose time leaves out how long it was held. S000-08: nothing else is ever sent.
 #[test]
 fn a_receiver_speaks_at_its_first_data_and_then_once_a_cycle() {
-    let (mut end, mut law) = (End::new(PeerId(1)), Receiver::new());
+    let (mut end, mut law) = (End::new(EndpointId(1)), Receiver::new());
     law.on_access(Rate::from_kbps(1500));
     end.listen(|cx| law.on_start(cx));
     let mut said = Vec::new();
@@ -336,7 +336,7 @@ fn a_receiver_speaks_at_its_first_data_and_then_once_a_cycle() {
 
 #[test]
 fn a_receiver_heeds_neither_what_was_overtaken_nor_what_is_not_its_schemes() {
-    let (mut end, mut law) = (End::new(PeerId(1)), Receiver::new());
+    let (mut end, mut law) = (End::new(EndpointId(1)), Receiver::new());
     end.now = ms(100);
     end.listen(|cx| law.on_data(&data(ms(50), 5, 400), cx));
     assert!(end.listen(|cx| law.on_data(&data(ms(40), 4, 10), cx)).is_empty());

@@ -1,10 +1,10 @@
 //! The part in routers.
 
 use contract::{
-    Address, Branch, Count, Entry, Header, NodeId, PeerId, PortId, RouterLaw, Signal, StreamHeader,
-    TcpHeader, Word,
+    Address, Branch, Count, EndpointId, Entry, GroupMessage, Header, NodeId, PortId, RouterLaw, Signal,
+    StreamHeader, TcpHeader,
 };
-use contract::{Packet, Toward};
+use contract::{FeedbackTarget, Packet};
 use proptest::prelude::*;
 use units::Bytes;
 
@@ -18,7 +18,7 @@ fn branches(n: u32) -> Vec<Branch> {
 }
 
 fn child(i: u32) -> Address {
-    Address { node: NodeId(i), peer: PeerId(1000 + i) }
+    Address { node: NodeId(i), endpoint: EndpointId(1000 + i) }
 }
 
 fn entry(branches: &[Branch]) -> Entry<'_> {
@@ -52,9 +52,9 @@ fn speak(node: &mut Node, law: &mut Router, i: u32, label: Label, branches: &[Br
     messages(node.report(law, GROUP, child(i), label, entry(branches)))
 }
 
-fn messages(words: Vec<Word>) -> Vec<Mcc> {
-    let message = |word: Word| {
-        assert_eq!((word.group, word.toward), (GROUP, Toward::Parent));
+fn messages(words: Vec<GroupMessage>) -> Vec<Mcc> {
+    let message = |word: GroupMessage| {
+        assert_eq!((word.group, word.target), (GROUP, FeedbackTarget::Parent));
         read(word.label)
     };
     words.into_iter().map(message).collect()

@@ -1,6 +1,6 @@
 //! Whose timestamp a data packet brings back: receivers measure their round-trip time by it, one per packet.
 
-use contract::PeerId;
+use contract::EndpointId;
 use units::Time;
 
 use super::words::{Echo, Millis, Report};
@@ -8,7 +8,7 @@ use super::words::{Echo, Millis, Report};
 /// A receiver's timestamp, and when it came.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamp {
-    pub(super) peer: PeerId,
+    pub(super) endpoint: EndpointId,
     tr: Millis,
     at: Time,
     /// The feedback round in which it came, counted up without end.
@@ -20,9 +20,9 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of a report of `peer` that came at `at`, in feedback round `round`.
-    pub(super) fn new(peer: PeerId, report: &Report, at: Time, round: u64) -> Self {
-        Self { peer, tr: report.tr, at, round, have_rtt: report.have_rtt, rate: report.rate.bps() }
+    /// The stamp of a report of `endpoint` that came at `at`, in feedback round `round`.
+    pub(super) fn new(endpoint: EndpointId, report: &Report, at: Time, round: u64) -> Self {
+        Self { endpoint, tr: report.tr, at, round, have_rtt: report.have_rtt, rate: report.rate.bps() }
     }
 
     /// Whether the receiver had not measured its round-trip time yet.
@@ -32,7 +32,7 @@ impl Stamp {
 
     /// As it is sent at `now`, the time that it was held added.
     pub(super) fn echo(&self, now: Time, clr: bool) -> Echo {
-        Echo { peer: self.peer, tr: self.tr.plus(now.saturating_since(self.at)), clr }
+        Echo { endpoint: self.endpoint, tr: self.tr.plus(now.saturating_since(self.at)), clr }
     }
 
     /// Whether it goes before `other`.
@@ -58,7 +58,7 @@ impl Echoes {
 
     /// Adds a stamp, in place of an older one of the same receiver; when there are too many, the last in order is dropped.
     pub(super) fn push(&mut self, stamp: Stamp) {
-        self.forget(stamp.peer);
+        self.forget(stamp.endpoint);
         if self.0.len() < MOST {
             self.0.push(stamp);
             return;
@@ -74,9 +74,9 @@ impl Echoes {
         }
     }
 
-    /// Drops the stamp of `peer`.
-    pub(super) fn forget(&mut self, peer: PeerId) {
-        self.0.retain(|stamp| stamp.peer != peer);
+    /// Drops the stamp of `endpoint`.
+    pub(super) fn forget(&mut self, endpoint: EndpointId) {
+        self.0.retain(|stamp| stamp.endpoint != endpoint);
     }
 
     /// Takes the first in order.
@@ -99,9 +99,9 @@ mod tests {
     use super::super::words::RateCode;
     use super::*;
 
-    fn stamp(peer: u32, round: u64, have_rtt: bool, rate: f64) -> Stamp {
+    fn stamp(endpoint: u32, round: u64, have_rtt: bool, rate: f64) -> Stamp {
         let report = Report {
-            tr: Millis(peer),
+            tr: Millis(endpoint),
             ts: Millis(0),
             rate: RateCode::nearest(rate),
             round: round as u8,
@@ -109,11 +109,11 @@ mod tests {
             have_loss: true,
             leave: false,
         };
-        Stamp::new(PeerId(peer), &report, Time::ZERO, round)
+        Stamp::new(EndpointId(endpoint), &report, Time::ZERO, round)
     }
 
     fn order(echoes: &mut Echoes) -> Vec<u32> {
-        std::iter::from_fn(|| echoes.pop()).map(|stamp| stamp.peer.0).collect()
+        std::iter::from_fn(|| echoes.pop()).map(|stamp| stamp.endpoint.0).collect()
     }
 
     #[test]
@@ -140,14 +140,14 @@ mod tests {
         echoes.push(stamp(1, 4, true, 2e5));
         assert_eq!(echoes.pop().map(|stamp| stamp.round), Some(4));
         let most = MOST as u32;
-        for peer in 0..most {
-            echoes.push(stamp(peer, 3, true, 1e5 * f64::from(peer + 1)));
+        for endpoint in 0..most {
+            echoes.push(stamp(endpoint, 3, true, 1e5 * f64::from(endpoint + 1)));
         }
         // the one with the highest rate goes; one that would be last itself is not taken
         echoes.push(stamp(most, 3, false, 1e5));
         echoes.push(stamp(most + 1, 4, true, 1e5));
-        let peers = order(&mut echoes);
-        assert_eq!((peers.len(), peers[0], peers[MOST - 1]), (MOST, most, most - 2));
+        let endpoints = order(&mut echoes);
+        assert_eq!((endpoints.len(), endpoints[0], endpoints[MOST - 1]), (MOST, most, most - 2));
     }
 
     /// Held for 1.7 s: that much is added.
@@ -155,6 +155,6 @@ mod tests {
     fn the_time_that_a_stamp_was_held_is_added() {
         let now = Time::from_nanos(1_700_000_000);
         let echo = stamp(9, 1, true, 1e5).echo(now, true);
-        assert_eq!(echo, Echo { peer: PeerId(9), tr: Millis(1709), clr: true });
+        assert_eq!(echo, Echo { endpoint: EndpointId(9), tr: Millis(1709), clr: true });
     }
 }

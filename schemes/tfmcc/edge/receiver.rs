@@ -135,7 +135,7 @@ impl Receiver {
     /// Takes what `header` says about the way to the source and back, and about who limits the group.
     fn listen(&mut self, header: &Header, cx: &ReceiverCx<'_, '_>) {
         let now = Millis::of(cx.now());
-        let mine = header.echo.filter(|echo| echo.peer == cx.me().peer);
+        let mine = header.echo.filter(|echo| echo.endpoint == cx.me().endpoint);
         match (mine, header.echo) {
             (Some(mine), _) => self.limiting = mine.clr,
             // somebody else is

@@ -1,6 +1,6 @@
 //! TFMCC at the source: one rate, that of the receiver that limits the group, and the rounds in which the others may speak.
 
-use contract::{Allowance, Count, Cx, Feedback, Label, PeerId, SenderLaw, Sending};
+use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::echoes::{Echoes, Stamp};
@@ -99,8 +99,8 @@ impl Sender {
     }
 
     /// The receiver that limits the group.
-    pub(crate) fn limiting(&self) -> Option<PeerId> {
-        self.clr.map(|clr| clr.stamp.peer)
+    pub(crate) fn limiting(&self) -> Option<EndpointId> {
+        self.clr.map(|clr| clr.stamp.endpoint)
     }
 
     /// R_max in seconds.
@@ -178,8 +178,8 @@ impl Sender {
             lacks_rtt: stamp.lacks_rtt(),
         });
         self.orphaned = false;
-        self.echoes.forget(stamp.peer);
-        cx.event("clr", f64::from(stamp.peer.0));
+        self.echoes.forget(stamp.endpoint);
+        cx.event("clr", f64::from(stamp.endpoint.0));
     }
 
     /// There is no limiting receiver any more.
@@ -196,7 +196,7 @@ impl Sender {
         let now = cx.now();
         match self.clr {
             // case 4: the limiting receiver itself
-            Some(ref mut clr) if clr.stamp.peer == stamp.peer => {
+            Some(ref mut clr) if clr.stamp.endpoint == stamp.endpoint => {
                 clr.heard_at = now;
                 clr.halved = false;
                 clr.stamp = stamp;
@@ -340,13 +340,13 @@ impl SenderLaw for Sender {
         cx.measured_rtt(rtt);
         self.measure(rtt.as_secs_f64(), cx);
         self.heard_at = now;
-        let peer = feedback.from;
-        let from_limiting = self.limiting() == Some(peer);
+        let endpoint = feedback.from;
+        let from_limiting = self.limiting() == Some(endpoint);
         let reported = report.rate.bps();
         cx.event(if from_limiting { "feedback_clr" } else { "feedback_other" }, reported / self.rate);
 
         if report.leave {
-            self.echoes.forget(peer);
+            self.echoes.forget(endpoint);
             if from_limiting {
                 self.orphan(cx);
             }
@@ -359,7 +359,7 @@ impl SenderLaw for Sender {
             // X_r·R_max/R_r while the receiver reckons with R_max instead of its own    [RFC4654 §3.3]
             let unknown = report.have_loss && !report.have_rtt;
             let rate = if unknown { reported * self.r_max_said.secs() / rtt.as_secs_f64() } else { reported };
-            self.decide(Stamp::new(peer, &report, now, self.round.number), rate, cx);
+            self.decide(Stamp::new(endpoint, &report, now, self.round.number), rate, cx);
         }
         if !from_limiting && report.round == this_round {
             self.hear_other(reported, report.leave, cx);

@@ -4,7 +4,7 @@
 //! as the floating-point numbers of the RFC, timestamps in whole milliseconds in 32 bits, compared modulo 2³², and the number
 //! of the feedback round in 8 bits.
 
-use contract::{Label, PeerId};
+use contract::{EndpointId, Label};
 use units::{Duration, Time};
 
 /// What every data packet carries beside its number [RFC4654 §2.2.1].
@@ -26,7 +26,7 @@ pub(crate) struct Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Echo {
     /// r: whose.
-    pub(crate) peer: PeerId,
+    pub(crate) endpoint: EndpointId,
     /// tr_echo: when the report was sent, by the receiver's clock, and for how long the sender has had it.
     pub(crate) tr: Millis,
     /// is_CLR: the receiver is the one that limits the group.
@@ -56,25 +56,30 @@ impl Header {
     /// As a label.
     #[inline]
     pub(crate) fn encode(&self) -> Label {
-        let (peer, tr, flags) = match self.echo {
-            Some(Echo { peer, tr, clr: true }) => (peer, tr, DATA | ECHO | CLR),
-            Some(Echo { peer, tr, clr: false }) => (peer, tr, DATA | ECHO),
-            None => (PeerId(0), Millis(0), DATA),
+        let (endpoint, tr, flags) = match self.echo {
+            Some(Echo { endpoint, tr, clr: true }) => (endpoint, tr, DATA | ECHO | CLR),
+            Some(Echo { endpoint, tr, clr: false }) => (endpoint, tr, DATA | ECHO),
+            None => (EndpointId(0), Millis(0), DATA),
         };
         let numbers =
             u64::from(self.suppression.0) << 20 | u64::from(self.r_max.0) << 12 | u64::from(self.round) << 4;
-        Label([u64::from(tr.0) << 32 | u64::from(self.ts.0), u64::from(peer.0) << 32 | numbers | flags, 0, 0])
+        Label([
+            u64::from(tr.0) << 32 | u64::from(self.ts.0),
+            u64::from(endpoint.0) << 32 | numbers | flags,
+            0,
+            0,
+        ])
     }
 
     /// From a data packet's label; `None` when no source would write it.
     #[inline]
     pub(crate) fn decode(label: Label) -> Option<Self> {
         let [times, rest, 0, 0] = label.0 else { return None };
-        let (tr, peer) = (Millis((times >> 32) as u32), PeerId((rest >> 32) as u32));
+        let (tr, endpoint) = (Millis((times >> 32) as u32), EndpointId((rest >> 32) as u32));
         let echo = match rest & 0xf {
-            DATA if tr.0 == 0 && peer.0 == 0 => None,
-            DATA_ECHO => Some(Echo { peer, tr, clr: false }),
-            DATA_ECHO_CLR => Some(Echo { peer, tr, clr: true }),
+            DATA if tr.0 == 0 && endpoint.0 == 0 => None,
+            DATA_ECHO => Some(Echo { endpoint, tr, clr: false }),
+            DATA_ECHO_CLR => Some(Echo { endpoint, tr, clr: true }),
             _ => return None,
         };
         Some(Self {
@@ -268,7 +273,7 @@ mod tests {
 
     #[test]
     fn labels_have_the_fields_where_they_are_said_to_be() {
-        let echo = Echo { peer: PeerId(7), tr: Millis(0x0102_0304), clr: true };
+        let echo = Echo { endpoint: EndpointId(7), tr: Millis(0x0102_0304), clr: true };
         let (suppression, r_max) = (RateCode(0xabc), RttCode(0x59));
         let header = Header { ts: Millis(0x0a0b_0c0d), suppression, r_max, round: 0xe1, echo: Some(echo) };
         assert_eq!(header.encode(), Label([0x0102_0304_0a0b_0c0d, 0x0000_0007_abc5_9e17, 0, 0]));

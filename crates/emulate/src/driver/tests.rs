@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
-use contract::{FlowId, NodeId, Note, PeerId};
-use sim::{LinkSpec, Outside, PortSpec};
+use contract::{EndpointId, FlowId, NodeId, Note};
+use sim::{FlowEmulation, LinkSpec, PortSpec};
 use stack::{datagram, tcp};
 use units::Rate;
 
@@ -23,8 +23,8 @@ struct Stage {
     told: Vec<(Time, bool, FlowId)>,
     news: Vec<News>,
     /// What live endpoints were told.
-    live: Vec<(Time, PeerId, String)>,
-    said: Vec<(PeerId, Said)>,
+    live: Vec<(Time, EndpointId, String)>,
+    said: Vec<(EndpointId, Said)>,
     /// Packets that devices refuse.
     refuses: bool,
 }
@@ -75,20 +75,20 @@ impl Surroundings for Stage {
         self.news.drain(..).for_each(tell);
     }
 
-    fn begin(&mut self, peer: PeerId, _: LiveMachine) {
-        self.live.push((self.clock, peer, "begin".to_owned()));
+    fn begin(&mut self, endpoint: EndpointId, _: LiveMachine) {
+        self.live.push((self.clock, endpoint, "begin".to_owned()));
     }
 
-    fn end(&mut self, peer: PeerId) {
-        self.live.push((self.clock, peer, "end".to_owned()));
+    fn end(&mut self, endpoint: EndpointId) {
+        self.live.push((self.clock, endpoint, "end".to_owned()));
     }
 
-    fn mode(&mut self, peer: PeerId, mode: &str) {
-        self.live.push((self.clock, peer, mode.to_owned()));
+    fn mode(&mut self, endpoint: EndpointId, mode: &str) {
+        self.live.push((self.clock, endpoint, mode.to_owned()));
     }
 
-    fn words(&mut self, tell: &mut dyn FnMut(PeerId, &Said)) {
-        self.said.drain(..).for_each(|(peer, said)| tell(peer, &said));
+    fn words(&mut self, tell: &mut dyn FnMut(EndpointId, &Said)) {
+        self.said.drain(..).for_each(|(endpoint, said)| tell(endpoint, &said));
     }
 }
 
@@ -102,7 +102,7 @@ fn wire_between(packets: u32) -> Blueprint {
     let (a, b) = (net.node("a"), net.node("b"));
     net.link("wire", (a, b), PortSpec::new(Rate::from_mbps(10), Duration::from_millis(5), packets));
     let flow = net.flow("bulk", Some("reno"), sim::FlowKind::Tcp(tcp::Config::default()), a, &[b]);
-    flow.outside = Some(Outside::Kernel("reno".to_owned()));
+    flow.emulation = Some(FlowEmulation::Kernel("reno".to_owned()));
     net.emulation.real = vec![a, b];
     net
 }
@@ -135,7 +135,7 @@ fn tree() -> Blueprint {
     let pattern = datagram::Pattern::Constant { rate: Rate::from_mbps(1) };
     let config = datagram::Config { packet: Bytes::new(1250), pattern };
     let flow = net.flow("film", None, sim::FlowKind::Datagram(config), source, &[left, right]);
-    flow.outside = Some(Outside::Commands { sender: None, receiver: None });
+    flow.emulation = Some(FlowEmulation::Commands { sender: None, receiver: None });
     net.emulation.real = vec![source, left, right];
     net
 }
@@ -164,7 +164,7 @@ fn a_datagram_to_a_group_comes_out_at_each_member_that_is_there() {
     assert_eq!(out, [(at_ms(13), 1), (at_ms(13), 2), (at_ms(72), 1)]);
     assert!(stage.out.iter().all(|(_, _, bytes)| *bytes == of_the_tree(0, [239, 0, 0, 0], 0)));
     assert_eq!((accuracy.packets_in, accuracy.packets_out, accuracy.strays), (2, 3, 0));
-    assert_eq!(world.parcels().live(), 0, "copies share their bytes, and the last one frees them");
+    assert_eq!(world.external_payloads().live(), 0, "copies share their bytes, and the last one frees them");
     let trace = world.finish();
     assert_eq!((trace.flows[0].sent_packets, trace.balance.copied), (2, 1));
     assert_eq!(trace.receivers[0].meter.goodput_bytes, 2 * 1222);
@@ -180,7 +180,7 @@ fn copies_of_a_datagram_are_dropped_and_marked_one_by_one() {
     let (mut world, _) = play(&blueprint, &mut stage);
     let [(_, 1, bytes)] = stage.out.as_slice() else { panic!("{:?}", stage.out) };
     assert_eq!(Ipv4::read(bytes).map(|read| read.ecn), Some(Ecn::Marked));
-    assert_eq!(world.parcels().live(), 0);
+    assert_eq!(world.external_payloads().live(), 0);
 
     blueprint.links[2].forward.loss = 0.0;
     let mut stage = Stage::default();
@@ -215,14 +215,14 @@ fn live_tree() -> Blueprint {
     let flow = &mut net.flows[0];
     flow.scheme = Some("mca".to_owned());
     flow.kind = sim::FlowKind::Stream(stack::stream::Config::default());
-    flow.outside = Some(Outside::Live);
+    flow.emulation = Some(FlowEmulation::Live);
     flow.to[1].stop = at_ms(50);
     net
 }
 
 /// What a live endpoint of [`live_tree`] sends.
 fn live_packet_of(from: u32, to: contract::Destination, header: Header, label: u64) -> Vec<u8> {
-    let source = contract::Address { node: NodeId(from), peer: PeerId(0) };
+    let source = contract::Address { node: NodeId(from), endpoint: EndpointId(0) };
     let sent = Packet {
         flow: FlowId(0),
         size_bytes: 1250,
@@ -253,7 +253,7 @@ fn datagrams_of_live_endpoints_go_through_the_network_as_the_packets_that_they_a
     let group = contract::Destination::group(contract::GroupId(0));
     let header = Header::Stream(contract::StreamHeader { seq: 4, bytes_before: 5000, ..Default::default() });
     let data = live_packet_of(0, group, header, 77);
-    let source = contract::Address { node: NodeId(0), peer: PeerId(0) };
+    let source = contract::Address { node: NodeId(0), endpoint: EndpointId(0) };
     let word = live_packet_of(2, source.into(), Header::Feedback, 5);
     let mut stage = Stage::default();
     stage.planned.push_back((at_ms(1), 0, data.clone()));
@@ -293,13 +293,13 @@ fn live_endpoints_are_told_when_to_begin_to_end_and_to_change_and_what_they_say_
     };
     let mut said = Said::default();
     (said.meter.goodput_bytes, said.meter.counts[Count::Feedback as usize]) = (1234, 3);
-    let from = contract::Address { node: NodeId(0), peer: PeerId(0) };
+    let from = contract::Address { node: NodeId(0), endpoint: EndpointId(0) };
     said.notes.push(Note { at: at_ms(1), from, name: "allowed_rate", value: 8e4, event: false });
     said.late.record(Duration::from_millis(3));
-    let mut stage = Stage { said: vec![(PeerId(0), said)], ..Stage::default() };
+    let mut stage = Stage { said: vec![(EndpointId(0), said)], ..Stage::default() };
     let (world, accuracy) = play(&blueprint, &mut stage);
-    let told = |peer: u32| {
-        let its = stage.live.iter().filter(|(_, of, _)| of.0 == peer);
+    let told = |endpoint: u32| {
+        let its = stage.live.iter().filter(|(_, of, _)| of.0 == endpoint);
         its.map(|(at, _, what)| (at.as_nanos() / 1_000_000, what.as_str())).collect::<Vec<_>>()
     };
     assert_eq!(told(0), [(0, "begin"), (40, "background")]);
@@ -365,7 +365,7 @@ fn a_full_queue_drops_and_forgets_the_bytes() {
     let (mut world, accuracy) = play(&wire_between(3), &mut stage);
     assert_eq!(stage.out.len(), 4, "one under way and three that wait");
     assert_eq!((accuracy.packets_out, accuracy.overruns), (4, 0));
-    assert_eq!(world.parcels().live(), 0);
+    assert_eq!(world.external_payloads().live(), 0);
     assert_eq!(world.finish().flows[0].drops.iter().sum::<u64>(), 4);
 }
 

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use contract::{
-    Address, Cx, Ecn, Endpoint, FlowId, GroupId, Header, Input, NodeId, Outputs, Packet, PeerId, Random,
+    Address, Cx, Ecn, Endpoint, EndpointId, FlowId, GroupId, Header, Input, NodeId, Outputs, Packet, Random,
 };
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -22,7 +22,7 @@ use nix::sys::socket::{
     recvmsg, sendto, setsockopt, socket, sockopt,
 };
 use nix::sys::time::{TimeSpec, TimeValLike};
-use sim::{Blueprint, Cast, FlowKind, Outside};
+use sim::{Blueprint, Cast, FlowEmulation, FlowKind};
 use units::{Duration, Time};
 use wire::stream::Envelope;
 
@@ -74,7 +74,7 @@ pub(super) struct Live {
     orders: Sender<Order>,
     bell: Arc<EventFd>,
     thread: Option<JoinHandle<()>>,
-    peers: Vec<PeerId>,
+    endpoints: Vec<EndpointId>,
     said: Arc<[Mutex<Said>]>,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Live {
 pub(super) fn open(blueprint: &Blueprint, gates: &Gates, namespaces: &[Namespace]) -> Result<Opened, Error> {
     let mut seats = Vec::new();
     for (id, flow) in (0u32..).map(FlowId).zip(&blueprint.flows) {
-        let (Some(Outside::Live), Some(ends)) = (&flow.outside, gates.ends(id)) else { continue };
+        let (Some(FlowEmulation::Live), Some(ends)) = (&flow.emulation, gates.ends(id)) else { continue };
         let known = Arc::new(gates.known_to(id));
         let (header, ecn) = match &flow.kind {
             FlowKind::Tcp(config) => (config.header.as_u64() as u32, config.ecn),
@@ -107,7 +107,7 @@ pub(super) fn open(blueprint: &Blueprint, gates: &Gates, namespaces: &[Namespace
             });
         }
     }
-    seats.sort_unstable_by_key(|seat| seat.me.peer);
+    seats.sort_unstable_by_key(|seat| seat.me.endpoint);
     Ok(Opened(seats))
 }
 
@@ -146,8 +146,8 @@ impl Live {
         let bell = Arc::new(bell.map_err(|error| failed("making an event", error.into()))?);
         let (orders, received) = std::sync::mpsc::channel();
         let seats = opened.0;
-        let peers = seats.iter().map(|seat| seat.me.peer).collect::<Vec<_>>();
-        let said: Arc<[Mutex<Said>]> = peers.iter().map(|_| Mutex::default()).collect();
+        let endpoints = seats.iter().map(|seat| seat.me.endpoint).collect::<Vec<_>>();
+        let said: Arc<[Mutex<Said>]> = endpoints.iter().map(|_| Mutex::default()).collect();
         let mut out = Outputs::default();
         out.notes.probing = blueprint.record.every > Duration::ZERO && !blueprint.record.series.is_empty();
         out.notes.events = blueprint.record.events;
@@ -162,30 +162,30 @@ impl Live {
             datagram: Vec::new(),
             buffer: vec![0; LONGEST],
         };
-        let thread = match peers.is_empty() {
+        let thread = match endpoints.is_empty() {
             true => None,
             false => {
                 let thread = std::thread::Builder::new().name("thalweg-live".to_owned());
                 Some(thread.spawn(move || work.run()).map_err(|error| failed("starting a thread", error))?)
             }
         };
-        Ok(Self { orders, bell, thread, peers, said })
+        Ok(Self { orders, bell, thread, endpoints, said })
     }
 
-    pub(super) fn start(&self, peer: PeerId, machine: LiveMachine) {
-        self.order(peer, |index| Order::Begin(index, machine));
+    pub(super) fn start(&self, endpoint: EndpointId, machine: LiveMachine) {
+        self.order(endpoint, |index| Order::Begin(index, machine));
     }
 
-    pub(super) fn stop(&self, peer: PeerId) {
-        self.order(peer, Order::End);
+    pub(super) fn stop(&self, endpoint: EndpointId) {
+        self.order(endpoint, Order::End);
     }
 
-    pub(super) fn mode(&self, peer: PeerId, mode: &str) {
-        self.order(peer, |index| Order::Mode(index, mode.to_owned()));
+    pub(super) fn mode(&self, endpoint: EndpointId, mode: &str) {
+        self.order(endpoint, |index| Order::Mode(index, mode.to_owned()));
     }
 
-    fn order(&self, peer: PeerId, what: impl FnOnce(usize) -> Order) {
-        if let Ok(index) = self.peers.binary_search(&peer) {
+    fn order(&self, endpoint: EndpointId, what: impl FnOnce(usize) -> Order) {
+        if let Ok(index) = self.endpoints.binary_search(&endpoint) {
             // when the thread has ended, so has the run
             let _ = self.orders.send(what(index));
             let _ = self.bell.write(1);
@@ -193,9 +193,9 @@ impl Live {
     }
 
     /// Tells what was said since this was last asked.
-    pub(super) fn words(&self, tell: &mut dyn FnMut(PeerId, &Said)) {
-        for (peer, said) in self.peers.iter().zip(self.said.iter()) {
-            tell(*peer, &std::mem::take(&mut *locked(said)));
+    pub(super) fn words(&self, tell: &mut dyn FnMut(EndpointId, &Said)) {
+        for (endpoint, said) in self.endpoints.iter().zip(self.said.iter()) {
+            tell(*endpoint, &std::mem::take(&mut *locked(said)));
         }
     }
 

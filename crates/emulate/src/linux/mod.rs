@@ -13,11 +13,11 @@ mod tun;
 use std::sync::Arc;
 use std::time::Instant;
 
-use contract::{FlowId, GroupId, NodeId, PeerId};
+use contract::{EndpointId, FlowId, GroupId, NodeId};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeSpec, TimeValLike};
-use sim::{Blueprint, Cast, Control, FlowKind, FlowSpec, Outside, World};
+use sim::{Blueprint, Cast, Control, FlowEmulation, FlowKind, FlowSpec, World};
 use units::{Bytes, Duration, Time};
 
 use crate::driver::drive;
@@ -157,7 +157,7 @@ fn open_receivers(
 ) -> Result<(), Error> {
     let mut any = false;
     for (id, flow) in (0u32..).map(FlowId).zip(&blueprint.flows) {
-        let Some(Outside::Commands { receiver: Some(text), .. }) = &flow.outside else { continue };
+        let Some(FlowEmulation::Commands { receiver: Some(text), .. }) = &flow.emulation else { continue };
         for receiver in &flow.to {
             let Some(at) = gates.device_of(receiver.node) else { continue };
             let name = match flow.to.len() {
@@ -189,7 +189,8 @@ fn filled(text: &str, id: FlowId, flow: &FlowSpec, here: NodeId) -> String {
 /// Flows of the kernel's TCP, in the order of their numbers.
 fn jobs(blueprint: &Blueprint, gates: &Gates) -> Vec<Job> {
     let job = |(flow, spec): (FlowId, &sim::FlowSpec)| {
-        let (Some(Outside::Kernel(congestion)), FlowKind::Tcp(config)) = (&spec.outside, &spec.kind) else {
+        let (Some(FlowEmulation::Kernel(congestion)), FlowKind::Tcp(config)) = (&spec.emulation, &spec.kind)
+        else {
             return None;
         };
         let ends = gates.ends(flow)?;
@@ -240,7 +241,7 @@ impl Surroundings for Machine<'_> {
             return;
         }
         let spec = &self.blueprint.flows[flow.index()];
-        let Some(Outside::Commands { sender: Some(text), .. }) = &spec.outside else { return };
+        let Some(FlowEmulation::Commands { sender: Some(text), .. }) = &spec.emulation else { return };
         let Ok(at) = self.blueprint.emulation.real.binary_search(&spec.from) else { return };
         let (name, text) = (format!("{}-sender", spec.name), filled(text, flow, spec, spec.from));
         // what cannot be started sends nothing, which the tables show
@@ -257,19 +258,19 @@ impl Surroundings for Machine<'_> {
         self.traffic.news(tell);
     }
 
-    fn begin(&mut self, peer: PeerId, machine: LiveMachine) {
-        self.live.start(peer, machine);
+    fn begin(&mut self, endpoint: EndpointId, machine: LiveMachine) {
+        self.live.start(endpoint, machine);
     }
 
-    fn end(&mut self, peer: PeerId) {
-        self.live.stop(peer);
+    fn end(&mut self, endpoint: EndpointId) {
+        self.live.stop(endpoint);
     }
 
-    fn mode(&mut self, peer: PeerId, mode: &str) {
-        self.live.mode(peer, mode);
+    fn mode(&mut self, endpoint: EndpointId, mode: &str) {
+        self.live.mode(endpoint, mode);
     }
 
-    fn words(&mut self, tell: &mut dyn FnMut(PeerId, &Said)) {
+    fn words(&mut self, tell: &mut dyn FnMut(EndpointId, &Said)) {
         self.live.words(tell);
     }
 }

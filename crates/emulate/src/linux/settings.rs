@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use contract::NodeId;
-use sim::{Blueprint, FlowKind, FlowSpec, Outside};
+use sim::{Blueprint, FlowEmulation, FlowKind, FlowSpec};
 use stack::tcp::Config;
 use units::{Bytes, Duration};
 
@@ -50,7 +50,8 @@ impl Told {
         let mut by_node: BTreeMap<NodeId, (&str, Tuning)> = BTreeMap::new();
         let mut by_way: BTreeMap<(NodeId, NodeId), (&str, Metrics)> = BTreeMap::new();
         for flow in &blueprint.flows {
-            let (Some(Outside::Kernel(_)), FlowKind::Tcp(config)) = (&flow.outside, &flow.kind) else {
+            let (Some(FlowEmulation::Kernel(_)), FlowKind::Tcp(config)) = (&flow.emulation, &flow.kind)
+            else {
                 continue;
             };
             let Some(to) = flow.to.first().map(|to| to.node) else { continue };
@@ -77,7 +78,7 @@ impl Told {
                 told.tunings[place] = tuning;
             }
         }
-        for flow in blueprint.flows.iter().filter(|flow| flow.outside.is_some()) {
+        for flow in blueprint.flows.iter().filter(|flow| flow.emulation.is_some()) {
             let longest = match &flow.kind {
                 FlowKind::Tcp(config) => config.segment + config.header,
                 FlowKind::Stream(config) => config.packet,
@@ -196,8 +197,8 @@ mod tests {
         for (n, config) in settings.iter().enumerate() {
             let kind =
                 FlowKind::Tcp(Config { segment: Bytes::new(1448), header: HEADERS.1, ..config.clone() });
-            net.flow(&format!("f{n}"), Some("reno"), kind, a, &[b]).outside =
-                Some(Outside::Kernel("reno".to_owned()));
+            net.flow(&format!("f{n}"), Some("reno"), kind, a, &[b]).emulation =
+                Some(FlowEmulation::Kernel("reno".to_owned()));
         }
         net.emulation.real = vec![a, b];
         Told::of(&net).map_err(|error| error.to_string())

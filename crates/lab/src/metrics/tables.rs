@@ -96,7 +96,7 @@ impl<'a> FlowRow<'a> {
             let receivers = &trace.receivers[ranges[index].clone()];
             let done = |meter: &Meter| Some(meter.completed_at).filter(|at| *at < Time::NEVER);
             // of programs outside only their receivers are known to be done
-            let heard = receivers.iter().filter(|_| spec.outside.is_some());
+            let heard = receivers.iter().filter(|_| spec.emulation.is_some());
             let completed =
                 done(&record.meter).or_else(|| heard.filter_map(|receiver| done(&receiver.meter)).min());
             // a finite transfer is over when it is complete, though its endpoint still answers
@@ -478,12 +478,12 @@ pub(super) fn series(trace: &Trace, names: &Names) -> Table {
         .done()
 }
 
-/// Events whose number is the [`contract::PeerId`] of a receiver, or negative for none.
+/// Events whose number is the [`contract::EndpointId`] of a receiver, or negative for none.
 const NAMING_RECEIVERS: &[&str] = &["representative", "absent", "clr", "acker"];
 
 pub(super) fn events(trace: &Trace, names: &Names) -> Table {
     let rows: BTreeMap<u32, usize> =
-        trace.receivers.iter().enumerate().map(|(row, receiver)| (receiver.peer.0, row)).collect();
+        trace.receivers.iter().enumerate().map(|(row, receiver)| (receiver.endpoint.0, row)).collect();
     let text = |event: &EventRecord| {
         let index = event.value as usize;
         let named = match event.name {

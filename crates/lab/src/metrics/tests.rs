@@ -1,4 +1,4 @@
-use contract::{Count, DropReason, FlowId, NodeId, PeerId, PortId};
+use contract::{Count, DropReason, EndpointId, FlowId, NodeId, PortId};
 use sim::{
     Arrivals, Blueprint, EventRecord, FlowKind, FlowRecord, NodeRecord, NodeRole, PortRecord, PortSpec,
     ReceiverRecord, SeriesRecord, Subject, Trace,
@@ -34,7 +34,7 @@ fn receiver(flow: u32, node: u32, packets: u64, bytes: u64) -> ReceiverRecord {
     ReceiverRecord {
         flow: FlowId(flow),
         node: NodeId(node),
-        peer: PeerId(10 + flow + node),
+        endpoint: EndpointId(10 + flow + node),
         packets,
         bytes,
         delay_sum_ns: packets * 15_000_000,

@@ -57,8 +57,8 @@ pub(super) fn machine(table: &At<Flow>, named: &Named, notes: &mut Notes) -> Opt
         retries: consumer.retries.or(base.retries),
         timeout: ndn::Timeout {
             initial: consumer.initial_rto.or(base.timeout.initial),
-            least: consumer.min_rto.or(base.timeout.least),
-            most: consumer.max_rto.or(base.timeout.most),
+            min: consumer.min_rto.or(base.timeout.min),
+            max: consumer.max_rto.or(base.timeout.max),
             backoff: consumer.rto_backoff.or(base.timeout.backoff),
             scan: consumer.rto_scan.or(base.timeout.scan),
         },
@@ -75,9 +75,9 @@ pub(super) fn machine(table: &At<Flow>, named: &Named, notes: &mut Notes) -> Opt
             )
             .hint("`tick_phase` is less than `tick`");
     }
-    if config.timeout.least > config.timeout.most {
+    if config.timeout.min > config.timeout.max {
         let span = consumer.min_rto.given().or(consumer.max_rto.given()).map_or(consumer.span, |at| at.span);
-        let (least, most) = (config.timeout.least, config.timeout.most);
+        let (least, most) = (config.timeout.min, config.timeout.max);
         notes
             .wrong(span, format!("`min_rto` of {least} is above `max_rto` of {most}"))
             .hint("lower one or raise the other");

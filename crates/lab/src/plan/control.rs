@@ -28,12 +28,12 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// Nodes with an outpost, then the controller.
+    /// Nodes with an agent, then the controller.
     pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> {
         self.spec.iter().flat_map(|spec| spec.nodes.iter().copied().chain([spec.controller]))
     }
 
-    /// Whether a node has an outpost or is the controller, as far as that is known; `None` is a node that is not there.
+    /// Whether a node has an agent or is the controller, as far as that is known; `None` is a node that is not there.
     pub(super) fn knows(&self, node: Option<NodeId>) -> bool {
         self.partial || self.nodes().any(|known| Some(known) == node)
     }
@@ -145,7 +145,7 @@ fn alone(
         .hint("take another node, or leave `controller` out: one is added");
 }
 
-/// Nodes with an outpost, in ascending order.
+/// Nodes with an agent, in ascending order.
 fn nodes(
     table: &At<Sdn>,
     controller: Option<NodeId>,

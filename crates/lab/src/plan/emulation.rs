@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use contract::{Family, NodeId};
 use schemes::Build;
-use sim::{Cast, Emulation, FlowKind, FlowSpec, Outside};
+use sim::{Cast, Emulation, FlowEmulation, FlowKind, FlowSpec};
 use units::Bytes;
 use wire::UDP_HEADERS;
 use wire::stream::{FEEDBACK, SEGMENT};
@@ -26,16 +26,16 @@ const LIVE_HEADER: Bytes = Bytes::new((UDP_HEADERS + SEGMENT) as u64);
 const LIVE_FEEDBACK: Bytes = Bytes::new((UDP_HEADERS + FEEDBACK) as u64);
 
 /// Who takes the place of the flow's machines.
-pub(super) fn outside(table: &Flow) -> Option<Outside> {
+pub(super) fn outside(table: &Flow) -> Option<FlowEmulation> {
     if let Some(kernel) = table.kernel.given() {
-        return Some(Outside::Kernel(kernel.value.clone()));
+        return Some(FlowEmulation::Kernel(kernel.value.clone()));
     }
     if table.live.or(false) {
-        return Some(Outside::Live);
+        return Some(FlowEmulation::Live);
     }
     let commands = table.commands.given()?;
     let text = |field: &crate::read::Field<String>| field.given().map(|at| at.value.clone());
-    Some(Outside::Commands { sender: text(&commands.sender), receiver: text(&commands.receiver) })
+    Some(FlowEmulation::Commands { sender: text(&commands.sender), receiver: text(&commands.receiver) })
 }
 
 /// Notes what does not go with ends outside.
@@ -145,7 +145,7 @@ pub(super) fn feedback(table: &Flow, otherwise: Bytes) -> Bytes {
 /// The table `emulation`, with what follows from the flows.
 pub(super) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes) -> Emulation {
     let mut emulation = Emulation::default();
-    let outside = || traffic.flows.iter().filter(|flow| flow.outside.is_some());
+    let outside = || traffic.flows.iter().filter(|flow| flow.emulation.is_some());
     let ends: BTreeSet<NodeId> =
         outside().flat_map(|flow| [flow.from].into_iter().chain(flow.to.iter().map(|to| to.node))).collect();
     let written = file.emulation.given();
@@ -207,7 +207,7 @@ fn real(names: &At<Vec<At<String>>>, net: &Net, notes: &mut Notes) -> BTreeSet<N
 fn packet_of(flow: &FlowSpec) -> Option<Bytes> {
     match &flow.kind {
         FlowKind::Tcp(config) => Some(config.segment + config.header),
-        FlowKind::Stream(config) if flow.outside == Some(Outside::Live) => Some(config.packet),
+        FlowKind::Stream(config) if flow.emulation == Some(FlowEmulation::Live) => Some(config.packet),
         _ => None,
     }
 }

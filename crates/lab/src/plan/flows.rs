@@ -324,7 +324,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
                 stop,
                 churn: table.churn.given().and_then(|at| churn(at)),
                 class: table.class.or(0) as u8,
-                outside: model.outside.clone(),
+                emulation: model.outside.clone(),
             };
             if let (FlowKind::Ndn(_), Some(prefix)) = (&model.kind, &model.prefix) {
                 traffic.prefixes.push((FlowId(traffic.flows.len() as u32), prefix.clone()));

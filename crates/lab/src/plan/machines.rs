@@ -4,7 +4,7 @@ use std::path::Path;
 
 use contract::{Family, ParamInfo, ParamList, ParamValue};
 use schemes::{Build, Entry, Resolve};
-use sim::{Cast, Churn, FlowKind, Outside};
+use sim::{Cast, Churn, FlowEmulation, FlowKind};
 use stack::datagram::{self, Pattern, Spell};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
@@ -27,7 +27,7 @@ pub(super) struct Model<'a> {
     /// What a consumer asks for.
     pub(super) prefix: Option<Prefix>,
     /// Who takes its place in an emulation.
-    pub(super) outside: Option<Outside>,
+    pub(super) outside: Option<FlowEmulation>,
 }
 
 /// What the entry says apart from places and times; `None` when something is noted. Classes are looked for in `net`.

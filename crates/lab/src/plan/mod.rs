@@ -24,7 +24,7 @@ mod warnings;
 use std::path::Path;
 
 use contract::{FlowId, LinkId};
-use sim::{Blueprint, FlowKind, FlowSpec, Metric, Outside, Record, RouteSpec};
+use sim::{Blueprint, FlowEmulation, FlowKind, FlowSpec, Metric, Record, RouteSpec};
 use units::Duration;
 
 use crate::Expectation;
@@ -72,10 +72,10 @@ impl Plan {
     pub fn as_emulated(&self) -> Self {
         let mut plan = self.clone();
         for flow in &mut plan.blueprint.flows {
-            match &flow.outside {
-                Some(Outside::Kernel(name)) => flow.scheme = Some(name.clone()),
-                Some(Outside::Commands { .. }) => flow.scheme = None,
-                Some(Outside::Live) | None => {}
+            match &flow.emulation {
+                Some(FlowEmulation::Kernel(name)) => flow.scheme = Some(name.clone()),
+                Some(FlowEmulation::Commands { .. }) => flow.scheme = None,
+                Some(FlowEmulation::Live) | None => {}
             }
         }
         plan

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use sim::{
-    Cast, Change, Churn, Emulation, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec, Metric, Outside, PortSpec,
-    ReceiverSpec, RouteSpec,
+    Cast, Change, Churn, Emulation, FlowEmulation, FlowKind, FlowSpec, IcnSpec, Limit, LinkSpec, Metric,
+    PortSpec, ReceiverSpec, RouteSpec,
 };
 use stack::datagram::{Pattern, Spell};
 use stack::queue::CodelConfig;
@@ -289,11 +289,11 @@ fn emulation_table(emulation: &Emulation, node_name: &dyn Fn(contract::NodeId) -
 
 /// Who takes the place of a flow's machines in an emulation.
 fn put_outside(table: &mut Table, flow: &FlowSpec) {
-    match &flow.outside {
+    match &flow.emulation {
         None => {}
-        Some(Outside::Kernel(name)) => put(table, "kernel", name.clone()),
-        Some(Outside::Live) => put(table, "live", true),
-        Some(Outside::Commands { sender, receiver }) => {
+        Some(FlowEmulation::Kernel(name)) => put(table, "kernel", name.clone()),
+        Some(FlowEmulation::Live) => put(table, "live", true),
+        Some(FlowEmulation::Commands { sender, receiver }) => {
             let mut commands = Table::new();
             for (key, text) in [("sender", sender), ("receiver", receiver)] {
                 if let Some(text) = text {
@@ -355,7 +355,7 @@ fn flow_table(
                 tcp::Demand::Limited(limit) => put(&mut table, "rate", rate(limit)),
             }
             let mut tcp = tcp_table(config);
-            if matches!(flow.outside, Some(Outside::Kernel(_))) {
+            if matches!(flow.emulation, Some(FlowEmulation::Kernel(_))) {
                 // nothing is left open that it could fill in
                 put(&mut tcp, "like", "standard");
             }

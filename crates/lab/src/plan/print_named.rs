@@ -141,8 +141,8 @@ fn consumer_table(config: &ConsumerConfig) -> Table {
         put(&mut table, "retries", i64::from(config.retries));
     }
     put(&mut table, "initial_rto", span(config.timeout.initial));
-    put(&mut table, "min_rto", span(config.timeout.least));
-    put(&mut table, "max_rto", span(config.timeout.most));
+    put(&mut table, "min_rto", span(config.timeout.min));
+    put(&mut table, "max_rto", span(config.timeout.max));
     put(&mut table, "rto_backoff", i64::from(config.timeout.backoff));
     put(&mut table, "rto_scan", span(config.timeout.scan));
     put(&mut table, "lifetime", span(config.lifetime));

@@ -298,7 +298,7 @@ impl Whole<'_> {
             FlowKind::Ndn(config) => config.marks,
             FlowKind::Datagram(_) => false,
         };
-        let outside = self.blueprint.flows.iter().any(|flow| flow.outside.is_some());
+        let outside = self.blueprint.flows.iter().any(|flow| flow.emulation.is_some());
         let understood = outside || self.blueprint.flows.iter().any(marked);
         let classes = self.blueprint.flows.iter().any(|flow| flow.class > 0);
         for link in templates.chain(listed) {
@@ -397,7 +397,7 @@ impl Whole<'_> {
             }
         }
         if let Some(table) = self.file.emulation.given()
-            && blueprint.flows.iter().all(|flow| flow.outside.is_none())
+            && blueprint.flows.iter().all(|flow| flow.emulation.is_none())
             && !blueprint.flows.is_empty()
         {
             notes

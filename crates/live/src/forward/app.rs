@@ -1,9 +1,9 @@
 //! Endpoints inside the process: consumers and producers of `stack`, which speak to the forwarder in frames like any program.
 
 use contract::{
-    Address, CongestionControl, Count, Cx, Data as DataHeader, Ecn, Endpoint, FlowId, Header, Input,
-    Interest as InterestHeader, Label, Meter, Nack, NackReason, Name as MachineName, NameId, NodeId, Outputs,
-    Packet, PeerId, Random,
+    Address, CongestionControl, Count, Cx, Data as DataHeader, Ecn, Endpoint, EndpointId, FlowId, Header,
+    Input, Interest as InterestHeader, Label, Meter, Nack, NackReason, Name as MachineName, NameId, NodeId,
+    Outputs, Packet, Random,
 };
 use schemes::AnyControl;
 use stack::ndn::{Consumer, ConsumerConfig, Producer, ProducerConfig};
@@ -266,4 +266,4 @@ impl App {
     }
 }
 
-const ME: Address = Address { node: NodeId(0), peer: PeerId(0) };
+const ME: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };

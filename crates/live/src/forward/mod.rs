@@ -7,13 +7,13 @@
 //!
 //! Whatever comes, memory stays bounded ([`Limits`]).
 
+mod agent;
 mod app;
 mod commands;
 mod drive;
 mod marks;
 mod names;
 mod node;
-mod outpost;
 mod ports;
 mod routes;
 mod settings;
@@ -27,10 +27,10 @@ mod waits;
 
 use std::net::SocketAddr;
 
+pub use agent::AgentStats;
 pub use app::{App, Sample};
 pub use drive::{Arrival, Control, Inbox, Surroundings, drive};
 pub use node::{Node, PortStats, Stats, Strays};
-pub use outpost::OutpostStats;
 pub use ports::Counts;
 pub use settings::{
     ControllerSettings, Error, Limits, LinkSettings, MTU, MarkSettings, RouteSettings, Settings,
@@ -49,7 +49,7 @@ pub enum Place {
     Program(u64),
     /// An endpoint inside the process, by its number.
     App(usize),
-    /// The SDN controller, over UDP. It is no face: what comes from there is for the outpost.
+    /// The SDN controller, over UDP. It is no face: what comes from there is for the agent.
     Controller,
 }
 

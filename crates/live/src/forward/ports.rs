@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use contract::{Around, Backlog, Ecn, NackReason, NodeId, Packet, PortId, PortView};
+use contract::{Backlog, Ecn, NackReason, NodeId, NodeView, Packet, PortId, PortView};
 use units::{Bytes, Carry, Duration, Rate, Time};
 use wire::ndn::{Fragmenter, LinkHeader, Reason, Reassembly, Token};
 
@@ -276,7 +276,7 @@ pub(super) struct View<'a> {
     pub(super) now: Time,
 }
 
-impl Around for View<'_> {
+impl NodeView for View<'_> {
     fn port(&mut self, port: PortId) -> PortView {
         self.ports[port.index()].view(port, self.now)
     }

@@ -116,7 +116,7 @@ pub struct ControllerSettings {
     pub address: SocketAddr,
     /// Name of this forwarder in the controller's network. Links of the same names as there are the links of that network.
     pub node: String,
-    /// What only the controller and its outposts know.
+    /// What only the controller and its agents know.
     pub secret: Secret,
     /// Times of the session.
     pub limits: crate::Limits,

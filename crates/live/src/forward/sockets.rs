@@ -29,7 +29,7 @@ pub struct Listen {
     /// What the system is to hold for a program that does not read, in bytes of the system's memory: what is more waits here. `None` for as
     /// much as it likes.
     pub held: Option<usize>,
-    /// The SDN controller that an outpost speaks with.
+    /// The SDN controller that an agent speaks with.
     pub controller: Option<SocketAddr>,
 }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use contract::Setup;
 use contract::{
-    Address, CongestionControl, Ecn, Endpoint, FlowId, Header, Input, Label, Meter, NameId, NodeId, Packet,
-    ParamList, PeerId,
+    Address, CongestionControl, Ecn, Endpoint, EndpointId, FlowId, Header, Input, Label, Meter, NameId,
+    NodeId, Packet, ParamList,
 };
 use schemes::{AnyControl, Build};
 use stack::ndn::{Consumer, ConsumerConfig, Timeout};
@@ -60,8 +60,8 @@ impl Fetch {
             lifetime: Duration::from_secs(4),
             timeout: Timeout {
                 initial: Duration::from_secs(1),
-                least: Duration::from_millis(200),
-                most: Duration::from_secs(60),
+                min: Duration::from_millis(200),
+                max: Duration::from_secs(60),
                 // differs: k doubles with every segment of a burst that expires, not once in a window, so it is bounded low
                 backoff: 4,
                 scan: Duration::ZERO,
@@ -357,7 +357,7 @@ fn arrived(segment: u64, data: &Data<'_>, header: &LinkHeader) -> Packet {
 }
 
 fn packet_of(header: Header, size_bytes: u32, link: &LinkHeader, ecn: Ecn) -> Packet {
-    let here = Address { node: NodeId(0), peer: PeerId(0) };
+    let here = Address { node: NodeId(0), endpoint: EndpointId(0) };
     let label = Label(link.label.0);
     let (flow, sent_at) = (FlowId(0), Time::ZERO);
     Packet { flow, size_bytes, source: here, to: here.into(), sent_at, label, header, ecn, hops: 0 }

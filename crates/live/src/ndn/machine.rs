@@ -1,6 +1,6 @@
 //! A machine of `stack` with all that its context needs.
 
-use contract::{Address, Cx, Endpoint, FlowId, Input, Meter, NodeId, Outputs, Packet, PeerId, Random};
+use contract::{Address, Cx, Endpoint, EndpointId, FlowId, Input, Meter, NodeId, Outputs, Packet, Random};
 use units::Time;
 
 /// A machine, its chance, its counters and its outbox.
@@ -20,7 +20,7 @@ impl<M: Endpoint> Machine<M> {
 
     /// Gives it one input.
     pub(super) fn give(&mut self, input: Input<'_>, now: Time) {
-        let me = Address { node: NodeId(0), peer: PeerId(0) };
+        let me = Address { node: NodeId(0), endpoint: EndpointId(0) };
         let mut cx = Cx::new(now, me, FlowId(0), &mut self.random, &mut self.meter, &mut self.out);
         self.endpoint.handle(input, &mut cx);
     }

@@ -1,14 +1,14 @@
-//! The controller as a process: sessions with outposts around the machine and its app.
+//! The controller as a process: sessions with agents around the machine and its app.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use contract::{
-    Address, App, Around, Backlog, Control as Spoken, Cx, Ecn, FlowId, Header, NodeCx, NodeId, Order,
-    Outputs, Packet, PeerId, PortId, PortView, Random, Router, RouterInput, Setup,
+    Address, App, Backlog, Control as Spoken, Cx, Ecn, EndpointId, FlowId, Header, NodeCx, NodeId, NodeView,
+    Order, Outputs, Packet, PortId, PortView, Random, Router, RouterInput, Setup,
 };
 use schemes::AnyApp;
-use stack::sdn::{Controller, Station};
+use stack::sdn::{AgentLocation, Controller};
 use units::{Bytes, Duration, Rate, Time};
 use wire::stream::{Datagram, KEY, Malformed, Order as SessionOrder, Reason, Role, Said, Task, Word};
 
@@ -111,7 +111,7 @@ impl<'a, O: Outer> Hub<'a, O> {
         }
         let wants = app.wants();
         let mut tasks = BTreeMap::new();
-        for &node in &network.net.outposts {
+        for &node in &network.net.agents {
             let task = network.task(node, &settings.config, wants.signal_above);
             if !task.fits() {
                 return Err(Error::TooLarge(network.name(node).to_owned()));
@@ -160,7 +160,7 @@ impl<'a, O: Outer> Hub<'a, O> {
             }
         };
         Stats {
-            nodes: self.settings.network.net.outposts.iter().map(node).collect(),
+            nodes: self.settings.network.net.agents.iter().map(node).collect(),
             meter: self.stats.meter.clone(),
             open_orders: self.machine.open_orders(),
             begun: self.begun,
@@ -201,7 +201,7 @@ impl<'a, O: Outer> Hub<'a, O> {
         self.give(RouterInput::Start, now);
     }
 
-    /// Whether an outpost at this node may say so: it speaks of its own ports, and of prefixes that there are.
+    /// Whether an agent at this node may say so: it speaks of its own ports, and of prefixes that there are.
     fn fits(&self, said: &Said, node: NodeId) -> bool {
         let network = &self.settings.network;
         match said.word {
@@ -282,11 +282,11 @@ impl<'a, O: Outer> Hub<'a, O> {
         }
     }
 
-    /// An outpost says where it stands.
+    /// An agent says where it stands.
     fn on_post(&mut self, session: u32, name: &str, now: Time) {
         let Some(member) = self.members.get(&session).filter(|member| member.gone.is_none()) else { return };
         let caller = member.caller;
-        let Some(node) = self.settings.network.outpost(name) else {
+        let Some(node) = self.settings.network.agent(name) else {
             self.unknown += 1;
             if let Some(member) = self.members.get_mut(&session) {
                 member.line.order(SessionOrder::Close(Reason::Unknown), now);
@@ -324,7 +324,7 @@ impl<'a, O: Outer> Hub<'a, O> {
             return;
         };
         let reason = match () {
-            () if hello.role != Role::Outpost => Reason::Mismatch,
+            () if hello.role != Role::Agent => Reason::Mismatch,
             () if self.members.len() >= self.tasks.len() + SPARE => Reason::Busy,
             () => return self.admit(&hello, from, now),
         };
@@ -397,17 +397,17 @@ impl<'a, O: Outer> Hub<'a, O> {
 }
 
 /// The controller among the nodes of its network.
-const ME: Address = Address { node: NodeId(u32::MAX), peer: PeerId(u32::MAX) };
+const ME: Address = Address { node: NodeId(u32::MAX), endpoint: EndpointId(u32::MAX) };
 
 const fn address(node: NodeId) -> Address {
-    Address { node, peer: PeerId(node.0) }
+    Address { node, endpoint: EndpointId(node.0) }
 }
 
 fn make(settings: &Settings, app: AnyApp) -> Controller<AnyApp> {
     let net = &settings.network.net;
-    let stations: Vec<Station> =
-        net.outposts.iter().map(|node| Station { at: address(*node), way: None }).collect();
-    Controller::new(&settings.config, app, net.clone(), &stations)
+    let locations: Vec<AgentLocation> =
+        net.agents.iter().map(|node| AgentLocation { address: address(*node), port: None }).collect();
+    Controller::new(&settings.config, app, net.clone(), &locations)
 }
 
 fn make_app(settings: &Settings) -> Result<AnyApp, Error> {
@@ -421,7 +421,7 @@ fn make_app(settings: &Settings) -> Result<AnyApp, Error> {
 /// A controller forwards nothing and has no ports.
 struct Nowhere;
 
-impl Around for Nowhere {
+impl NodeView for Nowhere {
     fn port(&mut self, port: PortId) -> PortView {
         let nothing = Backlog { packets: 0, bytes: Bytes::ZERO };
         PortView {

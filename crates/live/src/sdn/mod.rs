@@ -1,8 +1,8 @@
-//! An SDN controller and its outposts over real sockets.
+//! An SDN controller and its agents over real sockets.
 //!
 //! The machines are those of `stack::sdn`, the app is that of a scheme, and they decide as in the simulator. [`control`] runs the controller
-//! as a process; it is set up with a network, and outposts call it. An outpost stands in a forwarder ([`crate::forward`]); its half of
-//! the session is `post.rs`. Who an outpost is, and what numbers of ports and prefixes mean, both agree on before anything else.
+//! as a process; it is set up with a network, and agents call it. An agent stands in a forwarder ([`crate::forward`]); its half of
+//! the session is `post.rs`. Who an agent is, and what numbers of ports and prefixes mean, both agree on before anything else.
 
 mod control;
 mod post;
@@ -26,9 +26,9 @@ pub(crate) use post::{Heard, Post};
 /// What a controller is set up with.
 #[derive(Clone, Debug, Default)]
 pub struct Network {
-    /// Nodes, ways, who serves what, next hops.
+    /// Nodes, links, who serves what, next hops.
     pub net: Net,
-    /// Names of the nodes, by node: outposts say at which they stand.
+    /// Names of the nodes, by node: agents say at which they stand.
     pub nodes: Vec<String>,
     /// Names of links, by port: forwarders have links of these names.
     pub links: Vec<String>,
@@ -37,10 +37,10 @@ pub struct Network {
 }
 
 impl Network {
-    /// The node with an outpost that has this name.
-    fn outpost(&self, name: &str) -> Option<NodeId> {
+    /// The node with an agent that has this name.
+    fn agent(&self, name: &str) -> Option<NodeId> {
         let node = NodeId(self.nodes.iter().position(|known| known == name)? as u32);
-        self.net.has_outpost(node).then_some(node)
+        self.net.has_agent(node).then_some(node)
     }
 
     fn name(&self, node: NodeId) -> &str {
@@ -49,10 +49,10 @@ impl Network {
 
     /// Whether a port is one of a node.
     fn is_of(&self, port: PortId, node: NodeId) -> bool {
-        self.net.way(port).is_some_and(|way| way.from == node)
+        self.net.link(port).is_some_and(|link| link.from == node)
     }
 
-    /// What the outpost at a node is to do.
+    /// What the agent at a node is to do.
     fn task(&self, node: NodeId, config: &Config, signal_above: Option<u32>) -> Task {
         let own = self.net.out.get(node.index()).map_or(&[][..], Vec::as_slice);
         let port = |port: &PortId| (*port, self.links.get(port.index()).cloned().unwrap_or_default());
@@ -84,7 +84,7 @@ pub struct Settings {
     pub data: Bytes,
     /// Periods and times.
     pub config: Config,
-    /// What only the controller and its outposts know.
+    /// What only the controller and its agents know.
     pub secret: Secret,
     /// Times of sessions.
     pub limits: Limits,
@@ -95,7 +95,7 @@ pub struct Settings {
 /// How a controller stands.
 #[derive(Clone, Debug)]
 pub struct Stats {
-    /// Nodes with an outpost.
+    /// Nodes with an agent.
     pub nodes: Vec<NodeStats>,
     /// What the machine and its app counted.
     pub meter: Meter,
@@ -103,7 +103,7 @@ pub struct Stats {
     pub open_orders: usize,
     /// How often the machine began: once, and again each time that a forwarder had lost its orders.
     pub begun: u32,
-    /// Callers that named a node without an outpost.
+    /// Callers that named a node without an agent.
     pub unknown: u64,
     /// All datagrams sent.
     pub sent: Traffic,
@@ -113,12 +113,12 @@ pub struct Stats {
     pub refused: Refused,
 }
 
-/// A node with an outpost.
+/// A node with an agent.
 #[derive(Clone, Debug)]
 pub struct NodeStats {
     /// Its name.
     pub name: String,
-    /// Where its outpost is; `None` where nothing is heard of it.
+    /// Where its agent is; `None` where nothing is heard of it.
     pub at: Option<SocketAddr>,
     /// Load of each of its ports in the latest status, in millionths, by the names of their links.
     pub loads: Vec<(String, u32)>,

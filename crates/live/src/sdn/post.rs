@@ -1,13 +1,13 @@
-//! An outpost's half of the session with its controller, and the machine in it. What it measures and moves is its forwarder's business.
+//! An agent's half of the session with its controller, and the machine in it. What it measures and moves is its forwarder's business.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use contract::{
-    Address, Around, Ecn, FlowId, Header, Meter, NodeCx, NodeId, Order, Outputs, Packet, PeerId, PortId,
-    Random, RouterInput, Traffic, Wants,
+    Address, Ecn, EndpointId, FlowId, Header, Meter, NodeCx, NodeId, NodeView, Order, Outputs, Packet,
+    PortId, Random, RouterInput, Traffic, Wants,
 };
-use stack::sdn::{Config, Outpost};
+use stack::sdn::{Agent, Config};
 use units::{Duration, Time};
 use wire::stream::{Datagram, Order as SessionOrder, Reason, Role, Said, Task, Word};
 
@@ -18,20 +18,20 @@ use crate::{Limits, Outer, Secret, Stats};
 
 /// A post is said again after this, then half as long again, up to the second.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
-/// A controller that did not want this outpost, or ended, is called again after so long.
+/// A controller that did not want this agent, or ended, is called again after so long.
 const LATER: Duration = Duration::from_secs(2);
 
 /// What came of a datagram.
 pub(crate) enum Heard {
     /// Nothing that the forwarder has to do with.
     Nothing,
-    /// What is to be done: the outpost has to begin with it, by [`Post::begin`].
+    /// What is to be done: the agent has to begin with it, by [`Post::begin`].
     Task(Box<Task>),
     /// A word for the machine.
     Word(Said),
 }
 
-/// An outpost on its way to its controller, or there.
+/// An agent on its way to its controller, or there.
 pub(crate) struct Post {
     node: String,
     limits: Limits,
@@ -45,7 +45,7 @@ pub(crate) struct Post {
     wait: Duration,
     /// Why it was sent away, when it was last.
     sent_away: Option<Reason>,
-    machine: Option<Outpost>,
+    machine: Option<Agent>,
     trains: Trains,
     pub(crate) stats: Stats,
     random: Random,
@@ -53,7 +53,7 @@ pub(crate) struct Post {
 }
 
 impl Post {
-    /// An outpost that stands at `node` and calls the controller at `to`.
+    /// An agent that stands at `node` and calls the controller at `to`.
     pub(crate) fn new(
         node: &str,
         to: SocketAddr,
@@ -65,7 +65,7 @@ impl Post {
         Self {
             node: node.to_owned(),
             limits,
-            caller: Caller::new(to, secret, Role::Outpost, None, None, now, outer),
+            caller: Caller::new(to, secret, Role::Agent, None, None, now, outer),
             line: None,
             call_at: Time::NEVER,
             told: false,
@@ -91,7 +91,7 @@ impl Post {
     }
 
     /// What it was ordered and keeps; `None` before its first task.
-    pub(crate) const fn machine(&self) -> Option<&Outpost> {
+    pub(crate) const fn machine(&self) -> Option<&Agent> {
         self.machine.as_ref()
     }
 
@@ -105,7 +105,7 @@ impl Post {
         let config = Config { period: task.period, phase: task.phase, ..Config::default() };
         let wants = Wants { signal_above: task.signal_above };
         // what crosses is said as the controller names it
-        self.machine = Some(Outpost::new(&config, CONTROLLER, None, wants, ports, Arc::default()));
+        self.machine = Some(Agent::new(&config, CONTROLLER, None, wants, ports, Arc::default()));
     }
 
     /// The forwarder is about to offer a packet of so many bytes to a port.
@@ -189,7 +189,7 @@ impl Post {
         &mut self,
         input: RouterInput<'_>,
         now: Time,
-        around: &mut dyn Around,
+        around: &mut dyn NodeView,
         outer: &mut impl Outer,
     ) -> Vec<Order> {
         let Self { machine, random, out, stats, .. } = self;
@@ -276,7 +276,7 @@ impl Post {
             }
             None => self.caller.wake().min(self.call_at),
         };
-        session.min(self.machine.as_ref().map_or(Time::NEVER, Outpost::wake))
+        session.min(self.machine.as_ref().map_or(Time::NEVER, Agent::wake))
     }
 
     /// Says something, where there is somebody to say it to.
@@ -287,5 +287,5 @@ impl Post {
     }
 }
 
-const ME: Address = Address { node: NodeId(0), peer: PeerId(0) };
-const CONTROLLER: Address = Address { node: NodeId(u32::MAX), peer: PeerId(u32::MAX) };
+const ME: Address = Address { node: NodeId(0), endpoint: EndpointId(0) };
+const CONTROLLER: Address = Address { node: NodeId(u32::MAX), endpoint: EndpointId(u32::MAX) };

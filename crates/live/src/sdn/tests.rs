@@ -1,4 +1,4 @@
-//! A controller and forwarders with outposts, on a network that does what a test says.
+//! A controller and forwarders with agents, on a network that does what a test says.
 //!
 //! `/film` is served at `r2` and at `r3`; a consumer at `r1` can ask either, over links of 4 Mbit/s. The first is taken until the
 //! controller orders otherwise.
@@ -8,7 +8,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use contract::{Control as Spoken, Count, Hop, Label, NameId, Names, Net, NodeId, Order, PortId, Setup, Way};
+use contract::{
+    Control as Spoken, Count, DirectedLink, Hop, Label, NameId, Names, Net, NodeId, Order, PortId, Setup,
+};
 use stack::ndn::ConsumerConfig;
 use stack::sdn::Config;
 use units::{Bytes, Duration, Rate, Time};
@@ -43,7 +45,7 @@ fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
 }
 
-/// A forwarder's surroundings on the network of the tests: what comes from the controller's address is for the outpost.
+/// A forwarder's surroundings on the network of the tests: what comes from the controller's address is for the agent.
 struct Over {
     place: Place,
     batch: Batch,
@@ -87,17 +89,17 @@ impl Surroundings for Over {
 /// Two links from `r1`: ports 0 and 1 to `r2`, 2 and 3 to `r3`.
 fn network() -> Network {
     let ends = [(R1, R2), (R2, R1), (R1, R3), (R3, R1)];
-    let way = |(port, (from, to)): (u32, &(NodeId, NodeId))| {
+    let link = |(port, (from, to)): (u32, &(NodeId, NodeId))| {
         let (port, back) = (PortId(port), PortId(port ^ 1));
-        Some(Way { port, back, from: *from, to: *to, rate: RATE, delay: ms(5), limit: 100 })
+        Some(DirectedLink { port, back, from: *from, to: *to, rate: RATE, delay: ms(5), limit: 100 })
     };
     let mut names = Names::new();
     assert_eq!(names.intern("/film"), FILM);
     let hop = |port| Hop { port: PortId(port), cost: 5_000_000 };
     let net = Net {
-        ways: (0..).zip(&ends).map(way).collect(),
+        links: (0..).zip(&ends).map(link).collect(),
         out: vec![vec![PortId(0), PortId(2)], vec![PortId(1)], vec![PortId(3)]],
-        outposts: vec![R1, R2, R3],
+        agents: vec![R1, R2, R3],
         names: Arc::new(names),
         origins: BTreeMap::from([(FILM, vec![R2, R3])]),
         hops: BTreeMap::from([((R1, FILM), vec![hop(0), hop(2)])]),
@@ -215,8 +217,8 @@ struct Ended {
 }
 
 impl Ended {
-    fn outpost(&self) -> &forward::OutpostStats {
-        self.stats.outpost.as_ref().expect("it has one")
+    fn agent(&self) -> &forward::AgentStats {
+        self.stats.agent.as_ref().expect("it has one")
     }
 
     /// Of what came, the share that came over the second link.
@@ -293,9 +295,9 @@ fn carried(span: Duration) -> u64 {
 #[test]
 fn a_prefix_is_moved_once_from_a_congested_link_to_an_idle_one() {
     let (r1, central) = run(&Virtual::plain(ms(1)), secs(10));
-    let outpost = r1.outpost();
-    assert!(outpost.connected && outpost.sent_away.is_none());
-    assert_eq!((outpost.sessions, outpost.orders, outpost.moves, outpost.ignored), (1, 1, 1, 0));
+    let agent = r1.agent();
+    assert!(agent.connected && agent.sent_away.is_none());
+    assert_eq!((agent.sessions, agent.orders, agent.moves, agent.ignored), (1, 1, 1, 0));
     assert_eq!((central.meter.count(Count::Orders), central.meter.count(Count::Moves)), (1, 1));
     // moved at the first signal of mild congestion, at 1.5 or 2.5 s; the consumer has asked since 0.5 s
     assert!((0.75..0.95).contains(&r1.second()), "{:?}", r1.bytes_in);
@@ -332,9 +334,9 @@ fn nobody_else_moves_anything_who_repeats_changes_or_forges_orders() {
     });
     let (r1, central) = run(&net, secs(10));
     assert_eq!(r1.bytes_in, undisturbed.bytes_in, "nothing is otherwise");
-    let outpost = r1.outpost();
-    assert_eq!((outpost.orders, outpost.moves, outpost.ignored), (1, 1, 0));
-    for refused in [outpost.refused, central.refused] {
+    let agent = r1.agent();
+    assert_eq!((agent.orders, agent.moves, agent.ignored), (1, 1, 0));
+    for refused in [agent.refused, central.refused] {
         assert!(refused.forged > 30 && refused.repeated > 15, "{refused:?}");
         assert_eq!((refused.malformed, refused.misplaced), (0, 0));
     }
@@ -358,13 +360,13 @@ fn a_controller_that_dies_leaves_its_orders_in_force_and_one_that_comes_back_lea
     assert!(dead.join().is_err(), "it was killed");
     let [r1, ..] = hosts.map(done);
     let central = done(central);
-    let outpost = r1.outpost();
-    assert_eq!((outpost.sessions, outpost.moves), (2, 1 + central.meter.count(Count::Moves)));
+    let agent = r1.agent();
+    assert_eq!((agent.sessions, agent.moves), (2, 1 + central.meter.count(Count::Moves)));
     assert!(central.nodes.iter().all(|node| node.at.is_some()), "{:?}", central.nodes);
     // traffic flowed on meanwhile, by the second link
     assert!(r1.bytes_in.iter().sum::<u64>() > carried(secs(13)), "{:?}", r1.bytes_in);
     assert!(r1.bytes_in[1] > carried(secs(8)), "{:?}", r1.bytes_in);
-    // that the prefix is at the second link it can know from the outpost alone: it moves it from there, since it has forgotten that it was moved
+    // that the prefix is at the second link it can know from the agent alone: it moves it from there, since it has forgotten that it was moved
     assert_eq!(central.meter.count(Count::Moves), 1);
     assert!(r1.bytes_in[0] > carried(secs(4)), "{:?}", r1.bytes_in);
 }
@@ -387,7 +389,7 @@ fn a_forwarder_that_begins_anew_gets_new_orders() {
     assert!(dead.join().is_err(), "it was killed");
     let (r1, central) = (done(again), done(central));
     let _ = others.map(done);
-    assert_eq!((r1.outpost().sessions, r1.outpost().moves), (1, 1));
+    assert_eq!((r1.agent().sessions, r1.agent().moves), (1, 1));
     assert_eq!((central.begun, central.meter.count(Count::Moves)), (2, 2));
     assert!(r1.second() > 0.3, "{:?}", r1.bytes_in);
 }
@@ -397,10 +399,10 @@ fn who_stands_nowhere_or_knows_no_secret_gets_no_orders_and_forwards_all_the_sam
     let net = Virtual::plain(ms(1));
     let elsewhere = Host { node: "r9", ..r1(net.now() + ms(500)) };
     let (r1, central) = run_at(places(&net), elsewhere, secs(8));
-    let outpost = r1.outpost();
-    assert_eq!((outpost.connected, outpost.sent_away), (false, Some(Reason::Unknown)));
+    let agent = r1.agent();
+    assert_eq!((agent.connected, agent.sent_away), (false, Some(Reason::Unknown)));
     // it asks again now and then
-    assert!((2..=5).contains(&outpost.sessions) && u64::from(outpost.sessions) <= central.unknown);
+    assert!((2..=5).contains(&agent.sessions) && u64::from(agent.sessions) <= central.unknown);
     assert_eq!(r1.second(), 0.0);
     // an order to `r1` is said again until somebody stands there
     assert_eq!(central.open_orders as u64, central.meter.count(Count::Orders));
@@ -409,7 +411,7 @@ fn who_stands_nowhere_or_knows_no_secret_gets_no_orders_and_forwards_all_the_sam
     let net = Virtual::plain(ms(1));
     let stranger = Host { secret: Secret::new("another"), ..self::r1(net.now() + ms(500)) };
     let (r1, central) = run_at(places(&net), stranger, secs(8));
-    assert_eq!((r1.outpost().connected, r1.outpost().sessions), (false, 0));
+    assert_eq!((r1.agent().connected, r1.agent().sessions), (false, 0));
     assert!(central.refused.forged > 3 && central.nodes[0].at.is_none());
     assert!(r1.second() == 0.0 && r1.bytes_in[0] > carried(secs(6)));
 }
@@ -423,9 +425,9 @@ fn of_two_that_say_they_are_one_the_first_stays() {
     let double = forwarder_at(double, Host { chance: 4, ..producer("r2", "first") }, secs(6));
     let (r1, central) = run_at(places, self::r1(start), span);
     let double = done(double);
-    assert_eq!((double.outpost().connected, double.outpost().orders), (false, 0));
+    assert_eq!((double.agent().connected, double.agent().orders), (false, 0));
     assert_eq!((central.nodes[1].at, central.begun), (Some(address(2)), 1));
-    assert_eq!(r1.outpost().moves, 1);
+    assert_eq!(r1.agent().moves, 1);
 }
 
 #[test]
@@ -443,7 +445,7 @@ fn a_receiver_that_calls_a_controller_is_told_that_they_do_not_fit() {
     assert_eq!(done(central).nodes.iter().filter(|node| node.at.is_some()).count(), 0);
 }
 
-/// An outpost in a thread that says these words as soon as it has its task, and then lives on until `span` is over.
+/// An agent in a thread that says these words as soon as it has its task, and then lives on until `span` is over.
 fn liar_at(mut place: Place, words: Vec<Spoken>, span: Duration) -> JoinHandle<()> {
     thread::spawn(move || {
         let now = place.now();
@@ -470,7 +472,7 @@ fn liar_at(mut place: Place, words: Vec<Spoken>, span: Duration) -> JoinHandle<(
 }
 
 #[test]
-fn an_outpost_speaks_of_its_own_ports_and_of_known_prefixes_only() {
+fn an_agent_speaks_of_its_own_ports_and_of_known_prefixes_only() {
     let status = |port| {
         Spoken::Status(contract::Status {
             port: PortId(port),

@@ -28,7 +28,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
         let Knock::Hello(hello) = self.door.on_knock(bytes, from, now, self.outer, &mut self.stats) else {
             return None;
         };
-        if [W::ROLE, Role::Outpost].contains(&hello.role) {
+        if [W::ROLE, Role::Agent].contains(&hello.role) {
             self.door.refuse(&hello, from, Reason::Mismatch, self.outer, &mut self.stats);
             return None;
         }

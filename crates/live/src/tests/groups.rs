@@ -29,7 +29,7 @@ struct All {
 struct ForAll {
     wanted: u64,
     expected: usize,
-    whole: std::collections::BTreeSet<PeerId>,
+    whole: std::collections::BTreeSet<EndpointId>,
     told: Shelf<Told>,
 }
 
@@ -39,13 +39,13 @@ impl Payload for ForAll {
         room.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&seq.to_be_bytes()[..chunk.len()]));
         room.len()
     }
-    fn on_join(&mut self, _peer: PeerId) {
+    fn on_join(&mut self, _peer: EndpointId) {
         self.told.open(|told| told.joins += 1);
     }
-    fn on_leave(&mut self, _peer: PeerId) {
+    fn on_leave(&mut self, _peer: EndpointId) {
         self.told.open(|told| told.leaves += 1);
     }
-    fn on_word(&mut self, from: PeerId, _now: Time, word: &[u8]) {
+    fn on_word(&mut self, from: EndpointId, _now: Time, word: &[u8]) {
         if word.try_into().map_or(0, u64::from_be_bytes) >= self.wanted {
             self.whole.insert(from);
         }

@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use contract::PeerId;
+use contract::EndpointId;
 use units::{Duration, Time};
 
 use crate::content::{ByteSink, ByteSource, LONGEST_WORD, Payload, Sink, Standing};
@@ -59,13 +59,13 @@ impl Payload for Numbers {
         room.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&seq.to_be_bytes()[..chunk.len()]));
         room.len()
     }
-    fn on_join(&mut self, _peer: PeerId) {
+    fn on_join(&mut self, _peer: EndpointId) {
         self.told.open(|told| told.joins += 1);
     }
-    fn on_leave(&mut self, _peer: PeerId) {
+    fn on_leave(&mut self, _peer: EndpointId) {
         self.told.open(|told| told.leaves += 1);
     }
-    fn on_word(&mut self, _from: PeerId, _now: Time, word: &[u8]) {
+    fn on_word(&mut self, _from: EndpointId, _now: Time, word: &[u8]) {
         let had = word.try_into().map_or(0, u64::from_be_bytes);
         self.done |= had >= self.wanted;
         self.told.open(|told| {
@@ -166,10 +166,10 @@ impl ByteSource for Stream {
     fn on_acknowledged(&mut self, offset: u64) {
         self.acknowledged = offset;
     }
-    fn on_join(&mut self, _peer: PeerId) {
+    fn on_join(&mut self, _peer: EndpointId) {
         self.acknowledged = 0;
     }
-    fn on_word(&mut self, _from: PeerId, _now: Time, _word: &[u8]) {}
+    fn on_word(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
     fn standing(&self) -> Standing {
         if self.acknowledged == self.length { Standing::Whole } else { Standing::Going }
     }

@@ -20,7 +20,7 @@ impl Payload for Pausing {
         let sent = self.inner.told.open(|told| told.filled);
         if sent >= self.after && now < self.until { self.until } else { now }
     }
-    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
         self.inner.on_word(from, now, word);
     }
     fn standing(&self) -> Standing {
@@ -62,7 +62,7 @@ impl Payload for Counted {
     fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize {
         self.0.fill(seq, now, room)
     }
-    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
         self.0.on_word(from, now, word);
     }
     fn moved(&self) -> Option<u64> {

@@ -46,10 +46,10 @@ impl Payload for Camera {
         self.feed(now);
         self.inner.pace(now)
     }
-    fn on_join(&mut self, peer: PeerId) {
+    fn on_join(&mut self, peer: EndpointId) {
         self.inner.on_join(peer);
     }
-    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
         self.inner.on_word(from, now, word);
     }
     fn standing(&self) -> Standing {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use contract::PeerId;
+use contract::EndpointId;
 use units::Time;
 
 use super::collector::{Collector, Into};
@@ -190,11 +190,11 @@ impl ByteSource for BlockSource {
         }
     }
 
-    fn bind(&mut self, _peer: PeerId, binding: &[u8; HASH]) {
+    fn bind(&mut self, _peer: EndpointId, binding: &[u8; HASH]) {
         self.binding = *binding;
     }
 
-    fn on_join(&mut self, _peer: PeerId) {
+    fn on_join(&mut self, _peer: EndpointId) {
         self.report = None;
         self.hashes = self.manifest.layout.hash_blocks().into();
         (self.next, self.end, self.acknowledged) = (0, 0, 0);
@@ -204,7 +204,7 @@ impl ByteSource for BlockSource {
         self.tally.set_receivers(1, 0);
     }
 
-    fn on_word(&mut self, _from: PeerId, _now: Time, word: &[u8]) {
+    fn on_word(&mut self, _from: EndpointId, _now: Time, word: &[u8]) {
         match Word::read(word) {
             Some(Word::Report(report)) => self.on_report(report),
             Some(Word::Failed(why)) => {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use contract::PeerId;
+use contract::EndpointId;
 use units::Time;
 use wire::stream::Reason;
 
@@ -192,16 +192,16 @@ impl ByteSource for Bytes {
         self.shared.room.notify_one();
     }
 
-    fn bind(&mut self, _peer: PeerId, binding: &[u8; HASH]) {
+    fn bind(&mut self, _peer: EndpointId, binding: &[u8; HASH]) {
         self.binding = *binding;
     }
 
-    fn on_join(&mut self, _peer: PeerId) {
+    fn on_join(&mut self, _peer: EndpointId) {
         self.base = None;
         self.tally.set_receivers(1, 0);
     }
 
-    fn on_word(&mut self, _from: PeerId, _now: Time, word: &[u8]) {
+    fn on_word(&mut self, _from: EndpointId, _now: Time, word: &[u8]) {
         match Word::read(word) {
             Some(Word::Have { id, bytes, proof }) if id == self.id => {
                 let ring = self.shared.ring();

@@ -1,6 +1,6 @@
 //! A limit on the rate of a transfer, whatever its scheme would permit: beyond it there is nothing to send yet.
 
-use contract::PeerId;
+use contract::EndpointId;
 use units::{Bytes, Duration, Rate, Time};
 use wire::stream::{KEY, Reason};
 
@@ -66,19 +66,19 @@ impl Payload for Capped<Box<dyn Payload>> {
         self.rate
     }
 
-    fn bind(&mut self, peer: PeerId, binding: &[u8; KEY]) {
+    fn bind(&mut self, peer: EndpointId, binding: &[u8; KEY]) {
         self.inner.bind(peer, binding);
     }
 
-    fn on_join(&mut self, peer: PeerId) {
+    fn on_join(&mut self, peer: EndpointId) {
         self.inner.on_join(peer);
     }
 
-    fn on_leave(&mut self, peer: PeerId) {
+    fn on_leave(&mut self, peer: EndpointId) {
         self.inner.on_leave(peer);
     }
 
-    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
         self.inner.on_word(from, now, word);
     }
 
@@ -130,16 +130,16 @@ impl ByteSource for Capped<Box<dyn ByteSource>> {
         self.inner.on_acknowledged(offset);
     }
 
-    fn bind(&mut self, peer: PeerId, binding: &[u8; KEY]) {
+    fn bind(&mut self, peer: EndpointId, binding: &[u8; KEY]) {
         self.inner.bind(peer, binding);
     }
 
-    fn on_join(&mut self, peer: PeerId) {
+    fn on_join(&mut self, peer: EndpointId) {
         (self.released, self.since) = (0, None);
         self.inner.on_join(peer);
     }
 
-    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
         self.inner.on_word(from, now, word);
     }
 
@@ -164,7 +164,7 @@ mod tests {
             room.len()
         }
 
-        fn on_word(&mut self, _: PeerId, _: Time, _: &[u8]) {}
+        fn on_word(&mut self, _: EndpointId, _: Time, _: &[u8]) {}
 
         fn standing(&self) -> Standing {
             Standing::Going
@@ -184,7 +184,7 @@ mod tests {
 
         fn on_acknowledged(&mut self, _: u64) {}
 
-        fn on_word(&mut self, _: PeerId, _: Time, _: &[u8]) {}
+        fn on_word(&mut self, _: EndpointId, _: Time, _: &[u8]) {}
 
         fn standing(&self) -> Standing {
             Standing::Going

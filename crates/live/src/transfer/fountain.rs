@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use contract::PeerId;
+use contract::EndpointId;
 use raptorq::SourceBlockEncoder;
 use units::{Duration, Time};
 use wire::stream::Reason;
@@ -34,7 +34,7 @@ pub struct Fountain {
     store: Box<dyn Store>,
     receivers: Receivers,
     tally: Arc<Tally>,
-    peers: BTreeMap<PeerId, Peer>,
+    peers: BTreeMap<EndpointId, Peer>,
     /// So many were there at once: it has begun.
     begun: bool,
     /// Blocks of hashes, which leave first, and how many of them have left.
@@ -160,8 +160,8 @@ impl Fountain {
     }
 
     /// What each receiver said last: those that could not take it.
-    pub fn refusals(&self) -> Vec<(PeerId, String)> {
-        let said = |(peer, state): (&PeerId, &Peer)| state.failed.clone().map(|why| (*peer, why));
+    pub fn refusals(&self) -> Vec<(EndpointId, String)> {
+        let said = |(peer, state): (&EndpointId, &Peer)| state.failed.clone().map(|why| (*peer, why));
         self.peers.iter().filter_map(said).collect()
     }
 
@@ -377,7 +377,7 @@ impl Fountain {
         }
     }
 
-    fn on_report(&mut self, from: PeerId, report: Report) {
+    fn on_report(&mut self, from: EndpointId, report: Report) {
         let peer = self.peers.entry(from).or_default();
         peer.here = true;
         // an older report that came later
@@ -518,11 +518,11 @@ impl Payload for Fountain {
         self.announce_at.min(now + LOOK_EVERY).max(now)
     }
 
-    fn bind(&mut self, peer: PeerId, binding: &[u8; HASH]) {
+    fn bind(&mut self, peer: EndpointId, binding: &[u8; HASH]) {
         self.peers.entry(peer).or_default().binding = *binding;
     }
 
-    fn on_join(&mut self, peer: PeerId) {
+    fn on_join(&mut self, peer: EndpointId) {
         // what it said before, it said in an earlier life
         let binding = self.peers.get(&peer).map_or([0; HASH], |before| before.binding);
         self.peers.insert(peer, Peer { here: true, binding, ..Peer::default() });
@@ -530,14 +530,14 @@ impl Payload for Fountain {
         self.settle();
     }
 
-    fn on_leave(&mut self, peer: PeerId) {
+    fn on_leave(&mut self, peer: EndpointId) {
         if let Some(peer) = self.peers.get_mut(&peer) {
             peer.here = false;
         }
         self.settle();
     }
 
-    fn on_word(&mut self, from: PeerId, _now: Time, word: &[u8]) {
+    fn on_word(&mut self, from: EndpointId, _now: Time, word: &[u8]) {
         match Word::read(word) {
             Some(Word::Report(report)) => self.on_report(from, report),
             Some(Word::Failed(why)) => {

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
-use contract::{PeerId, Random};
+use contract::{EndpointId, Random};
 use units::{Duration, Time};
 
 use super::testing::{CALM, End, Folder, GAP, ROUGH, Taken, Weather, carry, content};
@@ -24,13 +24,13 @@ fn flow(source: &mut dyn ByteSource, sink: &mut dyn ByteSink, from: u64, rounds:
     let (mut there, mut acknowledged) = (BTreeMap::<u64, u64>::new(), 0);
     let mut now = Time::ZERO + Duration::from_millis(from);
     let mut word = [0; LONGEST_WORD];
-    source.on_join(PeerId(1));
+    source.on_join(EndpointId(1));
     sink.on_open();
     for _ in 0..rounds {
         for _ in 0..4 {
             let length = sink.speak(now, &mut word);
             if length > 0 && random.uniform(0.0, 1.0) < 0.7 {
-                source.on_word(PeerId(1), now, &word[..length]);
+                source.on_word(EndpointId(1), now, &word[..length]);
             }
         }
         let ready = source.ready(now);
@@ -157,8 +157,8 @@ fn a_receiver_that_begins_anew_when_the_beginning_is_gone_is_told_so() {
     let (bytes, sent) = (content(5_000_000), Arc::new(Tally::default()));
     let (mut source, manifest) = Bytes::of_memory(&bytes, "film.bin", 5, Arc::clone(&sent));
     let (mut first, _) = open(&manifest, Into::Pipe(Box::new(Taken::default())));
-    source.on_join(PeerId(1));
-    source.on_word(PeerId(1), Time::ZERO, &nothing_yet(&mut first));
+    source.on_join(EndpointId(1));
+    source.on_word(EndpointId(1), Time::ZERO, &nothing_yet(&mut first));
     // too few rounds for all of it
     flow(&mut source, &mut first, 1, 100);
     assert_eq!(source.standing(), Standing::Going);
@@ -200,10 +200,10 @@ impl ByteSource for Spoils {
     fn on_acknowledged(&mut self, offset: u64) {
         self.0.on_acknowledged(offset);
     }
-    fn on_join(&mut self, peer: PeerId) {
+    fn on_join(&mut self, peer: EndpointId) {
         self.0.on_join(peer);
     }
-    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
         self.0.on_word(from, now, word);
     }
     fn standing(&self) -> Standing {
@@ -387,7 +387,7 @@ fn what_became_too_old_at_the_source_is_not_sent() {
     }
     drop(to_thread);
     use crate::content::Payload;
-    source.on_join(PeerId(1));
+    source.on_join(EndpointId(1));
     // all is read at the beginning, however long that takes the thread
     while !source_has_read(&mut source) {
         std::thread::yield_now();

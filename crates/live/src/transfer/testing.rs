@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::{PeerId, Random};
+use contract::{EndpointId, Random};
 use units::{Duration, Time};
 
 use crate::content::{LONGEST_WORD, Payload, Sink, Standing};
@@ -126,9 +126,9 @@ pub(super) fn carry(payload: &mut dyn Payload, ends: &mut [End<'_>], room: usize
         for (at, end) in ends.iter().enumerate() {
             let here = end.here.contains(&now);
             if here && !joined[at] {
-                payload.on_join(PeerId(at as u32));
+                payload.on_join(EndpointId(at as u32));
             } else if !here && joined[at] {
-                payload.on_leave(PeerId(at as u32));
+                payload.on_leave(EndpointId(at as u32));
             }
             joined[at] = here;
         }
@@ -166,7 +166,7 @@ pub(super) fn carry(payload: &mut dyn Payload, ends: &mut [End<'_>], room: usize
         while back.first_key_value().is_some_and(|((at, _), _)| *at <= now) {
             let Some((_, flying)) = back.pop_first() else { break };
             if joined[flying.to] {
-                payload.on_word(PeerId(flying.to as u32), now, &flying.bytes);
+                payload.on_word(EndpointId(flying.to as u32), now, &flying.bytes);
             }
         }
         now += GAP;

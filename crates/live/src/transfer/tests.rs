@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
-use contract::PeerId;
+use contract::EndpointId;
 use units::{Duration, Time};
 
 use super::testing::{CALM, End, Folder, GAP, Passage, ROUGH, Taken, Weather, carry, content};
@@ -180,7 +180,7 @@ fn a_receiver_of_a_stream_that_was_killed_goes_on_where_its_folder_ends() {
     assert!(sent.told().done > 0, "the beginning was let go");
     drop(killed);
     // what it had not said that it has is kept while nobody is there
-    fountain.on_leave(PeerId(0));
+    fountain.on_leave(EndpointId(0));
     let (mut again, got) = collector(&to);
     assert_eq!(one(&mut fountain, &mut again, ROUGH).standing, Standing::Whole);
     assert_eq!((arrived(&to), to.names()), (bytes, vec!["film.bin".to_owned()]));
@@ -199,7 +199,7 @@ fn a_receiver_that_needs_the_beginning_of_a_stream_is_told_that_it_is_gone() {
     assert_eq!(killed.standing(), Standing::Going);
     assert!(sent.told().done > 0, "the beginning was let go");
     drop(killed);
-    fountain.on_leave(PeerId(0));
+    fountain.on_leave(EndpointId(0));
     let (mut again, got) = collector(&to);
     let Standing::Failed(why) = one(&mut fountain, &mut again, CALM).standing else {
         panic!("it is not whole")
@@ -387,10 +387,10 @@ fn the_first_report_is_no_progress() {
     let (mut fountain, _) = fountain(&from, &bytes, 1);
     let into = Into::Folder { path: to.0.clone(), name: None, replace: false, me: None };
     let mut collector = Collector::of(fountain.manifest().clone(), into, Arc::new(Tally::default()));
-    fountain.on_join(PeerId(0));
+    fountain.on_join(EndpointId(0));
     let mut word = [0; LONGEST_WORD];
     let length = collector.speak(Time::ZERO, &mut word);
-    fountain.on_word(PeerId(0), Time::ZERO, &word[..length]);
+    fountain.on_word(EndpointId(0), Time::ZERO, &word[..length]);
     assert!(length > 0 && fountain.ready(Time::ZERO) <= Time::ZERO, "it can begin");
     assert_eq!(fountain.moved(), Some(0));
 }
@@ -400,9 +400,9 @@ fn the_first_report_is_no_progress() {
 fn a_sender_does_not_believe_a_receiver_that_cannot_show_that_it_has_the_whole() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(100_000));
     let (mut fountain, sent) = fountain(&from, &bytes, 1);
-    fountain.bind(PeerId(0), &[7; 32]);
-    fountain.on_join(PeerId(0));
-    fountain.on_word(PeerId(0), Time::ZERO, &false_report());
+    fountain.bind(EndpointId(0), &[7; 32]);
+    fountain.on_join(EndpointId(0));
+    fountain.on_word(EndpointId(0), Time::ZERO, &false_report());
     assert_eq!((fountain.standing(), sent.told().whole), (Standing::Going, 0));
     // one that has it, and says so in another session
     let (mut collector, _) = collector(&to);
@@ -419,13 +419,13 @@ fn a_sender_does_not_believe_a_receiver_that_cannot_show_that_it_has_the_whole()
 fn a_report_of_blocks_beyond_all_numbers_is_survived() {
     let (from, bytes, mut room) = (Folder::new(), content(1000), [0; ROOM]);
     let (mut fountain, _) = fountain(&from, &bytes, 1);
-    fountain.on_join(PeerId(1));
+    fountain.on_join(EndpointId(1));
     let lacks =
         vec![Lack { first: 0, blocks: 1, symbols: 5 }, Lack { first: u32::MAX - 1, blocks: 5, symbols: 1 }];
     let report = Word::Report(Report { until: 1, limit: u32::MAX, lacks, ..Report::default() });
     let mut word = [0; LONGEST_WORD];
     let length = report.write(&mut word);
-    fountain.on_word(PeerId(1), Time::ZERO, &word[..length]);
+    fountain.on_word(EndpointId(1), Time::ZERO, &word[..length]);
     // more packets than it has symbols: then it looks for blocks that somebody may lack
     let filled = (0..30).filter(|seq| fountain.fill(*seq, Time::ZERO, &mut room) > 0).count();
     assert!(filled >= 5, "{filled}");

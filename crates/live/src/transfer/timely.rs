@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
-use contract::PeerId;
+use contract::EndpointId;
 use units::{Duration, Time};
 
 use super::fresh::Spool;
@@ -55,7 +55,7 @@ pub struct Timely {
     began_at: Option<Time>,
     announce_at: Time,
     end_at: Time,
-    peers: BTreeMap<PeerId, Peer>,
+    peers: BTreeMap<EndpointId, Peer>,
     dropped: u64,
     /// When the first piece was read, and how many have been.
     first_at: Option<Time>,
@@ -257,19 +257,19 @@ impl Payload for Timely {
         Pace::Packets(self.read, span.max(now.saturating_since(first_at)))
     }
 
-    fn on_join(&mut self, peer: PeerId) {
+    fn on_join(&mut self, peer: EndpointId) {
         self.peers.insert(peer, Peer { here: true, ..Peer::default() });
         self.announce_at = Time::ZERO;
         self.tally.set_receivers(self.peers.len(), 0);
     }
 
-    fn on_leave(&mut self, peer: PeerId) {
+    fn on_leave(&mut self, peer: EndpointId) {
         if let Some(peer) = self.peers.get_mut(&peer) {
             peer.here = false;
         }
     }
 
-    fn on_word(&mut self, from: PeerId, now: Time, word: &[u8]) {
+    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
         let peer = self.peers.entry(from).or_default();
         (peer.here, peer.spoke) = (true, true);
         match Word::read(word) {

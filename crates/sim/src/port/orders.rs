@@ -42,7 +42,7 @@ impl Port {
         }
     }
 
-    /// Sets the most that the port carries, whatever its link could.
+    /// Caps what the port carries.
     pub(crate) fn set_cap(&mut self, now: Time, cap: Rate) -> Vec<Offer> {
         self.cold.cap = cap;
         self.set_effective_rate(now, self.cold.link_rate.min(cap))

@@ -6,8 +6,9 @@
 //! next tree node, so such routers need nothing.
 
 use contract::{
-    Address, Branch, Count, DropReason, Eid, Entry, FlowId, GroupId, Header, Label, NodeCx, Packet, Passing,
-    PortId, PortView, Registration, Report, RouterCx, RouterInput, RouterLaw, Signal, Toward, Word,
+    Address, Branch, Count, DropReason, Eid, Entry, FeedbackTarget, FlowId, GroupId, GroupMessage, Header,
+    Label, NodeCx, Packet, PortId, PortView, Registration, Report, RouterCx, RouterInput, RouterLaw, Signal,
+    TransitCx,
 };
 use units::{Bytes, Duration, Time};
 
@@ -33,7 +34,7 @@ pub struct Router<L> {
     table: Vec<Option<Box<Group>>>,
     /// No deadline of the table comes before.
     next: Time,
-    words: Vec<Word>,
+    words: Vec<GroupMessage>,
 }
 
 /// An entry of the table, and what keeps it alive.
@@ -49,7 +50,7 @@ struct Group {
     parent: Option<Address>,
     incoming: Option<PortId>,
     source: Option<Address>,
-    /// Cost of the path from the root, as it was when the way up was last chosen; the greatest number before that.
+    /// Cost of the path from the root, as it was when the way up was last chosen; the maximum before that.
     cost: u64,
     /// Until then only tree nodes that cost less than this one did are joined: what hangs from this node costs more, and
     /// joining it would lead round in a circle. By then whatever hung from it has given up as well.
@@ -215,9 +216,9 @@ impl<L: RouterLaw> Router<L> {
     fn speak(&mut self, cx: &mut NodeCx<'_, '_>) {
         for word in self.words.drain(..) {
             let group = self.table.get(word.group.index()).and_then(Option::as_deref);
-            let to = group.and_then(|group| match word.toward {
-                Toward::Parent => group.parent,
-                Toward::Source => group.source,
+            let to = group.and_then(|group| match word.target {
+                FeedbackTarget::Parent => group.parent,
+                FeedbackTarget::Source => group.source,
             });
             let Some(to) = to else {
                 cx.count(Count::Ignored, 1);
@@ -577,12 +578,12 @@ impl<L: RouterLaw> contract::Router for Router<L> {
     }
 
     #[inline]
-    fn on_arrival(&mut self, packet: &Packet, at: &mut Passing<'_>) {
+    fn on_arrival(&mut self, packet: &Packet, at: &mut TransitCx<'_>) {
         self.parts.iter_mut().for_each(|part| part.on_arrival(packet, at));
     }
 
     #[inline]
-    fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
+    fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut TransitCx<'_>) {
         self.parts.iter_mut().for_each(|part| part.on_enqueue(packet, port, at));
     }
 

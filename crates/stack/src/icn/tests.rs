@@ -1,8 +1,8 @@
 //! One machine of the name-based network alone, with neighbours that say what the test wants.
 
 use contract::{
-    Address, Around, Backlog, Cx, DropReason, Ecn, Eid, FlowId, GroupId, Header, Label, Meter, NodeCx,
-    NodeId, Outputs, Packet, PeerId, PortId, PortView, Random, Router as _, RouterInput, Signal,
+    Address, Backlog, Cx, DropReason, Ecn, Eid, EndpointId, FlowId, GroupId, Header, Label, Meter, NodeCx,
+    NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, Router as _, RouterInput, Signal,
 };
 use units::{Bytes, Duration, Rate, Time};
 
@@ -23,7 +23,7 @@ const G: GroupId = GroupId(0);
 const NAME: Eid = Eid::of("group");
 
 const fn address(node: u32) -> Address {
-    Address { node: NodeId(node), peer: PeerId(node + 100) }
+    Address { node: NodeId(node), endpoint: EndpointId(node + 100) }
 }
 
 fn ms(millis: u64) -> Duration {
@@ -82,7 +82,7 @@ struct Place {
     costs: Vec<(NodeId, Option<u64>)>,
 }
 
-impl Around for Place {
+impl NodeView for Place {
     fn port(&mut self, port: PortId) -> PortView {
         let backlog = Backlog { packets: 0, bytes: Bytes::ZERO };
         let rate = Rate::from_mbps(10);

@@ -115,16 +115,16 @@ pub enum EpisodeCheck {
 
 /// When a consumer asks again.
 ///
-/// The timeout is k·max(`least`, srtt + 4·var), at most `most`; k doubles with every segment that expires and is 1 again after a sample.
+/// The timeout is k·max(`least`, srtt + 4·var), at most `max`; k doubles with every segment that expires and is 1 again after a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeout {
     /// Before the first sample.
     pub initial: Duration,
-    /// Least timeout.
-    pub least: Duration,
-    /// Greatest timeout.
-    pub most: Duration,
-    /// Greatest factor k.
+    /// Minimum timeout.
+    pub min: Duration,
+    /// Maximum timeout.
+    pub max: Duration,
+    /// Maximum factor k.
     pub backoff: u32,
     /// Timers are looked at on multiples of this; zero where they expire to the nanosecond.
     pub scan: Duration,
@@ -134,8 +134,8 @@ impl Timeout {
     /// As ndnSIM's consumers have it [ndnSIM 2.8: ndn-consumer, ndn-rtt-estimator].
     pub const DEFAULT: Self = Self {
         initial: Duration::from_secs(1),
-        least: Duration::from_millis(200),
-        most: Duration::from_secs(200),
+        min: Duration::from_millis(200),
+        max: Duration::from_secs(200),
         backoff: 64,
         scan: Duration::from_millis(50),
     };

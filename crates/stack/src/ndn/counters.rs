@@ -6,7 +6,7 @@ pub struct Counters {
     pub(super) counts: [u64; Tally::ALL.len()],
     /// Interests pending now.
     pub pending: u64,
-    /// The most that were pending at once.
+    /// Maximum number pending at once.
     pub pending_peak: u64,
     /// Data packets in the content store now.
     pub stored: u64,

@@ -1,6 +1,6 @@
 //! The faces of a forwarder: its links to other forwarders, then the endpoints on its node.
 
-use contract::{Address, FaceId, FaceView, NodeCx, Packet, PeerId, PortId};
+use contract::{Address, EndpointId, FaceId, FaceView, NodeCx, Packet, PortId};
 
 /// Where the faces lead.
 #[derive(Clone, Debug, Default)]
@@ -10,14 +10,14 @@ pub struct Faces {
     /// The forwarder at the other end, by port.
     neighbours: Vec<Address>,
     /// In ascending order.
-    locals: Vec<PeerId>,
+    locals: Vec<EndpointId>,
     /// Interests sent and not yet answered, by face.
     pending: Vec<u32>,
 }
 
 impl Faces {
     /// Faces for these links, each with the forwarder at its other end, and for these endpoints. Both stand in ascending order.
-    pub fn new(links: &[(PortId, Address)], locals: &[PeerId]) -> Self {
+    pub fn new(links: &[(PortId, Address)], locals: &[EndpointId]) -> Self {
         debug_assert!(links.windows(2).all(|pair| pair[0].0 < pair[1].0));
         debug_assert!(locals.windows(2).all(|pair| pair[0] < pair[1]));
         Self {
@@ -63,8 +63,8 @@ impl Faces {
 
     /// The face of an endpoint.
     #[inline]
-    pub fn of_local(&self, peer: PeerId) -> Option<FaceId> {
-        let index = self.locals.binary_search(&peer).ok()?;
+    pub fn of_local(&self, endpoint: EndpointId) -> Option<FaceId> {
+        let index = self.locals.binary_search(&endpoint).ok()?;
         Some(FaceId((self.ports.len() + index) as u32))
     }
 

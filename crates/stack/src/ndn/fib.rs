@@ -126,9 +126,9 @@ pub fn preferred(known: &mut Vec<NextHop>, hops: &[NextHop]) {
     let place = |hop: &NextHop| known.iter().position(|other| other.face == hop.face).unwrap_or(usize::MAX);
     let mut new = hops.to_vec();
     new.sort_by_key(|hop| (hop.cost, place(hop)));
-    let most = new.last().map_or(0, |hop| hop.cost);
+    let max = new.last().map_or(0, |hop| hop.cost);
     let listed = |hop: &&NextHop| hops.iter().any(|other| other.face == hop.face);
-    let behind = |hop: &NextHop| NextHop { cost: hop.cost.max(most), ..*hop };
+    let behind = |hop: &NextHop| NextHop { cost: hop.cost.max(max), ..*hop };
     new.extend(known.iter().filter(|hop| !listed(hop)).map(behind));
     *known = new;
 }

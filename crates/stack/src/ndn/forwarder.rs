@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use contract::{
     Arrived, Crossing, Data, DropReason, Ecn, FaceId, FlowId, Header, Interest, Label, LinkLaw, Nack,
-    NackReason, NameId, Names, NextHop, NodeCx, Packet, Passing, Pending, PortView, Random, Refused, Return,
-    Returned, Router, RouterInput, SeriesInfo, Strategy,
+    NackReason, NameId, Names, NextHop, NodeCx, Packet, Pending, PortView, Random, Refused, Return, Returned,
+    Router, RouterInput, SeriesInfo, Strategy, TransitCx,
 };
 use units::{Duration, Time};
 
@@ -443,7 +443,7 @@ impl<S: Strategy, L: LinkLaw> Router for Forwarder<S, L> {
                 Some(face) => self.on_packet(packet, face, cx),
                 None => Some(DropReason::NotListening),
             },
-            RouterInput::Local(packet) => match self.core.faces.of_local(packet.source.peer) {
+            RouterInput::Local(packet) => match self.core.faces.of_local(packet.source.endpoint) {
                 Some(face) => self.on_packet(packet, face, cx),
                 None => Some(DropReason::NotListening),
             },
@@ -460,14 +460,14 @@ impl<S: Strategy, L: LinkLaw> Router for Forwarder<S, L> {
         fate
     }
 
-    fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut Passing<'_>) {
+    fn on_enqueue(&mut self, packet: &mut Packet, port: &PortView, at: &mut TransitCx<'_>) {
         if let (Some(law), Some(face)) = (self.law.as_mut(), self.core.faces.of_port(port.port)) {
             law.on_enqueue(packet, face, port, at);
             self.ask_parts();
         }
     }
 
-    fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut Passing<'_>) {
+    fn on_dequeue(&mut self, packet: &mut Packet, port: &PortView, waited: Duration, at: &mut TransitCx<'_>) {
         if let (Some(law), Some(face)) = (self.law.as_mut(), self.core.faces.of_port(port.port)) {
             law.on_dequeue(packet, face, port, waited, at);
             self.ask_parts();

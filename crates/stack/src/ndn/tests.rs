@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use contract::{
-    Address, Admission, Around, Arrived, Backlog, Crossing, Cx, Data, DropReason, Ecn, FaceId, FibEntry,
+    Address, Admission, Arrived, Backlog, Crossing, Cx, Data, DropReason, Ecn, EndpointId, FaceId, FibEntry,
     FlowId, Header, Interest, Label, LaneId, LinkCx, LinkLaw, Meter, Nack, NackReason, Name, NameId, Names,
-    NextHop, NodeCx, NodeId, Outputs, Packet, Passing, PeerId, PortId, PortView, Random, Return, Router,
-    RouterInput, Strategy, StrategyCx,
+    NextHop, NodeCx, NodeId, NodeView, Outputs, Packet, PortId, PortView, Random, Return, Router,
+    RouterInput, Strategy, StrategyCx, TransitCx,
 };
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Strategy as _;
@@ -28,7 +28,7 @@ type Told = (u32, char, u64);
 
 struct Ports;
 
-impl Around for Ports {
+impl NodeView for Ports {
     fn port(&mut self, port: PortId) -> PortView {
         let backlog = Backlog { packets: 3, bytes: Bytes::new(3300) };
         PortView {
@@ -58,7 +58,7 @@ struct Node<S, L> {
     out: Outputs,
 }
 
-const ME: Address = Address { node: NodeId(1), peer: PeerId(50) };
+const ME: Address = Address { node: NodeId(1), endpoint: EndpointId(50) };
 const LINKS: [u32; 3] = [10, 20, 30];
 const LOCALS: [u32; 2] = [5, 6];
 
@@ -87,9 +87,9 @@ fn node<S: Strategy, L: LinkLaw>(
     let (names, prefix) = names();
     let links: Vec<(PortId, Address)> = LINKS
         .iter()
-        .map(|&port| (PortId(port), Address { node: NodeId(100 + port), peer: PeerId(200 + port) }))
+        .map(|&port| (PortId(port), Address { node: NodeId(100 + port), endpoint: EndpointId(200 + port) }))
         .collect();
-    let faces = Faces::new(&links, &LOCALS.map(PeerId));
+    let faces = Faces::new(&links, &LOCALS.map(EndpointId));
     let random = ["strategy", "link"].map(|purpose| Random::new(1, "node", purpose));
     let mut machine = Forwarder::new(config, Arc::new(names), faces, strategy, law, random);
     machine.set_routes(&[(prefix, hops.to_vec())]);
@@ -119,8 +119,8 @@ impl<S: Strategy, L: LinkLaw> Node<S, L> {
         let fate = match LINKS.get(face as usize) {
             Some(port) => self.give(RouterInput::Packet(&packet, PortId(*port))),
             None => {
-                let peer = PeerId(LOCALS[face as usize - LINKS.len()]);
-                let source = Address { node: ME.node, peer };
+                let endpoint = EndpointId(LOCALS[face as usize - LINKS.len()]);
+                let source = Address { node: ME.node, endpoint };
                 self.give(RouterInput::Local(&Packet { source, ..packet }))
             }
         };
@@ -136,12 +136,16 @@ impl<S: Strategy, L: LinkLaw> Node<S, L> {
         for (id, port) in forwards.drain(..) {
             let face = LINKS.iter().position(|known| *known == port.0).expect("a port of the node") as u32;
             let packet = *arena.get(id);
-            assert_eq!(packet.to, Address { node: NodeId(100 + port.0), peer: PeerId(200 + port.0) }.into());
+            assert_eq!(
+                packet.to,
+                Address { node: NodeId(100 + port.0), endpoint: EndpointId(200 + port.0) }.into()
+            );
             gone.push(Gone { face, packet });
             arena.release(id);
         }
-        for (id, peer) in deliveries.drain(..) {
-            let index = LOCALS.iter().position(|known| *known == peer.0).expect("an endpoint of the node");
+        for (id, endpoint) in deliveries.drain(..) {
+            let index =
+                LOCALS.iter().position(|known| *known == endpoint.0).expect("an endpoint of the node");
             gone.push(Gone { face: (LINKS.len() + index) as u32, packet: *arena.get(id) });
             arena.release(id);
         }
@@ -502,7 +506,7 @@ impl LinkLaw for Law {
     fn watches(&self) -> bool {
         true
     }
-    fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, _port: &PortView, _at: &mut Passing<'_>) {
+    fn on_enqueue(&mut self, packet: &mut Packet, to: FaceId, _port: &PortView, _at: &mut TransitCx<'_>) {
         self.seen.push(format!("queue {} {}", segment_of(packet), to.0));
     }
     fn watches_departures(&self) -> bool {
@@ -514,7 +518,7 @@ impl LinkLaw for Law {
         to: FaceId,
         _port: &PortView,
         waited: Duration,
-        _at: &mut Passing<'_>,
+        _at: &mut TransitCx<'_>,
     ) {
         self.seen.push(format!("left {} {} {}", segment_of(packet), to.0, waited.as_nanos() / 1_000_000));
     }
@@ -547,7 +551,7 @@ fn a_link_part_sees_what_crosses_links_and_stamps_it() {
     assert!(node.machine.watches());
     let view = Ports.port(PortId(20));
     let mut random = Random::new(1, "", "");
-    let mut at = Passing { now: node.now, port: PortId(20), random: &mut random };
+    let mut at = TransitCx { now: node.now, port: PortId(20), random: &mut random };
     node.machine.on_enqueue(&mut data(4), &view, &mut at);
     assert!(node.machine.watches_departures());
     node.machine.on_dequeue(&mut data(4), &view, Duration::from_millis(7), &mut at);

@@ -11,9 +11,9 @@ pub struct Rtt {
     variation_4: u64,
     /// RTO with its backoff.
     timeout: Duration,
-    least: Duration,
+    min: Duration,
     floor: Duration,
-    /// Least of the variation's part, in nanoseconds.
+    /// Minimum of the variation term, in nanoseconds.
     variation_floor: u64,
     ceiling: Duration,
     backed_off: bool,
@@ -26,7 +26,7 @@ impl Rtt {
             smoothed_8: 0,
             variation_4: 0,
             timeout: initial,
-            least: Duration::MAX,
+            min: Duration::MAX,
             floor,
             variation_floor: 1,
             ceiling,
@@ -34,7 +34,7 @@ impl Rtt {
         }
     }
 
-    /// The same, where `floor` is the least that is added to the smoothed round-trip time, as in Linux.
+    /// The same, where `floor` is the minimum that is added to the smoothed round-trip time, as in Linux.
     #[must_use]
     pub const fn floor_of_variation(self) -> Self {
         Self { variation_floor: self.floor.as_nanos(), floor: Duration::ZERO, ..self }
@@ -53,7 +53,7 @@ impl Rtt {
             self.variation_4 = self.variation_4 - self.variation_4 / 4 + (self.smoothed_8 / 8).abs_diff(r);
             self.smoothed_8 = self.smoothed_8 - self.smoothed_8 / 8 + r;
         }
-        self.least = self.least.min(rtt);
+        self.min = self.min.min(rtt);
         // RTO ← SRTT + max(G, 4·RTTVAR), with a clock granularity G of one nanosecond      [RFC6298 §2.3]
         let timeout = Duration::from_nanos(self.smoothed_8 / 8 + self.variation_4.max(self.variation_floor));
         self.timeout = timeout.max(self.floor).min(self.ceiling);
@@ -83,10 +83,10 @@ impl Rtt {
         if self.smoothed_8 == 0 { self.timeout } else { Duration::from_nanos(self.smoothed_8 / 8) }
     }
 
-    /// The least sample; [`Duration::MAX`] before the first.
+    /// The minimum sample; [`Duration::MAX`] before the first.
     #[inline]
-    pub const fn least(&self) -> Duration {
-        self.least
+    pub const fn min(&self) -> Duration {
+        self.min
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
         // RTTVAR = 3/4·57.5 + 1/4·80 = 63.125; SRTT = 7/8·110 + 1/8·30 = 100; RTO = 100 + 252.5 ms
         assert_eq!(rtt.smoothed(), Duration::from_millis(100));
         assert_eq!(rtt.timeout(), Duration::from_nanos(352_500_000));
-        assert_eq!(rtt.least(), Duration::from_millis(30));
+        assert_eq!(rtt.min(), Duration::from_millis(30));
     }
 
     #[test]

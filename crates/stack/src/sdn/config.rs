@@ -1,8 +1,8 @@
-//! Settings of a controller and its outposts.
+//! Settings of a controller and its agents.
 
 use units::{Bytes, Duration};
 
-/// Settings of a controller and its outposts.
+/// Settings of a controller and its agents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Time between two statuses of a port.

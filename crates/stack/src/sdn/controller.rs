@@ -1,68 +1,68 @@
 //! The controller: what it knows, what it has ordered, and the app that decides.
 
 use contract::{
-    Address, App, AppCx, Cache, Control, Count, DropReason, Header, Label, Net, NodeCx, NodeId, Order,
-    Packet, PortId, Router, RouterInput, Share, Status, Way,
+    Address, App, AppCx, Cache, Control, Count, DirectedLink, DropReason, Header, Label, Net, NodeCx, NodeId,
+    Order, Packet, PortId, Router, RouterInput, Share, Status,
 };
 use units::{Duration, Time};
 
 use super::Config;
-use super::outpost::{numbered, say};
+use super::agent::{numbered, say};
 
-/// An outpost as the controller reaches it.
+/// An agent as the controller reaches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Station {
-    /// The outpost.
-    pub at: Address,
-    /// The controller's port to it, where it has one of its own; otherwise messages find their way by address.
-    pub way: Option<PortId>,
+pub struct AgentLocation {
+    /// The agent.
+    pub address: Address,
+    /// The controller's port to it, where it has one of its own; otherwise messages are routed by address.
+    pub port: Option<PortId>,
 }
 
 /// The controller with its app.
 ///
-/// It begins with the network that it was set up with and asks every outpost which orders it keeps. The answers tell it how their clocks stand
-/// to its own: what an outpost reports before counts for nothing. What it orders is numbered from the
+/// It begins with the network that it was set up with and asks every agent which orders it keeps. The answers tell it how their clocks stand
+/// to its own: what an agent reports before counts for nothing. What it orders is numbered from the
 /// present time on, so that a controller that comes back without memory is not taken for an earlier one.
 pub struct Controller<A> {
     app: A,
     config: Config,
     net: Net,
     cache: Cache,
-    posts: Vec<Post>,
+    agents: Vec<AgentState>,
     /// The number of the last order.
     number: u64,
     orders: Vec<(NodeId, Order)>,
 }
 
-/// What is under way to an outpost.
-struct Post {
-    station: Station,
+/// What is under way to an agent.
+struct AgentState {
+    location: AgentLocation,
     /// How its clock stands; `None` until it has answered a greeting.
-    standing: Option<Standing>,
+    clock: Option<ClockOffset>,
     /// How many it has said since it was last asked.
     heard: u32,
-    greeting: Again,
+    greeting: RetryTimer,
     /// Orders without an acknowledgement, in the order of their numbers.
-    open: Vec<Open>,
+    pending: Vec<PendingOrder>,
 }
 
-/// How the clock of an outpost stands to the controller's, in nanoseconds.
+/// How the clock of an agent stands to the controller's, in nanoseconds.
 ///
 /// The answer to a greeting says it once, and with it how long a word takes on its way. Clocks that drift apart are followed from what comes
-/// anyway: a word that takes longer than another has waited somewhere, so that the least of several is still the same way, and what it differs
+/// anyway: a word that takes longer than another has waited somewhere, so that the minimum of several is still the same way, and what it differs
 /// from the way by is the clock.
 #[derive(Clone, Copy)]
-struct Standing {
+struct ClockOffset {
     /// From an instant of its clock to the same of the controller's.
     shift_ns: i64,
     /// How long a word took on its way from there when it was greeted.
-    way_ns: i64,
-    /// From its sending by its clock to its arrival by the controller's, the least since `since`.
-    least_ns: i64,
+    one_way_ns: i64,
+    /// From its sending by its clock to its arrival by the controller's, the minimum since `since`.
+    min_ns: i64,
     since: Time,
 }
 
-impl Standing {
+impl ClockOffset {
     /// Periods whose words are compared. Our choice: short beside a drift that matters, long enough for one word that did not wait.
     const PERIODS: u64 = 4;
 
@@ -72,21 +72,21 @@ impl Standing {
     /// Takes in a word that was sent at `sent` and arrives `now`; when it was sent by the controller's clock, as far as is known.
     fn hear(&mut self, sent: Time, now: Time, config: &Config) -> Time {
         let at = shifted(sent, self.shift_ns);
-        self.least_ns = self.least_ns.min(now.as_nanos().wrapping_sub(sent.as_nanos()) as i64);
+        self.min_ns = self.min_ns.min(now.as_nanos().wrapping_sub(sent.as_nanos()) as i64);
         let span = now.saturating_since(self.since);
         if span >= config.period * Self::PERIODS {
-            let most = (span.as_nanos() / Self::STEADY) as i64;
-            self.shift_ns += (self.least_ns - self.way_ns - self.shift_ns).clamp(-most, most);
-            (self.least_ns, self.since) = (i64::MAX, now);
+            let max = (span.as_nanos() / Self::STEADY) as i64;
+            self.shift_ns += (self.min_ns - self.one_way_ns - self.shift_ns).clamp(-max, max);
+            (self.min_ns, self.since) = (i64::MAX, now);
         }
         at
     }
 }
 
-struct Open {
+struct PendingOrder {
     number: u64,
     order: Order,
-    again: Again,
+    retry: RetryTimer,
 }
 
 /// An instant of another clock as the controller's own.
@@ -96,42 +96,42 @@ fn shifted(at: Time, shift_ns: i64) -> Time {
 
 /// When something is said again.
 #[derive(Clone, Copy)]
-struct Again {
+struct RetryTimer {
     at: Time,
     wait: Duration,
 }
 
-impl Again {
-    const LONGEST: u64 = 8;
+impl RetryTimer {
+    const MAX_BACKOFF: u64 = 8;
 
     fn new(config: &Config, now: Time) -> Self {
         Self { at: now + config.retry, wait: config.retry }
     }
 
     fn later(&mut self, config: &Config, now: Time) {
-        self.wait = (self.wait * 2).min(config.retry * Self::LONGEST);
+        self.wait = (self.wait * 2).min(config.retry * Self::MAX_BACKOFF);
         self.at = now + self.wait;
     }
 }
 
 impl<A: App> Controller<A> {
-    /// A controller that knows `net`, and its outposts in ascending order of their nodes.
-    pub fn new(config: &Config, app: A, net: Net, stations: &[Station]) -> Self {
-        debug_assert!(stations.windows(2).all(|pair| pair[0].at.node < pair[1].at.node));
-        let never = Again { at: Time::NEVER, wait: config.retry };
-        let post = |station: &Station| Post {
-            station: *station,
-            standing: None,
+    /// A controller that knows `net`, and its agents in ascending order of their nodes.
+    pub fn new(config: &Config, app: A, net: Net, locations: &[AgentLocation]) -> Self {
+        debug_assert!(locations.windows(2).all(|pair| pair[0].address.node < pair[1].address.node));
+        let never = RetryTimer { at: Time::NEVER, wait: config.retry };
+        let agent = |location: &AgentLocation| AgentState {
+            location: *location,
+            clock: None,
             heard: 0,
             greeting: never,
-            open: Vec::new(),
+            pending: Vec::new(),
         };
         Self {
             app,
             config: config.clone(),
             net,
             cache: Cache::default(),
-            posts: stations.iter().map(post).collect(),
+            agents: locations.iter().map(agent).collect(),
             number: 0,
             orders: Vec::new(),
         }
@@ -142,14 +142,14 @@ impl<A: App> Controller<A> {
         &self.net
     }
 
-    /// What outposts have reported.
+    /// What agents have reported.
     pub const fn cache(&self) -> &Cache {
         &self.cache
     }
 
     /// Orders that nobody has acknowledged yet.
     pub fn open_orders(&self) -> usize {
-        self.posts.iter().map(|post| post.open.len()).sum()
+        self.agents.iter().map(|agent| agent.pending.len()).sum()
     }
 
     /// Lets the app act, and sends what it orders.
@@ -163,16 +163,23 @@ impl<A: App> Controller<A> {
     }
 
     fn order(&mut self, node: NodeId, order: Order, cx: &mut NodeCx<'_, '_>) {
-        let Ok(index) = self.posts.binary_search_by_key(&node, |post| post.station.at.node) else {
+        let Ok(index) = self.agents.binary_search_by_key(&node, |agent| agent.location.address.node) else {
             // there is nobody to tell
             return cx.count(Count::Ignored, 1);
         };
         self.number += 1;
-        let (post, number) = (&mut self.posts[index], self.number);
-        post.open.retain(|open| open.order.subject() != order.subject());
-        post.open.push(Open { number, order, again: Again::new(&self.config, cx.now()) });
+        let (agent, number) = (&mut self.agents[index], self.number);
+        agent.pending.retain(|pending| pending.order.subject() != order.subject());
+        agent.pending.push(PendingOrder { number, order, retry: RetryTimer::new(&self.config, cx.now()) });
         cx.count(Count::Orders, 1);
-        say(Control::Order(order), numbered(number), post.station.at, post.station.way, &self.config, cx);
+        say(
+            Control::Order(order),
+            numbered(number),
+            agent.location.address,
+            agent.location.port,
+            &self.config,
+            cx,
+        );
     }
 
     fn on_message(&mut self, packet: &Packet, cx: &mut NodeCx<'_, '_>) {
@@ -182,11 +189,11 @@ impl<A: App> Controller<A> {
         let reports = matches!(word, Control::Status(_));
         let config = &self.config;
         let from = packet.source.node;
-        let post = self.posts.binary_search_by_key(&from, |post| post.station.at.node);
-        let standing = post.ok().and_then(|index| self.posts[index].standing.as_mut());
-        let at = standing.map(|standing| match reports {
-            true => standing.hear(packet.sent_at, now, config),
-            false => shifted(packet.sent_at, standing.shift_ns),
+        let agent = self.agents.binary_search_by_key(&from, |agent| agent.location.address.node);
+        let clock = agent.ok().and_then(|index| self.agents[index].clock.as_mut());
+        let at = clock.map(|clock| match reports {
+            true => clock.hear(packet.sent_at, now, config),
+            false => shifted(packet.sent_at, clock.shift_ns),
         });
         let timely = |at: &Time| now.saturating_since(*at) <= self.config.stale;
         let at = match word {
@@ -209,33 +216,33 @@ impl<A: App> Controller<A> {
             }
             Control::Ack => self.on_ack(packet.source.node, number),
             Control::Kept(order) => {
-                if let Some(post) = self.post(packet.source.node) {
-                    post.heard += 1;
+                if let Some(agent) = self.agent(packet.source.node) {
+                    agent.heard += 1;
                     self.net.note(packet.source.node, &order);
                     self.number = self.number.max(number);
                 }
             }
             Control::Welcome { kept } => {
-                if let Some(post) = self.post(packet.source.node)
-                    && post.heard >= kept
+                if let Some(agent) = self.agent(packet.source.node)
+                    && agent.heard >= kept
                 {
-                    post.greeting.at = Time::NEVER;
+                    agent.greeting.at = Time::NEVER;
                     // it spoke half a round trip ago, as far as both ways are alike
                     let asked = Time::from_nanos(number);
-                    let way = now.saturating_since(asked) / 2;
+                    let one_way = now.saturating_since(asked) / 2;
                     let took_ns = now.as_nanos().wrapping_sub(packet.sent_at.as_nanos()) as i64;
-                    let way_ns = way.as_nanos() as i64;
-                    let shift_ns = took_ns - way_ns;
-                    post.standing = Some(Standing { shift_ns, way_ns, least_ns: i64::MAX, since: now });
+                    let one_way_ns = one_way.as_nanos() as i64;
+                    let shift_ns = took_ns - one_way_ns;
+                    agent.clock = Some(ClockOffset { shift_ns, one_way_ns, min_ns: i64::MAX, since: now });
                 }
             }
             Control::Order(_) | Control::Hello => cx.count(Count::Ignored, 1),
         }
     }
 
-    fn post(&mut self, node: NodeId) -> Option<&mut Post> {
-        let index = self.posts.binary_search_by_key(&node, |post| post.station.at.node).ok()?;
-        Some(&mut self.posts[index])
+    fn agent(&mut self, node: NodeId) -> Option<&mut AgentState> {
+        let index = self.agents.binary_search_by_key(&node, |agent| agent.location.address.node).ok()?;
+        Some(&mut self.agents[index])
     }
 
     fn on_status(&mut self, at: Time, status: Status, label: &Label, cx: &mut NodeCx<'_, '_>) {
@@ -244,58 +251,59 @@ impl<A: App> Controller<A> {
             return cx.count(Count::Ignored, 1);
         }
         cx.count(Count::Statuses, 1);
-        let changed = |way: &&mut Way| way.rate != status.rate;
-        if let Some(way) = self.net.ways.get_mut(status.port.index()).and_then(Option::as_mut).filter(changed)
+        let changed = |link: &&mut DirectedLink| link.rate != status.rate;
+        if let Some(link) =
+            self.net.links.get_mut(status.port.index()).and_then(Option::as_mut).filter(changed)
         {
-            way.rate = status.rate;
+            link.rate = status.rate;
             self.ask(cx, |app, cx| app.on_link(status.port, cx));
         }
         self.ask(cx, |app, cx| app.on_status(status.port, cx));
     }
 
     fn on_ack(&mut self, node: NodeId, number: u64) {
-        let Some(post) = self.post(node) else { return };
-        let Some(index) = post.open.iter().position(|open| open.number == number) else { return };
-        let done = post.open.remove(index);
+        let Some(agent) = self.agent(node) else { return };
+        let Some(index) = agent.pending.iter().position(|pending| pending.number == number) else { return };
+        let done = agent.pending.remove(index);
         self.net.note(node, &done.order);
     }
 
     fn on_start(&mut self, cx: &mut NodeCx<'_, '_>) {
         // larger than any number of a controller before
         self.number = cx.now().as_nanos();
-        for index in 0..self.posts.len() {
+        for index in 0..self.agents.len() {
             self.greet(index, cx);
         }
         self.ask(cx, |app, cx| app.on_start(cx));
     }
 
     fn greet(&mut self, index: usize, cx: &mut NodeCx<'_, '_>) {
-        let post = &mut self.posts[index];
-        post.heard = 0;
-        match post.greeting.at {
-            Time::NEVER => post.greeting = Again::new(&self.config, cx.now()),
-            _ => post.greeting.later(&self.config, cx.now()),
+        let agent = &mut self.agents[index];
+        agent.heard = 0;
+        match agent.greeting.at {
+            Time::NEVER => agent.greeting = RetryTimer::new(&self.config, cx.now()),
+            _ => agent.greeting.later(&self.config, cx.now()),
         }
-        let Station { at, way } = post.station;
-        say(Control::Hello, numbered(cx.now().as_nanos()), at, way, &self.config, cx);
+        let AgentLocation { address, port } = agent.location;
+        say(Control::Hello, numbered(cx.now().as_nanos()), address, port, &self.config, cx);
     }
 
     /// Says again what is due.
     fn repeat(&mut self, cx: &mut NodeCx<'_, '_>) {
         let now = cx.now();
-        for index in 0..self.posts.len() {
-            if self.posts[index].greeting.at <= now {
+        for index in 0..self.agents.len() {
+            if self.agents[index].greeting.at <= now {
                 self.greet(index, cx);
             }
-            let Post { station, open, .. } = &mut self.posts[index];
-            for open in open.iter_mut().filter(|open| open.again.at <= now) {
-                open.again.later(&self.config, now);
+            let AgentState { location, pending, .. } = &mut self.agents[index];
+            for pending in pending.iter_mut().filter(|pending| pending.retry.at <= now) {
+                pending.retry.later(&self.config, now);
                 cx.count(Count::Repeats, 1);
                 say(
-                    Control::Order(open.order),
-                    numbered(open.number),
-                    station.at,
-                    station.way,
+                    Control::Order(pending.order),
+                    numbered(pending.number),
+                    location.address,
+                    location.port,
                     &self.config,
                     cx,
                 );
@@ -304,11 +312,11 @@ impl<A: App> Controller<A> {
     }
 
     fn next(&self) -> Time {
-        let post = |post: &Post| {
-            let open = post.open.iter().map(|open| open.again.at).min().unwrap_or(Time::NEVER);
-            post.greeting.at.min(open)
+        let agent = |agent: &AgentState| {
+            let pending = agent.pending.iter().map(|pending| pending.retry.at).min().unwrap_or(Time::NEVER);
+            agent.greeting.at.min(pending)
         };
-        self.posts.iter().map(post).min().unwrap_or(Time::NEVER)
+        self.agents.iter().map(agent).min().unwrap_or(Time::NEVER)
     }
 }
 

@@ -1,25 +1,25 @@
-//! An outpost and a controller on the bench: node 1 with ports 4 and 6 to the neighbours 2 and 3, the controller at node 9.
+//! An agent and a controller on the bench: node 1 with ports 4 and 6 to the neighbours 2 and 3, the controller at node 9.
 
 use std::sync::Arc;
 
 use contract::{
-    Address, App, AppCx, Around, Backlog, Control, Count, Cx, Data, Ecn, FlowId, Header, Hop, Hops, Label,
-    Meter, Name, NameId, Net, NodeCx, NodeId, Order, Outputs, Packet, PeerId, PortId, PortView, Random,
-    Router, RouterInput, Share, Status, Traffic, Wants, Way,
+    Address, App, AppCx, Backlog, Control, Count, Cx, Data, DirectedLink, Ecn, EndpointId, FlowId, Header,
+    Hop, Hops, Label, Meter, Name, NameId, Net, NodeCx, NodeId, NodeView, Order, Outputs, Packet, PortId,
+    PortView, Random, Router, RouterInput, Share, Status, Traffic, Wants,
 };
 use units::{Bytes, Duration, Rate, Time};
 
-use super::{Config, Controller, Outpost, Station};
+use super::{Agent, AgentLocation, Config, Controller};
 
-const ME: Address = Address { node: NodeId(1), peer: PeerId(11) };
-const CONTROLLER: Address = Address { node: NodeId(9), peer: PeerId(19) };
+const ME: Address = Address { node: NodeId(1), endpoint: EndpointId(11) };
+const CONTROLLER: Address = Address { node: NodeId(9), endpoint: EndpointId(19) };
 
 struct Ports {
     backlog: u32,
     up: bool,
 }
 
-impl Around for Ports {
+impl NodeView for Ports {
     fn port(&mut self, port: PortId) -> PortView {
         PortView {
             port,
@@ -91,7 +91,7 @@ fn packet(header: Header, size_bytes: u32, number: u64, sent_at: Time, source: A
         flow: FlowId(0),
         size_bytes,
         source,
-        to: Address { node: NodeId(7), peer: PeerId(0) }.into(),
+        to: Address { node: NodeId(7), endpoint: EndpointId(0) }.into(),
         sent_at,
         label: Label([number, 0, 0, 0]),
         header,
@@ -110,40 +110,40 @@ fn datagram(size: u32) -> Packet {
 }
 
 /// Signals above a load of 0.85. Prefix 2 is under prefix 1, which is served.
-fn outpost() -> Outpost {
+fn agent() -> Agent {
     let wants = Wants { signal_above: Some(850_000) };
     let served = (0..20).map(|prefix| NameId(if prefix == 2 { 1 } else { prefix })).collect();
     let ports = [PortId(4), PortId(6)];
-    Outpost::new(&Config::default(), CONTROLLER, None, wants, &ports, Arc::new(served))
+    Agent::new(&Config::default(), CONTROLLER, None, wants, &ports, Arc::new(served))
 }
 
 fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-fn started(bench: &mut Bench) -> Outpost {
-    let mut outpost = outpost();
-    bench.with(ME, |cx| outpost.handle(RouterInput::Start, cx));
-    assert_eq!(outpost.wake(), at(500));
-    outpost
+fn started(bench: &mut Bench) -> Agent {
+    let mut agent = agent();
+    bench.with(ME, |cx| agent.handle(RouterInput::Start, cx));
+    assert_eq!(agent.wake(), at(500));
+    agent
 }
 
-fn report(bench: &mut Bench, outpost: &mut Outpost) -> Vec<(Control, Label)> {
-    bench.now = outpost.wake();
-    bench.with(ME, |cx| outpost.handle(RouterInput::Timer, cx));
+fn report(bench: &mut Bench, agent: &mut Agent) -> Vec<(Control, Label)> {
+    bench.now = agent.wake();
+    bench.with(ME, |cx| agent.handle(RouterInput::Timer, cx));
     bench.said()
 }
 
 #[test]
 fn load_is_what_was_offered_over_what_the_link_carries_in_a_period() {
     let mut bench = Bench::new();
-    let mut outpost = started(&mut bench);
+    let mut agent = started(&mut bench);
     // 10 Mbit/s for 500 ms are 625 000 bytes
     for _ in 0..250 {
-        outpost.on_enqueue(&datagram(1250), PortId(6));
+        agent.on_enqueue(&datagram(1250), PortId(6));
     }
     bench.ports.backlog = 50;
-    let said = report(&mut bench, &mut outpost);
+    let said = report(&mut bench, &mut agent);
     let statuses: Vec<Status> = said
         .iter()
         .map(|(word, _)| if let Control::Status(status) = word { *status } else { panic!("{word:?}") })
@@ -154,7 +154,7 @@ fn load_is_what_was_offered_over_what_the_link_carries_in_a_period() {
     let share = Share { what: Traffic::Node(NodeId(7)), bytes: 312_500 };
     assert_eq!(Share::unpack(&said[1].1, 1).collect::<Vec<_>>(), [share]);
     // the next period begins anew
-    let said = report(&mut bench, &mut outpost);
+    let said = report(&mut bench, &mut agent);
     assert!(matches!(said[1].0, Control::Status(Status { load: 0, shares: 0, .. })));
     // β, ε and one comparison for each of two ports, twice
     assert_eq!((bench.count(Count::Statuses), bench.count(Count::Operations)), (4, 12));
@@ -163,26 +163,26 @@ fn load_is_what_was_offered_over_what_the_link_carries_in_a_period() {
 #[test]
 fn a_port_is_signalled_when_its_load_is_above_the_threshold_and_not_at_it() {
     let mut bench = Bench::new();
-    let mut outpost = started(&mut bench);
+    let mut agent = started(&mut bench);
     // 0.85 of 625 000 bytes on one port, a byte more on the other
-    outpost.on_enqueue(&datagram(531_250), PortId(4));
-    outpost.on_enqueue(&datagram(531_251), PortId(6));
-    let said = report(&mut bench, &mut outpost);
+    agent.on_enqueue(&datagram(531_250), PortId(4));
+    agent.on_enqueue(&datagram(531_251), PortId(6));
+    let said = report(&mut bench, &mut agent);
     let signals: Vec<_> = said.iter().filter(|(word, _)| matches!(word, Control::Signal { .. })).collect();
     assert_eq!(signals.len(), 1, "{said:?}");
     assert_eq!(said.last().map(|said| said.0), Some(Control::Signal { port: PortId(6) }));
-    // the most per port and period is four operations
+    // the maximum per port and period is four operations
     assert_eq!(bench.count(Count::Operations), 7);
 }
 
 #[test]
 fn data_count_for_the_prefix_that_is_served_and_more_shares_than_fit_follow() {
     let mut bench = Bench::new();
-    let mut outpost = started(&mut bench);
+    let mut agent = started(&mut bench);
     for prefix in 1..=9 {
-        outpost.on_enqueue(&data(prefix, 100), PortId(4));
+        agent.on_enqueue(&data(prefix, 100), PortId(4));
     }
-    let said = report(&mut bench, &mut outpost);
+    let said = report(&mut bench, &mut agent);
     assert!(matches!(said[0].0, Control::Status(Status { shares: 8, .. })), "{said:?}");
     assert_eq!(said[1].0, Control::Shares { port: PortId(4), count: 4 });
     let first = Share::unpack(&said[0].1, 4).next();
@@ -193,10 +193,10 @@ fn data_count_for_the_prefix_that_is_served_and_more_shares_than_fit_follow() {
 #[test]
 fn a_link_that_is_down_carries_nothing() {
     let mut bench = Bench::new();
-    let mut outpost = started(&mut bench);
+    let mut agent = started(&mut bench);
     bench.ports.up = false;
-    outpost.on_enqueue(&datagram(1000), PortId(4));
-    let said = report(&mut bench, &mut outpost);
+    agent.on_enqueue(&datagram(1000), PortId(4));
+    let said = report(&mut bench, &mut agent);
     assert!(matches!(said[0].0, Control::Status(Status { rate: Rate::ZERO, load: 0, .. })), "{said:?}");
 }
 
@@ -207,10 +207,10 @@ fn cap(mbps: u64) -> Order {
 #[test]
 fn an_order_takes_effect_once_and_an_older_one_not_at_all_but_both_are_acknowledged() {
     let mut bench = Bench::new();
-    let mut outpost = started(&mut bench);
+    let mut agent = started(&mut bench);
     let mut order = |bench: &mut Bench, number, order| {
         let packet = packet(Header::Control(Control::Order(order)), 100, number, Time::ZERO, CONTROLLER);
-        bench.with(ME, |cx| outpost.handle(RouterInput::Packet(&packet, PortId(4)), cx));
+        bench.with(ME, |cx| agent.handle(RouterInput::Packet(&packet, PortId(4)), cx));
         let said = bench.said();
         assert_eq!(said, [(Control::Ack, Label([number, 0, 0, 0]))]);
         std::mem::take(&mut bench.out.orders)
@@ -223,14 +223,14 @@ fn an_order_takes_effect_once_and_an_older_one_not_at_all_but_both_are_acknowled
     let queue = Order::Queue { port: PortId(4), limit: 50, mark_above: 20 };
     assert_eq!(order(&mut bench, 2, queue), [queue]);
     assert_eq!(bench.count(Count::Orders), 3);
-    assert_eq!(outpost.kept().map(|kept| kept.0).collect::<Vec<_>>(), [2, 11]);
+    assert_eq!(agent.kept().map(|kept| kept.0).collect::<Vec<_>>(), [2, 11]);
     // who asks is told what is kept
     let hello = packet(Header::Control(Control::Hello), 100, 0, Time::ZERO, CONTROLLER);
-    bench.with(ME, |cx| outpost.handle(RouterInput::Packet(&hello, PortId(4)), cx));
+    bench.with(ME, |cx| agent.handle(RouterInput::Packet(&hello, PortId(4)), cx));
     let said: Vec<Control> = bench.said().into_iter().map(|said| said.0).collect();
     assert_eq!(said, [Control::Kept(queue), Control::Kept(cap(7)), Control::Welcome { kept: 2 }]);
-    outpost.reset();
-    assert_eq!(outpost.kept().count(), 0);
+    agent.reset();
+    assert_eq!(agent.kept().count(), 0);
 }
 
 /// Orders another cap at each signal.
@@ -247,7 +247,7 @@ impl App for Caps {
 }
 
 fn controller() -> Controller<Caps> {
-    let way = |port: u32| Way {
+    let link = |port: u32| DirectedLink {
         port: PortId(port),
         back: PortId(port ^ 1),
         from: NodeId(1),
@@ -256,9 +256,9 @@ fn controller() -> Controller<Caps> {
         delay: Duration::from_millis(1),
         limit: 500,
     };
-    let mut net = Net { ways: vec![None; 8], outposts: vec![NodeId(1)], ..Net::default() };
-    net.ways[4] = Some(way(4));
-    Controller::new(&Config::default(), Caps::default(), net, &[Station { at: ME, way: None }])
+    let mut net = Net { links: vec![None; 8], agents: vec![NodeId(1)], ..Net::default() };
+    net.links[4] = Some(link(4));
+    Controller::new(&Config::default(), Caps::default(), net, &[AgentLocation { address: ME, port: None }])
 }
 
 fn tell(bench: &mut Bench, controller: &mut Controller<Caps>, word: Control, number: u64, sent_at: Time) {
@@ -346,7 +346,7 @@ fn late_statuses_are_ignored_and_others_tell_what_links_carry() {
         let (port, rate) = (PortId(4), Rate::from_mbps(mbps));
         Control::Status(Status { port, rate, load, occupancy: 0, backlog: 0, shares: 0 })
     };
-    // before the outpost has answered, nobody knows what its clock means
+    // before the agent has answered, nobody knows what its clock means
     tell(&mut bench, &mut controller, status(10, 9), 0, at(0));
     assert_eq!((controller.cache().seen(PortId(4)), bench.count(Count::Ignored)), (None, 1));
     tell(&mut bench, &mut controller, Control::Welcome { kept: 0 }, 0, at(0));
@@ -357,7 +357,7 @@ fn late_statuses_are_ignored_and_others_tell_what_links_carry() {
     tell(&mut bench, &mut controller, status(5, 3), 0, at(2400));
     assert_eq!(controller.cache().seen(PortId(4)).map(|seen| seen.status.load), Some(2));
     tell(&mut bench, &mut controller, status(0, 0), 0, at(2900));
-    assert_eq!(controller.net().way(PortId(4)).map(|way| way.rate), Some(Rate::ZERO));
+    assert_eq!(controller.net().link(PortId(4)).map(|link| link.rate), Some(Rate::ZERO));
     assert_eq!((bench.count(Count::Statuses), bench.count(Count::Ignored)), (2, 3));
     tell(&mut bench, &mut controller, Control::Signal { port: PortId(4) }, 0, at(1999));
     assert_eq!(bench.count(Count::Signals), 0);
@@ -369,7 +369,7 @@ fn ages_are_told_across_clocks_that_are_off() {
     let mut controller = controller();
     bench.now = at(5000);
     start(&mut bench, &mut controller);
-    // asked at 5 s, answered at 5.2 s; the outpost's clock is an hour ahead, so that it spoke at 3605.1 s
+    // asked at 5 s, answered at 5.2 s; the agent's clock is an hour ahead, so that it spoke at 3605.1 s
     bench.now = at(5200);
     tell(&mut bench, &mut controller, Control::Welcome { kept: 0 }, at(5000).as_nanos(), at(3_605_100));
     let status = |load| {
@@ -400,7 +400,7 @@ fn a_clock_that_drifts_is_followed_and_a_way_that_gets_longer_is_not_taken_for_o
         tell(&mut bench, &mut controller, status(), 0, sent);
         controller.cache().seen(PortId(4)).map_or(0, |seen| seen.at.as_nanos().abs_diff(now.as_nanos()))
     };
-    // the outpost's clock gains 100 µs a second; every other word waits for 50 ms on its way
+    // the agent's clock gains 100 µs a second; every other word waits for 50 ms on its way
     for period in 2..240u64 {
         let spoke = at(500 * period);
         let shown = spoke + Duration::from_micros(50 * period);

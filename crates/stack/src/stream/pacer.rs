@@ -10,7 +10,7 @@ use units::{Bytes, Carry, Duration, Rate, Time};
 pub(super) struct Pacer {
     /// Size of the last packet.
     packet: Bytes,
-    /// Greatest share by which a gap is stretched or shrunk.
+    /// Maximum share by which a gap is stretched or shrunk.
     jitter: f64,
     rate: Rate,
     held: bool,

@@ -1,8 +1,8 @@
 //! A receiver of a stream: finds missing packets, gives its law what arrives, and sends what the law answers.
 
 use contract::{
-    Address, Answer, Arrival, Count, Cx, Ecn, Endpoint, Gap, Header, Input, Label, Packet, ReceiverCx,
-    ReceiverLaw, StreamHeader, Toward,
+    Address, Answer, Arrival, Count, Cx, Ecn, Endpoint, FeedbackTarget, Gap, Header, Input, Label, Packet,
+    ReceiverCx, ReceiverLaw, StreamHeader,
 };
 use units::{Bytes, Time};
 
@@ -121,8 +121,8 @@ impl<R: ReceiverLaw, P: Plays> Receiver<R, P> {
     #[inline]
     fn answer(&mut self, cx: &mut Cx<'_>) {
         for answer in self.answers.drain(..) {
-            let to = match (answer.toward, &self.attachment) {
-                (Toward::Parent, Some(attachment)) => attachment.above(),
+            let to = match (answer.target, &self.attachment) {
+                (FeedbackTarget::Parent, Some(attachment)) => attachment.above(),
                 _ => self.to,
             };
             cx.send(to.into(), self.feedback, Ecn::NotCapable, Header::Feedback, answer.label);

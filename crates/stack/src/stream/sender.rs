@@ -106,7 +106,7 @@ impl<L: SenderLaw> Sender<L> {
             Header::Feedback if self.running && packet.flow == cx.flow() => {
                 cx.count(Count::Heard, 1);
                 let feedback =
-                    Feedback { from: packet.source.peer, sent_at: packet.sent_at, label: packet.label };
+                    Feedback { from: packet.source.endpoint, sent_at: packet.sent_at, label: packet.label };
                 self.law.on_feedback(&feedback, cx);
                 self.follow(cx);
             }

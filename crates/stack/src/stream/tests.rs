@@ -392,6 +392,6 @@ fn sender_and_receiver_are_addressed_by_endpoint() {
     let mut sender = Sender::new(&exact(1000), told(Rate::from_mbps(1)), OTHER.into());
     bench.give(&mut sender, Input::Start);
     let sent = bench.sent();
-    assert_eq!(sent[0].to.peer(), Some(OTHER.peer));
+    assert_eq!(sent[0].to.endpoint(), Some(OTHER.endpoint));
     assert_eq!(sent[0].source, Address { ..ME });
 }

@@ -23,11 +23,11 @@ pub struct Config {
     pub initial_window: u32,
     /// Retransmission timeout before the first sample [RFC6298 §2.1].
     pub initial_rto: Duration,
-    /// Least retransmission timeout [RFC6298 §2.4 asks for 1 s; ns-2 and Linux use 0.2 s].
+    /// Minimum retransmission timeout [RFC6298 §2.4 asks for 1 s; ns-2 and Linux use 0.2 s].
     pub min_rto: Duration,
-    /// What `min_rto` is the least of.
+    /// What `min_rto` bounds.
     pub rto_floor: RtoFloor,
-    /// Greatest retransmission timeout [RFC6298 §2.5].
+    /// Maximum retransmission timeout [RFC6298 §2.5].
     pub max_rto: Duration,
     /// Selective acknowledgements [RFC2018, RFC6675].
     pub sack: bool,
@@ -74,7 +74,7 @@ pub enum RecoveryTimer {
     Steady,
 }
 
-/// What the least retransmission timeout is the least of.
+/// What the minimum retransmission timeout bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtoFloor {
     /// Of the timeout [RFC6298 §2.4].

@@ -52,7 +52,7 @@ struct Around {
     /// By the receiver's clock.
     answered_at: Time,
     in_flight: u64,
-    least_rtt: Duration,
+    min_rtt: Duration,
     recovering: bool,
 }
 
@@ -156,7 +156,7 @@ impl Sampler {
         let sending = newest.sent_at.saturating_since(newest.first_sent_at);
         let interval = sending.max(now.saturating_since(newest.delivered_at));
         // quicker than a round trip is not to be believed
-        let valid = interval >= around.least_rtt && interval > Duration::ZERO;
+        let valid = interval >= around.min_rtt && interval > Duration::ZERO;
         let delivery = Delivery {
             bytes: Bytes::new(std::mem::take(&mut self.news)),
             total: Bytes::new(self.delivered),
@@ -183,7 +183,7 @@ impl<C: CongestionControl> Sender<C> {
         let around = Around {
             answered_at,
             in_flight: self.flight(),
-            least_rtt: self.rtt.least(),
+            min_rtt: self.rtt.min(),
             recovering: self.repairing(),
         };
         let una = self.una;
@@ -214,8 +214,8 @@ mod tests {
 
     /// The sample of an acknowledgement that came then, of a path of 50 ms.
     fn sample(sampler: &mut Sampler, millis: u64) -> Option<Delivery> {
-        let least_rtt = Duration::from_millis(50);
-        let around = Around { answered_at: at(millis - 10), in_flight: 0, least_rtt, recovering: false };
+        let min_rtt = Duration::from_millis(50);
+        let around = Around { answered_at: at(millis - 10), in_flight: 0, min_rtt, recovering: false };
         sampler.sample(&around, at(millis))
     }
 
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!((burst.bytes, kbps(&burst)), (Bytes::new(9 * S), 10 * 8_000 / 105));
     }
 
-    /// DRE §3.3: an interval shorter than the least round trip is refused.
+    /// DRE §3.3: an interval shorter than the minimum round-trip time is refused.
     #[test]
     fn what_is_quicker_than_a_round_trip_is_no_sample() {
         let mut sampler = Sampler::new();

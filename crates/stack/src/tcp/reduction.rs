@@ -90,8 +90,8 @@ impl Accounts {
             (bound + if safe { segment } else { 0 }).min(target - pipe)
         };
         // force a fast retransmit: one segment leaves as the recovery begins        [RFC9937 §6.2]
-        let least = if out == 0 { segment.max(forced) } else { 0 };
-        Some(pipe + more.max(least))
+        let min = if out == 0 { segment.max(forced) } else { 0 };
+        Some(pipe + more.max(min))
     }
 }
 

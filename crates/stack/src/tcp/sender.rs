@@ -264,11 +264,11 @@ impl<C: CongestionControl> Sender<C> {
             answered_at: packet.sent_at,
             rtt: Some(rtt),
             rtt_smoothed: self.rtt.smoothed(),
-            rtt_min: self.rtt.least(),
+            rtt_min: self.rtt.min(),
             app_limited: self.app_limited,
             recovering: reducing,
             round_ended,
-            from: packet.source.peer,
+            from: packet.source.endpoint,
             label: Label::default(),
         };
         self.app_limited = false;

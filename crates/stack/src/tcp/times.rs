@@ -104,7 +104,7 @@ impl Times {
     }
 
     /// What was sent last of what has arrived [RFC8985 §6.2, step 2].
-    fn learn(&mut self, board: &Scoreboard, una: u64, least: Duration, now: Time) {
+    fn learn(&mut self, board: &Scoreboard, una: u64, min: Duration, now: Time) {
         let mut newest = self.newest;
         while let Some(&(end, at)) = self.first.front()
             && end <= una
@@ -123,7 +123,7 @@ impl Times {
         self.again.retain(|&(start, end, at)| {
             let arrived = end <= una || board.has(start);
             // sooner than any round trip it is the first transmission that arrived
-            if arrived && now - at.0 >= least {
+            if arrived && now - at.0 >= min {
                 newest = newest.max(at);
             }
             !arrived
@@ -135,8 +135,8 @@ impl Times {
     }
 
     /// How much later than what was sent after it data may arrive [RFC8985 §6.2, step 4].
-    fn patience(&self, settled: bool, least: Duration, smoothed: Duration) -> Duration {
-        if settled && !self.reordered { Duration::ZERO } else { (least / 4).min(smoothed) }
+    fn patience(&self, settled: bool, min: Duration, smoothed: Duration) -> Duration {
+        if settled && !self.reordered { Duration::ZERO } else { (min / 4).min(smoothed) }
     }
 
     /// One past the last first transmission that is lost by now, if any, and when the next will be [RFC8985 §6.2, step 5].
@@ -171,8 +171,8 @@ impl<C: CongestionControl> Sender<C> {
         let (now, segment) = (cx.now(), u64::from(self.segment));
         let (repairing, high) = (self.repairing(), self.high);
         let (Some(times), Some(board)) = (&mut self.times, &mut self.board) else { return };
-        let (least, smoothed) = (self.rtt.least(), self.rtt.smoothed());
-        times.learn(board, self.una, least, now);
+        let (min, smoothed) = (self.rtt.min(), self.rtt.smoothed());
+        times.learn(board, self.una, min, now);
         // unless it was started anew, the timer is again what it was before the last look was fixed
         let look_at = std::mem::replace(&mut times.look_at, Time::NEVER);
         if look_at != Time::NEVER && look_at == self.timeout_at {
@@ -186,7 +186,7 @@ impl<C: CongestionControl> Sender<C> {
             self.timeout_at = now + self.rtt.timeout();
         }
         let settled = repairing || board.arrived_bytes() >= THRESHOLD * segment;
-        let patience = times.patience(settled, least, smoothed);
+        let patience = times.patience(settled, min, smoothed);
         let (mut lost, mut look_at) = (0, Time::NEVER);
         // what was sent after a timeout is not looked at before what that lost has arrived
         if self.recovering || !repairing {
@@ -244,7 +244,7 @@ impl<C: CongestionControl> Sender<C> {
         times.probe_due = times.probes && clear && times.probe.is_none() && self.timeout_at != Time::NEVER;
         if times.probe_due {
             // PTO = 2·SRTT, and the longest delay of an acknowledgement if it may wait for a second segment
-            let wait = smoothed * 2 + if flight <= segment { MOST_ACK_DELAY } else { Duration::ZERO };
+            let wait = smoothed * 2 + if flight <= segment { MAX_ACK_DELAY } else { Duration::ZERO };
             // where the timeout would be sooner, the probe takes its place               [RFC8985 §7.2: TLP_calc_PTO]
             self.timeout_at = times.expires_at.min(now + wait);
         }
@@ -298,7 +298,7 @@ impl<C: CongestionControl> Sender<C> {
 }
 
 /// Longest wait of a delayed acknowledgement that is reckoned with [RFC8985 §7.2: TLP.max_ack_delay; Linux has the same].
-const MOST_ACK_DELAY: Duration = Duration::from_millis(200);
+const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
 
 #[cfg(test)]
 mod tests {

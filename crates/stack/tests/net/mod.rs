@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use contract::{
-    Ack, Address, Allowance, Cause, Congestion, CongestionControl, Cx, Destination, Ecn, Endpoint, FlowId,
-    Header, Input, Meter, NodeId, Note, Outputs, Packet, PeerId, Random, TcpHeader,
+    Ack, Address, Allowance, Cause, Congestion, CongestionControl, Cx, Destination, Ecn, Endpoint,
+    EndpointId, FlowId, Header, Input, Meter, NodeId, Note, Outputs, Packet, Random, TcpHeader,
 };
 use stack::tcp::{Config, Receiver, Sender};
 use units::{Bytes, Carry, Duration, Rate, Time};
@@ -229,8 +229,8 @@ impl<C: CongestionControl> Net<C> {
                 Event::Arrive(id) => {
                     let packet = *self.out.arena.get(id);
                     self.out.arena.release(id);
-                    let peer = packet.to.peer().expect("to an endpoint").0 as usize;
-                    self.give(peer / 2, peer.is_multiple_of(2), Input::Packet(&packet));
+                    let endpoint = packet.to.endpoint().expect("to an endpoint").0 as usize;
+                    self.give(endpoint / 2, endpoint.is_multiple_of(2), Input::Packet(&packet));
                 }
             }
         }
@@ -341,11 +341,11 @@ pub fn plain() -> Config {
 }
 
 fn sender_of(flow: usize) -> Address {
-    Address { node: NodeId(0), peer: PeerId(2 * flow as u32) }
+    Address { node: NodeId(0), endpoint: EndpointId(2 * flow as u32) }
 }
 
 fn receiver_of(flow: usize) -> Address {
-    Address { node: NodeId(1), peer: PeerId(2 * flow as u32 + 1) }
+    Address { node: NodeId(1), endpoint: EndpointId(2 * flow as u32 + 1) }
 }
 
 /// A window that never changes, and a rate, and what the law was told.
@@ -389,7 +389,7 @@ impl CongestionControl for Fixed {
     }
 }
 
-/// Slow start, one segment a round, half after a loss: the least that TCP needs.
+/// Slow start, one segment a round, half after a loss: the minimum that TCP needs.
 #[derive(Clone, Debug)]
 pub struct Halving {
     pub window: f64,

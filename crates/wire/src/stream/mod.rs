@@ -121,14 +121,14 @@ pub enum Word<'a> {
         /// Bytes of zeros that follow.
         padding: usize,
     },
-    /// From an outpost of an SDN controller, until it has its task: here I stand.
+    /// From an agent of an SDN controller, until it has its task: here I stand.
     Post {
         /// The node, by its name in the controller's network.
         node: String,
     },
-    /// From an SDN controller to an outpost: this is your task.
+    /// From an SDN controller to an agent: this is your task.
     Task(Box<Task>),
-    /// A word between the machines of an SDN controller and an outpost. It may be lost.
+    /// A word between the machines of an SDN controller and an agent. It may be lost.
     Control(Said),
 }
 
@@ -176,7 +176,7 @@ pub enum Role {
     /// It takes data.
     Receiver,
     /// Neither: it stands at a node, and takes orders from an SDN controller.
-    Outpost,
+    Agent,
 }
 
 /// The first word of whoever opens a session.
@@ -255,7 +255,7 @@ pub enum Reason {
     Offer,
     /// What was to be sent could not be read, or what came could not be written.
     Storage,
-    /// The controller's network has no node of that name, or no outpost there.
+    /// The controller's network has no node of that name, or no agent there.
     Unknown,
     /// The beginning of a stream was sent before, and is not kept.
     Gone,
@@ -289,7 +289,7 @@ impl Reason {
             Self::Mismatch => "both ends send, or both receive",
             Self::Offer => "the scheme, its parameters or its sizes are not known there",
             Self::Storage => "what was sent could not be read or written",
-            Self::Unknown => "the controller's network has no outpost at a node of that name",
+            Self::Unknown => "the controller's network has no agent at a node of that name",
             Self::Gone => "the beginning of the stream is gone",
             Self::Quiet => "no data came for too long",
             Self::Key => "it does not have this key",

@@ -6,10 +6,10 @@ use contract::{Eid, GroupId, Label, Piece, SackBlocks, Signal, StreamHeader, Tcp
 use units::{Duration, Time};
 
 use super::write::{
-    ACK, ALIVE_KIND, BLOCKS_AT, CHALLENGE_KIND, CONTROL_KIND, COOKIE_FLAG, CWR, DATA_KIND, ECE,
+    ACK, AGENT, ALIVE_KIND, BLOCKS_AT, CHALLENGE_KIND, CONTROL_KIND, COOKIE_FLAG, CWR, DATA_KIND, ECE,
     FEEDBACK_KIND, FIN, FULL_FLAG, GROUP_FLAG, HEARD_KIND, HELLO_KIND, MESSAGE_KIND, OFFER_FLAG, ORDER_KIND,
-    OUTPOST, PIECE_FLAG, PLAYER_KIND, POST_KIND, RECEIVES, REFUSAL_KIND, SEGMENT_KIND, SIGNAL_FLAG,
-    SIGNAL_KIND, SYN, TASK_KIND, WELCOME_KIND,
+    PIECE_FLAG, PLAYER_KIND, POST_KIND, RECEIVES, REFUSAL_KIND, SEGMENT_KIND, SIGNAL_FLAG, SIGNAL_KIND, SYN,
+    TASK_KIND, WELCOME_KIND,
 };
 use super::{
     Data, Datagram, Group, HEADING, HELLO, Hello, LONGEST, MAGIC, Offer, Order, Reason, Role, Said, Segment,
@@ -89,7 +89,7 @@ impl<'a> Datagram<'a> {
         let known = |known: u8| if flags & !known == 0 { Ok(()) } else { Err(Malformed::Flags) };
         let word = match kind {
             HELLO_KIND => {
-                known(RECEIVES | COOKIE_FLAG | OFFER_FLAG | OUTPOST)?;
+                known(RECEIVES | COOKIE_FLAG | OFFER_FLAG | AGENT)?;
                 if body.len() + TAG < HELLO {
                     return Err(Malformed::Length);
                 }
@@ -167,10 +167,10 @@ impl<'a> Datagram<'a> {
 
 fn read_hello(flags: u8, from: &mut Reader<'_>) -> Result<Hello, Malformed> {
     Ok(Hello {
-        role: match flags & (RECEIVES | OUTPOST) {
+        role: match flags & (RECEIVES | AGENT) {
             0 => Role::Sender,
             RECEIVES => Role::Receiver,
-            OUTPOST => Role::Outpost,
+            AGENT => Role::Agent,
             _ => return Err(Malformed::Flags),
         },
         public: from.array()?,

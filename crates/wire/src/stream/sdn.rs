@@ -1,6 +1,6 @@
-//! What an SDN controller and the outposts at real forwarders say to each other, as bodies of our datagrams.
+//! What an SDN controller and the agents at real forwarders say to each other, as bodies of our datagrams.
 //!
-//! Ports and prefixes travel as the numbers that they have in the controller's network; the [`Task`] says to an outpost which of its links
+//! Ports and prefixes travel as the numbers that they have in the controller's network; the [`Task`] says to an agent which of its links
 //! and which names they are.
 
 use contract::{Control, Hop, Hops, Label, NameId, NodeId, Order, PortId, Share, Status};
@@ -10,7 +10,7 @@ use super::offer;
 use super::read::{Malformed, Reader};
 use crate::ndn::{Name, NameView};
 
-/// A word between the machines of controller and outpost.
+/// A word between the machines of controller and agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said {
     /// When it was sent, by its sender's clock.
@@ -21,12 +21,12 @@ pub struct Said {
     pub word: Control,
 }
 
-/// What the controller wants of an outpost, and what its numbers mean.
+/// What the controller wants of an agent, and what its numbers mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// Time between two statuses of a port.
     pub period: Duration,
-    /// When the first period begins, after the outpost has begun.
+    /// When the first period begins, after the agent has begun.
     pub phase: Duration,
     /// A status whose load is above so many millionths comes with a signal; never where there is none.
     pub signal_above: Option<u32>,
@@ -206,7 +206,7 @@ fn write_order(order: &Order, out: &mut Vec<u8>) {
 
 fn read_order(from: &mut Reader<'_>) -> Result<Order, Malformed> {
     Ok(match from.byte()? {
-        0 => Order::NextHops { prefix: read_prefix(from)?, hops: Hops::new(&read_hops(Hops::MOST, from)?) },
+        0 => Order::NextHops { prefix: read_prefix(from)?, hops: Hops::new(&read_hops(Hops::MAX, from)?) },
         1 => Order::Route { to: NodeId(from.u32()?), via: PortId(from.u32()?) },
         2 => Order::Queue { port: PortId(from.u32()?), limit: from.u32()?, mark_above: from.u32()? },
         3 => Order::Cap { port: PortId(from.u32()?), rate: Rate::from_bps(from.u64()?) },

@@ -1,6 +1,6 @@
 use contract::{
-    Address, Control, Eid, GroupId, Hop, Hops, NameId, NodeId, ParamValue, PeerId, Piece, PortId, SackBlocks,
-    Share, Status, TcpFlags, Traffic,
+    Address, Control, Eid, EndpointId, GroupId, Hop, Hops, NameId, NodeId, ParamValue, Piece, PortId,
+    SackBlocks, Share, Status, TcpFlags, Traffic,
 };
 use proptest::prelude::*;
 use units::{Duration, Rate};
@@ -81,8 +81,8 @@ fn a_hello_is_as_long_as_any_answer_before_the_address_is_proved() {
 fn packets_of_machines_go_over_the_wire_and_come_back() {
     let envelope = Envelope {
         flow: FlowId(3),
-        source: Address { node: NodeId(1), peer: PeerId(4) },
-        to: Address { node: NodeId(2), peer: PeerId(9) }.into(),
+        source: Address { node: NodeId(1), endpoint: EndpointId(4) },
+        to: Address { node: NodeId(2), endpoint: EndpointId(9) }.into(),
         ecn: Ecn::Capable,
         outer_bytes: 28,
     };
@@ -121,8 +121,8 @@ fn packets_of_machines_go_over_the_wire_and_come_back() {
 fn words_of_hosts_and_routers_travel_and_those_of_routers_among_themselves_do_not() {
     let envelope = Envelope {
         flow: FlowId(3),
-        source: Address { node: NodeId(1), peer: PeerId(4) },
-        to: Address { node: NodeId(2), peer: PeerId(9) }.into(),
+        source: Address { node: NodeId(1), endpoint: EndpointId(4) },
+        to: Address { node: NodeId(2), endpoint: EndpointId(9) }.into(),
         ecn: Ecn::NotCapable,
         outer_bytes: 28,
     };
@@ -152,7 +152,7 @@ fn words_of_hosts_and_routers_travel_and_those_of_routers_among_themselves_do_no
 
 /// The examples of the reference page.
 #[test]
-fn words_of_a_controller_and_its_outposts_are_what_the_reference_says() {
+fn words_of_a_controller_and_its_agents_are_what_the_reference_says() {
     let number = |number| Label([number, 0, 0, 0]);
     let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }, Hop { port: PortId(2), cost: 9 }]);
     let word = Control::Order(contract::Order::NextHops { prefix: NameId(1), hops });
@@ -345,7 +345,7 @@ fn hop() -> impl Strategy<Value = Hop> {
 
 fn sdn_order() -> impl Strategy<Value = contract::Order> {
     use contract::Order;
-    let hops = proptest::collection::vec(hop(), 0..=Hops::MOST);
+    let hops = proptest::collection::vec(hop(), 0..=Hops::MAX);
     prop_oneof![
         (0..Prefix::NUMBERS, hops)
             .prop_map(|(prefix, hops)| Order::NextHops { prefix: NameId(prefix), hops: Hops::new(&hops) }),
@@ -420,7 +420,7 @@ fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
                 let role = match (sends, takes) {
                     (true, _) => Role::Sender,
                     (_, true) => Role::Receiver,
-                    _ => Role::Outpost,
+                    _ => Role::Agent,
                 };
                 let offer = offers.then_some(offer);
                 Word::Hello(Box::new(Hello { role, public, caller, cookie, offer }))

@@ -31,7 +31,7 @@ pub(super) const CONTROL_KIND: u8 = 23;
 pub(super) const RECEIVES: u8 = 1;
 pub(super) const COOKIE_FLAG: u8 = 2;
 pub(super) const OFFER_FLAG: u8 = 4;
-pub(super) const OUTPOST: u8 = 8;
+pub(super) const AGENT: u8 = 8;
 // of a welcome, beside that of an offer
 pub(super) const GROUP_FLAG: u8 = 1;
 // of data
@@ -103,7 +103,7 @@ impl Word<'_> {
         match self {
             Self::Hello(hello) => {
                 let flags = flag(hello.role == Role::Receiver, RECEIVES)
-                    | flag(hello.role == Role::Outpost, OUTPOST)
+                    | flag(hello.role == Role::Agent, AGENT)
                     | flag(hello.cookie.is_some(), COOKIE_FLAG)
                     | flag(hello.offer.is_some(), OFFER_FLAG);
                 (HELLO_KIND, flags)

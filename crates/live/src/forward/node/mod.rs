@@ -7,16 +7,16 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use contract::{
-    Address, FaceId, Meter, NameId, NextHop, NodeId, Outputs, PeerId, PortId, Random, Router, RouterInput,
-    Setup,
+    Address, EndpointId, FaceId, Meter, NameId, NextHop, NodeId, Outputs, PortId, Random, Router,
+    RouterInput, Setup,
 };
 use schemes::{AnyLink, AnyStrategy};
 use stack::ndn;
 use units::{Bytes, Time};
 
+use super::agent::{AgentStats, Attached};
 use super::app::App;
 use super::names::{Request, Room, Table};
-use super::outpost::{Attached, OutpostStats};
 use super::ports::{IN_PIECES, IN_PIECES_PROGRAM, IN_PIECES_STRANGER, Port};
 use super::routes::{Maker, Routes};
 use super::settings::{MTU_LOCAL, Settings};
@@ -53,7 +53,7 @@ pub struct Node {
     /// The latest instant that the machine saw.
     latest: Time,
     pub(super) strays: Strays,
-    /// The outpost of an SDN controller, where there is one.
+    /// The agent of an SDN controller, where there is one.
     pub(super) attached: Option<Box<Attached>>,
     /// Requests that Data answer, kept so that nothing is allocated.
     matches: Vec<Request>,
@@ -99,8 +99,8 @@ pub struct Stats {
     pub ports: Vec<PortStats>,
     /// What went over all that were taken and are no longer.
     pub ended: Counts,
-    /// The outpost of an SDN controller, where there is one.
-    pub outpost: Option<OutpostStats>,
+    /// The agent of an SDN controller, where there is one.
+    pub agent: Option<AgentStats>,
 }
 
 /// What went over a place.
@@ -114,7 +114,7 @@ pub struct PortStats {
     pub pending: usize,
 }
 
-const ME: Address = Address { node: NodeId(0), peer: PeerId(u32::MAX) };
+const ME: Address = Address { node: NodeId(0), endpoint: EndpointId(u32::MAX) };
 
 impl Node {
     /// A forwarder with these settings, whose clock begins at `Time::ZERO`.
@@ -162,8 +162,8 @@ impl Node {
         }
         let links: Vec<(PortId, Address)> =
             (0..limits.links as u32).map(|slot| (PortId(slot), neighbour(slot))).collect();
-        let locals: Vec<PeerId> =
-            (0..limits.programs as u32).map(|n| PeerId(limits.links as u32 + n)).collect();
+        let locals: Vec<EndpointId> =
+            (0..limits.programs as u32).map(|n| EndpointId(limits.links as u32 + n)).collect();
         let config = ndn::Config { store: settings.store, data: settings.data, ..ndn::Config::default() };
         let machine = Machine::new(
             &config,
@@ -250,15 +250,15 @@ impl Node {
             routes: self.routes.len(),
             ports: ports.collect(),
             ended: self.ended,
-            outpost: self.attached.as_ref().map(|attached| attached.stats()),
+            agent: self.attached.as_ref().map(|attached| attached.stats()),
         }
     }
 
     /// When it wants to be called next, by [`Node::on_time`].
     pub fn wake(&self) -> Time {
         let ports = self.places.values().map(|slot| self.ports[*slot as usize].wake());
-        let outpost = self.attached.as_ref().map(|attached| attached.wake());
-        let apps = self.apps.iter().map(App::wake).chain(outpost);
+        let agent = self.attached.as_ref().map(|attached| attached.wake());
+        let apps = self.apps.iter().map(App::wake).chain(agent);
         self.machine.wake().min(self.routes.wake()).min(ports.chain(apps).min().unwrap_or(Time::NEVER))
     }
 
@@ -281,7 +281,7 @@ impl Node {
                 self.give(RouterInput::Timer, at, frames);
             }
             if self.attached.as_ref().is_some_and(|attached| attached.wake() <= at) {
-                self.turn_outpost(at, frames);
+                self.turn_agent(at, frames);
             }
             for number in 0..self.apps.len() {
                 if self.apps[number].wake() <= at {
@@ -433,7 +433,7 @@ impl Node {
 
 /// The forwarder at the other end of a link.
 const fn neighbour(slot: u32) -> Address {
-    Address { node: NodeId(slot + 1), peer: PeerId(slot) }
+    Address { node: NodeId(slot + 1), endpoint: EndpointId(slot) }
 }
 
 fn strategy(settings: &Settings) -> Result<ndn::strategies::Any<AnyStrategy>, Error> {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use contract::{
-    Cx, Data as DataHeader, Ecn, FaceId, FlowId, Header, NackReason, NodeCx, Packet, Passing, PortId, Router,
-    RouterInput,
+    Cx, Data as DataHeader, Ecn, FaceId, FlowId, Header, NackReason, NodeCx, Packet, PortId, Router,
+    RouterInput, TransitCx,
 };
 use units::Time;
 use wire::ndn::{Interest, LinkHeader, Token};
@@ -80,7 +80,11 @@ impl Node {
         let (port, watches) = (PortId(face.0), slot < self.links && self.machine.watches());
         if watches {
             let view = self.ports[slot].view(port, now);
-            self.machine.on_enqueue(&mut packet, &view, &mut Passing { now, port, random: &mut self.random });
+            self.machine.on_enqueue(
+                &mut packet,
+                &view,
+                &mut TransitCx { now, port, random: &mut self.random },
+            );
         }
         if let (Some(attached), true) = (&mut self.attached, slot < self.links) {
             attached.on_offer(&packet, slot);
@@ -120,7 +124,7 @@ impl Node {
                 let port = PortId(slot as u32);
                 let view = self.ports[slot].view(port, start);
                 let waited = start.saturating_since(waiting.since);
-                let mut at = Passing { now: start, port, random: &mut self.random };
+                let mut at = TransitCx { now: start, port, random: &mut self.random };
                 self.machine.on_dequeue(&mut waiting.packet, &view, waited, &mut at);
             }
             self.ports[slot].transmit(&waiting, start, &mut for_app);

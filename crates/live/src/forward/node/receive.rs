@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use contract::{
-    Address, Data as DataHeader, Ecn, FaceId, FlowId, Header, Interest as InterestHeader, Nack, NackReason,
-    Packet, PeerId,
+    Address, Data as DataHeader, Ecn, EndpointId, FaceId, FlowId, Header, Interest as InterestHeader, Nack,
+    NackReason, Packet,
 };
 use units::{Duration, Time};
 use wire::ndn::{Component, Data, Interest, LinkHeader, LinkPacket, Packet as Wire, Reason, kind};
@@ -289,7 +289,7 @@ impl Node {
         now: Time,
     ) -> Packet {
         let source = if self.is_local(face) {
-            Address { node: ME.node, peer: PeerId(face.0) }
+            Address { node: ME.node, endpoint: EndpointId(face.0) }
         } else {
             neighbour(face.0)
         };

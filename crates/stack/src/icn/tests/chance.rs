@@ -1,6 +1,6 @@
 //! Whatever is said to a router, it keeps its table in order and its deadlines ahead.
 
-use contract::{RESOLVED, Registration, StreamHeader, Toward, Word};
+use contract::{FeedbackTarget, GroupMessage, RESOLVED, Registration, StreamHeader};
 use proptest::prelude::*;
 
 use super::router::Told;
@@ -13,7 +13,7 @@ enum Step {
     Data,
     Feedback,
     /// A part wants to speak at once.
-    Word(Word),
+    GroupMessage(GroupMessage),
     Wait(Duration),
 }
 
@@ -46,13 +46,13 @@ fn signal() -> impl Strategy<Value = Signal> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let toward = prop_oneof![Just(Toward::Parent), Just(Toward::Source)];
+    let target = prop_oneof![Just(FeedbackTarget::Parent), Just(FeedbackTarget::Source)];
     prop_oneof![
         12 => signal().prop_map(Step::Signal),
         2 => Just(Step::Data),
         2 => Just(Step::Feedback),
-        1 => (group(), toward)
-            .prop_map(|(group, toward)| Step::Word(Word { group, toward, label: Label::default() })),
+        1 => (group(), target)
+            .prop_map(|(group, target)| Step::GroupMessage(GroupMessage { group, target, label: Label::default() })),
         4 => (0u64..20_000).prop_map(|millis| Step::Wait(ms(millis))),
     ]
 }
@@ -82,7 +82,7 @@ proptest! {
                 Step::Feedback => {
                     bed.handle(&mut router, RouterInput::Packet(&packet(Header::Feedback), PortId(port)));
                 }
-                Step::Word(word) => {
+                Step::GroupMessage(word) => {
                     router.part(0).words.push(word);
                     router.part(0).alarm = Some(bed.now);
                 }

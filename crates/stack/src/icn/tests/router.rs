@@ -1,5 +1,6 @@
 use contract::{
-    Branch, Count, RESOLVED, Registration, Report, RouterCx, RouterLaw, StreamHeader, Toward, Word,
+    Branch, Count, FeedbackTarget, GroupMessage, RESOLVED, Registration, Report, RouterCx, RouterLaw,
+    StreamHeader,
 };
 
 use super::*;
@@ -9,16 +10,16 @@ use crate::icn::{GroupPart, Router};
 #[derive(Default)]
 pub(super) struct Told {
     pub(super) heard: Vec<(Address, Time, Label, usize)>,
-    pub(super) words: Vec<Word>,
+    pub(super) words: Vec<GroupMessage>,
     pub(super) alarm: Option<Time>,
 }
 
 impl Told {
     fn speak(&mut self, cx: &mut RouterCx<'_, '_, '_>) {
         for word in self.words.drain(..) {
-            match word.toward {
-                Toward::Parent => cx.report(word.group, word.label),
-                Toward::Source => cx.notify(word.group, word.label),
+            match word.target {
+                FeedbackTarget::Parent => cx.report(word.group, word.label),
+                FeedbackTarget::Source => cx.notify(word.group, word.label),
             }
         }
     }
@@ -474,8 +475,12 @@ fn a_report_is_for_the_part_and_only_from_a_child() {
 #[test]
 fn a_part_speaks_to_the_parent_and_to_the_source() {
     let (mut bed, mut router) = joined(true, &[3]);
-    let word = |group, toward, label| Word { group, toward, label: Label([label; 4]) };
-    let words = [word(G, Toward::Parent, 1), word(G, Toward::Source, 2), word(GroupId(9), Toward::Parent, 3)];
+    let word = |group, target, label| GroupMessage { group, target, label: Label([label; 4]) };
+    let words = [
+        word(G, FeedbackTarget::Parent, 1),
+        word(G, FeedbackTarget::Source, 2),
+        word(GroupId(9), FeedbackTarget::Parent, 3),
+    ];
     router.part(0).words = words.to_vec();
     let said = feedback(&mut bed, &mut router, 3);
     assert_eq!(said.iter().map(|said| said.to().0).collect::<Vec<_>>(), [2], "the source is not known yet");

@@ -167,7 +167,7 @@ impl<C: CongestionControl> Consumer<C> {
     #[inline]
     fn read_allowance(&mut self, cx: &mut Cx<'_>) {
         let Allowance { window, rate } = self.law.allowance();
-        self.window = if window == Bytes::UNLIMITED { MOST_IN_FLIGHT } else { window.as_u64() / self.data };
+        self.window = if window == Bytes::UNLIMITED { MAX_IN_FLIGHT } else { window.as_u64() / self.data };
         if rate != self.rate {
             self.rate = rate;
             cx.probe("allowed_rate", rate.as_bps_f64());
@@ -207,7 +207,7 @@ impl<C: CongestionControl> Consumer<C> {
                             None => {
                                 // it is under way: its Data will do for both
                                 self.join(&mut joined, cx);
-                                if joined == MOST_JOINED {
+                                if joined == MAX_JOINED {
                                     return;
                                 }
                                 continue;
@@ -241,7 +241,7 @@ impl<C: CongestionControl> Consumer<C> {
         if self.release_at == Time::NEVER {
             let late = match self.jitter.as_nanos() {
                 0 => 0,
-                most => cx.random().below(most + 1),
+                max => cx.random().below(max + 1),
             };
             self.release_at = tick(cx.now(), self.tick, self.tick_phase) + Duration::from_nanos(late);
         }
@@ -254,7 +254,7 @@ impl<C: CongestionControl> Consumer<C> {
         cx.count(Count::Suppressed, 1);
         self.got += 1;
         *joined += 1;
-        if *joined == MOST_JOINED {
+        if *joined == MAX_JOINED {
             self.app_limited = true;
         }
     }
@@ -403,11 +403,11 @@ impl<C: CongestionControl> Consumer<C> {
             answered_at: Time::NEVER,
             rtt,
             rtt_smoothed: self.timeout.smoothed(),
-            rtt_min: self.timeout.least(),
+            rtt_min: self.timeout.min(),
             app_limited: self.app_limited,
             recovering: false,
             round_ended,
-            from: packet.source.peer,
+            from: packet.source.endpoint,
             label: packet.label,
         };
         self.app_limited = false;
@@ -519,13 +519,13 @@ impl CongestionControl for Steady {
     }
 }
 
-/// Most segments in flight, whatever the law says: so that a law without any limit ends in a finite burst.
-const MOST_IN_FLIGHT: u64 = 1 << 20;
+/// Maximum number of segments in flight, whatever the law says: so that a law without any limit ends in a finite burst.
+const MAX_IN_FLIGHT: u64 = 1 << 20;
 /// Under a finite rate no two Interests are generated at the same instant.
 const SHORTEST_GAP: Duration = Duration::from_nanos(1);
-/// Most requests in a row that find their segment under way, before the consumer waits for the next Data. Our choice: without a bound a
+/// Maximum number of requests in a row that find their segment under way, before the consumer waits for the next Data. Our choice: without a bound a
 /// catalogue of less than a window would be drawn from for ever.
-const MOST_JOINED: u32 = 16;
+const MAX_JOINED: u32 = 16;
 /// How long a consumer takes over Data that its own node had at once. Our choice: what an Interest and its Data cost a public forwarder
 /// (ndnd 1.5.3: 52 µs of CPU time); without it time would stand still for whoever is served from his own store.
 const OWN_NODE: Duration = Duration::from_micros(50);

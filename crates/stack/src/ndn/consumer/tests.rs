@@ -450,7 +450,7 @@ fn a_coarse_clock_holds_what_a_window_permits() {
 /// A retransmission is held as well; Data of the first Interest that comes meanwhile makes it needless.
 #[test]
 fn data_that_comes_while_a_retransmission_is_held_ends_it() {
-    let timeout = Timeout { initial: span(110), least: span(110), scan: Duration::ZERO, ..Timeout::DEFAULT };
+    let timeout = Timeout { initial: span(110), min: span(110), scan: Duration::ZERO, ..Timeout::DEFAULT };
     let config = ConsumerConfig { timeout, size: Bytes::new(PAYLOAD), ..coarse(100, 0) };
     let net = Net::run(&config, Law::window(1.0), 1000.0, |_, _| Answer::Data(150.0));
     // expired at 110, held for 200, answered at 150
@@ -567,7 +567,7 @@ fn when_nothing_is_heard_it_is_a_timeout() {
 
 #[test]
 fn a_segment_is_given_up_after_so_many_retries() {
-    let timeout = Timeout { initial: span(100), least: span(100), backoff: 1, ..Timeout::DEFAULT };
+    let timeout = Timeout { initial: span(100), min: span(100), backoff: 1, ..Timeout::DEFAULT };
     let config = ConsumerConfig { retries: 2, timeout, size: Bytes::new(2 * PAYLOAD), ..config() };
     let net = Net::run(&config, Law::window(1.0), 2000.0, |_, segment| {
         if segment == 0 { Answer::Nothing } else { Answer::Data(10.0) }
@@ -734,7 +734,7 @@ fn refusals_under_a_rate_keep_to_the_rate() {
 
 #[test]
 fn old_refusals_are_ignored() {
-    let timeout = Timeout { initial: span(50), least: span(50), ..Timeout::DEFAULT };
+    let timeout = Timeout { initial: span(50), min: span(50), ..Timeout::DEFAULT };
     let config = ConsumerConfig { timeout, ..config() };
     let answer =
         |n: usize, _| if n == 0 { Answer::Nack(60.0, NackReason::Congestion) } else { Answer::Data(40.0) };
@@ -764,7 +764,7 @@ fn late_data_copies_and_other_names_are_ignored() {
 /// Data that comes after the timer and before the next Interest is as good as any, and its sample is not in doubt.
 #[test]
 fn data_that_comes_after_its_timer_spares_the_retransmission() {
-    let timeout = Timeout { initial: span(50), least: span(50), ..Timeout::DEFAULT };
+    let timeout = Timeout { initial: span(50), min: span(50), ..Timeout::DEFAULT };
     let config = ConsumerConfig { timeout, size: Bytes::new(4 * PAYLOAD), ..config() };
     // four out; at 50 ms they expire, and the window of one lets 0 go again. The Data of 1, 2 and 3 comes at 70 ms
     let mut net =
@@ -857,8 +857,8 @@ proptest! {
         prop_assert_eq!(net.consumer.wake(), Time::NEVER);
         let nonces: std::collections::BTreeSet<u32> = net.sent.iter().map(|sent| sent.2).collect();
         prop_assert_eq!(nonces.len(), net.sent.len());
-        let most = f64::from(window) + 0.1 * segments as f64 + 1.0;
-        prop_assert!(net.consumer.law.sent.iter().all(|(in_flight, _)| *in_flight as f64 <= most));
+        let max = f64::from(window) + 0.1 * segments as f64 + 1.0;
+        prop_assert!(net.consumer.law.sent.iter().all(|(in_flight, _)| *in_flight as f64 <= max));
         let again = net.consumer.law.sent.iter().filter(|sent| sent.1).count() as u64;
         prop_assert_eq!(net.count(Count::Retransmits), again);
         prop_assert_eq!(net.sent.len() as u64, segments + again);

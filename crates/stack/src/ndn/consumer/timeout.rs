@@ -5,7 +5,7 @@ use units::{Duration, Time};
 use crate::ndn::Timeout;
 use crate::parts::Rtt;
 
-/// k·max(least, srtt + 4·var), at most `most` [ndnSIM 2.8: ndn-rtt-mean-deviation]. The gains are those of [RFC6298 §2].
+/// k·max(min, srtt + 4·var), at most `max` [ndnSIM 2.8: ndn-rtt-mean-deviation]. The gains are those of [RFC6298 §2].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimator {
     rtt: Rtt,
@@ -20,9 +20,9 @@ pub(super) struct Estimator {
 impl Estimator {
     /// With `fixed` the timeout is that, always.
     pub(super) fn new(config: Timeout, fixed: Option<Duration>) -> Self {
-        // before a sample srtt is the initial timeout, and never below the least one
-        let first = config.initial.max(config.least);
-        let rtt = Rtt::new(first, config.least, Duration::MAX);
+        // before a sample srtt is the initial timeout, and never below the minimum
+        let first = config.initial.max(config.min);
+        let rtt = Rtt::new(first, config.min, Duration::MAX);
         Self { rtt, factor: 1, timeout: fixed.unwrap_or(first), fixed: fixed.is_some(), config }
     }
 
@@ -45,7 +45,7 @@ impl Estimator {
         if self.fixed {
             return;
         }
-        self.timeout = (self.rtt.timeout() * u64::from(self.factor)).min(self.config.most);
+        self.timeout = (self.rtt.timeout() * u64::from(self.factor)).min(self.config.max);
     }
 
     /// The law has a timer of its own, which expires to the nanosecond. Whether it is shorter than the last.
@@ -74,10 +74,10 @@ impl Estimator {
         self.rtt.smoothed()
     }
 
-    /// The least sample; [`Duration::MAX`] before the first.
+    /// The minimum sample; [`Duration::MAX`] before the first.
     #[inline]
-    pub(super) const fn least(&self) -> Duration {
-        self.rtt.least()
+    pub(super) const fn min(&self) -> Duration {
+        self.rtt.min()
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
         estimator.sample(Duration::from_millis(60));
         assert_eq!(estimator.timeout(), Duration::from_millis(285));
         assert_eq!(
-            (estimator.smoothed(), estimator.least()),
+            (estimator.smoothed(), estimator.min()),
             (Duration::from_millis(95), Duration::from_millis(60))
         );
     }
@@ -135,8 +135,7 @@ mod tests {
 
     #[test]
     fn it_has_a_ceiling() {
-        let mut estimator =
-            Estimator::new(Timeout { most: Duration::from_secs(3), ..Timeout::DEFAULT }, None);
+        let mut estimator = Estimator::new(Timeout { max: Duration::from_secs(3), ..Timeout::DEFAULT }, None);
         (0..5).for_each(|_| estimator.back_off());
         assert_eq!(estimator.timeout(), Duration::from_secs(3));
     }

@@ -72,7 +72,7 @@ impl Pit {
         self.places.is_empty()
     }
 
-    /// The most there were since [`Pit::rebase`].
+    /// The maximum number since [`Pit::rebase`].
     pub const fn peak(&self) -> usize {
         self.peak
     }

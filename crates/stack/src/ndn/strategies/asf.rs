@@ -20,13 +20,13 @@ contract::params! {
     probe_every: Duration = Duration::from_secs(60), within "1 ms"..="100000 s", from "NFD: probing interval of the ASF strategy";
     /// A face that has not answered yet counts as silent after this.
     patience: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "NFD: initial timeout of its round-trip estimator";
-    /// Least time after which a face counts as silent.
-    patience_least: Duration = Duration::from_millis(200), within "0 s"..="100 s", from "NFD: least timeout of its round-trip estimator";
+    /// Minimum time after which a face counts as silent.
+    patience_least: Duration = Duration::from_millis(200), within "0 s"..="100 s", from "NFD: minimum timeout of its round-trip estimator";
     /// Consecutive silences after which a face is ranked behind all that answer.
     silences: u32 = 3, within 1..=1000, from "NFD 24.07: three timeouts; one, with none forgiven, before that";
     /// An Interest that comes again is not sent again sooner than this after the last time; doubled each time.
     suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
-    /// Most that the suppression grows to.
+    /// Maximum that the suppression grows to.
     suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
     order suppress <= suppress_most;
 }
@@ -71,7 +71,7 @@ type Rank = (u8, u64, FaceId);
 impl Asf {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        let suppression = Suppression { first: params.suppress, most: params.suppress_most };
+        let suppression = Suppression { first: params.suppress, max: params.suppress_most };
         Self { params: params.clone(), suppression, prefixes: Vec::new(), watched: VecDeque::new() }
     }
 
@@ -82,7 +82,7 @@ impl Asf {
         let faces = &mut self.prefixes[prefix as usize].faces;
         let known = faces.iter().position(|known| known.face == face);
         let index = known.unwrap_or_else(|| {
-            let rtt = Rtt::new(self.params.patience, self.params.patience_least, MOST_PATIENCE);
+            let rtt = Rtt::new(self.params.patience, self.params.patience_least, MAX_PATIENCE);
             faces.push(Face { face, rtt, silent: 0 });
             faces.len() - 1
         });
@@ -93,9 +93,7 @@ impl Asf {
         let faces = self.prefixes.get(prefix as usize).map_or(&[][..], |prefix| &prefix.faces);
         match faces.iter().find(|known| known.face == hop.face) {
             Some(known) if known.silent >= self.params.silences => (2, hop.cost, hop.face),
-            Some(known) if known.rtt.least() != Duration::MAX => {
-                (0, known.rtt.smoothed().as_nanos(), hop.face)
-            }
+            Some(known) if known.rtt.min() != Duration::MAX => (0, known.rtt.smoothed().as_nanos(), hop.face),
             _ => (1, hop.cost, hop.face),
         }
     }
@@ -216,5 +214,5 @@ impl Strategy for Asf {
     }
 }
 
-/// Most that the patience grows to, as in NFD.
-const MOST_PATIENCE: Duration = Duration::from_secs(60);
+/// Maximum that the patience grows to, as in NFD.
+const MAX_PATIENCE: Duration = Duration::from_secs(60);

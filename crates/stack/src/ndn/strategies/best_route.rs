@@ -10,7 +10,7 @@ use super::suppression::Suppression;
 contract::params! {
     /// An Interest that comes again is not sent again sooner than this after the last time; doubled each time.
     suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
-    /// Most that the suppression grows to.
+    /// Maximum that the suppression grows to.
     suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
     order suppress <= suppress_most;
 }
@@ -22,7 +22,7 @@ pub struct BestRoute(Suppression);
 impl BestRoute {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        Self(Suppression { first: params.suppress, most: params.suppress_most })
+        Self(Suppression { first: params.suppress, max: params.suppress_most })
     }
 }
 

@@ -9,7 +9,7 @@ use super::suppression::Suppression;
 contract::params! {
     /// An Interest that comes again is not sent again to a face sooner than this after the last time; doubled each time.
     suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
-    /// Most that the suppression grows to.
+    /// Maximum that the suppression grows to.
     suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
     order suppress <= suppress_most;
 }
@@ -21,7 +21,7 @@ pub struct Multicast(Suppression);
 impl Multicast {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        Self(Suppression { first: params.suppress, most: params.suppress_most })
+        Self(Suppression { first: params.suppress, max: params.suppress_most })
     }
 }
 

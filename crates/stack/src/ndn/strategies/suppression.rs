@@ -7,7 +7,7 @@ use units::{Duration, Time};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Suppression {
     pub first: Duration,
-    pub most: Duration,
+    pub max: Duration,
 }
 
 impl Suppression {
@@ -23,7 +23,7 @@ impl Suppression {
 
     /// Doubles the interval: the Interest was sent again.
     pub(super) fn widen(self, pending: Pending, cx: &mut dyn StrategyCx) {
-        let wider = (self.interval(pending, cx) * 2).min(self.most);
+        let wider = (self.interval(pending, cx) * 2).min(self.max);
         cx.set_note(pending, u32::try_from(wider.as_nanos() / 1000).unwrap_or(u32::MAX));
     }
 

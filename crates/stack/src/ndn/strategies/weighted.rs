@@ -11,7 +11,7 @@ contract::params! {
     by: Weighing = Weighing::Equal, from "our choice: no face is better by default";
     /// An Interest that comes again is not sent again sooner than this after the last time; doubled each time.
     suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
-    /// Most that the suppression grows to.
+    /// Maximum that the suppression grows to.
     suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
     order suppress <= suppress_most;
 }
@@ -38,7 +38,7 @@ pub struct Weighted {
 impl Weighted {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        let suppression = Suppression { first: params.suppress, most: params.suppress_most };
+        let suppression = Suppression { first: params.suppress, max: params.suppress_most };
         Self { by: params.by, suppression }
     }
 

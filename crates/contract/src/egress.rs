@@ -2,24 +2,24 @@
 
 use units::Time;
 
-use crate::{FlowId, Packet, PeerId};
+use crate::{EndpointId, FlowId, Packet};
 
 /// Something for the world outside, with the instant at which it is due there.
 #[derive(Clone, Copy, Debug)]
-pub struct Outward {
+pub struct Egress {
     /// When.
     pub at: Time,
     /// The endpoint.
-    pub peer: PeerId,
+    pub endpoint: EndpointId,
     /// Its flow.
     pub flow: FlowId,
     /// What.
-    pub what: Parting,
+    pub event: EgressEvent,
 }
 
 /// What leaves the network.
 #[derive(Clone, Copy, Debug)]
-pub enum Parting {
+pub enum EgressEvent {
     /// The program shall begin.
     Start,
     /// The program shall end.

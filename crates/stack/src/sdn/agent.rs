@@ -10,15 +10,15 @@ use units::{Rate, Time};
 
 use super::Config;
 
-/// An outpost.
+/// An agent.
 ///
 /// It keeps what it was ordered for as long as it lives: when the controller is silent, the node goes on as it was told last.
 #[derive(Clone, Debug)]
-pub struct Outpost {
+pub struct Agent {
     config: Config,
     controller: Address,
-    /// The port to the controller, where there is one of its own; otherwise messages find their way by address.
-    way: Option<PortId>,
+    /// The port to the controller, where there is one of its own; otherwise messages are routed by address.
+    control_port: Option<PortId>,
     signal_above: Option<u32>,
     /// The prefix that is served and covers each prefix of the network, by prefix.
     served: Arc<Vec<NameId>>,
@@ -50,13 +50,13 @@ impl Measured {
     }
 }
 
-impl Outpost {
-    /// An outpost for `ports`, which stand in ascending order; those to the controller are not among them. `served` has, for each
+impl Agent {
+    /// An agent for `ports`, which stand in ascending order; those to the controller are not among them. `served` has, for each
     /// prefix of the network, the prefix that is served and covers it, or itself.
     pub fn new(
         config: &Config,
         controller: Address,
-        way: Option<PortId>,
+        control_port: Option<PortId>,
         wants: Wants,
         ports: &[PortId],
         served: Arc<Vec<NameId>>,
@@ -65,7 +65,7 @@ impl Outpost {
         Self {
             config: config.clone(),
             controller,
-            way,
+            control_port,
             signal_above: wants.signal_above,
             served,
             ports: ports.iter().map(measured).collect(),
@@ -219,7 +219,7 @@ impl Outpost {
     }
 
     fn say(&self, word: Control, label: Label, cx: &mut NodeCx<'_, '_>) {
-        say(word, label, self.controller, self.way, &self.config, cx);
+        say(word, label, self.controller, self.control_port, &self.config, cx);
     }
 }
 
@@ -257,12 +257,12 @@ pub(super) fn say(
     word: Control,
     label: Label,
     to: Address,
-    way: Option<PortId>,
+    control_port: Option<PortId>,
     config: &Config,
     cx: &mut NodeCx<'_, '_>,
 ) {
     let header = Header::Control(word);
-    let Some(port) = way else {
+    let Some(port) = control_port else {
         return cx.send(to.into(), config.message, Ecn::NotCapable, header, label);
     };
     let packet = Packet {

@@ -1,11 +1,11 @@
 //! Where a world meets what is outside of it: time that somebody else tells, packets of real programs, and whoever looks at a link.
 //!
 //! A simulation uses none of this but [`World::tap`]. Packets of real programs are ordinary packets whose bytes stay in a slab
-//! beside; their endpoints are [`World::custom_sender`]s that hand them out by [`contract::Cx::hand_out`].
+//! beside; their endpoints are [`World::custom_sender`]s that hand them out by [`contract::Cx::egress`].
 
 use contract::{
-    Address, Cx, Destination, Ecn, Endpoint, FlowId, Header, Label, LinkId, Meter, NodeId, Outward, Packet,
-    PacketId, ParcelId, PeerId, PortId, Random,
+    Address, Cx, Destination, Ecn, Egress, Endpoint, EndpointId, FlowId, Header, Label, LinkId, Meter,
+    NodeId, Packet, PacketId, PayloadId, PortId, Random,
 };
 use units::Time;
 
@@ -22,24 +22,24 @@ pub trait Tap: Send {
 /// Bytes of packets from outside, by the number that their headers carry. Copies of a packet for the branches of a tree share them.
 /// Nothing is allocated once it has grown to what is under way.
 #[derive(Debug, Default)]
-pub struct Parcels {
-    slots: Vec<Parcel>,
-    free: Vec<ParcelId>,
+pub struct ExternalPayloads {
+    slots: Vec<ExternalPayload>,
+    free: Vec<PayloadId>,
 }
 
 #[derive(Debug)]
-struct Parcel {
+struct ExternalPayload {
     bytes: Vec<u8>,
     /// Packets under way that have them.
     holders: usize,
 }
 
-impl Parcels {
+impl ExternalPayloads {
     /// Keeps a copy of `bytes`, for one packet.
-    pub fn insert(&mut self, bytes: &[u8]) -> ParcelId {
+    pub fn insert(&mut self, bytes: &[u8]) -> PayloadId {
         let id = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Parcel { bytes: Vec::with_capacity(bytes.len()), holders: 0 });
-            ParcelId(u32::try_from(self.slots.len() - 1).expect("fewer than 2³² packets in flight"))
+            self.slots.push(ExternalPayload { bytes: Vec::with_capacity(bytes.len()), holders: 0 });
+            PayloadId(u32::try_from(self.slots.len() - 1).expect("fewer than 2³² packets in flight"))
         });
         let slot = &mut self.slots[id.index()];
         slot.bytes.clear();
@@ -49,17 +49,17 @@ impl Parcels {
     }
 
     /// The bytes of a packet that is under way.
-    pub fn get(&self, id: ParcelId) -> &[u8] {
+    pub fn get(&self, id: PayloadId) -> &[u8] {
         &self.slots[id.index()].bytes
     }
 
     /// So many packets more have these bytes. The number must be in use.
-    pub(crate) fn share(&mut self, id: ParcelId, more: usize) {
+    pub(crate) fn share(&mut self, id: PayloadId, more: usize) {
         self.slots[id.index()].holders += more;
     }
 
     /// A packet has them no longer; the last one's are forgotten. The number must be in use.
-    pub fn release(&mut self, id: ParcelId) {
+    pub fn release(&mut self, id: PayloadId) {
         let holders = &mut self.slots[id.index()].holders;
         debug_assert!(*holders > 0, "bytes are released once by each packet that has them");
         *holders -= 1;
@@ -114,34 +114,34 @@ impl World {
     pub fn ends(&self, flow: FlowId) -> (Address, Vec<Address>) {
         let state = &self.flows[flow.index()];
         let receivers =
-            state.receivers.clone().map(|index| self.peers[self.receivers[index].peer.index()].address);
+            state.receivers.clone().map(|index| self.peers[self.receivers[index].endpoint.index()].address);
         (self.peers[state.sender.index()].address, receivers.collect())
     }
 
     /// Where an endpoint is.
-    pub fn address_of(&self, peer: PeerId) -> Address {
+    pub fn address_of(&self, peer: EndpointId) -> Address {
         self.peers[peer.index()].address
     }
 
     /// A packet of a program outside enters the network now at the endpoint `from`, on its way to an endpoint or a group.
-    pub fn enter(&mut self, from: Address, to: Destination, ecn: Ecn, bytes: &[u8]) {
+    pub fn inject_external(&mut self, from: Address, to: Destination, ecn: Ecn, bytes: &[u8]) {
         let packet = Packet {
-            flow: self.peers[from.peer.index()].flow,
+            flow: self.peers[from.endpoint.index()].flow,
             size_bytes: bytes.len() as u32,
             source: from,
             to,
             sent_at: self.now,
             label: Label::default(),
-            header: Header::Foreign(self.parcels.insert(bytes)),
+            header: Header::External(self.payloads.insert(bytes)),
             ecn,
             hops: 0,
         };
-        self.admit(packet);
+        self.inject(packet);
     }
 
     /// A packet of a machine that runs outside enters the network now, where its source is: an endpoint. Nothing in it is changed.
-    pub fn admit(&mut self, packet: Packet) {
-        let tally = &mut self.peers[packet.source.peer.index()].tally;
+    pub fn inject(&mut self, packet: Packet) {
+        let tally = &mut self.peers[packet.source.endpoint.index()].tally;
         tally.sent_packets += 1;
         tally.sent_bytes += u64::from(packet.size_bytes);
         self.balance.sent += 1;
@@ -153,22 +153,22 @@ impl World {
     }
 
     /// The address of the machine that runs a node, such as a router that knows names; `None` where nothing but endpoints can be spoken to.
-    pub fn machine_of(&self, node: NodeId) -> Option<Address> {
+    pub fn node_address(&self, node: NodeId) -> Option<Address> {
         self.nodes.address(node)
     }
 
-    /// What was handed out since this was last asked is put at the end of `list`. Whoever takes a packet releases its parcel.
-    pub fn take_outward(&mut self, list: &mut Vec<Outward>) {
-        list.append(&mut self.out.outward);
+    /// What was handed out since this was last asked is put at the end of `list`. Whoever takes a packet releases its payload.
+    pub fn take_egress(&mut self, list: &mut Vec<Egress>) {
+        list.append(&mut self.out.egress);
     }
 
     /// Bytes of packets from outside.
-    pub fn parcels(&mut self) -> &mut Parcels {
-        &mut self.parcels
+    pub fn external_payloads(&mut self) -> &mut ExternalPayloads {
+        &mut self.payloads
     }
 
     /// Lets an endpoint's driver speak in its name: count, probe, deliver, complete. `at` may be a little in the past.
-    pub fn speak_for(&mut self, peer: PeerId, at: Time, say: impl FnOnce(&mut Cx<'_>)) {
+    pub fn report_for(&mut self, peer: EndpointId, at: Time, say: impl FnOnce(&mut Cx<'_>)) {
         let state = &mut self.peers[peer.index()];
         let at = at.min(self.now);
         let mut cx =
@@ -178,15 +178,15 @@ impl World {
     }
 
     /// Adds what an endpoint's machine has counted outside since this was last said.
-    pub fn add_meter(&mut self, peer: PeerId, more: &Meter) {
+    pub fn add_meter(&mut self, peer: EndpointId, more: &Meter) {
         self.peers[peer.index()].meter.add(more);
     }
 
     /// A machine of the house for an endpoint, as it is when its flow starts, and its stream of random numbers: to be run outside,
     /// while a [`World::custom_sender`] or [`World::custom_receiver`] stands in its place.
-    pub fn machine(&self, peer: PeerId) -> (Box<dyn Endpoint + Send>, Random) {
+    pub fn detached_endpoint(&self, peer: EndpointId) -> (Box<dyn Endpoint + Send>, Random) {
         let state = &self.peers[peer.index()];
-        let receiver = self.receivers.iter().position(|receiver| receiver.peer == peer);
+        let receiver = self.receivers.iter().position(|receiver| receiver.endpoint == peer);
         let machine = match receiver {
             Some(receiver) => self.house_receiver(receiver),
             None => self.house_sender(state.flow),
@@ -206,7 +206,7 @@ impl World {
     }
 
     /// Takes back who looks on: its files are closed when it is dropped.
-    pub fn untap(&mut self) -> Option<Box<dyn Tap>> {
+    pub fn take_tap(&mut self) -> Option<Box<dyn Tap>> {
         self.tap.take()
     }
 
@@ -214,7 +214,7 @@ impl World {
     pub(crate) fn show_passing(&mut self, port: PortId, id: PacketId) {
         let packet = self.out.arena.get(id);
         let bytes = match packet.header {
-            Header::Foreign(parcel) => Some(self.parcels.get(parcel)),
+            Header::External(payload) => Some(self.payloads.get(payload)),
             _ => None,
         };
         if let Some(tap) = &mut self.tap {

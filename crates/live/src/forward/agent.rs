@@ -1,13 +1,13 @@
-//! The outpost of an SDN controller at a forwarder: what it is shown of the forwarder, and what its orders do there.
+//! The agent of an SDN controller at a forwarder: what it is shown of the forwarder, and what its orders do there.
 
 use std::net::SocketAddr;
 
 use contract::{
-    Around, Count, FaceId, Header, NameId, NextHop, NodeId, Order, Packet, PortId, PortView, RouterInput,
+    Count, FaceId, Header, NameId, NextHop, NodeId, NodeView, Order, Packet, PortId, PortView, RouterInput,
     Traffic,
 };
 use stack::ndn::preferred;
-use stack::sdn::Outpost;
+use stack::sdn::Agent;
 use units::{Rate, Time};
 use wire::stream::{Reason, Task};
 
@@ -18,7 +18,7 @@ use super::{Frames, Node, Place};
 use crate::sdn::{Heard, Post};
 use crate::{Batch, Fate, Outer, Refused, Train};
 
-/// The outpost of a forwarder.
+/// The agent of a forwarder.
 pub(super) struct Attached {
     post: Post,
     settings: ControllerSettings,
@@ -30,9 +30,9 @@ pub(super) struct Attached {
     served: Vec<Option<NameId>>,
 }
 
-/// How an outpost stands.
+/// How an agent stands.
 #[derive(Clone, Debug)]
-pub struct OutpostStats {
+pub struct AgentStats {
     /// The controller is there and has said what is to be done.
     pub connected: bool,
     /// Why the controller sent it away, when it did last.
@@ -86,7 +86,7 @@ impl Attached {
     /// Puts next hops that were ordered into a table of routes.
     pub(super) fn keep_orders(&mut self, table: &mut Vec<(NameId, Vec<NextHop>)>, routes: &Routes) {
         self.served = routes.told();
-        for (prefix, hops) in self.post.machine().into_iter().flat_map(Outpost::next_hops) {
+        for (prefix, hops) in self.post.machine().into_iter().flat_map(Agent::next_hops) {
             let Some(prefix) = routes.number_of(prefix) else { continue };
             let hops: Vec<NextHop> = hops.iter().filter_map(|hop| self.next_hop(hop)).collect();
             match table.iter_mut().find(|entry| entry.0 == prefix) {
@@ -96,10 +96,10 @@ impl Attached {
         }
     }
 
-    pub(super) fn stats(&self) -> OutpostStats {
+    pub(super) fn stats(&self) -> AgentStats {
         let stats = &self.post.stats;
         let count = |what| stats.meter.count(what);
-        OutpostStats {
+        AgentStats {
             connected: self.post.is_told(),
             sent_away: self.post.sent_away(),
             sessions: stats.sessions,
@@ -166,8 +166,8 @@ impl Node {
         }
     }
 
-    /// Does what is due at the outpost.
-    pub(super) fn turn_outpost(&mut self, at: Time, frames: &mut dyn Frames) {
+    /// Does what is due at the agent.
+    pub(super) fn turn_agent(&mut self, at: Time, frames: &mut dyn Frames) {
         let Some(mut attached) = self.attached.take() else { return };
         let Attached { post, chance, .. } = &mut *attached;
         post.turn(at, &mut Way { frames: &mut *frames, chance, now: at });
@@ -238,17 +238,17 @@ impl Node {
     }
 }
 
-/// The outpost's view of the forwarder: links as the controller numbers them.
+/// The agent's view of the forwarder: links as the controller numbers them.
 struct Seen<'a> {
     ports: &'a [Port],
     numbers: &'a [Option<PortId>],
     now: Time,
 }
 
-impl Around for Seen<'_> {
+impl NodeView for Seen<'_> {
     fn port(&mut self, port: PortId) -> PortView {
         let slot = self.numbers.iter().position(|known| *known == Some(port));
-        self.ports[slot.expect("an outpost has ports that there are")].view(port, self.now)
+        self.ports[slot.expect("an agent has ports that there are")].view(port, self.now)
     }
 
     fn next(&self, _to: NodeId) -> Option<PortId> {
@@ -426,11 +426,8 @@ mod tests {
         let due = Time::ZERO + Duration::from_millis(500);
         assert!(attached.post.machine_is_due(due) && attached.wake() <= due);
         node.attached = Some(attached);
-        node.turn_outpost(due, &mut Gone);
+        node.turn_agent(due, &mut Gone);
         // a status of each of the two links that both know
-        assert_eq!(
-            node.stats().outpost.map(|outpost| (outpost.statuses, outpost.connected)),
-            Some((2, false))
-        );
+        assert_eq!(node.stats().agent.map(|agent| (agent.statuses, agent.connected)), Some((2, false)));
     }
 }
