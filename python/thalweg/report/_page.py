@@ -55,7 +55,7 @@ class Page:
         for marker, text in {
             "title": escape(self.title),
             "contents": self._contents(),
-            "footer": self.footer,
+            "footer": f"{self.footer} Terms: docs/glossary.md of the source tree.".strip(),
             "body": "\n".join(self.parts),
         }.items():
             shell = shell.replace(f"<!--{marker}-->", text, 1)
