@@ -17,7 +17,7 @@ export CARGO_TERM_COLOR := never
 help:  ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.installed  ## make .venv, build the core in release mode, install the package
+setup: $(VENV)/.installed  ## make .venv, build the core in release mode, install the packages
 
 check: setup  ## formatting, clippy, ruff, types, arrows, sizes, registry, citations, catalogue
 	@$(PY) tools/count.py check
@@ -71,7 +71,8 @@ $(VENV)/.required: $(VENV)/.made requirements/work.txt
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/work.txt
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.required $(SOURCES)
+$(VENV)/.installed: $(VENV)/.required $(SOURCES) papers/pyproject.toml
 	@echo "building the core in release mode (the first time takes some minutes)"
 	@PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --locked --quiet
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e papers
 	@touch $@

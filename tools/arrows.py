@@ -1,8 +1,10 @@
 """Compares who uses whom in the workspace with the allowed arrows, and fails on any other.
 
-Also: which crate may use which outside library, and that every crate takes the workspace's lints.
+Also: which crate may use which outside library, that every crate takes the workspace's lints, that the library
+`thalweg` imports nothing of `thalweg_papers`, and that the papers use only what is public in the library.
 """
 
+import ast
 import json
 import subprocess
 import sys
@@ -89,6 +91,28 @@ def wrong_arrows(packages):
             yield f"`{user}` does not take the workspace's lints: `[lints] workspace = true`"
 
 
+def imported(path):
+    """Every dotted name that a Python file imports from elsewhere than its own package."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def wrong_imports(root):
+    """One sentence per Python import that is not allowed."""
+    for path in sorted((root / "python").rglob("*.py")):
+        for name in imported(path):
+            if name.split(".")[0] == "thalweg_papers":
+                yield f"{path.relative_to(root)} must not import `{name}`: papers are found by their entry points"
+    for path in sorted((root / "papers").rglob("*.py")):
+        for name in imported(path):
+            first, *rest = name.split(".")
+            if first == "thalweg" and any(part.startswith("_") for part in rest):
+                yield f"{path.relative_to(root)} must not import `{name}`: it is not public"
+
+
 def main():
     answer = subprocess.run(
         ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked"],
@@ -97,7 +121,7 @@ def main():
         text=True,
         check=True,
     )
-    problems = list(wrong_arrows(json.loads(answer.stdout)["packages"]))
+    problems = [*wrong_arrows(json.loads(answer.stdout)["packages"]), *wrong_imports(ROOT)]
     for problem in problems:
         print(problem)
     if not problems:

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 import thalweg as tw
-from thalweg import papers, plots
+import thalweg_papers as papers
+from thalweg import plots
 from thalweg.report import network
 from thalweg.report._page import number
 from thalweg.report.columns import heading_of, with_intervals

@@ -113,6 +113,22 @@ def control(
     return _carry_out(lambda: plan.control(listen, secret, watch), watch, told, name="thalweg-control")
 
 
+def together(experiment: dict[str, Any]) -> list[dict[str, Any]]:
+    """Runs several hosts as forwarders of this process, over sockets of this host; how each stood at the end.
+
+    `experiment` has `span`, `hosts` and the `wires` between them. Ctrl-C ends it early. Raises ``ValueError`` for an
+    experiment that cannot be, ``OSError`` for a socket that cannot be had.
+    """
+    from . import _native
+
+    control, text = _native.ForwardControl(), json.dumps(experiment)
+    work = Work(lambda: _native.ndn_together(text, control), control.stop, name="thalweg-together")
+    if work.watch(every_s=EVERY_S):
+        raise KeyboardInterrupt
+    hosts: list[dict[str, Any]] = json.loads(work.result())
+    return hosts
+
+
 def _carry_out(
     call: Callable[[], str],
     control: _native.ForwardControl | _native.SdnControl,

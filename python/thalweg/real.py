@@ -17,6 +17,13 @@ KERNEL_SCHEMES = ("reno", "cubic", "bbr")
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
+def refused() -> str | None:
+    """Why there can be no emulation here; None where there can be one."""
+    from . import _native
+
+    return _native.emulation_permitted()
+
+
 def with_kernel(scenario: Scenario) -> tuple[Scenario, list[str], list[str]]:
     """A copy whose flows with a scheme of the kernel's have `kernel`; their names, and those of flows that stay simulated.
 

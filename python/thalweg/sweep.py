@@ -10,14 +10,13 @@ import hashlib
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _native
 from .errors import Interrupted, ResultError
+from .jobs import Control, Job, Standing, program
+from .jobs import run as run_jobs
 from .result import Result, manifest
 from .scenario import Plan, Scenario
 
@@ -261,53 +260,41 @@ def run_plans(
     out: str | Path | None,
 ) -> list[Result]:
     """See `run_many`; `labels` are what `progress` is told."""
-    if jobs < 1:
-        raise ValueError("jobs must be at least 1")
     folder = None if out is None else Path(out)
-    controls = [_native.Control() for _ in plans]
-    results: list[Result | None] = [None] * len(plans)
+    listed = [
+        Job(label, _work(plan), None if folder is None else RunFolder(folder / run_name(plan), plan))
+        for plan, label in zip(plans, labels, strict=True)
+    ]
 
-    def one(number: int) -> Result:
-        plan = plans[number]
-        kept = None if folder is None else folder / run_name(plan)
-        if kept is not None and (found := finished(kept, plan)) is not None:
-            return found
-        result = plan.carry_out(controls[number])
-        if kept is not None and result.complete:
-            # read again when wanted, so that a long sweep does not fill the memory with tables
-            return Result.load(result.save(kept))
-        return result
+    def tell(at: Standing) -> None:
+        if progress is not None:
+            progress(at.done, at.total, at.label)
 
-    with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="thalweg-run") as pool:
-        waiting: dict[Future[Result], int] = {}
-        try:
-            waiting = {pool.submit(one, number): number for number in range(len(plans))}
-            done = 0
-            while waiting:
-                for future in wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED).done:
-                    number = waiting.pop(future)
-                    results[number] = future.result()
-                    done += 1
-                    if progress is not None:
-                        progress(done, len(plans), labels[number])
-        except BaseException as error:
-            for future in waiting:
-                future.cancel()
-            for control in controls:
-                control.stop()
-            if not isinstance(error, KeyboardInterrupt):
-                raise
-            for future, number in waiting.items():
-                if future.done() and not future.cancelled() and future.exception() is None:
-                    results[number] = future.result()
-            kept_only = [result if result is not None and result.complete else None for result in results]
-            if folder is not None:
-                # what an earlier call has left counts, although this one had not come to it
-                for number, plan in enumerate(plans):
-                    if kept_only[number] is None:
-                        kept_only[number] = finished(folder / run_name(plan), plan)
-            raise Interrupted(kept_only) from None
-    return [result for result in results if result is not None]
+    return run_jobs(listed, at_once=jobs, progress=tell)
+
+
+def _work(plan: Plan) -> Callable[[Control], Result | None]:
+    def work(control: Control) -> Result | None:
+        result = plan.carry_out(control)
+        return result if result.complete else None
+
+    return work
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder that a run of a sweep is kept in."""
+
+    folder: Path
+    plan: Plan
+
+    def load(self) -> Result | None:
+        """The run, when it came to its end and can be read."""
+        return finished(self.folder, self.plan)
+
+    def save(self, output: Result) -> Result:
+        """Written, and read again when it is wanted, so that a long sweep does not fill the memory with tables."""
+        return Result.load(output.save(self.folder))
 
 
 def finished(folder: Path, plan: Plan) -> Result | None:
@@ -330,12 +317,6 @@ def run_name(plan: Plan) -> str:
     digest = hashlib.sha256(f"{program()}\n{plan.scenario.identity}".encode()).hexdigest()[:12]
     words = "-".join(re.findall(r"[a-z0-9]+", plan.title.lower())[:8])
     return f"{words or 'run'}-{digest}/seed={plan.seed}"
-
-
-@cache
-def program() -> str:
-    """Digest of the compiled core: another build may give other results."""
-    return hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()
 
 
 def _cells(values: Sequence[Any]) -> Callable[[Any], Any]:

@@ -9,9 +9,10 @@ import numpy as np
 import polars
 import pytest
 
-from thalweg import Scenario, catalogue, papers
-from thalweg.papers._base import Samples, Scale
-from thalweg.papers.background_real_time import (
+import thalweg_papers as papers
+from thalweg import Scenario, catalogue
+from thalweg_papers._base import Samples, Scale
+from thalweg_papers.background_real_time import (
     BACKGROUND,
     REAL_TIME,
     experiments,

@@ -20,7 +20,7 @@ import pytest
 from thalweg import _native, forward
 from thalweg.cli import call, ndn_forward, progress
 from thalweg.cli.out import Refusal
-from thalweg.papers.mircc import live, scenarios
+from thalweg_papers.mircc import live, scenarios
 
 LONGEST_S = 120
 """What every process of a test is given at most."""

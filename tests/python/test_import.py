@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import thalweg as tw
+from thalweg.cli import call
 
 HEAVY = {"polars", "pandas", "pyarrow", "matplotlib", "numpy", "scipy", "rich", "cyclopts"}
 
@@ -18,7 +19,7 @@ def test_importing_costs_little_and_loads_nothing_heavy():
     cpu_s, *loaded = fresh(
         "import sys, time; t = time.process_time(); import thalweg; print(time.process_time() - t, *sys.modules)"
     )
-    assert float(cpu_s) < 0.3
+    assert float(cpu_s) < 0.2
     assert not HEAVY & set(loaded)
 
 
@@ -36,9 +37,17 @@ def test_running_a_scenario_loads_nothing_heavy_either():
 
 
 def test_knowing_the_papers_loads_nothing_heavy_either():
-    loaded = fresh(
-        "import sys; from thalweg import papers; print(*papers.PAPERS, *papers.STUDIES, '|', *sys.modules)"
-    )
+    loaded = fresh("import sys; from thalweg import papers; print(*papers.names(), '|', *sys.modules)")
+    assert {"mca", "cvihis", "agreement"} <= set(loaded[: loaded.index("|")])
+    assert not (HEAVY | {"thalweg_papers"}) & set(loaded)
+
+
+def test_finding_one_loads_nothing_heavy_either():
+    loaded = fresh("""if True:
+        import sys
+        from thalweg import papers
+        print(*(papers.find(name).name for name in papers.names()), "|", *sys.modules)
+    """)
     assert {"mca", "cvihis", "agreement"} <= set(loaded[: loaded.index("|")])
     assert not HEAVY & set(loaded)
 
@@ -72,3 +81,11 @@ def test_the_catalogue_says_what_there_is():
     assert {row["offered_by"] for row in tw.series()} >= {"any run", "tcp", "stream", "ndn", "forwarders"}
     assert {row["table"] for row in tw.metrics()} >= {"flows", "links", "summary"}
     assert "flows" in tw.schema()["properties"]
+
+
+def test_without_papers_reproduce_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setattr("thalweg.papers.GROUP", "thalweg.nothing")
+    assert call(["reproduce", "mca"]) == 2
+    said = capsys.readouterr().err
+    assert "no papers are installed" in said
+    assert "pip install thalweg-papers" in said

@@ -10,13 +10,14 @@ import numpy as np
 import polars
 import pytest
 
-from thalweg import Scenario, papers
+import thalweg_papers as papers
+from thalweg import Scenario
 from thalweg.cli import reproduce
-from thalweg.papers._base import Samples, Scale
-from thalweg.papers.named_data import STUDY, drawing, extracts, figures, scenarios
 from thalweg.plots import COLOURS
 from thalweg.report import save_reproduction, write
 from thalweg.report.columns import heading_of, with_intervals
+from thalweg_papers._base import Samples, Scale
+from thalweg_papers.named_data import STUDY, drawing, extracts, figures, scenarios
 
 TREES = {
     "dumbbell": scenarios.dumbbell,

@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from thalweg import papers
-from thalweg.papers import _claims
-from thalweg.papers._base import Samples, Scale
-from thalweg.papers.mircc import PAPER, measures, rule_measures, scenarios
+import thalweg_papers as papers
+from thalweg_papers import _claims
+from thalweg_papers._base import Samples, Scale
+from thalweg_papers.mircc import PAPER, measures, rule_measures, scenarios
 
 
 def test_the_claims_are_all_there():

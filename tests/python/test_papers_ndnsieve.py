@@ -8,10 +8,10 @@ import re
 import numpy as np
 import pytest
 
-from thalweg import papers
-from thalweg.papers import _claims
-from thalweg.papers._base import Samples, Scale
-from thalweg.papers.ndnsieve import PAPER, measures, path_measures, rule_measures, scenarios
+import thalweg_papers as papers
+from thalweg_papers import _claims
+from thalweg_papers._base import Samples, Scale
+from thalweg_papers.ndnsieve import PAPER, measures, path_measures, rule_measures, scenarios
 
 
 def test_the_claims_are_all_there():
@@ -207,7 +207,7 @@ def test_the_output_is_json(figure_9):
 def test_signals_are_read_with_their_queues_and_the_metrics_of_orders():
     """A real run: two seconds of scenario 2, in which the prefix is moved once."""
     from thalweg import Scenario
-    from thalweg.papers.ndnsieve import signals
+    from thalweg_papers.ndnsieve import signals
 
     tree = scenarios.scene_tree("two ways")("calibrated", Scale())
     tree["duration"] = "3 s"
@@ -220,7 +220,7 @@ def test_signals_are_read_with_their_queues_and_the_metrics_of_orders():
 
 
 def test_a_port_has_the_name_of_its_series():
-    from thalweg.papers.ndnsieve import signals
+    from thalweg_papers.ndnsieve import signals
 
     # links in order: c1, 260, 261, p1, p2; then those of the controller
     assert [signals._port("two ways", n) for n in (2, 3, 5)] == [
@@ -232,7 +232,7 @@ def test_a_port_has_the_name_of_its_series():
 
 
 def test_a_queue_is_calm_when_it_has_been_short_for_a_while():
-    from thalweg.papers.ndnsieve import others
+    from thalweg_papers.ndnsieve import others
 
     times = np.arange(1, 101) * scenarios.EVERY_S
     queue = np.where((times < 0.5) | ((times > 0.6) & (times < 0.7)), 300.0, 10.0)

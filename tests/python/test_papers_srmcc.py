@@ -8,10 +8,10 @@ import numpy as np
 import polars
 import pytest
 
-from thalweg import papers
-from thalweg.papers import _claims, _common
-from thalweg.papers._base import Samples, Scale
-from thalweg.papers.srmcc import PAPER, audit, beyond, law, measures, rule_measures, rules, scenarios
+import thalweg_papers as papers
+from thalweg_papers import _claims, _common
+from thalweg_papers._base import Samples, Scale
+from thalweg_papers.srmcc import PAPER, audit, beyond, law, measures, rule_measures, rules, scenarios
 
 
 def test_the_claims_are_all_there():

@@ -18,12 +18,12 @@ from conftest import ROOT
 from thalweg import plots
 from thalweg.catalogue import schemes
 from thalweg.changes import changes, marks
-from thalweg.papers import _plot
 from thalweg.report import network, save_reproduction, write
 from thalweg.report._page import cell, number, table
 from thalweg.report._page import figure as figure_of_page
 from thalweg.report.columns import FLOWS, rows_of, unit_of
 from thalweg.report.pairing import names
+from thalweg_papers import _plot
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from thalweg import Scenario, papers
-from thalweg.papers._base import Samples, Scale
-from thalweg.papers.scaling import STUDY, figures, networks, scenarios
+import thalweg_papers as papers
+from thalweg import Scenario
+from thalweg_papers._base import Samples, Scale
+from thalweg_papers.scaling import STUDY, figures, networks, scenarios
 
 
 def test_it_is_a_study_of_its_own():

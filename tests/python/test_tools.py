@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import count
 import new_scheme
 import registry
 import sizes
+import thalweg
 from conftest import ROOT
 
 
@@ -69,6 +71,25 @@ def test_an_arrow_to_the_left_is_allowed(crate: str, uses: tuple[str, str | None
 
 def test_a_crate_that_nobody_placed_is_refused(tmp_path: Path) -> None:
     assert "not in the table" in next(arrows.wrong_arrows([package(tmp_path, "attic")]))
+
+
+def test_the_library_knows_no_paper_and_papers_use_what_is_public(tmp_path: Path) -> None:
+    for name, text in {
+        "python/thalweg/a.py": "from thalweg_papers import mca\nfrom . import _native\n",
+        "papers/thalweg_papers/b.py": "import thalweg._work\nfrom thalweg import Scenario\nfrom ._base import Study\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert list(arrows.wrong_imports(tmp_path)) == [
+        "python/thalweg/a.py must not import `thalweg_papers.mca`: papers are found by their entry points",
+        "papers/thalweg_papers/b.py must not import `thalweg._work`: it is not public",
+    ]
+
+
+def test_the_papers_have_the_version_of_the_library() -> None:
+    project = tomllib.loads((ROOT / "papers/pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == thalweg.__version__
+    assert f"thalweg=={thalweg.__version__}" in project["dependencies"]
 
 
 def scheme_folder(root: Path, name: str, function: str) -> Path:

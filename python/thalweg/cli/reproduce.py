@@ -12,7 +12,11 @@ from .out import Refusal, check_least, check_seed, console, nearest, number, pri
 from .progress import Meter
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.text import Text
+
+    from ..papers import Study
 
 STYLES = {
     "reproduced": ("✓", "green"),
@@ -80,19 +84,26 @@ def reproduce(
     """
     from .. import papers
 
-    known = [*papers.PAPERS, *papers.STUDIES]
+    known = papers.names()
+    if not known:
+        raise Refusal("no papers are installed", papers.INSTALL)
     if paper not in known:
         raise Refusal(f"no paper or comparison is called `{paper}`", nearest(paper, known))
+    study = papers.find(paper)
     check_seed(seed)
     check_least("--jobs", jobs)
     check_least("--at-once", at_once)
     if live:
-        if paper != "mircc" or emulate:
-            raise Refusal("`--live` works with mircc only", "thalweg reproduce mircc --live")
-        from .reproduce_live import live_figure
-
-        return live_figure(out or Path("out") / "mircc-live", full=full, json=json)
-    if emulate or (paper in papers.STUDIES and papers.STUDIES[paper].only_emulated):
+        if study.live is None or emulate:
+            able = _with(lambda other: other.live)
+            raise Refusal(
+                f"`--live` works with {', '.join(able)} only", f"thalweg reproduce {able[0]} --live"
+            )
+        return _live(study, out or Path("out") / f"{paper}-live", full=full, json=json)
+    if emulate or study.only_emulated:
+        if study.emulated is None:
+            able = _with(lambda other: other.emulated)
+            raise Refusal(f"nothing of `{paper}` is emulated", f"of these something is: {', '.join(able)}")
         if figure is not None or quick or jobs is not None:
             raise Refusal(
                 "`--figure`, `--quick` and `--jobs` work with simulations only",
@@ -102,7 +113,7 @@ def reproduce(
             raise Refusal("`--full` and `--minutes` exclude each other", "write one of them")
         if minutes is not None and not 0 < minutes < 1e6:
             raise Refusal(f"--minutes {minutes:g}: must be above 0")
-        return _emulate(paper, None if full else minutes or 10.0, at_once, seed, out, json=json)
+        return _emulate(study, None if full else minutes or 10.0, at_once, seed, out, json=json)
     if full or minutes is not None or at_once is not None:
         raise Refusal("`--full`, `--minutes` and `--at-once` work with emulations only", "add `--emulate`")
     folder = out or Path("out") / paper
@@ -110,8 +121,7 @@ def reproduce(
     began = time.monotonic()
     with Meter(paper, quiet=json) as meter:
         try:
-            done = papers.reproduce(
-                paper,
+            done = study.reproduce(
                 figure=figure,
                 quick=quick,
                 jobs=jobs or os.cpu_count() or 1,
@@ -139,19 +149,41 @@ def reproduce(
     return 0
 
 
-def _emulate(
-    paper: str, minutes: float | None, at_once: int | None, seed: int, out: Path | None, *, json: bool
-) -> int:
+def _with(part: Callable[[Study], object]) -> list[str]:
+    """Names of the studies that have a part which not all have."""
     from .. import papers
+
+    return [name for name in papers.names() if part(papers.find(name)) is not None] or ["none"]
+
+
+def _live(study: Study, folder: Path, *, full: bool, json: bool) -> int:
+    """Runs a figure in the simulator and over sockets; prints a table and writes the picture."""
+    assert study.live is not None
+    figure = study.live()
+    folder.mkdir(parents=True, exist_ok=True)
+    with Meter(f"{study.name}, live", quiet=json) as meter:
+        rows, drawing = figure.run(full, meter.show)
+    picture = folder / f"{figure.name}.svg"
+    picture.write_text(drawing + "\n")
+    if json:
+        show_json({"rows": rows, "picture": str(picture)})
+        return 0
+    print_table(figure.title, list(figure.columns), rows)
+    console().print(f"picture: {picture}")
+    return 0
+
+
+def _emulate(
+    study: Study, minutes: float | None, at_once: int | None, seed: int, out: Path | None, *, json: bool
+) -> int:
     from ..errors import EmulationError
     from ..report import save_reproduction, write
 
-    folder = out or Path("out") / f"{paper}-emulated"
+    folder = out or Path("out") / f"{study.name}-emulated"
     began = time.monotonic()
-    with Meter(paper, quiet=json) as meter:
+    with Meter(study.name, quiet=json) as meter:
         try:
-            done = papers.emulate(
-                paper,
+            done = study.emulate(
                 minutes=minutes,
                 at_once=at_once,
                 seed=seed,

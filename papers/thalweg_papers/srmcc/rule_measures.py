@@ -87,8 +87,8 @@ def heavy_factor(_samples: Samples) -> Measured:
 
 def _refused_from() -> float:
     """The least γ, of some, that no scenario may have."""
-    from ... import Scenario
-    from ...errors import ScenarioError
+    from thalweg import Scenario
+    from thalweg.errors import ScenarioError
 
     for gamma in (0.30, 0.33, 0.333, 0.3334, 0.34, 0.4, 0.5, 1.0):
         tree = scenarios.scenario(1, "srmcc", Scale(0.01), params={"gamma": gamma})

@@ -27,7 +27,7 @@ def table_3(_: Samples) -> Measured:
 
 
 def _defaults() -> Measured:
-    from ... import schemes
+    from thalweg import schemes
 
     scheme = next(row for row in schemes() if row["name"] == "ndnsieve")
     known = {row["name"]: row["default"] for row in scheme["params"]}

@@ -12,7 +12,7 @@ from .._base import Measure, Measured, Quantity, Sample, Samples
 
 @cache
 def _scheme() -> dict[str, Any]:
-    from ...catalogue import schemes
+    from thalweg.catalogue import schemes
 
     return next(scheme for scheme in schemes() if scheme["name"] == "cvihis")
 
@@ -47,7 +47,7 @@ def one_set(_samples: Samples) -> Measured:
 
 def division(_samples: Samples) -> Measured:
     """What the source measures that is a delay one way; and what it measures at all: the round trip, and its own step."""
-    from ...catalogue import series
+    from thalweg.catalogue import series
 
     offered = [row for row in series() if row["offered_by"] == "cvihis"]
     mine = [row["name"] for row in offered if row["subject"] == "flow"]

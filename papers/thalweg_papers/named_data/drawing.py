@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...plots import FAINT, INK, MARKERS, style
+from thalweg.plots import FAINT, INK, MARKERS, style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
-import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .. import plots
+from thalweg import Scenario, plots
+from thalweg.jobs import Control, Job, SampleFile, Standing, digest
+from thalweg.jobs import run as run_jobs
+
 from . import _claims, _common, _cost, _read
 from ._base import (
     Experiment,
@@ -27,9 +27,6 @@ from ._base import (
     Study,
     Table,
 )
-
-if TYPE_CHECKING:
-    from .._native import Control
 
 Progress = Callable[[int, int, str], object]
 
@@ -48,27 +45,31 @@ class Run:
         """What a progress bar says."""
         return f"{self.experiment.name} {self.variant}, seed {self.seed}"
 
-    def carry_out(self, control: Control | None = None) -> Sample:
-        """Simulate in this thread and keep what the experiment keeps; `control` may stop it from another."""
+    def carry_out(self, control: Control) -> Sample | None:
+        """Simulates in this thread and keeps what the experiment keeps; `control` may stop it from another."""
         if self.experiment.measure is not None:
             return self.experiment.measure(self.variant, self.seed, self.scale)
-        from .. import Scenario, _native
-
         plan = Scenario.from_tree(self.experiment.tree(self.variant, self.scale)).plan(self.seed)
-        result = plan.carry_out(control if control is not None else _native.Control())
+        result = plan.carry_out(control)
         if not result.complete:
-            raise KeyboardInterrupt
+            return None
         sample = self.experiment.extract(result, self.variant, self.scale)
         return {**sample, "trace_hash": result.trace_hash, "packet_hops": float(result.packet_hops)}
 
-    def key(self, program: str) -> str:
+    @property
+    def key(self) -> str:
         """Digest of everything the sample depends on."""
         code = code_of(self.experiment.measure or self.experiment.extract)
         tree = {} if self.experiment.measure is not None else self.experiment.tree(self.variant, self.scale)
         what = json.dumps(
             [self.experiment.name, self.variant, self.seed, self.scale.factor, tree], sort_keys=True
         )
-        return hashlib.sha256(b"\0".join([program.encode(), *code, what.encode()])).hexdigest()[:32]
+        return digest(*code, what)
+
+    def job(self, out: Path | None) -> Job[Sample]:
+        """The same as a job. What measures cost goes on alone: what else runs would be in its numbers."""
+        kept = None if out is None else SampleFile(out / "samples" / f"{self.key}.npz")
+        return Job(self.label, self.carry_out, kept, alone=self.experiment.measure is not None)
 
 
 def carry_out(
@@ -81,9 +82,7 @@ def carry_out(
     out: Path | None,
     progress: Progress | None,
 ) -> Reproduction:
-    """See `thalweg.papers.reproduce`."""
-    if jobs < 1:
-        raise ValueError("jobs must be at least 1")
+    """See `thalweg_papers.reproduce`."""
     plates = list(study.plates()) if figure is None else [find_plate(study, figure)]
     experiments = study.experiments()
     wanted = (
@@ -150,48 +149,13 @@ def run_all(
     runs: list[Run], *, jobs: int, out: Path | None = None, progress: Progress | None = None
 ) -> list[tuple[Run, Sample]]:
     """Samples in the order of ``runs``, ``jobs`` at a time. What is found in ``out`` is not run again."""
-    from .. import _native, sweep
 
-    program = sweep.program() if out is not None else ""
-    done: dict[int, Sample] = {}
-    controls: list[Control] = []
-
-    def one(number: int) -> tuple[int, Sample]:
-        run, control = runs[number], _native.Control()
-        controls.append(control)
-        kept = None if out is None else out / "samples" / f"{run.key(program)}.npz"
-        if kept is not None and kept.exists():
-            return number, load_sample(kept)
-        sample = run.carry_out(control)
-        if kept is not None:
-            save_sample(kept, sample)
-        return number, sample
-
-    # Runs that measure cost go last and alone: what else runs would be in their numbers.
-    alone = [number for number, run in enumerate(runs) if run.experiment.measure is not None]
-    together = [number for number, run in enumerate(runs) if run.experiment.measure is None]
-
-    def note(number: int, sample: Sample) -> None:
-        done[number] = sample
+    def tell(at: Standing) -> None:
         if progress is not None:
-            progress(len(done), len(runs), runs[number].label)
+            progress(at.done, at.total, at.label)
 
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        pending = {pool.submit(one, number) for number in together}
-        try:
-            while pending:
-                finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    note(*future.result())
-        except BaseException:
-            for future in pending:
-                future.cancel()
-            for control in controls:
-                control.stop()
-            raise
-    for number in alone:
-        note(*one(number))
-    return [(run, done[number]) for number, run in enumerate(runs)]
+    samples = run_jobs([run.job(out) for run in runs], at_once=jobs, progress=tell)
+    return list(zip(runs, samples, strict=True))
 
 
 def collect(samples: list[tuple[Run, Sample]]) -> Samples:
@@ -220,29 +184,6 @@ def judged(
         # A row that rests on no run belongs to the whole paper, not to one of its figures.
         if (all_rows or measure.experiments) and all(samples.has(name) for name in measure.experiments):
             yield _claims.judge(claim, measure.function(samples), quick=quick)
-
-
-def save_sample(path: Path, sample: Sample) -> None:
-    """Arrays as they are, everything else as JSON; written whole or not at all."""
-    import numpy
-
-    arrays: dict[str, Any] = {key: value for key, value in sample.items() if isinstance(value, numpy.ndarray)}
-    rest = {key: value for key, value in sample.items() if key not in arrays}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(f".{time.monotonic_ns()}.part")
-    with partial.open("wb") as file:
-        numpy.savez_compressed(file, __rest__=numpy.array(json.dumps(rest)), **arrays)
-    partial.replace(path)
-
-
-def load_sample(path: Path) -> Sample:
-    """What `save_sample` wrote."""
-    import numpy
-
-    with numpy.load(path, allow_pickle=False) as kept:
-        sample: Sample = json.loads(str(kept["__rest__"]))
-        sample.update({key: kept[key] for key in kept.files if key != "__rest__"})
-    return sample
 
 
 def code_of(function: Callable[..., object]) -> list[bytes]:
@@ -291,8 +232,6 @@ __all__ = [
     "collect",
     "find_plate",
     "judged",
-    "load_sample",
     "plan",
     "run_all",
-    "save_sample",
 ]

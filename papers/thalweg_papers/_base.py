@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from os import PathLike
 
 Tree = dict[str, Any]
 """A scenario as plain data: the same keys as a scenario file."""
@@ -96,7 +99,7 @@ class Quantity:
         """Half width of the 95 % confidence interval of the mean (Student t); none for a single value."""
         if len(self.values) < 2:
             return None
-        from ..stats import estimate
+        from thalweg.stats import estimate
 
         return estimate(self.values).ci95
 
@@ -219,6 +222,24 @@ class Emulated:
     """Emulated runs of a case; they take the seed and those that follow it."""
 
 
+AT_ONCE_PER_CORE = 6
+"""Emulations of a few megabits a second that a core does beside each other; too many show as runs that are not valid."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Live:
+    """A figure that is run over real sockets of this host, too."""
+
+    name: str
+    """Name of the picture's file, without its ending."""
+    title: str
+    """Title of the table."""
+    columns: Sequence[tuple[str, str]]
+    """Keys of the table's rows and their headings."""
+    run: Callable[[bool, Callable[[float, float, str], object]], tuple[list[dict[str, Any]], str]]
+    """Runs all or a short part of it, with progress; the rows of the table, and the picture as SVG."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """Experiments and figures that can be run from end to end."""
@@ -235,11 +256,68 @@ class Study:
     """What of it can be run in real time, too."""
     only_emulated: bool = False
     """It is about real time and nothing else."""
+    live: Callable[[], Live] | None = None
+    """What of it runs over real sockets, too."""
 
     @property
     def figures(self) -> tuple[str, ...]:
         """Ids that ``reproduce(figure=…)`` takes."""
         return tuple(plate.id for plate in self.plates())
+
+    def reproduce(
+        self,
+        *,
+        figure: str | None = None,
+        quick: bool = False,
+        jobs: int = 2,
+        seed: int = 1,
+        out: str | PathLike[str] | None = None,
+        progress: Callable[[int, int, str], object] | None = None,
+    ) -> Reproduction:
+        """See `thalweg_papers.reproduce`."""
+        from ._runner import carry_out
+
+        if self.only_emulated:
+            raise KeyError(f"{self.name!r} is about real time: it can be emulated only")
+        return carry_out(
+            self,
+            figure=figure,
+            quick=quick,
+            jobs=jobs,
+            seed=seed,
+            out=None if out is None else Path(out),
+            progress=progress,
+        )
+
+    def emulate(
+        self,
+        *,
+        minutes: float | None = 10.0,
+        at_once: int | None = None,
+        seed: int = 1,
+        out: str | PathLike[str] | None = None,
+        progress: Callable[[float, float, str], object] | None = None,
+    ) -> Reproduction:
+        """See `thalweg_papers.emulate`."""
+        import os
+
+        from thalweg.errors import EmulationError
+        from thalweg.real import refused
+
+        from ._real import carry_out
+
+        if self.emulated is None:
+            raise KeyError(f"nothing of {self.name!r} is emulated")
+        if (why := refused()) is not None:
+            raise EmulationError(why, "run it as root; `thalweg doctor` says what is missing")
+        return carry_out(
+            self,
+            minutes=minutes,
+            at_once=at_once or AT_ONCE_PER_CORE * (os.cpu_count() or 1),
+            seed=seed,
+            out=None if out is None else Path(out),
+            progress=progress,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import plots
-from ..plots import COLOURS, FAINT, INK, MARKERS, SCHEME_COLOURS, style, svg
+from thalweg import plots
+from thalweg.plots import COLOURS, FAINT, INK, MARKERS, SCHEME_COLOURS, style, svg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

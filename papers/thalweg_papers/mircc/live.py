@@ -7,13 +7,13 @@ in both; what differs is the clock, the sockets, and bytes instead of sizes.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _plot
+from .._base import Live
 from . import extracts, measures, scenarios
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Pair:
     late_p99_s: float
 
 
-def pairs(ticks_ms: Sequence[int], *, told: Callable[[int], None] | None = None) -> list[Pair]:
+def pairs(ticks_ms: Sequence[int], *, told: Callable[[int], object] | None = None) -> list[Pair]:
     """Runs each clock interval in the simulator and live; the latter takes 10 s each."""
     found = []
     for tick_ms in ticks_ms:
@@ -70,7 +70,7 @@ def pairs(ticks_ms: Sequence[int], *, told: Callable[[int], None] | None = None)
 
 def simulated(case: scenarios.Case) -> Sample:
     """The case in the simulator."""
-    from ... import Scenario
+    from thalweg import Scenario
 
     result = Scenario.from_tree(scenarios.dumbbell(case, RUN, "MIRCC, simulated")).run()
     times, generated = extracts.per_second(result)
@@ -79,10 +79,9 @@ def simulated(case: scenarios.Case) -> Sample:
 
 def live(case: scenarios.Case) -> dict[str, Any]:
     """The case over sockets: what each host says of itself, by name."""
-    from ... import _native
+    from thalweg.forward import together
 
-    done = json.loads(_native.ndn_together(json.dumps(experiment(case)), _native.ForwardControl()))
-    return {host["name"]: host for host in done}
+    return {host["name"]: host for host in together(experiment(case))}
 
 
 def experiment(case: scenarios.Case) -> Tree:
@@ -181,3 +180,35 @@ def picture(found: Sequence[Pair]) -> Figure:
             )
             panel.set_xlim(0, scenarios.END_S)
     return figure
+
+
+def _run(full: bool, progress: Callable[[float, float, str], object]) -> tuple[list[dict[str, Any]], str]:
+    """All clock intervals of the figure, or some."""
+    from thalweg.plots import svg
+
+    ticks_ms = scenarios.CLOCKS_MS if full else TICKS_MS
+    found = pairs(
+        ticks_ms,
+        told=lambda ms: progress(ticks_ms.index(ms), len(ticks_ms), f"clocks of {ms} ms, 10 s each"),
+    )
+    alt = "Interest rates of both consumers, simulated and live"
+    return rows(found), svg(picture(found), "figure-3-live", alt)
+
+
+def figure_3() -> Live:
+    """Figure 3, simulated and live."""
+    return Live(
+        name="figure-3-live",
+        title="Figure 3, simulated and live (packets/s)",
+        columns=(
+            ("tick_ms", "tick = T (ms)"),
+            ("world", ""),
+            ("c1_alone", "C1 alone"),
+            ("c1_both", "C1, both active"),
+            ("c2_both", "C2, both active"),
+            ("received_both", "Data, both"),
+            ("late_p50_ms", "lateness of event loops (ms): median"),
+            ("late_p99_ms", "p99"),
+        ),
+        run=_run,
+    )

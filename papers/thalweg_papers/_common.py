@@ -58,7 +58,7 @@ def over_seeds(values: Any) -> tuple[Any, Any]:
     mean = stacked.mean(axis=0)
     if len(stacked) < 2:
         return mean, np.zeros_like(mean)
-    from ..stats import half_width
+    from thalweg.stats import half_width
 
     spread = stacked.std(axis=0, ddof=1)
     return mean, np.vectorize(lambda sd: half_width(len(stacked), float(sd)))(spread)

@@ -29,7 +29,7 @@ def spend(group: Callable[[int, float], Tree], size: int, long_s: float, seed: i
 
     `group` makes the scenario of a group of so many receivers that lasts so many seconds.
     """
-    from .. import Scenario
+    from thalweg import Scenario
 
     Scenario.from_tree(group(2, 0.1)).run(seed=seed)
     before = peak_bytes()

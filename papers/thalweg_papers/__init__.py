@@ -2,18 +2,17 @@
 
 Beside them comparisons of our own, made with the same tools, without claims.
 
->>> from thalweg import papers
->>> done = papers.reproduce("mca", figure="figure-8", quick=True)  # doctest: +SKIP
+>>> import thalweg_papers
+>>> done = thalweg_papers.reproduce("mca", figure="figure-8", quick=True)  # doctest: +SKIP
 >>> done.claims[0]["verdict"]  # doctest: +SKIP
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ._base import Figure, Paper, Reproduction, Study, Table
+from ._base import Figure, Live, Paper, Reproduction, Study, Table
 from .agreement import STUDY as AGREEMENT
 from .background_real_time import BACKGROUND, REAL_TIME
 from .cvihis import PAPER as CVIHIS
@@ -27,7 +26,18 @@ from .srmcc import PAPER as SRMCC
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["PAPERS", "STUDIES", "Figure", "Paper", "Reproduction", "Study", "Table", "emulate", "reproduce"]
+__all__ = [
+    "PAPERS",
+    "STUDIES",
+    "Figure",
+    "Live",
+    "Paper",
+    "Reproduction",
+    "Study",
+    "Table",
+    "emulate",
+    "reproduce",
+]
 
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (CVIHIS, MCA, MIRCC, NDNSIEVE, SRMCC)}
 """Every paper that can be reproduced, by name."""
@@ -57,33 +67,11 @@ def emulate(
     Raises ``KeyError`` for an unknown paper or one of which nothing is emulated, ``EmulationError`` where there can be no
     emulation.
     """
-    import os
-
-    from .. import _native
-    from ..errors import EmulationError
-    from ._real import carry_out
-
-    known: dict[str, Study] = {**PAPERS, **STUDIES}
-    if paper not in known:
-        raise KeyError(f"no paper called {paper!r}; there are: {', '.join(known)}")
-    if known[paper].emulated is None:
-        able = ", ".join(name for name, study in known.items() if study.emulated is not None)
+    study = _known(paper)
+    if study.emulated is None:
+        able = ", ".join(name for name, known in _all().items() if known.emulated is not None)
         raise KeyError(f"nothing of {paper!r} is emulated; of these something is: {able}")
-    refused = _native.emulation_permitted()
-    if refused is not None:
-        raise EmulationError(refused, "run it as root; `thalweg doctor` says what is missing")
-    return carry_out(
-        known[paper],
-        minutes=minutes,
-        at_once=at_once or AT_ONCE_PER_CORE * (os.cpu_count() or 1),
-        seed=seed,
-        out=None if out is None else Path(out),
-        progress=progress,
-    )
-
-
-AT_ONCE_PER_CORE = 6
-"""Emulations of a few megabits a second that a core does beside each other; too many show as runs that are not valid."""
+    return study.emulate(minutes=minutes, at_once=at_once, seed=seed, out=out, progress=progress)
 
 
 def reproduce(
@@ -107,19 +95,18 @@ def reproduce(
 
     Raises ``KeyError`` for an unknown paper or figure, ``ValueError`` for ``jobs`` below 1.
     """
-    from ._runner import carry_out
+    study = _known(paper)
+    if study.only_emulated:
+        raise KeyError(f"{paper!r} is about real time: thalweg_papers.emulate({paper!r})")
+    return study.reproduce(figure=figure, quick=quick, jobs=jobs, seed=seed, out=out, progress=progress)
 
-    known: dict[str, Study] = {**PAPERS, **STUDIES}
-    if paper not in known:
-        raise KeyError(f"no paper called {paper!r}; there are: {', '.join(known)}")
-    if known[paper].only_emulated:
-        raise KeyError(f"{paper!r} is about real time: papers.emulate({paper!r})")
-    return carry_out(
-        known[paper],
-        figure=figure,
-        quick=quick,
-        jobs=jobs,
-        seed=seed,
-        out=None if out is None else Path(out),
-        progress=progress,
-    )
+
+def _all() -> dict[str, Study]:
+    return {**PAPERS, **STUDIES}
+
+
+def _known(name: str) -> Study:
+    known = _all()
+    if name not in known:
+        raise KeyError(f"no paper called {name!r}; there are: {', '.join(known)}")
+    return known[name]

@@ -41,7 +41,7 @@ def keep_reading(result: Any, variant: str, scale: Scale) -> Sample:
 
 @cache
 def _defaults() -> dict[str, str]:
-    from ...catalogue import schemes
+    from thalweg.catalogue import schemes
 
     found = next(scheme for scheme in schemes() if scheme["name"] == "srmcc")
     return {row["name"]: str(row["default"]) for row in found["params"]}

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
-import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .. import plots
-from ..errors import EmulationError
+from thalweg import Scenario, plots
+from thalweg.errors import EmulationError
+from thalweg.jobs import Control, Job, SampleFile, Standing, digest
+from thalweg.jobs import run as run_jobs
+
 from . import _claims, _runner
 from ._base import (
     Emulated,
@@ -31,9 +31,6 @@ from ._base import (
     Table,
     Tree,
 )
-
-if TYPE_CHECKING:
-    from .._native import Control
 
 Progress = Callable[[float, float, str], object]
 """Seconds of runs that are done, seconds of all runs, and words."""
@@ -53,7 +50,6 @@ class RealRun:
     variant: str
     seed: int
     tries: int = 0
-    control: Control | None = field(default=None, repr=False)
 
     @property
     def tree(self) -> Tree:
@@ -70,29 +66,24 @@ class RealRun:
         """How long it takes."""
         return duration_s(self.tree)
 
-    def key(self, program: str) -> str:
+    @property
+    def key(self) -> str:
         """Digest of everything that it depends on and can be known: the kernel, too."""
         what = [self.experiment.name, self.variant, self.seed, self.tree, platform.release()]
-        code = b"\0".join(_runner.code_of(self.experiment.extract))
-        return hashlib.sha256(
-            program.encode() + code + json.dumps(what, sort_keys=True).encode()
-        ).hexdigest()[:32]
+        return digest(*_runner.code_of(self.experiment.extract), json.dumps(what, sort_keys=True))
 
-    def carry_out(self) -> Sample:
-        """Emulates it in this thread."""
-        from .. import Scenario, _native
-
-        self.control = _native.Control()
+    def carry_out(self, control: Control) -> Sample | None:
+        """Emulates it in this thread; `control` may stop it from another."""
         self.tries += 1
         plan = Scenario.from_tree(self.tree).plan(self.seed)
         try:
-            result = plan.carry_out_in_real_time(self.control, spin_us=SPIN_US, urgent=True)
+            result = plan.carry_out_in_real_time(control, spin_us=SPIN_US, urgent=True)
         except EmulationError as error:
             # such as a congestion control that this kernel has not: trying again does not help
             self.tries = TRIES
             return {"emulation": {"valid": False, "faults": [str(error)], "notes": [], **self._about()}}
         if not result.complete:
-            raise KeyboardInterrupt
+            return None
         sample = self.experiment.extract(result, self.variant, Scale())
         return {
             **sample,
@@ -100,6 +91,16 @@ class RealRun:
             "packet_hops": float(result.packet_hops),
             "emulation": {**result.record["emulation"], **self._about()},
         }
+
+    def job(self, out: Path | None) -> Job[Sample]:
+        """The same as a job, which is tried again where it was not valid."""
+        return Job(
+            self.label,
+            self.carry_out,
+            None if out is None else SampleFile(out / "emulated" / f"{self.key}.npz", holds=_valid),
+            seconds=self.seconds,
+            again=lambda sample: not _valid(sample) and self.tries < TRIES,
+        )
 
     def _about(self) -> dict[str, Any]:
         return {"tries": self.tries, "kernel": platform.release()}
@@ -120,9 +121,9 @@ def meets_reality(tree: Tree) -> bool:
 
 def live_flows() -> bool:
     """Whether flows of our own schemes can run over real sockets here."""
-    from .. import _native
+    from thalweg import schema
 
-    return "live" in json.loads(_native.schema())["$defs"]["Flow"]["properties"]
+    return "live" in schema()["$defs"]["Flow"]["properties"]
 
 
 def within(runs: Sequence[RealRun], minutes: float, at_once: int) -> list[RealRun]:
@@ -144,64 +145,18 @@ def run_all(
 
     Ctrl-C ends all that go on, and leaves nothing behind but what is kept in `out`.
     """
-    from .. import sweep
 
-    program = sweep.program()
-    done: dict[int, Sample] = {}
-    waiting: list[int] = []
+    def tell(at: Standing) -> None:
+        if progress is not None and at.total_s > 0:
+            words = f"{at.done} of {at.total} runs, {at.going} going on"
+            progress(at.now_s, at.total_s, words)
 
-    def kept(run: RealRun) -> Path | None:
-        return None if out is None else out / "emulated" / f"{run.key(program)}.npz"
-
-    for number, run in enumerate(runs):
-        path = kept(run)
-        if path is not None and path.exists() and (sample := _runner.load_sample(path))["emulation"]["valid"]:
-            done[number] = sample
-        else:
-            waiting.append(number)
-    total_s = sum(runs[number].seconds for number in waiting)
-    ready_s = 0.0
-    going: dict[Future[Sample], int] = {}
-    with ThreadPoolExecutor(max_workers=at_once) as pool:
-        try:
-            while waiting or going:
-                while waiting and len(going) < at_once:
-                    number = waiting.pop(0)
-                    going[pool.submit(runs[number].carry_out)] = number
-                finished, _ = wait(going, timeout=WATCHED_S, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    number = going.pop(future)
-                    run, sample = runs[number], future.result()
-                    ready_s += run.seconds
-                    if not sample["emulation"]["valid"] and run.tries < TRIES:
-                        waiting.append(number)
-                        total_s += run.seconds
-                        continue
-                    done[number] = sample
-                    if (path := kept(run)) is not None:
-                        _runner.save_sample(path, sample)
-                if progress is not None:
-                    now_s = sum(_reached(runs[number]) for number in going.values())
-                    words = f"{len(done)} of {len(runs)} runs, {len(going)} going on"
-                    progress(ready_s + now_s, total_s, words)
-        except BaseException:
-            for number in going.values():
-                _stop(runs[number])
-            raise
-    return [(run, done[number]) for number, run in enumerate(runs)]
+    samples = run_jobs([run.job(out) for run in runs], at_once=at_once, progress=tell, every_s=WATCHED_S)
+    return list(zip(runs, samples, strict=True))
 
 
-def _reached(run: RealRun) -> float:
-    return 0.0 if run.control is None else run.control.now_s
-
-
-def _stop(run: RealRun) -> None:
-    """Ends a run that goes on, or that is about to."""
-    patience = time.monotonic() + 5
-    while run.control is None and time.monotonic() < patience:
-        time.sleep(0.01)
-    if run.control is not None:
-        run.control.stop()
+def _valid(sample: Sample) -> bool:
+    return bool(sample["emulation"]["valid"])
 
 
 # --- a study from end to end -----------------------------------------------------------------------------------------
@@ -216,11 +171,10 @@ def carry_out(
     out: Path | None,
     progress: Progress | None,
 ) -> Reproduction:
-    """See `thalweg.papers.emulate`."""
+    """See `thalweg_papers.emulate`."""
     if at_once < 1:
         raise ValueError("at_once must be at least 1")
-    if study.emulated is None:
-        raise KeyError(f"nothing of {study.name} is emulated")
+    assert study.emulated is not None
     part = study.emulated()
     experiments = part.experiments()
     wanted = planned(part, experiments, seed)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...plots import NO_SCHEME
+from thalweg.plots import NO_SCHEME
+
 from .. import _plot
 from .._base import Figure, Plate, Sample, Samples, Scale, Table
 from .._common import jain, quick_note, short, table

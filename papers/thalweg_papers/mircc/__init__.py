@@ -15,6 +15,7 @@ PAPER = Paper(
     plates=called(__name__, "plates", "figures"),
     choices=held(__name__, "CHOICES", "scenarios"),
     quick_factor=1.0,
+    live=called(__name__, "figure_3", "live"),
 )
 """T. Kato, T. Enda, R. Yamamoto, S. Ohzahata (University of Electro-Communications): experiments, measures, figures and
 claims, and two experiments that the paper did not run."""

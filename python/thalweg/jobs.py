@@ -1,0 +1,250 @@
+"""Runs lists of jobs: several at a time, with progress, stopped by Ctrl-C, each kept as soon as it is finished.
+
+Sweeps, papers and emulated tests are lists of jobs. What an earlier call has kept is not run again. A job is handed to a
+thread only when that thread is free, so that a long list takes no more memory than a short one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from . import _native
+from ._native import Control
+from .errors import Interrupted
+
+__all__ = ["Control", "Job", "Kept", "SampleFile", "Standing", "digest", "program", "run"]
+
+Output = TypeVar("Output")
+
+LOOKED_S = 0.2
+"""Seconds between looks at what goes on, where `run` is not told otherwise."""
+
+
+class Kept(Protocol[Output]):
+    """Where the output of a job is kept from one call to the next."""
+
+    def load(self) -> Output | None:
+        """What an earlier call has left; None where it has left nothing that holds."""
+
+    def save(self, output: Output) -> Output:
+        """Writes it, whole or not at all; the same, which may read itself from there when it is wanted."""
+
+
+def _never(_output: Any) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Job(Generic[Output]):
+    """One run of a scenario with a seed, and what is kept of it."""
+
+    label: str
+    """What a progress bar says."""
+    work: Callable[[Control], Output | None]
+    """Runs it in the calling thread; `Control` may stop it from another, and then it gives None."""
+    kept: Kept[Output] | None = None
+    """Where it is kept; None for nowhere."""
+    seconds: float = 0.0
+    """How long it takes, where that is known."""
+    alone: bool = False
+    """It measures time or memory: it goes on after the others, by itself."""
+    again: Callable[[Output], bool] = _never
+    """Whether it has to be tried again."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a list of jobs is."""
+
+    done: int
+    """Finished jobs."""
+    total: int
+    going: int
+    """Jobs under way."""
+    label: str
+    """The job that has finished last."""
+    now_s: float
+    """Seconds of this call's jobs that are done or have passed."""
+    total_s: float
+    """Seconds of all of this call's jobs."""
+
+
+def run(
+    jobs: Sequence[Job[Output]],
+    *,
+    at_once: int = 1,
+    progress: Callable[[Standing], object] | None = None,
+    every_s: float | None = None,
+) -> list[Output]:
+    """Outputs in the order of ``jobs``, ``at_once`` at a time.
+
+    ``progress`` is called in the calling thread after each job that has finished, and every ``every_s`` seconds.
+    Ctrl-C stops all that is under way and raises `Interrupted`, whose `result` is the list with None for what is missing.
+    Raises ``ValueError`` for ``at_once`` below 1.
+    """
+    if at_once < 1:
+        raise ValueError("jobs must be at least 1")
+    return _Round(jobs, at_once, progress, every_s).outputs()
+
+
+class _Round(Generic[Output]):
+    """One call of `run`."""
+
+    def __init__(
+        self,
+        jobs: Sequence[Job[Output]],
+        at_once: int,
+        progress: Callable[[Standing], object] | None,
+        every_s: float | None,
+    ) -> None:
+        self.jobs, self.at_once, self.progress, self.every_s = jobs, at_once, progress, every_s
+        self.done: dict[int, Output] = {}
+        self.going: dict[Future[Output | None], tuple[int, Control]] = {}
+        self.ready_s = self.total_s = 0.0
+        self.label = ""
+
+    def outputs(self) -> list[Output]:
+        """Runs what is missing."""
+        try:
+            for number, job in enumerate(self.jobs):
+                if job.kept is not None and (found := job.kept.load()) is not None:
+                    self.finish(number, found)
+            missing = [number for number in range(len(self.jobs)) if number not in self.done]
+            self.total_s = sum(self.jobs[number].seconds for number in missing)
+            self.together([number for number in missing if not self.jobs[number].alone])
+            for number in missing:
+                if self.jobs[number].alone:
+                    # in this thread, so that Ctrl-C reaches whatever it calls
+                    self.take(number, self.carry_out(number, Control()))
+        except KeyboardInterrupt:
+            raise Interrupted([self.done.get(number) for number in range(len(self.jobs))]) from None
+        return [self.done[number] for number in range(len(self.jobs))]
+
+    def together(self, numbers: Sequence[int]) -> None:
+        """Runs some, several at a time."""
+        waiting = deque(numbers)
+        with ThreadPoolExecutor(max_workers=self.at_once, thread_name_prefix="thalweg-run") as pool:
+            try:
+                while waiting or self.going:
+                    while waiting and len(self.going) < self.at_once:
+                        number, control = waiting.popleft(), Control()
+                        self.going[pool.submit(self.carry_out, number, control)] = (number, control)
+                    timeout = LOOKED_S if self.every_s is None else self.every_s
+                    for future in wait(self.going, timeout=timeout, return_when=FIRST_COMPLETED).done:
+                        number, _ = self.going.pop(future)
+                        if not self.take(number, future.result()):
+                            waiting.append(number)
+                    if self.every_s is not None:
+                        self.tell()
+            except BaseException as error:
+                for _, control in self.going.values():
+                    control.stop()
+                if isinstance(error, KeyboardInterrupt):
+                    self.collect()
+                raise
+
+    def carry_out(self, number: int, control: Control) -> Output | None:
+        """Runs one in the calling thread, and keeps it unless it has to be tried again."""
+        job = self.jobs[number]
+        output = job.work(control)
+        if output is None or job.kept is None or job.again(output):
+            return output
+        return job.kept.save(output)
+
+    def take(self, number: int, output: Output | None) -> bool:
+        """Notes what a job gave; whether that is all."""
+        job = self.jobs[number]
+        if output is None:
+            raise KeyboardInterrupt
+        self.ready_s += job.seconds
+        if job.again(output):
+            self.total_s += job.seconds
+            return False
+        self.finish(number, output)
+        return True
+
+    def finish(self, number: int, output: Output) -> None:
+        """Notes that a job is done."""
+        self.done[number] = output
+        self.label = self.jobs[number].label
+        self.tell()
+
+    def collect(self) -> None:
+        """Waits for jobs that were stopped; what one of them had finished before counts."""
+        for future, (number, _) in self.going.items():
+            if future.exception() is None and (output := future.result()) is not None:
+                self.done[number] = output
+
+    def tell(self) -> None:
+        """Calls `progress`."""
+        if self.progress is None:
+            return
+        passed = [min(control.now_s, self.jobs[number].seconds) for number, control in self.going.values()]
+        self.progress(
+            Standing(
+                done=len(self.done),
+                total=len(self.jobs),
+                going=len(self.going),
+                label=self.label,
+                now_s=self.ready_s + sum(passed),
+                total_s=self.total_s,
+            )
+        )
+
+
+@dataclass(frozen=True)
+class SampleFile:
+    """A file with what is kept of a run: numbers, words and arrays by name."""
+
+    path: Path
+    holds: Callable[[dict[str, Any]], bool] = lambda _sample: True
+    """Whether what was kept need not be run again."""
+
+    def load(self) -> dict[str, Any] | None:
+        """What `save` wrote; None where there is nothing, or it does not hold."""
+        import numpy
+
+        if not self.path.exists():
+            return None
+        with numpy.load(self.path, allow_pickle=False) as kept:
+            sample: dict[str, Any] = json.loads(str(kept["__rest__"]))
+            sample.update({key: kept[key] for key in kept.files if key != "__rest__"})
+        return sample if self.holds(sample) else None
+
+    def save(self, output: dict[str, Any]) -> dict[str, Any]:
+        """Arrays as they are, everything else as JSON; written whole or not at all."""
+        import numpy
+
+        arrays: dict[str, Any] = {
+            key: value for key, value in output.items() if isinstance(value, numpy.ndarray)
+        }
+        rest = {key: value for key, value in output.items() if key not in arrays}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        partial = self.path.with_suffix(f".{time.monotonic_ns()}.part")
+        with partial.open("wb") as file:
+            numpy.savez_compressed(file, __rest__=numpy.array(json.dumps(rest)), **arrays)
+        partial.replace(self.path)
+        return output
+
+
+def digest(*parts: str | bytes) -> str:
+    """Name for what depends on the compiled core and on these: 32 hexadecimal digits."""
+    whole = [program(), *parts]
+    return hashlib.sha256(
+        b"\0".join(part if isinstance(part, bytes) else part.encode() for part in whole)
+    ).hexdigest()[:32]
+
+
+@cache
+def program() -> str:
+    """Digest of the compiled core: another build may give other results."""
+    return hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()

@@ -1,0 +1,113 @@
+"""Papers and comparisons that can be reproduced, found by the entry points of what is installed.
+
+The distribution `thalweg-papers` has those of this project. Any other adds its own with an entry point of the group
+`thalweg.papers`: its name is the study's, and it points to a `thalweg_papers.Study`.
+
+>>> from thalweg import papers
+>>> papers.find("mca").reproduce(quick=True)  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.metadata import EntryPoint
+    from os import PathLike
+
+GROUP = "thalweg.papers"
+"""Group of the entry points."""
+
+INSTALL = "`pip install thalweg-papers`, or `pip install ./papers` in a copy of the repository, installs them"
+"""What to do where there is none."""
+
+
+class Live(Protocol):
+    """A figure that runs over real sockets of this host, too."""
+
+    @property
+    def name(self) -> str:
+        """Name of the picture's file, without its ending."""
+
+    @property
+    def title(self) -> str:
+        """Title of the table."""
+
+    @property
+    def columns(self) -> Sequence[tuple[str, str]]:
+        """Keys of the table's rows and their headings."""
+
+    @property
+    def run(
+        self,
+    ) -> Callable[[bool, Callable[[float, float, str], object]], tuple[list[dict[str, Any]], str]]:
+        """Runs all or a short part of it, with progress; the rows of the table, and the picture as SVG."""
+
+
+class Study(Protocol):
+    """A paper with its claims, or a comparison without claims."""
+
+    @property
+    def name(self) -> str:
+        """What `thalweg reproduce` calls it."""
+
+    @property
+    def only_emulated(self) -> bool:
+        """It is about real time and nothing else."""
+
+    @property
+    def emulated(self) -> object | None:
+        """What of it can be run in real time, too."""
+
+    @property
+    def live(self) -> Callable[[], Live] | None:
+        """What of it runs over real sockets, too."""
+
+    def reproduce(
+        self,
+        *,
+        figure: str | None = None,
+        quick: bool = False,
+        jobs: int = 2,
+        seed: int = 1,
+        out: str | PathLike[str] | None = None,
+        progress: Callable[[int, int, str], object] | None = None,
+    ) -> Any:
+        """Simulates its experiments, draws its figures and judges its claims."""
+
+    def emulate(
+        self,
+        *,
+        minutes: float | None = 10.0,
+        at_once: int | None = None,
+        seed: int = 1,
+        out: str | PathLike[str] | None = None,
+        progress: Callable[[float, float, str], object] | None = None,
+    ) -> Any:
+        """Runs its tests in real time, beside their simulation."""
+
+
+def names() -> list[str]:
+    """Names of all that is installed; nothing of it is imported."""
+    return sorted(entry.name for entry in _entries())
+
+
+def find(name: str) -> Study:
+    """The study of that name. Raises ``KeyError`` where none of that name is installed."""
+    for entry in _entries():
+        if entry.name == name:
+            study: Study = entry.load()
+            return study
+    there = names()
+    raise KeyError(
+        f"no paper called {name!r}; there are: {', '.join(there)}"
+        if there
+        else f"no papers are installed; {INSTALL}"
+    )
+
+
+def _entries() -> Sequence[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=GROUP))
