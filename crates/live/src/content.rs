@@ -70,6 +70,11 @@ pub trait Payload: Send {
         None
     }
 
+    /// The same of one receiver; `None` where nothing is expected of it.
+    fn moved_by(&self, _peer: EndpointId) -> Option<u64> {
+        None
+    }
+
     /// Who may be waited for though nothing moves.
     fn waits(&self) -> Waits {
         Waits::Nobody

@@ -19,6 +19,7 @@ use crate::machine::SENDER;
 use crate::meeting::{CallerHello, Door, Knock, Place};
 use crate::send::Sending;
 use crate::session::{At, GLANCE, GOODBYE, HEARS_OUT, Mouth, Opened, Work};
+use crate::still::Still;
 use crate::trains::Trains;
 use crate::turns::{Turns, drive};
 use crate::{Cargo, Control, End, Limits, Meet, Outcome, Outer, Phase, Scheme, Settings, Stats};
@@ -91,6 +92,8 @@ struct Member {
     line: Line,
     /// It is ready, and data are for it.
     ready: bool,
+    /// For how long it has taken nothing.
+    still: Still,
     /// It has gone, and is answered until then.
     gone: Option<(End, Time)>,
 }
@@ -98,6 +101,8 @@ struct Member {
 /// A sender and its receivers.
 struct Gathering<'a, O> {
     limits: Limits,
+    /// Receivers have the key.
+    trusted: bool,
     most: usize,
     work: Sending,
     outer: &'a mut O,
@@ -190,6 +195,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
         let _ = work.open(None, &opened, &mut stats);
         Self {
             limits: settings.limits,
+            trusted: settings.secret != crate::Secret::none(),
             most: group.most,
             work,
             outer,
@@ -368,7 +374,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
             }
             self.door.welcome(hello, welcome, from, self.outer, &mut self.stats);
             let caller = hello.caller;
-            let member = Member { peer, caller, line, ready: false, gone: None };
+            let member = Member { peer, caller, line, ready: false, still: Still::new(now), gone: None };
             self.members.insert(member.line.session, member);
             break;
         }
@@ -487,6 +493,16 @@ impl<'a, O: Outer> Gathering<'a, O> {
         if !member.line.known {
             return;
         }
+        // who has the key may have a program that takes nothing for a while
+        let waits = self.trusted || self.work.waits() == Waits::Here;
+        let moved = if member.ready { self.work.moved_by(member.peer) } else { Some(0) };
+        let silent = now >= member.line.heard_at + self.limits.silence;
+        member.still.look(moved, waits && member.ready, silent, now);
+        let quiet = member.still.lasts() >= self.limits.patience;
+        if quiet {
+            member.line.order(Order::Close(Reason::Quiet), now);
+            member.gone = Some((End::Quiet, now + HEARS_OUT));
+        }
         let mut mouth = Mouth {
             line: &mut member.line,
             trains: &mut self.trains,
@@ -495,6 +511,13 @@ impl<'a, O: Outer> Gathering<'a, O> {
         };
         if let Some((serial, order)) = mouth.line.due(now) {
             mouth.say(Word::Order { serial, order }, Ecn::NotCapable, now);
+        }
+        if quiet {
+            let peer = member.peer;
+            if std::mem::take(&mut member.ready) {
+                self.leave(peer);
+            }
+            return;
         }
         // what the group hears says that this end lives; this, that it knows the receiver
         if mouth.line.too_quiet(now, self.limits.silence.scaled(0.5)) {

@@ -382,6 +382,14 @@ impl Sending {
         true
     }
 
+    /// What a receiver of a group has taken; `None` where nothing is expected of it.
+    pub(crate) fn moved_by(&self, peer: u32) -> Option<u64> {
+        match &self.cargo {
+            Cargo::Paced(payload) => payload.moved_by(EndpointId(peer)),
+            Cargo::Windowed(_) => None,
+        }
+    }
+
     /// Gives the machine what the application has for it.
     fn supply(&mut self, now: Time) {
         match (&mut self.machine, &mut self.cargo) {

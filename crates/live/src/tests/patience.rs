@@ -191,3 +191,91 @@ fn a_receiver_that_lives_and_takes_nothing_is_given_up_after_the_patience() {
     let (receiver, ..) = receiver.join().expect("no end panics");
     assert_eq!(receiver.end, End::Closed(wire::stream::Reason::Quiet));
 }
+
+/// Packets to a group, until a receiver had 300 of them and nobody who is there has less.
+#[derive(Default)]
+struct ToAll {
+    had: std::collections::BTreeMap<EndpointId, u64>,
+    whole: bool,
+}
+
+impl Payload for ToAll {
+    fn fill(&mut self, seq: u64, _now: Time, room: &mut [u8]) -> usize {
+        room.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&seq.to_be_bytes()[..chunk.len()]));
+        room.len()
+    }
+    fn on_join(&mut self, peer: EndpointId) {
+        self.had.insert(peer, 0);
+    }
+    fn on_leave(&mut self, peer: EndpointId) {
+        self.had.remove(&peer);
+    }
+    fn on_word(&mut self, from: EndpointId, _now: Time, word: &[u8]) {
+        let had = word.try_into().map_or(0, u64::from_be_bytes);
+        self.whole |= had >= 300;
+        self.had.entry(from).and_modify(|before| *before = had.max(*before));
+    }
+    fn moved_by(&self, peer: EndpointId) -> Option<u64> {
+        self.had.get(&peer).copied()
+    }
+    fn standing(&self) -> Standing {
+        if self.whole && self.had.values().all(|had| *had >= 300) { Standing::Whole } else { Standing::Going }
+    }
+}
+
+/// Hears the group, says that it lives and that it has nothing.
+struct Stuck(Time);
+
+impl Sink for Stuck {
+    fn take(&mut self, _seq: u64, _now: Time, _content: &[u8]) {}
+    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+        if now < self.0 {
+            return 0;
+        }
+        self.0 = now + ms(100);
+        word[..8].fill(0);
+        8
+    }
+    fn standing(&self) -> Standing {
+        Standing::Going
+    }
+}
+
+#[test]
+fn a_receiver_of_a_group_that_takes_nothing_does_not_keep_the_others_waiting() {
+    let group = SocketAddr::from(([239, 1, 2, 3], 5000));
+    let (a, b) = addresses();
+    let net = Net::new(move |passing| {
+        let to = if passing.to == group { vec![b, third()] } else { vec![passing.to] };
+        to.into_iter().map(|to| crate::testing::Passing { to, ..passing.after(ms(10)) }).collect()
+    });
+    let mut here = net.place(a, ms(0));
+    let receiving =
+        [(net.place(b, ms(1)), true), (net.place(third(), ms(2)), false)].map(|(mut place, takes)| {
+            thread::spawn(move || {
+                let mut accept = |_: &wire::stream::Offer| {
+                    let counter = Counter { wanted: 300, had: Shelf::default(), speak_at: Time::ZERO };
+                    let sink: Box<dyn Sink> =
+                        if takes { Box::new(counter) } else { Box::new(Stuck(Time::ZERO)) };
+                    Ok(Store::Paced(sink))
+                };
+                receive(&told(Meet::Call(a), ""), &mut accept, &mut place, &Control::new()).end
+            })
+        });
+    let to = crate::Group { address: group, most: 8 };
+    let (outcome, left) = crate::send_to_group(
+        &told(Meet::Listen, ""),
+        &to,
+        &steady("1 Mbit/s"),
+        Box::new(ToAll::default()),
+        Vec::new(),
+        &mut here,
+        &Control::new(),
+    );
+    // the clock waits for every place that is there
+    drop(here);
+    assert_eq!(outcome.end, End::Complete);
+    assert_eq!(left.iter().filter(|left| left.end == End::Quiet).count(), 1, "{left:?}");
+    let ends = receiving.map(|thread| thread.join().expect("no end panics"));
+    assert_eq!(ends, [End::Complete, End::Closed(wire::stream::Reason::Quiet)]);
+}

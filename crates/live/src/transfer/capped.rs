@@ -58,6 +58,10 @@ impl Payload for Capped<Box<dyn Payload>> {
         self.inner.moved()
     }
 
+    fn moved_by(&self, peer: EndpointId) -> Option<u64> {
+        self.inner.moved_by(peer)
+    }
+
     fn waits(&self) -> Waits {
         self.inner.waits()
     }

@@ -552,6 +552,11 @@ impl Payload for Fountain {
         Some(self.moved)
     }
 
+    fn moved_by(&self, peer: EndpointId) -> Option<u64> {
+        let peer = self.peers.get(&peer)?;
+        (peer.here && !peer.whole && peer.failed.is_none()).then_some(peer.had)
+    }
+
     fn waits(&self) -> Waits {
         // more receivers are waited for, or the program
         let all_sent = self.manifest.kind == Kind::Stream && self.manifest.hash.is_none();

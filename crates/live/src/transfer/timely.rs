@@ -293,6 +293,11 @@ impl Payload for Timely {
         Some(self.peers.values().map(|peer| peer.below).fold(0, u64::saturating_add))
     }
 
+    fn moved_by(&self, peer: EndpointId) -> Option<u64> {
+        let peer = self.peers.get(&peer)?;
+        (peer.here && !peer.over && peer.failed.is_none()).then_some(peer.below)
+    }
+
     fn waits(&self) -> Waits {
         let said = self.peers.values().filter(|peer| peer.here).all(|peer| peer.below >= self.next);
         match self.fresh.is_empty() && !self.ended && said {
