@@ -373,7 +373,7 @@ def test_put_and_get_find_the_forwarder_of_the_example(tmp_path: Path) -> None:
         {command} put /films/a film.bin > put.log 2>&1 &
         until grep -q serving put.log; do sleep 0.1; done
         {command} get /films/a -o copy.bin --json
-        kill -INT %1 %2
+        kill %1 %2
         wait
     """
     process = subprocess.run(
@@ -391,5 +391,6 @@ def test_put_and_get_find_the_forwarder_of_the_example(tmp_path: Path) -> None:
     if b"unshare failed" in process.stderr:
         pytest.skip("the right to make network namespaces is missing")
     logs = [path.read_text() for path in tmp_path.glob("*.log")]
+    assert process.returncode != 124, ("it did not end", logs)
     assert copy.exists(), (process.stdout.decode(), process.stderr.decode(), logs)
     assert copy.read_bytes() == file.read_bytes()

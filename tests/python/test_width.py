@@ -84,12 +84,16 @@ COMMANDS = {
 }
 """Commands with a golden file; they are run one after the other in one folder."""
 
+ENDS: dict[str, Any] = json.loads((GOLDEN / "transfers.json").read_text(encoding="utf-8"))
+"""What transfers answered at their end, whose table `send` and `recv` print."""
+
 LONG = {"schemes": ["schemes"], "metrics": ["metrics"]}
 """Commands whose output changes with the catalogue, and has no golden file."""
 
 PROGRAM = """
 import json, sys
-from thalweg.cli import call, doctor
+from contextlib import redirect_stderr
+from thalweg.cli import call, doctor, transfer
 from thalweg.result import Result
 
 # what a machine and its clock decide
@@ -106,12 +110,16 @@ doctor.examine = lambda: [
 ]
 for name, words in json.loads(sys.argv[1]).items():
     print(f"@@@ {name}", flush=True)
+    if isinstance(words, dict):
+        with redirect_stderr(sys.stdout):
+            transfer._print(words, words["said"], words["hint"], sending=name == "send-end", table=True)
+        continue
     code = call(words)
     print(f"exit code {code}", flush=True)
 """
 
 
-def printed(commands: dict[str, list[str]], folder: Path, width: int) -> dict[str, str]:
+def printed(commands: dict[str, Any], folder: Path, width: int) -> dict[str, str]:
     """What commands print on a terminal of this width."""
     for name, text in FILES.items():
         (folder / f"{name}.toml").write_text(text, encoding="utf-8")
@@ -150,13 +158,13 @@ def printed(commands: dict[str, list[str]], folder: Path, width: int) -> dict[st
 def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, str]]:
     """What all commands print, by width. The widest breaks nothing."""
     return {
-        width: printed(COMMANDS | LONG, tmp_path_factory.mktemp(f"width-{width}"), width)
+        width: printed(COMMANDS | ENDS | LONG, tmp_path_factory.mktemp(f"width-{width}"), width)
         for width in (80, 200, 1000)
     }
 
 
 @pytest.mark.parametrize("width", [80, 200])
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [*COMMANDS, *ENDS])
 def test_what_is_printed_is_that_of_the_golden_file(
     name: str, width: int, shown: dict[int, dict[str, str]]
 ) -> None:
@@ -180,7 +188,7 @@ def words_of(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("width", [80, 200])
-@pytest.mark.parametrize("name", [*COMMANDS, *LONG])
+@pytest.mark.parametrize("name", [*COMMANDS, *ENDS, *LONG])
 def test_no_line_is_too_long_and_no_word_is_broken(
     name: str, width: int, shown: dict[int, dict[str, str]]
 ) -> None:
