@@ -31,7 +31,7 @@ demo: setup  ## reproduce the MCA paper: claims table, and an HTML report
 bench: $(VENV)/.made  ## the speed table, and out/bench.json
 	@$(PY) benches/run.py
 
-scheme: setup  ## tests and experiments of one scheme: make scheme NAME=aimd
+scheme: $(VENV)/.made  ## tests and experiments of one scheme, without a release build: make scheme NAME=aimd
 	@$(PY) tools/scheme.py "$(NAME)"
 
 new-scheme: $(VENV)/.made  ## copy the template to a new folder that builds and passes: make new-scheme NAME=swift

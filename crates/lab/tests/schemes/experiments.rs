@@ -1,26 +1,21 @@
 //! The experiments of the schemes: every `schemes/NAME/experiments/*.toml` gives what its author expects of it, and every scheme has one.
-//!
-//! `THALWEG_SCHEME=NAME` leaves those of one scheme. Experiments marked `slow = true` run where `THALWEG_SLOW` is set.
+//! Experiments marked `slow = true` run where `THALWEG_SLOW` is set.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
 
-use schemes::catalogue;
+use crate::{chosen, folder};
 
 /// An experiment and what went wrong in it.
 type Failures = Vec<String>;
 
 /// The files of the chosen schemes, in order.
 fn experiments() -> Vec<PathBuf> {
-    let chosen = env::var("THALWEG_SCHEME").ok();
     let mut files = Vec::new();
-    for entry in catalogue() {
+    for entry in chosen() {
         let name = entry.scheme.name;
-        if chosen.as_deref().is_some_and(|chosen| chosen != name) {
-            continue;
-        }
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(name).join("experiments");
+        let folder = folder(name).join("experiments");
         let mut own: Vec<PathBuf> = fs::read_dir(&folder)
             .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
             .map(|entry| entry.expect("an entry of the folder").path())
@@ -30,7 +25,6 @@ fn experiments() -> Vec<PathBuf> {
         assert!(!own.is_empty(), "{name} has no experiment");
         files.extend(own);
     }
-    assert!(!files.is_empty(), "no scheme is called {chosen:?}");
     files
 }
 

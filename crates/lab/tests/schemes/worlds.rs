@@ -2,11 +2,13 @@
 
 use contract::Family;
 use lab::Outcome;
-use schemes::{Build, Entry, catalogue};
+use schemes::{Build, Entry};
+
+use crate::{chosen, readme};
 
 /// Schemes that send from a host to a host. Those of named data, and control apps, have no place on a dumbbell of hosts and routers.
 fn between_hosts() -> impl Iterator<Item = Entry> {
-    catalogue().into_iter().filter(|entry| {
+    chosen().into_iter().filter(|entry| {
         entry.scheme.families.iter().any(|family| !matches!(family, Family::Ndn | Family::Sdn))
     })
 }
@@ -94,14 +96,9 @@ fn equal_seeds_give_equal_traces_and_other_flows_are_not_shifted() {
 
 #[test]
 fn the_scenario_of_every_readme_meets_its_expectations() {
-    for entry in catalogue() {
-        let path = format!("{}/{}/README.md", env!("CARGO_MANIFEST_DIR"), entry.scheme.name);
-        let text = std::fs::read_to_string(&path).expect("every scheme has a README");
-        for scenario in text.split("```toml\n").skip(1) {
-            let scenario = scenario.split("```").next().expect("the fence closes");
-            if !scenario.contains("[topology]") {
-                continue;
-            }
+    for entry in chosen() {
+        let (path, scenarios) = readme(entry.scheme.name);
+        for scenario in &scenarios {
             let (plan, outcome) = run(scenario, &path);
             assert!(!plan.expect.is_empty(), "{path} expects something");
             for row in &plan.expect {
