@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from os import PathLike
+
+    from ._claims import Claim
 
 Tree = dict[str, Any]
 """A scenario as plain data: the same keys as a scenario file."""
@@ -18,25 +21,32 @@ Sample = dict[str, Any]
 """What is kept of one run: numbers, and arrays of numbers."""
 
 
-def held(package: str, name: str, *modules: str) -> Callable[[], dict[str, Any]]:
-    """Gives the mappings of this name that modules of a package hold, as one; imports them when it is asked.
+def mapping_loader(package: str, name: str, module: str) -> Callable[[], dict[Any, Any]]:
+    """A function that returns the mapping of this name in a module of a package, which it imports when it is called.
 
     What a paper is made of needs NumPy and more, and most commands have no use for it.
     """
-
-    def collect() -> dict[str, Any]:
-        return {
-            key: value
-            for module in modules
-            for key, value in getattr(import_module(f"{package}.{module}"), name).items()
-        }
-
-    return collect
+    return lambda: dict(getattr(import_module(f"{package}.{module}"), name))
 
 
-def called(package: str, name: str, module: str) -> Callable[[], Any]:
-    """Gives what a function of a module of a package gives; imports the module when it is asked."""
+def claims_loader(package: str, file: Path) -> Callable[[], Sequence[Claim]]:
+    """A function that reads the claims of a package's paper from a file, and finds the measures that they name."""
+
+    def load() -> Sequence[Claim]:
+        from ._claims import read
+
+        return read(file, package)
+
+    return load
+
+
+def call_loader(package: str, name: str, module: str) -> Callable[[], Any]:
+    """A function that calls one of a module of a package, which it imports when it is called."""
     return lambda: getattr(import_module(f"{package}.{module}"), name)()
+
+
+class ExperimentKey(StrEnum):
+    """Base of the keys of a paper's experiments, by which scenarios, measures and figures are joined."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,7 @@ class Scale:
 class Experiment:
     """Scenarios that differ in one thing, each run with several seeds."""
 
-    name: str
+    name: ExperimentKey
     title: str
     variants: tuple[str, ...]
     tree: Callable[[str, Scale], Tree]
@@ -115,23 +125,23 @@ def take(key: str, factor: float = 1.0) -> Callable[[Sample], float]:
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples of the experiments that were run: ``samples["star", "lossy"]`` is one a seed."""
+    """The samples of the experiments that were run: ``samples[Key.STAR, "lossy"]`` is one per seed."""
 
-    by_case: Mapping[tuple[str, str], Sequence[Sample]]
+    by_case: Mapping[tuple[ExperimentKey, str], Sequence[Sample]]
 
-    def __getitem__(self, case: tuple[str, str]) -> Sequence[Sample]:
+    def __getitem__(self, case: tuple[ExperimentKey, str]) -> Sequence[Sample]:
         return self.by_case[case]
 
-    def has(self, experiment: str) -> bool:
+    def has(self, experiment: ExperimentKey) -> bool:
         """Whether the experiment was run."""
         return any(name == experiment for name, _ in self.by_case)
 
-    def variants(self, experiment: str) -> list[str]:
+    def variants(self, experiment: ExperimentKey) -> list[str]:
         """The variants of an experiment that were run, in order."""
         return [variant for name, variant in self.by_case if name == experiment]
 
     def each(
-        self, experiment: str, variant: str, value: Callable[[Sample], float], unit: str = ""
+        self, experiment: ExperimentKey, variant: str, value: Callable[[Sample], float], unit: str = ""
     ) -> Quantity:
         """One value a seed."""
         return Quantity(tuple(float(value(sample)) for sample in self[experiment, variant]), unit)
@@ -139,10 +149,22 @@ class Samples:
 
 @dataclass(frozen=True)
 class Measure:
-    """How a claim is measured: from which experiments, and by what function of their samples."""
+    """How a claim is measured: from which experiments, and by what function of their samples.
 
-    experiments: tuple[str, ...]
+    A row of ``claims.toml`` names it by module and name: ``measure = "rule_measures.thresholds"``.
+    """
+
+    experiments: tuple[ExperimentKey, ...]
     function: Callable[[Samples], Measured]
+
+    def __call__(self, samples: Samples) -> Measured:
+        """The quantities."""
+        return self.function(samples)
+
+
+def measure(*experiments: ExperimentKey) -> Callable[[Callable[[Samples], Measured]], Measure]:
+    """Makes a function of samples a measure of claims that rests on these experiments."""
+    return lambda function: Measure(experiments, function)
 
 
 @dataclass(frozen=True)
@@ -161,7 +183,12 @@ class Table:
         """As a polars data frame."""
         import polars
 
-        return polars.DataFrame(self.columns, strict=False)
+        # polars would take keys of experiments for categories
+        plain = {
+            name: [str(value) if isinstance(value, ExperimentKey) else value for value in values]
+            for name, values in self.columns.items()
+        }
+        return polars.DataFrame(plain, strict=False)
 
 
 @dataclass(frozen=True)
@@ -175,12 +202,12 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Plate:
-    """A figure or a table of the paper, before it is made."""
+class FigureSpec:
+    """A figure or a table of the paper: what it is called, what it needs, and how it is made."""
 
     id: str
     title: str
-    experiments: tuple[str, ...]
+    experiments: tuple[ExperimentKey, ...]
     draw: Callable[[Samples, Scale], Figure | Table]
 
 
@@ -191,14 +218,14 @@ class Pair:
     simulated: Samples
     emulated: Samples
 
-    def variants(self, experiment: str) -> list[str]:
+    def variants(self, experiment: ExperimentKey) -> list[str]:
         """Variants that there are in both."""
         return [v for v in self.simulated.variants(experiment) if (experiment, v) in self.emulated.by_case]
 
 
 @dataclass(frozen=True)
-class PairPlate:
-    """A figure or a table of two worlds side by side, before it is made."""
+class PairFigureSpec:
+    """A figure or a table of two worlds side by side: what it is called and how it is made."""
 
     id: str
     draw: Callable[[Pair], Figure | Table | None]
@@ -209,15 +236,14 @@ class PairPlate:
 class Emulated:
     """What of a study is run in real time, with TCP of the kernel, beside the simulation of the same scenarios."""
 
-    experiments: Callable[[], Mapping[str, Experiment]]
+    experiments: Callable[[], Mapping[ExperimentKey, Experiment]]
     """Their trees are run in both worlds; `seeds` are those of the simulation."""
-    cases: Callable[[], Sequence[tuple[str, str]]]
+    cases: Callable[[], Sequence[tuple[ExperimentKey, str]]]
     """Experiments and variants that are run when time is short, those that tell most first; with enough time all are."""
-    plates: Callable[[], Sequence[PairPlate]]
+    figure_specs: Callable[[], Sequence[PairFigureSpec]]
     choices: Callable[[], Mapping[str, str]]
-    claims_file: Path | None = None
-    measures: Callable[[], Mapping[str, Measure]] = dict
-    """A measure gives nothing where what it needs was not run."""
+    claims: Callable[[], Sequence[Claim]] = tuple
+    """A measure of a claim gives nothing where what it needs was not run."""
     runs: int = 1
     """Emulated runs of a case; they take the seed and those that follow it."""
 
@@ -246,8 +272,8 @@ class Study:
 
     name: str
     title: str
-    experiments: Callable[[], Mapping[str, Experiment]]
-    plates: Callable[[], Sequence[Plate]]
+    experiments: Callable[[], Mapping[ExperimentKey, Experiment]]
+    figure_specs: Callable[[], Sequence[FigureSpec]]
     choices: Callable[[], Mapping[str, str]]
     """What the paper leaves open and we chose, or how the comparison was made: key, choice and reason."""
     quick_factor: float = 0.25
@@ -262,7 +288,7 @@ class Study:
     @property
     def figures(self) -> tuple[str, ...]:
         """Ids that ``reproduce(figure=…)`` takes."""
-        return tuple(plate.id for plate in self.plates())
+        return tuple(spec.id for spec in self.figure_specs())
 
     def reproduce(
         self,
@@ -324,8 +350,8 @@ class Study:
 class Paper(Study):
     """A paper that can be reproduced, with its claims."""
 
-    claims_file: Path
-    measures: Callable[[], Mapping[str, Measure]]
+    claims: Callable[[], Sequence[Claim]]
+    """Reads them; raises ``ValueError`` for what is wrong in the file."""
 
 
 @dataclass

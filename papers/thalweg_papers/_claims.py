@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import pkgutil
 import re
 import tomllib
 from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from ._base import Measured, Quantity
+import msgspec
 
-KINDS = {"N", "R", "G", "U", "D", "X"}
+from ._base import Measure, Measured, Quantity
 
 
 @dataclass(frozen=True)
@@ -40,28 +43,89 @@ class Check:
         return self.low <= value <= self.high
 
 
-@dataclass(frozen=True)
+class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A row of ``claims.toml`` as it is written."""
+
+    id: str
+    kind: Literal["N", "R", "G", "U", "D", "X"]
+    source: str
+    statement: str
+    expected: str
+    measure: str | None = None
+    accept: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    fitted: bool = False
+    testable: bool = True
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A row of ``claims.toml``."""
+    """What a paper claims, how it is measured, and what is accepted."""
 
     id: str
     kind: str
     source: str
     statement: str
     expected: str
-    measure: str
-    accept: tuple[Check, ...]
+    measure: Measure | None = None
+    accept: tuple[Check, ...] = ()
     needs: tuple[Check, ...] = ()
     fitted: bool = False
     testable: bool = True
     reason: str | None = None
 
 
-def read(path: Path) -> list[Claim]:
-    """All rows, in the order of the file. Raises ``ValueError`` naming the row that is not well formed."""
+def read(path: Path, package: str) -> list[Claim]:
+    """All rows, in the order of the file, with the measures that they name in modules of ``package``.
+
+    Raises ``ValueError`` that names the file, the claim and the key.
+    """
     with path.open("rb") as file:
         rows = tomllib.load(file)["claim"]
-    return [_claim(row) for row in rows]
+    claims = []
+    for row in rows:
+        try:
+            claims.append(_claim(msgspec.convert(row, Row), package))
+        except ValueError as error:
+            raise ValueError(f"{path}: claim {row.get('id', '?')}: {error}") from error
+    return claims
+
+
+def _claim(row: Row, package: str) -> Claim:
+    if row.testable and not (row.measure and row.accept):
+        raise ValueError("a testable claim needs `measure` and `accept`")
+    if not row.testable and not row.reason:
+        raise ValueError("a claim that cannot be tested needs a `reason`")
+    return Claim(
+        **{
+            **msgspec.structs.asdict(row),
+            "measure": None if row.measure is None else find_measure(package, row.measure),
+            "accept": tuple(map(Check.parse, row.accept)),
+            "needs": tuple(map(Check.parse, row.needs)),
+        }
+    )
+
+
+def find_measure(package: str, key: str) -> Measure:
+    """The measure of this module and name. Raises ``ValueError`` with the nearest name where there is none."""
+    module, _, name = key.partition(".")
+    modules = [known.name for known in pkgutil.iter_modules(import_module(package).__path__)]
+    if module not in modules:
+        raise ValueError(f"measure: no module `{module}` in {package}{_nearest(module, modules)}")
+    home = import_module(f"{package}.{module}")
+    found: Any = home
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if not isinstance(found, Measure):
+        known = [word for word, value in vars(home).items() if isinstance(value, Measure)]
+        raise ValueError(f"measure: no `{name}` in {package}.{module}{_nearest(name, known)}")
+    return found
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    near = get_close_matches(word, known, 1, 0.5)
+    return f"; did you mean `{near[0]}`?" if near else f"; there are: {', '.join(known) or 'none'}"
 
 
 def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
@@ -154,30 +218,6 @@ def _miss(result: dict[str, Any]) -> str:
         share = f"{result['share_of_seeds']:.0%}"
         return f"wanted {result['check']}, holds in the mean ({mean}) but only for {share} of seeds"
     return f"wanted {result['check']}, got {mean}"
-
-
-def _claim(row: dict[str, Any]) -> Claim:
-    known = {
-        "id", "kind", "source", "statement", "expected", "measure", "accept", "needs", "fitted", "testable", "reason",
-    }  # fmt: skip
-    if unknown := set(row) - known:
-        raise ValueError(f"{row.get('id', '?')}: unknown keys {', '.join(sorted(unknown))}")
-    try:
-        claim = Claim(
-            **{key: value for key, value in row.items() if key not in ("accept", "needs", "measure")},
-            measure=row.get("measure", ""),
-            accept=tuple(Check.parse(text) for text in row.get("accept", [])),
-            needs=tuple(Check.parse(text) for text in row.get("needs", [])),
-        )
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{row.get('id', '?')}: {error}") from error
-    if claim.kind not in KINDS:
-        raise ValueError(f"{claim.id}: kind {claim.kind!r} is none of {', '.join(sorted(KINDS))}")
-    if claim.testable and not (claim.measure and claim.accept):
-        raise ValueError(f"{claim.id}: a testable claim needs `measure` and `accept`")
-    if not claim.testable and not claim.reason:
-        raise ValueError(f"{claim.id}: a claim that cannot be tested needs a reason")
-    return claim
 
 
 def _number(value: float | None) -> float | None:

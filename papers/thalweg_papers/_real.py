@@ -19,6 +19,7 @@ from . import _claims, _runner
 from ._base import (
     Emulated,
     Experiment,
+    ExperimentKey,
     Figure,
     Measured,
     Pair,
@@ -177,6 +178,7 @@ def carry_out(
     assert study.emulated is not None
     part = study.emulated()
     experiments = part.experiments()
+    rows = _runner.checked(part.claims(), experiments)
     wanted = planned(part, experiments, seed)
     real = [run for run in wanted if meets_reality(run.tree)]
     runs = real if minutes is None else within(real, minutes, at_once)
@@ -186,16 +188,16 @@ def carry_out(
 
     valid = [(run, sample) for run, sample in emulated if sample["emulation"]["valid"]]
     pair = Pair(simulated, _collected(valid))
-    claims = [] if part.claims_file is None else side_by_side(part, pair, emulated)
+    claims = side_by_side(rows, pair, emulated)
     figures: dict[str, Figure] = {}
     tables: dict[str, Table] = {}
-    for plate in part.plates():
+    for spec in part.figure_specs():
         with plots.in_style():
-            drawn = plate.draw(pair)
+            drawn = spec.draw(pair)
         if isinstance(drawn, Figure):
-            figures[plate.id] = drawn
+            figures[spec.id] = drawn
         elif drawn is not None:
-            tables[plate.id] = drawn
+            tables[spec.id] = drawn
     return Reproduction(
         paper=study.name,
         title=study.title,
@@ -212,7 +214,7 @@ def carry_out(
     )
 
 
-def planned(part: Emulated, experiments: Mapping[str, Experiment], seed: int) -> list[RealRun]:
+def planned(part: Emulated, experiments: Mapping[ExperimentKey, Experiment], seed: int) -> list[RealRun]:
     """All runs: first those that tell most, then the others; a case's second run comes after the first of all."""
     first = list(part.cases())
     cases = first + [
@@ -229,7 +231,10 @@ def planned(part: Emulated, experiments: Mapping[str, Experiment], seed: int) ->
 
 
 def _simulated(
-    cases: Mapping[tuple[str, str], Experiment], seed: int, out: Path | None, progress: Progress | None
+    cases: Mapping[tuple[ExperimentKey, str], Experiment],
+    seed: int,
+    out: Path | None,
+    progress: Progress | None,
 ) -> Samples:
     """The same cases, simulated; the progress of that is not time that passes, so it is only named."""
     runs = [
@@ -246,29 +251,29 @@ def _simulated(
 
 
 def _collected(runs: Sequence[tuple[RealRun, Sample]]) -> Samples:
-    by_case: dict[tuple[str, str], list[Sample]] = {}
+    by_case: dict[tuple[ExperimentKey, str], list[Sample]] = {}
     for run, sample in runs:
         by_case.setdefault((run.experiment.name, run.variant), []).append(sample)
     return Samples(by_case)
 
 
 def side_by_side(
-    part: Emulated, pair: Pair, emulated: Sequence[tuple[RealRun, Sample]]
+    claims: Sequence[_claims.Claim], pair: Pair, emulated: Sequence[tuple[RealRun, Sample]]
 ) -> list[dict[str, Any]]:
     """The claims that what was run can decide, judged by the emulation; beside them the simulation of the same cases."""
-    assert part.claims_file is not None
-    measures = part.measures()
     rows = []
     both = {case: pair.simulated.by_case[case] for case in pair.emulated.by_case}
-    for claim in _claims.read(part.claims_file):
-        measure = measures[claim.measure]
+    for claim in claims:
+        measure = claim.measure
+        if measure is None:
+            continue
         tried = [sample for run, sample in emulated if run.experiment.name in measure.experiments]
         if not tried:
             continue
         valid = [sample for sample in tried if sample["emulation"]["valid"]]
         counts = {"valid_runs": len(valid), "all_runs": len(tried)}
-        found: Measured = measure.function(pair.emulated)
-        if not found and not measure.function(_collected(emulated)):
+        found: Measured = measure(pair.emulated)
+        if not found and not measure(_collected(emulated)):
             # it needs tests that were not run
             continue
         if not found:
@@ -281,7 +286,7 @@ def side_by_side(
                 },
             )
             continue
-        beside = _claims.judge(claim, measure.function(Samples(both)), quick=False)
+        beside = _claims.judge(claim, measure(Samples(both)), quick=False)
         kept = ("measured", "unit", "ci95", "n", "verdict", "quantities")
         rows.append(
             {
@@ -296,7 +301,7 @@ def side_by_side(
 def _row(run: RealRun, sample: Sample) -> dict[str, Any]:
     said = sample["emulation"]
     return {
-        "experiment": run.experiment.name,
+        "experiment": str(run.experiment.name),
         "variant": run.variant,
         "seed": run.seed,
         "valid": said["valid"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ from thalweg.jobs import run as run_jobs
 from . import _claims, _common, _cost, _read
 from ._base import (
     Experiment,
+    ExperimentKey,
     Figure,
-    Measure,
+    FigureSpec,
     Paper,
-    Plate,
     Reproduction,
     Sample,
     Samples,
@@ -83,10 +83,13 @@ def carry_out(
     progress: Progress | None,
 ) -> Reproduction:
     """See `thalweg_papers.reproduce`."""
-    plates = list(study.plates()) if figure is None else [find_plate(study, figure)]
+    figure_specs = list(study.figure_specs()) if figure is None else [find_figure(study, figure)]
     experiments = study.experiments()
+    rows = checked(study.claims(), experiments) if isinstance(study, Paper) else []
     wanted = (
-        {name for plate in plates for name in plate.experiments} if figure is not None else set(experiments)
+        {name for spec in figure_specs for name in spec.experiments}
+        if figure is not None
+        else set(experiments)
     )
     scale = Scale(study.quick_factor, fewer=True) if quick else Scale()
     runs = plan(experiments.values(), wanted, scale, seed)
@@ -95,17 +98,14 @@ def carry_out(
 
     figures: dict[str, Figure] = {}
     tables: dict[str, Table] = {}
-    for plate in plates:
+    for spec in figure_specs:
         with plots.in_style():
-            drawn = plate.draw(collected, scale)
+            drawn = spec.draw(collected, scale)
         if isinstance(drawn, Figure):
-            figures[plate.id] = drawn
+            figures[spec.id] = drawn
         else:
-            tables[plate.id] = drawn
-    claims: list[dict[str, Any]] = []
-    if isinstance(study, Paper):
-        rows = _claims.read(study.claims_file)
-        claims = list(judged(rows, study.measures(), collected, all_rows=figure is None, quick=quick))
+            tables[spec.id] = drawn
+    claims = list(judged(rows, collected, whole=figure is None, quick=quick))
     return Reproduction(
         paper=study.name,
         title=study.title,
@@ -117,23 +117,23 @@ def carry_out(
         notes=_notes(study, scale, figure),
         quick=quick,
         seed=seed,
-        figure=None if figure is None else plates[0].id,
+        figure=None if figure is None else figure_specs[0].id,
         of_paper=isinstance(study, Paper),
     )
 
 
-def find_plate(study: Study, text: str) -> Plate:
+def find_figure(study: Study, text: str) -> FigureSpec:
     """The figure or table called ``text``; ``8``, ``fig8``, ``Figure 8`` and ``figure-8`` are the same."""
-    plates = study.plates()
-    for plate in plates:
-        if _plain(text) in (_plain(plate.id), _plain(plate.id.removeprefix("figure-"))):
-            return plate
+    figure_specs = study.figure_specs()
+    for spec in figure_specs:
+        if _plain(text) in (_plain(spec.id), _plain(spec.id.removeprefix("figure-"))):
+            return spec
     raise KeyError(
-        f"{study.name} has no figure {text!r}; there are: {', '.join(plate.id for plate in plates)}"
+        f"{study.name} has no figure {text!r}; there are: {', '.join(spec.id for spec in figure_specs)}"
     )
 
 
-def plan(experiments: Iterable[Experiment], wanted: set[str], scale: Scale, seed: int) -> list[Run]:
+def plan(experiments: Iterable[Experiment], wanted: set[ExperimentKey], scale: Scale, seed: int) -> list[Run]:
     """All runs of the wanted experiments, the longest first so that jobs end together."""
     runs = [
         Run(experiment, variant, seed + number, scale)
@@ -160,30 +160,42 @@ def run_all(
 
 def collect(samples: list[tuple[Run, Sample]]) -> Samples:
     """By experiment and variant, seeds in order."""
-    by_case: dict[tuple[str, str], list[Sample]] = {}
+    by_case: dict[tuple[ExperimentKey, str], list[Sample]] = {}
     for run, sample in sorted(samples, key=lambda pair: pair[0].seed):
         by_case.setdefault((run.experiment.name, run.variant), []).append(sample)
     return Samples(by_case)
 
 
+def checked(
+    claims: Sequence[_claims.Claim], experiments: Mapping[ExperimentKey, Experiment]
+) -> Sequence[_claims.Claim]:
+    """The same claims. Raises ``ValueError`` where the measure of one rests on an experiment that there is not."""
+    for claim in claims:
+        for key in claim.measure.experiments if claim.measure else ():
+            if key not in experiments:
+                raise ValueError(
+                    f"claim {claim.id}: its measure rests on {key!r}, which is no experiment of the paper"
+                )
+    return claims
+
+
 def judged(
-    claims: list[_claims.Claim],
-    measures: Any,
+    claims: Sequence[_claims.Claim],
     samples: Samples,
     *,
-    all_rows: bool,
+    whole: bool,
     quick: bool,
 ) -> Iterable[dict[str, Any]]:
-    """Every claim with its verdict. Unless ``all_rows``, only those whose experiments were run."""
+    """Every claim with its verdict. Unless ``whole``, only those whose experiments were run."""
     for claim in claims:
-        if not claim.testable:
-            if all_rows:
+        measure = claim.measure
+        if not claim.testable or measure is None:
+            if whole:
                 yield _claims.not_testable(claim)
             continue
-        measure: Measure = measures[claim.measure]
-        # A row that rests on no run belongs to the whole paper, not to one of its figures.
-        if (all_rows or measure.experiments) and all(samples.has(name) for name in measure.experiments):
-            yield _claims.judge(claim, measure.function(samples), quick=quick)
+        # A claim that rests on no run belongs to the whole paper, not to one of its figures.
+        if (whole or measure.experiments) and all(samples.has(name) for name in measure.experiments):
+            yield _claims.judge(claim, measure(samples), quick=quick)
 
 
 def code_of(function: Callable[..., object]) -> list[bytes]:
@@ -198,7 +210,7 @@ def _seeds(experiment: Experiment, variant: str, scale: Scale) -> int:
 
 def _row(run: Run, sample: Sample) -> dict[str, Any]:
     return {
-        "experiment": run.experiment.name,
+        "experiment": str(run.experiment.name),
         "variant": run.variant,
         "seed": run.seed,
         "trace_hash": sample.get("trace_hash", ""),
@@ -230,7 +242,7 @@ __all__ = [
     "carry_out",
     "code_of",
     "collect",
-    "find_plate",
+    "find_figure",
     "judged",
     "plan",
     "run_all",

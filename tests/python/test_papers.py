@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,8 +13,9 @@ import pytest
 
 import thalweg_papers as papers
 from thalweg_papers import _claims, _read, _runner
-from thalweg_papers._base import Experiment, Quantity, Samples, Scale
-from thalweg_papers.mca import PAPER, extracts, measures, rules, scenarios
+from thalweg_papers._base import Experiment, ExperimentKey, Measure, Quantity, Samples, Scale
+from thalweg_papers.mca import PAPER, extracts, measures, rule_measures, rules, scenarios
+from thalweg_papers.mca.keys import Key
 
 KEYS = {"id", "source", "statement", "expected", "measured", "ci95", "n", "verdict", "reason", "fitted"}
 
@@ -24,7 +27,7 @@ def claim(kind="N", accept=("x in 1..2",), needs=(), reason=None):
         source="§1",
         statement="",
         expected="",
-        measure="m",
+        measure=Measure((), lambda _: {}),
         accept=tuple(map(_claims.Check.parse, accept)),
         needs=tuple(map(_claims.Check.parse, needs)),
         reason=reason,
@@ -36,7 +39,7 @@ def verdict(claim, *values, **more):
 
 
 def test_the_claims_of_mca_are_all_there():
-    rows = _claims.read(PAPER.claims_file)
+    rows = PAPER.claims()
     assert [row.id for row in rows] == [f"S004-{number:02d}" for number in range(1, 50)]
     fitted = {row.id for row in rows if row.fitted}
     assert fitted == {f"S004-{number}" for number in (16, 23, 24, *range(27, 35))}
@@ -45,14 +48,30 @@ def test_the_claims_of_mca_are_all_there():
 @pytest.mark.parametrize("name", papers.PAPERS)
 def test_claims_measures_and_experiments_of_a_paper_need_each_other(name):
     paper = papers.PAPERS[name]
-    known, runs = paper.measures(), set(paper.experiments())
-    rows = [row for row in _claims.read(paper.claims_file) if row.testable]
-    assert {row.measure for row in rows} == set(known)
-    for row in rows:
-        assert set(known[row.measure].experiments) <= runs, row.id
-    used = {experiment for measure in known.values() for experiment in measure.experiments}
-    drawn = {experiment for plate in paper.plates() for experiment in plate.experiments}
-    assert used | drawn == runs
+    runs = paper.experiments()
+    measured = [claim.measure for claim in _runner.checked(paper.claims(), runs) if claim.testable]
+    used = {experiment for measure in measured for experiment in measure.experiments}
+    drawn = {experiment for spec in paper.figure_specs() for experiment in spec.experiments}
+    assert used | drawn == set(runs)
+    package = type(paper).__module__.rpartition(".")[0]
+    modules = [module for name, module in sys.modules.items() if name.startswith(f"{package}.{paper.name}.")]
+    known = [
+        value
+        for module in modules
+        if not module.__name__.endswith(".real_measures")
+        for value in vars(module).values()
+        if isinstance(value, Measure)
+    ]
+    assert known
+    assert all(any(measure is one for one in measured) for measure in known), "each belongs to a claim"
+
+
+@pytest.mark.parametrize("study", [*papers.PAPERS.values(), *papers.STUDIES.values()], ids=lambda s: s.name)
+def test_experiments_and_figures_are_joined_by_typed_keys(study):
+    runs = study.experiments()
+    assert all(isinstance(key, ExperimentKey) and runs[key].name is key for key in runs)
+    for spec in study.figure_specs():
+        assert all(isinstance(key, ExperimentKey) and key in runs for key in spec.experiments), spec.id
 
 
 @pytest.mark.parametrize("name", papers.PAPERS)
@@ -109,11 +128,57 @@ def test_an_acceptance_that_is_no_relation_is_refused(text):
         _claims.Check.parse(text)
 
 
-def test_a_row_with_an_unknown_key_is_refused_by_name(tmp_path):
+GOOD = {
+    "id": "T-9",
+    "kind": "N",
+    "source": "§1",
+    "statement": "s",
+    "expected": "e",
+    "measure": "rule_measures.thresholds",
+    "accept": ["x <= 1"],
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"sauce": "§1"}, "unknown field `sauce`"),
+        ({"kind": "Z"}, "'Z' - at `$.kind`"),
+        ({"statement": 3}, "Expected `str`, got `int` - at `$.statement`"),
+        ({"accept": ["x <= 1", 2]}, "Expected `str`, got `int` - at `$.accept[1]`"),
+        ({"accept": ["x is 1"]}, "'x is 1' is not"),
+        ({"accept": []}, "needs `measure` and `accept`"),
+        ({"testable": False}, "needs a `reason`"),
+        ({"measure": "rule_measures.treshold"}, "no `treshold`.*did you mean `thresholds`"),
+        ({"measure": "rule_measure.thresholds"}, "no module `rule_measure`.*did you mean `rule_measures`"),
+        ({"measure": "rule_measures.keys"}, "measure: no `keys`"),
+    ],
+)
+def test_what_is_wrong_with_a_claim_is_said_with_file_claim_and_key(tmp_path, changes, said):
     path = tmp_path / "claims.toml"
-    path.write_text('[[claim]]\nid = "T-9"\nkind = "N"\nsauce = "§1"\n', encoding="utf-8")
-    with pytest.raises(ValueError, match="T-9: unknown keys sauce"):
-        _claims.read(path)
+    row = {**GOOD, **changes}
+    path.write_text(
+        "[[claim]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in row.items()),
+        encoding="utf-8",
+    )
+    with pytest.raises(ValueError, match=said.replace("[", r"\[").replace("$", r"\$")) as error:
+        _claims.read(path, "thalweg_papers.mca")
+    assert f"{path}: claim T-9: " in str(error.value)
+
+
+def test_a_claim_finds_the_function_that_measures_it(tmp_path):
+    (first, *_) = PAPER.claims()
+    assert first.measure is rule_measures.thresholds
+    assert first.measure.experiments == (Key.ONE_QUEUE,)
+
+
+def test_a_measure_of_an_experiment_that_there_is_not_is_refused():
+    class Other(ExperimentKey):
+        ELSEWHERE = "elsewhere"
+
+    wrong = dataclasses.replace(claim(), measure=Measure((Other.ELSEWHERE,), lambda _: {}))
+    with pytest.raises(ValueError, match=r"T-1.*'elsewhere'"):
+        _runner.checked([wrong], PAPER.experiments())
 
 
 def test_a_confidence_interval_is_that_of_student():
@@ -123,10 +188,10 @@ def test_a_confidence_interval_is_that_of_student():
 
 def test_a_figure_is_found_under_its_short_names():
     for name in ("8", "fig8", "Figure 8", "figure-8", "Fig. 8"):
-        assert _runner.find_plate(PAPER, name).id == "figure-8"
-    assert _runner.find_plate(PAPER, "Table 1").id == "table-1"
+        assert _runner.find_figure(PAPER, name).id == "figure-8"
+    assert _runner.find_figure(PAPER, "Table 1").id == "table-1"
     with pytest.raises(KeyError, match="figure-14"):
-        _runner.find_plate(PAPER, "9")
+        _runner.find_figure(PAPER, "9")
 
 
 def test_an_unknown_paper_is_named_with_those_that_there_are():

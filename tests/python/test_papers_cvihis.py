@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 import thalweg_papers as papers
-from thalweg_papers import _claims
 from thalweg_papers._base import Samples, Scale
 from thalweg_papers.cvihis import PAPER, measures, rule_measures, scenarios
 
 
 def test_the_claims_are_all_there():
-    rows = _claims.read(PAPER.claims_file)
+    rows = PAPER.claims()
     assert sorted(row.id for row in rows) == [f"S002-{number:02d}" for number in range(1, 53)]
     assert [row.id for row in rows if not row.testable] == ["S002-43", "S002-48"]
     fitted = {row.id for row in rows if row.fitted}

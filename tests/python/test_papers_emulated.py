@@ -19,6 +19,8 @@ from thalweg_papers.agreement import figures
 from thalweg_papers.agreement import scenarios as agreement
 from thalweg_papers.cvihis import PAPER, real_figures, real_measures, real_scenarios, scenarios
 
+MEASURES = [(name, value) for name, value in vars(real_measures).items() if isinstance(value, Measure)]
+
 NOT_PERMITTED = _native.emulation_permitted()
 real = pytest.mark.skipif(NOT_PERMITTED is not None, reason=str(NOT_PERMITTED))
 
@@ -28,15 +30,15 @@ real = pytest.mark.skipif(NOT_PERMITTED is not None, reason=str(NOT_PERMITTED))
 
 def test_the_claims_are_those_of_the_paper_and_can_be_measured():
     part = PAPER.emulated()
-    published = {row.id: row for row in _claims.read(PAPER.claims_file)}
-    rows = _claims.read(part.claims_file)
+    published = {row.id: row for row in PAPER.claims()}
+    rows = part.claims()
     assert len({row.id for row in rows}) == len(rows)
-    known, runs = part.measures(), part.experiments()
+    runs = part.experiments()
     for row in rows:
         assert row.source == published[row.id].source
         assert row.fitted == published[row.id].fitted, row.id
-        assert set(known[row.measure].experiments) <= set(runs), row.id
-    assert set(known) == {row.measure for row in rows}
+        assert set(row.measure.experiments) <= set(runs), row.id
+    assert {id(measure) for _, measure in MEASURES} == {id(row.measure) for row in rows}
 
 
 def test_connections_are_the_kernels_and_streams_are_live_where_that_is_possible():
@@ -111,7 +113,7 @@ def test_second_runs_come_after_the_first_of_all_and_named_cases_before_others()
     part = Emulated(
         experiments=lambda: {"e": study},
         cases=lambda: [("e", "3")],
-        plates=tuple,
+        figure_specs=tuple,
         choices=dict,
         runs=2,
     )
@@ -176,8 +178,8 @@ def sample(video: float, tcp: float, valid: bool = True):
 
 
 def test_a_measure_of_what_was_not_run_gives_nothing():
-    for name, measure in real_measures.MEASURES.items():
-        assert measure.function(Samples({})) == {}, name
+    for name, measure in MEASURES:
+        assert measure(Samples({})) == {}, name
 
 
 def test_shares_are_those_of_the_tests_that_were_run():
@@ -191,7 +193,7 @@ def test_shares_are_those_of_the_tests_that_were_run():
         }
     )
     wanted = ("fairness", "short", "long", "worst", "cubic")
-    found = {name: real_measures.MEASURES[name].function(samples) for name in wanted}
+    found = {name: getattr(real_measures, name)(samples) for name in wanted}
     assert found["fairness"]["share"].mean == pytest.approx(0.5)
     assert found["short"]["share"].mean == pytest.approx(1 / 3)
     assert found["long"]["more"].mean == pytest.approx(1 / 3)
@@ -199,26 +201,22 @@ def test_shares_are_those_of_the_tests_that_were_run():
     assert found["cubic"]["less"].mean == pytest.approx(0.25), "only tests that both have"
 
 
-def test_an_emulated_claim_stands_beside_the_simulation_of_the_same_tests(tmp_path: Path):
-    rows = tmp_path / "claims.toml"
-    rows.write_text(
-        '[[claim]]\nid = "T-1"\nkind = "N"\nsource = "§1"\nstatement = "s"\nexpected = "a half"\nmeasure = "m"\n'
-        'accept = ["share in 0.4..0.6"]\n',
-        encoding="utf-8",
-    )
-
+def test_an_emulated_claim_stands_beside_the_simulation_of_the_same_tests():
     def share(samples: Samples):
         values = real_measures.each(samples, "e", lambda s, _: s["rate video"][0])
         return {"share": Quantity((float(np.mean(values)),))} if values else {}
 
-    part = Emulated(
-        experiments=dict,
-        cases=tuple,
-        plates=tuple,
-        choices=dict,
-        claims_file=rows,
-        measures=lambda: {"m": Measure(("e",), share)},
-    )
+    claims = [
+        _claims.Claim(
+            id="T-1",
+            kind="N",
+            source="§1",
+            statement="s",
+            expected="a half",
+            measure=Measure(("e",), share),
+            accept=(_claims.Check.parse("share in 0.4..0.6"),),
+        )
+    ]
     one = experiment(1, 2)
     simulated = Samples({("e", "1"): [sample(0.9, 0)], ("e", "2"): [sample(0.1, 0)]})
     runs = [
@@ -226,24 +224,24 @@ def test_an_emulated_claim_stands_beside_the_simulation_of_the_same_tests(tmp_pa
         (_real.RealRun(one, "2", 1), sample(0.0, 0, valid=False)),
     ]
     pair = Pair(simulated, Samples({("e", "1"): [runs[0][1]]}))
-    (row,) = _real.side_by_side(part, pair, runs)
+    (row,) = _real.side_by_side(claims, pair, runs)
     assert (row["verdict"], row["measured"]) == ("reproduced", 0.5)
     assert (row["simulated"]["verdict"], row["simulated"]["measured"]) == ("not reproduced", 0.9)
     assert (row["valid_runs"], row["all_runs"]) == (1, 2)
-    (row,) = _real.side_by_side(part, Pair(simulated, Samples({})), runs[1:])
+    (row,) = _real.side_by_side(claims, Pair(simulated, Samples({})), runs[1:])
     assert (row["verdict"], row["simulated"]) == ("not testable", None), "it was run, and was not valid"
     others = [(_real.RealRun(Experiment("other", "o", ("x",), one.tree, extract), "x", 1), sample(1, 0))]
-    assert _real.side_by_side(part, pair, others) == [], "what was not run is not listed"
+    assert _real.side_by_side(claims, pair, others) == [], "what was not run is not listed"
 
 
 def test_figures_show_what_both_worlds_have():
     both = Samples({("figure 3", "10"): [sample(1e6, 2e6)], ("friendliness", "3000 20"): [sample(1e6, 2e6)]})
-    drawn = {plate.id: plate.draw(Pair(both, both)) for plate in real_figures.plates()}
+    drawn = {spec.id: spec.draw(Pair(both, both)) for spec in real_figures.figure_specs()}
     assert {name for name, plate in drawn.items() if plate is not None} == {"figure-3", "figure-4", "tests"}
     assert set(drawn["figure-3"].tables) == {"simulated-10", "emulated-10"}
     rows = list(drawn["tests"].rows())
     assert {row["emulated_over_simulated"] for row in rows} == {1.0}
-    assert all(plate.draw(Pair(both, Samples({}))) is None for plate in real_figures.plates())
+    assert all(spec.draw(Pair(both, Samples({}))) is None for spec in real_figures.figure_specs())
 
 
 # --- agreement -------------------------------------------------------------------------------------------------------
@@ -325,14 +323,14 @@ def test_a_study_from_end_to_end(
     part = Emulated(
         experiments=lambda: {"one": one, "inside": inside},
         cases=lambda: [("one", "x")],
-        plates=tuple,
+        figure_specs=tuple,
         choices=lambda: {"key": "choice"},
     )
     study = Study(
         name="small",
         title="A small one",
         experiments=dict,
-        plates=tuple,
+        figure_specs=tuple,
         choices=dict,
         emulated=lambda: part,
         only_emulated=True,

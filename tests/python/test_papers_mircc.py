@@ -14,7 +14,7 @@ from thalweg_papers.mircc import PAPER, measures, rule_measures, scenarios
 
 
 def test_the_claims_are_all_there():
-    rows = _claims.read(PAPER.claims_file)
+    rows = PAPER.claims()
     assert [row.id for row in rows if row.id != "S1-31b"] == [f"S1-{number:02d}" for number in range(1, 48)]
     assert [row.id for row in rows if not row.testable] == [f"S1-{n:02d}" for n in (5, 15, 46, 47)]
 
@@ -111,8 +111,8 @@ def cases(experiment, by_case, runs=scenarios.RUNS):
 
 def judged(identity, samples):
     """The verdict of a claim on these samples."""
-    claim = next(row for row in _claims.read(PAPER.claims_file) if row.id == identity)
-    return _claims.judge(claim, PAPER.measures()[claim.measure].function(samples), quick=False)["verdict"]
+    claim = next(row for row in PAPER.claims() if row.id == identity)
+    return _claims.judge(claim, claim.measure(samples), quick=False)["verdict"]
 
 
 def test_a_catastrophe_is_two_that_ask_for_everything_and_get_half():

@@ -15,18 +15,18 @@ from thalweg_papers.ndnsieve import PAPER, measures, path_measures, rule_measure
 
 
 def test_the_claims_are_all_there():
-    rows = _claims.read(PAPER.claims_file)
+    rows = PAPER.claims()
     numbers = [int(found[1]) for row in rows if (found := re.fullmatch(r"S3-(\d+)", row.id))]
     assert numbers == list(range(1, 103))
 
 
 def test_a_row_of_the_literal_profile_has_the_limits_of_the_calibrated_one():
-    rows = {row.id: row for row in _claims.read(PAPER.claims_file)}
+    rows = {row.id: row for row in PAPER.claims()}
     literal = [name for name in rows if name.endswith("L")]
     assert len(literal) >= 30
     for name in literal:
         assert rows[name].accept == rows[name[:-1]].accept, name
-        assert rows[name].measure == f"{rows[name[:-1]].measure}_literal", name
+        assert rows[name].measure is rows[name[:-1]].measure.literal, name
         assert not rows[name].fitted, name
 
 
@@ -125,8 +125,8 @@ def test_below_is_above_zero_where_ranges_are_apart():
 
 def judged(identity, samples):
     """The verdict of a claim on these samples."""
-    claim = next(row for row in _claims.read(PAPER.claims_file) if row.id == identity)
-    return _claims.judge(claim, PAPER.measures()[claim.measure].function(samples), quick=False)["verdict"]
+    claim = next(row for row in PAPER.claims() if row.id == identity)
+    return _claims.judge(claim, claim.measure(samples), quick=False)["verdict"]
 
 
 def four(scene, **ours):
@@ -161,7 +161,7 @@ def test_places_are_those_among_four():
     std = {"calibrated": (3.0, 30.0, 60.0), "literal": (1.0, 1.0, 1.0)}
     std |= {"pcon": (30.0, 31.0, 18.0), "coopcon": (55.0, 45.0, 31.0), "flecom": (21.0, 17.0, 23.0)}
     samples = four("three flows", **{way: {"std_ms": np.array(values)} for way, values in std.items()})
-    found = path_measures.excellent(samples, "calibrated")
+    found = path_measures.excellent(samples)
     assert {name: quantity.mean for name, quantity in found.items()} == {
         "place_c1": 1.0,
         "place_c2": 2.0,

@@ -9,13 +9,13 @@ import polars
 import pytest
 
 import thalweg_papers as papers
-from thalweg_papers import _claims, _common
+from thalweg_papers import _common
 from thalweg_papers._base import Samples, Scale
 from thalweg_papers.srmcc import PAPER, audit, beyond, law, measures, rule_measures, rules, scenarios
 
 
 def test_the_claims_are_all_there():
-    rows = _claims.read(PAPER.claims_file)
+    rows = PAPER.claims()
     derived = [f"S000-D{number}" for number in range(1, 7)]
     assert [row.id for row in rows] == derived + [f"S000-{number:02d}" for number in range(1, 66)]
     assert {row.id for row in rows if row.fitted} == {f"S000-{number}" for number in (13, 15, 33, 34, 54)}

@@ -13,7 +13,7 @@ from thalweg_papers.scaling import STUDY, figures, networks, scenarios
 
 def test_it_is_a_study_of_its_own():
     assert STUDY is papers.STUDIES["scaling"]
-    drawn = {name for plate in STUDY.plates() for name in plate.experiments}
+    drawn = {name for spec in STUDY.figure_specs() for name in spec.experiments}
     assert drawn == set(STUDY.experiments())
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .._base import Emulated, Study, called, held
+from .._base import Emulated, Study, call_loader, mapping_loader
 
-EXPERIMENTS = held(__name__, "EXPERIMENTS", "scenarios")
-CHOICES = held(__name__, "CHOICES", "scenarios")
+EXPERIMENTS = mapping_loader(__name__, "EXPERIMENTS", "scenarios")
+CHOICES = mapping_loader(__name__, "CHOICES", "scenarios")
 
 
 def _emulated() -> Emulated:
@@ -14,7 +14,7 @@ def _emulated() -> Emulated:
     return Emulated(
         experiments=EXPERIMENTS,
         cases=lambda: scenarios.CASES,
-        plates=called(__name__, "plates", "figures"),
+        figure_specs=call_loader(__name__, "figure_specs", "figures"),
         choices=CHOICES,
         runs=3,
     )
@@ -24,7 +24,7 @@ STUDY = Study(
     name="agreement",
     title="Simulation and emulation of the same scenarios",
     experiments=EXPERIMENTS,
-    plates=tuple,
+    figure_specs=tuple,
     choices=CHOICES,
     emulated=_emulated,
     only_emulated=True,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Pair, PairPlate, Sample, Table
+from .._base import Figure, Pair, PairFigureSpec, Sample, Table
 from .._common import short, table
 from . import scenarios
 
@@ -147,6 +147,10 @@ def queues(pair: Pair) -> Figure | None:
     )
 
 
-def plates() -> tuple[PairPlate, ...]:
+def figure_specs() -> tuple[PairFigureSpec, ...]:
     """The summary, the picture, the cells."""
-    return (PairPlate("agreement", agreement), PairPlate("queues", queues), PairPlate("cells", cells))
+    return (
+        PairFigureSpec("agreement", agreement),
+        PairFigureSpec("queues", queues),
+        PairFigureSpec("cells", cells),
+    )

@@ -6,9 +6,10 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-from .._base import Experiment, Sample, Scale, Tree
+from .._base import Experiment, ExperimentKey, Sample, Scale, Tree
 from .._common import recording
 from .._real import live_flows
+from .keys import Key
 
 CHOICES: dict[str, str] = {
     "flows": "Two flows of a kind, the second a second later; a CVIHIS stream in real-time mode beside a NewReno "
@@ -114,12 +115,12 @@ def extract(result: Any, _variant: str, _scale: Scale) -> Sample:
     return kept
 
 
-KINDS = ("newreno", "cubic", "cvihis", "bbr")
-ONLY_LIVE = ("cvihis alone",)
-LIGHT_KINDS = ("newreno", "cubic", "bbr")
+KINDS = (Key.NEWRENO, Key.CUBIC, Key.CVIHIS, Key.BBR)
+ONLY_LIVE = (Key.CVIHIS_ALONE,)
+LIGHT_KINDS = (Key.NEWRENO, Key.CUBIC, Key.BBR)
 """Kinds of which every machine is the kernel's, so that only the random traffic is left to chance."""
 
-EXPERIMENTS: dict[str, Experiment] = {
+EXPERIMENTS: dict[ExperimentKey, Experiment] = {
     kind: Experiment(
         kind,
         kind,
@@ -132,7 +133,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     for kind in (*KINDS, *ONLY_LIVE)
 }
 
-CASES: tuple[tuple[str, str], ...] = tuple(
+CASES: tuple[tuple[Key, str], ...] = tuple(
     (kind, variant) for variant in GRID for kind in (*KINDS[:3], *ONLY_LIVE)
 ) + tuple((kind, variant) for variant in LIGHT_GRID for kind in LIGHT_KINDS[:2])
 """The kinds that have bands come first."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .._base import Study, called, held
+from .._base import Study, call_loader, mapping_loader
 
 BACKGROUND = Study(
     name="background",
     title="Low priority: CVIHIS in background mode, LEDBAT, LEDBAT++ and TCP-LP",
-    experiments=held(__name__, "BACKGROUND", "experiments"),
-    plates=called(__name__, "background_plates", "figures"),
-    choices=held(__name__, "BACKGROUND_CHOICES", "scenarios"),
+    experiments=mapping_loader(__name__, "BACKGROUND", "experiments"),
+    figure_specs=call_loader(__name__, "background_figure_specs", "figures"),
+    choices=mapping_loader(__name__, "BACKGROUND_CHOICES", "scenarios"),
     quick_factor=0.5,
 )
 """Who gives way, who uses an idle link, and what delay, a latecomer, another route and clocks that drift do."""
@@ -17,9 +17,9 @@ BACKGROUND = Study(
 REAL_TIME = Study(
     name="real-time",
     title="Real time: CVIHIS in real-time mode, TFRC and BBR beside NewReno, CUBIC and BBR",
-    experiments=held(__name__, "REAL_TIME", "experiments"),
-    plates=called(__name__, "real_time_plates", "figures"),
-    choices=held(__name__, "REAL_TIME_CHOICES", "scenarios"),
+    experiments=mapping_loader(__name__, "REAL_TIME", "experiments"),
+    figure_specs=call_loader(__name__, "real_time_figure_specs", "figures"),
+    choices=mapping_loader(__name__, "REAL_TIME_CHOICES", "scenarios"),
     quick_factor=0.5,
 )
 """Who gets which share, with what delay, and how smoothly."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._base import Experiment
+from .._base import Experiment, ExperimentKey
 from . import extracts, scenarios
+from .keys import Key
 
 SEEDS = 10
 
 
 def _experiment(
-    name: str, title: str, variants: tuple[str, ...], tree: Callable[..., Any], weight: float
+    name: Key, title: str, variants: tuple[str, ...], tree: Callable[..., Any], weight: float
 ) -> Experiment:
     return Experiment(
         name,
@@ -26,31 +27,33 @@ def _experiment(
     )
 
 
-BACKGROUND: dict[str, Experiment] = {
+BACKGROUND: dict[ExperimentKey, Experiment] = {
     experiment.name: experiment
     for experiment in (
-        _experiment("alone", "A background flow that has the link", scenarios.ALONE, scenarios.alone, 0.45),
+        _experiment(Key.ALONE, "A background flow that has the link", scenarios.ALONE, scenarios.alone, 0.45),
         _experiment(
-            "beside TCP",
+            Key.BESIDE_TCP,
             "A connection joins a background flow",
             scenarios.GIVEN_WAY,
             scenarios.given_way,
             0.46,
         ),
-        _experiment("latecomer", "Two of a kind, the second later", scenarios.LATE, scenarios.latecomer, 0.7),
-        _experiment("route", "The route becomes longer or shorter", scenarios.ROUTES, scenarios.route, 0.8),
-        _experiment("drift", "The receiver's clock drifts", scenarios.DRIFTS, scenarios.drift, 1.4),
+        _experiment(
+            Key.LATECOMER, "Two of a kind, the second later", scenarios.LATE, scenarios.latecomer, 0.7
+        ),
+        _experiment(Key.ROUTE, "The route becomes longer or shorter", scenarios.ROUTES, scenarios.route, 0.8),
+        _experiment(Key.DRIFT, "The receiver's clock drifts", scenarios.DRIFTS, scenarios.drift, 1.4),
     )
 }
 
-REAL_TIME: dict[str, Experiment] = {
+REAL_TIME: dict[ExperimentKey, Experiment] = {
     experiment.name: experiment
     for experiment in (
         _experiment(
-            "alone", "A real-time flow that has the link", scenarios.REAL_ALONE, scenarios.real_alone, 0.4
+            Key.ALONE, "A real-time flow that has the link", scenarios.REAL_ALONE, scenarios.real_alone, 0.4
         ),
         _experiment(
-            "beside TCP", "A real-time flow and a connection", scenarios.SHARED, scenarios.shared, 0.4
+            Key.BESIDE_TCP, "A real-time flow and a connection", scenarios.SHARED, scenarios.shared, 0.4
         ),
     )
 }

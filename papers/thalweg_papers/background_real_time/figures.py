@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import _plot
-from .._base import Figure, Plate, Quantity, Sample, Samples, Scale, Table
+from .._base import Figure, FigureSpec, Quantity, Sample, Samples, Scale, Table
 from .._common import quick_note, short, table
 from . import measures as m
 from . import scenarios as s
+from .keys import Key
 
 Cell = Callable[[str, str], Quantity]
 """A quantity of a scheme in a network."""
@@ -78,14 +79,14 @@ def _keeps(samples: Samples, scale: Scale, tcp: str) -> Cell:
 def _use(samples: Samples, scale: Scale) -> Cell:
     when = m.span(scale, s.MEASURED_S, s.END_S)
     return lambda name, case: m.quantity(
-        m.each(samples, "alone", f"{name} {case}", lambda sample: m.use_percent(sample, "yields", when))
+        m.each(samples, Key.ALONE, f"{name} {case}", lambda sample: m.use_percent(sample, "yields", when))
     )
 
 
 def _wait(samples: Samples, scale: Scale) -> Cell:
     when = m.span(scale, s.MEASURED_S, s.END_S)
     return lambda name, case: m.quantity(
-        m.each(samples, "alone", f"{name} {case}", lambda sample: m.wait_ms(sample, when))
+        m.each(samples, Key.ALONE, f"{name} {case}", lambda sample: m.wait_ms(sample, when))
     )
 
 
@@ -154,7 +155,7 @@ def wait(samples: Samples, scale: Scale) -> Table:
     return _by_network("Wait in the queue of an idle link (ms)", s.LOW, _wait(samples, scale))
 
 
-def _of(samples: Samples, experiment: str, rest: str, value: m.Value) -> Callable[[str], Quantity]:
+def _of(samples: Samples, experiment: Key, rest: str, value: m.Value) -> Callable[[str], Quantity]:
     """A value of each seed, of the variant that a scheme and the rest name."""
     return lambda name: m.quantity(m.each(samples, experiment, f"{name} {rest}", value))
 
@@ -170,7 +171,7 @@ def latecomer(samples: Samples, scale: Scale) -> Table:
         return m.wait_ms(sample, when)
 
     columns = {
-        f"{words}, room {buffer} ms{ending}": _of(samples, "latecomer", str(buffer), value)
+        f"{words}, room {buffer} ms{ending}": _of(samples, Key.LATECOMER, str(buffer), value)
         for words, ending, value in (("latecomer", "_percent", share), ("wait", "_ms", waits))
         for buffer in s.BUFFERS_MS
     }
@@ -186,13 +187,13 @@ def route(samples: Samples, scale: Scale) -> Table:
 
     def waits(way: str) -> Callable[[str], Quantity]:
         return lambda name: m.over(
-            m.each(samples, "route", f"{name} {way} {buffer}", lambda sample: m.wait_ms(sample, when))
+            m.each(samples, Key.ROUTE, f"{name} {way} {buffer}", lambda sample: m.wait_ms(sample, when))
             for buffer in s.BUFFERS_MS
         )
 
     ways = ("longer", "shorter")
     columns = {
-        f"{way}, room {buffer} ms: use_percent": _of(samples, "route", f"{way} {buffer}", used)
+        f"{way}, room {buffer} ms: use_percent": _of(samples, Key.ROUTE, f"{way} {buffer}", used)
         for way in ways
         for buffer in s.BUFFERS_MS
     }
@@ -214,7 +215,7 @@ def drift(samples: Samples, scale: Scale) -> Table:
         return m.share_percent(sample, "yields", "tcp", when)
 
     columns = {
-        words.format(clock): _of(samples, "drift", f"{clock} {where}", value)
+        words.format(clock): _of(samples, Key.DRIFT, f"{clock} {where}", value)
         for words, where, value in (
             ("alone, {}: use_percent", "alone", used),
             ("alone, {}: wait_ms", "alone", waits),
@@ -225,18 +226,20 @@ def drift(samples: Samples, scale: Scale) -> Table:
     return _by_scheme("The receiver's clock is right, gains or loses 100 ppm", s.LOW, columns)
 
 
-def background_plates() -> list[Plate]:
+def background_figure_specs() -> list[FigureSpec]:
     """Everything that is drawn or tabulated."""
     return [
-        Plate("background", "Low priority, every network", ("alone", "beside TCP"), background),
-        Plate("summary", "Low priority, means over networks", ("alone", "beside TCP"), background_summary),
-        Plate("newreno-keeps", "What NewReno keeps", ("beside TCP",), keeps_reno),
-        Plate("cubic-keeps", "What CUBIC keeps", ("beside TCP",), keeps_cubic),
-        Plate("use", "Use of an idle link", ("alone",), use),
-        Plate("wait", "Wait in the queue of an idle link", ("alone",), wait),
-        Plate("latecomer", "Two of a kind", ("latecomer",), latecomer),
-        Plate("route", "After a change of route", ("route",), route),
-        Plate("drift", "Clocks that drift", ("drift",), drift),
+        FigureSpec("background", "Low priority, every network", (Key.ALONE, Key.BESIDE_TCP), background),
+        FigureSpec(
+            "summary", "Low priority, means over networks", (Key.ALONE, Key.BESIDE_TCP), background_summary
+        ),
+        FigureSpec("newreno-keeps", "What NewReno keeps", (Key.BESIDE_TCP,), keeps_reno),
+        FigureSpec("cubic-keeps", "What CUBIC keeps", (Key.BESIDE_TCP,), keeps_cubic),
+        FigureSpec("use", "Use of an idle link", (Key.ALONE,), use),
+        FigureSpec("wait", "Wait in the queue of an idle link", (Key.ALONE,), wait),
+        FigureSpec("latecomer", "Two of a kind", (Key.LATECOMER,), latecomer),
+        FigureSpec("route", "After a change of route", (Key.ROUTE,), route),
+        FigureSpec("drift", "Clocks that drift", (Key.DRIFT,), drift),
     ]
 
 
@@ -248,7 +251,7 @@ def _real_span(scale: Scale) -> m.Span:
 
 
 def _shared(samples: Samples, other: str, value: m.Value) -> Cell:
-    return lambda name, case: m.quantity(m.each(samples, "beside TCP", f"{name} {other} {case}", value))
+    return lambda name, case: m.quantity(m.each(samples, Key.BESIDE_TCP, f"{name} {other} {case}", value))
 
 
 def _share(samples: Samples, scale: Scale, other: str) -> Cell:
@@ -257,7 +260,7 @@ def _share(samples: Samples, scale: Scale, other: str) -> Cell:
 
 
 def _alone(samples: Samples, value: m.Value) -> Cell:
-    return lambda name, case: m.quantity(m.each(samples, "alone", f"{name} {case}", value))
+    return lambda name, case: m.quantity(m.each(samples, Key.ALONE, f"{name} {case}", value))
 
 
 def real_time(samples: Samples, scale: Scale) -> Figure:
@@ -334,16 +337,18 @@ def real_wait(samples: Samples, scale: Scale) -> Table:
     )
 
 
-def real_time_plates() -> list[Plate]:
+def real_time_figure_specs() -> list[FigureSpec]:
     """Everything that is drawn or tabulated."""
     shares = [
-        Plate(f"beside-{way.label.lower()}", f"Shares beside {way.label}", ("beside TCP",), _shares(other))
+        FigureSpec(
+            f"beside-{way.label.lower()}", f"Shares beside {way.label}", (Key.BESIDE_TCP,), _shares(other)
+        )
         for other, way in s.BESIDE.items()
     ]
     return [
-        Plate("real-time", "Real time, every network", ("beside TCP",), real_time),
-        Plate("summary", "Real time beside TCP, means over networks", ("beside TCP",), real_summary),
-        Plate("alone", "Real time alone, means over networks", ("alone",), real_alone),
+        FigureSpec("real-time", "Real time, every network", (Key.BESIDE_TCP,), real_time),
+        FigureSpec("summary", "Real time beside TCP, means over networks", (Key.BESIDE_TCP,), real_summary),
+        FigureSpec("alone", "Real time alone, means over networks", (Key.ALONE,), real_alone),
         *shares,
-        Plate("wait", "Wait in the queue, alone", ("alone",), real_wait),
+        FigureSpec("wait", "Wait in the queue, alone", (Key.ALONE,), real_wait),
     ]

@@ -10,6 +10,7 @@ import numpy as np
 from .._base import Quantity, Sample, Samples, Scale
 from .._common import inside, mean_between
 from . import scenarios
+from .keys import Key
 
 Span = tuple[float, float]
 Value = Callable[[Sample], float]
@@ -56,7 +57,7 @@ def span(scale: Scale, begin: float, end: float) -> Span:
 # --- cases and seeds -------------------------------------------------------------------------------------------------
 
 
-def each(samples: Samples, experiment: str, variant: str, value: Value) -> Any:
+def each(samples: Samples, experiment: Key, variant: str, value: Value) -> Any:
     """A value each seed."""
     return np.array([value(sample) for sample in samples[experiment, variant]])
 
@@ -74,7 +75,7 @@ def quantity(values: Any) -> Quantity:
 def kept(samples: Samples, name: str, tcp: str, case: str, when: Span) -> Any:
     """What a connection has beside a scheme, of that without it in the same network with the same seed (%)."""
     beside, without = (
-        each(samples, "beside TCP", f"{who} {tcp} {case}", lambda sample: rate(sample, "tcp", when))
+        each(samples, Key.BESIDE_TCP, f"{who} {tcp} {case}", lambda sample: rate(sample, "tcp", when))
         for who in (name, "none")
     )
     return 100 * beside / without
@@ -83,7 +84,7 @@ def kept(samples: Samples, name: str, tcp: str, case: str, when: Span) -> Any:
 def added_ms(samples: Samples, name: str, tcp: str, case: str, when: Span) -> Any:
     """Wait in the queue of a connection and a scheme beyond that of the connection without it."""
     beside, without = (
-        each(samples, "beside TCP", f"{who} {tcp} {case}", lambda sample: wait_ms(sample, when))
+        each(samples, Key.BESIDE_TCP, f"{who} {tcp} {case}", lambda sample: wait_ms(sample, when))
         for who in (name, "none")
     )
     return beside - without

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .._base import Emulated, Paper, called, held
+from .._base import Emulated, Paper, call_loader, claims_loader, mapping_loader
 
 
 def _emulated() -> Emulated:
     from . import real_scenarios
 
     return Emulated(
-        experiments=held(__name__, "EXPERIMENTS", "real_scenarios"),
+        experiments=mapping_loader(__name__, "EXPERIMENTS", "real_scenarios"),
         cases=lambda: real_scenarios.CASES,
-        plates=called(__name__, "plates", "real_figures"),
-        choices=held(__name__, "CHOICES", "real_scenarios"),
-        claims_file=Path(__file__).with_name("emulated.toml"),
-        measures=held(__name__, "MEASURES", "real_measures"),
+        figure_specs=call_loader(__name__, "figure_specs", "real_figures"),
+        choices=mapping_loader(__name__, "CHOICES", "real_scenarios"),
+        claims=claims_loader(__name__, Path(__file__).with_name("emulated.toml")),
     )
 
 
 PAPER = Paper(
     name="cvihis",
     title="Congestion Control Supported Dual-mode Video Transfer",
-    claims_file=Path(__file__).with_name("claims.toml"),
-    experiments=held(__name__, "EXPERIMENTS", "experiments"),
-    measures=held(__name__, "MEASURES", "measures", "path_measures", "rule_measures"),
-    plates=called(__name__, "plates", "figures"),
-    choices=held(__name__, "CHOICES", "scenarios"),
+    claims=claims_loader(__name__, Path(__file__).with_name("claims.toml")),
+    experiments=mapping_loader(__name__, "EXPERIMENTS", "experiments"),
+    figure_specs=call_loader(__name__, "figure_specs", "figures"),
+    choices=mapping_loader(__name__, "CHOICES", "scenarios"),
     # to yield takes two minutes, however quick the reader is
     quick_factor=1.0,
     emulated=_emulated,

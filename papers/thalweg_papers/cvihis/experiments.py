@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .._base import Experiment
+from .._base import Experiment, ExperimentKey
 from . import extracts, scenarios
+from .keys import Key
 
 
 def _experiment(
-    name: str,
+    name: Key,
     title: str,
     variants: Iterable[str],
     tree: Callable[..., Any],
@@ -23,66 +24,70 @@ def _experiment(
         title,
         tuple(variants),
         tree,
-        extracts.curves if name == "rules" else extracts.means,
+        extracts.curves if name == Key.RULES else extracts.means,
         seeds=seeds,
         quick_seeds=1,
         weight=weight,
     )
 
 
-EXPERIMENTS: dict[str, Experiment] = {
+EXPERIMENTS: dict[ExperimentKey, Experiment] = {
     experiment.name: experiment
     for experiment in (
         _experiment(
-            "stability", "§4.2: background mode alone, 20 tests", scenarios.STABILITY, scenarios.stability
+            Key.STABILITY, "§4.2: background mode alone, 20 tests", scenarios.STABILITY, scenarios.stability
         ),
         _experiment(
-            "back-off",
+            Key.BACK_OFF,
             "§4.2: background mode against NewReno, 20 tests",
             scenarios.STABILITY,
             scenarios.back_off,
         ),
         _experiment(
-            "figure 3",
+            Key.FIGURE_3,
             "Figure 3: back-off with three round trips",
             scenarios.FIGURE_3_MS,
             scenarios.figure_3,
             seeds=5,
         ),
         _experiment(
-            "friendliness",
+            Key.FRIENDLINESS,
             "Figure 4: real-time mode against NewReno, 26 tests",
             scenarios.FRIENDLY,
             scenarios.friendliness,
             seeds=5,
         ),
         _experiment(
-            "with SACK",
+            Key.WITH_SACK,
             "Figure 4 with selective acknowledgements",
             scenarios.FRIENDLY,
             scenarios.friendliness_with_sack,
         ),
         _experiment(
-            "with noise",
+            Key.WITH_NOISE,
             "Figure 4 with 2 % of random traffic",
             scenarios.FRIENDLY,
             scenarios.friendliness_with_noise,
         ),
         _experiment(
-            "impatient",
+            Key.IMPATIENT,
             "Figure 4 with another timer in recoveries",
             scenarios.FRIENDLY,
             scenarios.friendliness_impatient,
         ),
-        _experiment("tcp variants", "§4.3: other kinds of TCP", scenarios.VARIED, scenarios.varied),
+        _experiment(Key.TCP_VARIANTS, "§4.3: other kinds of TCP", scenarios.VARIED, scenarios.varied),
         _experiment(
-            "bias", "§4.3: round-trip times of 20 and 200 ms", ("real_time", "reno"), scenarios.bias, seeds=5
+            Key.BIAS,
+            "§4.3: round-trip times of 20 and 200 ms",
+            ("real_time", "reno"),
+            scenarios.bias,
+            seeds=5,
         ),
-        _experiment("alone", "§5: each mode alone", scenarios.MODES, scenarios.alone, seeds=5),
-        _experiment("itself", "§4.4: two streams, 30 tests", scenarios.ITSELF, scenarios.itself, seeds=5),
-        _experiment("four", "Figure 6: four streams", ("30",), scenarios.four, seeds=5, weight=0.6),
+        _experiment(Key.ALONE, "§5: each mode alone", scenarios.MODES, scenarios.alone, seeds=5),
+        _experiment(Key.ITSELF, "§4.4: two streams, 30 tests", scenarios.ITSELF, scenarios.itself, seeds=5),
+        _experiment(Key.FOUR, "Figure 6: four streams", ("30",), scenarios.four, seeds=5, weight=0.6),
         _experiment(
-            "four at once",
+            Key.FOUR_AT_ONCE,
             "§4.4: how long four take to share",
             scenarios.FOUR_LONG,
             scenarios.four_together,
@@ -90,21 +95,24 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.6,
         ),
         _experiment(
-            "mixed", "Figure 7: background against real-time mode, 50 tests", scenarios.MIXED, scenarios.mixed
+            Key.MIXED,
+            "Figure 7: background against real-time mode, 50 tests",
+            scenarios.MIXED,
+            scenarios.mixed,
         ),
         _experiment(
-            "milder", "§4.4: shorter steps in background mode", ("4000 50 150",), scenarios.milder, seeds=5
+            Key.MILDER, "§4.4: shorter steps in background mode", ("4000 50 150",), scenarios.milder, seeds=5
         ),
-        _experiment("two queues", "Table 2", scenarios.TABLE_2, scenarios.two_queues, seeds=5, weight=0.5),
+        _experiment(Key.TWO_QUEUES, "Table 2", scenarios.TABLE_2, scenarios.two_queues, seeds=5, weight=0.5),
         _experiment(
-            "smaller decrease",
+            Key.SMALLER_DECREASE,
             "Table 2 with half of the decrease after a loss",
             scenarios.TABLE_2,
             scenarios.smaller_decrease,
             weight=0.5,
         ),
         _experiment(
-            "figure 8",
+            Key.FIGURE_8,
             "Figure 8: a third stream for a while",
             ("4000",),
             scenarios.figure_8,
@@ -112,30 +120,30 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.5,
         ),
         _experiment(
-            "one longer",
+            Key.ONE_LONGER,
             "§4.5: one of three with 150 ms",
             scenarios.LONGER,
             scenarios.longer,
             seeds=5,
             weight=0.5,
         ),
-        _experiment("place", "§4.5: where the queue is", ("first", "second"), scenarios.place, seeds=5),
+        _experiment(Key.PLACE, "§4.5: where the queue is", ("first", "second"), scenarios.place, seeds=5),
         _experiment(
-            "routes", "Figure 9: rerouting", scenarios.ROUTES, scenarios.rerouting, seeds=5, weight=0.1
+            Key.ROUTES, "Figure 9: rerouting", scenarios.ROUTES, scenarios.rerouting, seeds=5, weight=0.1
         ),
         _experiment(
-            "persistent", "§4.6: persistent congestion", ("6",), scenarios.persistent, seeds=5, weight=1.0
+            Key.PERSISTENT, "§4.6: persistent congestion", ("6",), scenarios.persistent, seeds=5, weight=1.0
         ),
         _experiment(
-            "clocks",
+            Key.CLOCKS,
             "§4.6: clocks that are off and drift",
             (*scenarios.CLOCKS, "right alone", "fast alone", "slow alone"),
             scenarios.clocks,
             weight=0.7,
         ),
-        _experiment("modes", "§2.2: the mode changes", scenarios.MODE_S, scenarios.modes, seeds=5),
+        _experiment(Key.MODES, "§2.2: the mode changes", scenarios.MODE_S, scenarios.modes, seeds=5),
         _experiment(
-            "rules", "§3: rules, packet by packet", scenarios.MODES, scenarios.rules, seeds=1, weight=0.1
+            Key.RULES, "§3: rules, packet by packet", scenarios.MODES, scenarios.rules, seeds=1, weight=0.1
         ),
     )
 }

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Plate, Quantity, Sample, Samples, Scale, Table
+from .._base import Figure, FigureSpec, Quantity, Sample, Samples, Scale, Table
 from .._common import inside, series_table, short, table
 from . import measures, path_measures, scenarios
+from .keys import Key
 
 BACKGROUND, PUSHED = 3, 5
 """Colours of the background mode; the real-time mode, and a stream that changes, have the scheme's."""
@@ -59,7 +60,7 @@ def figure_3(samples: Samples, _scale: Scale) -> Figure:
     tables = {}
     names = {"video": "background", "tcp": "NewReno"}
     for panel, ms in zip(axes[0], scenarios.FIGURE_3_MS, strict=True):
-        sample = samples["figure 3", ms][0]
+        sample = samples[Key.FIGURE_3, ms][0]
         _plot.shade(panel, [scenarios.TCP_S])
         panel_of(panel, sample, names, f"{ms} ms", top=3.4, colours={**COLOUR_OF, "video": BACKGROUND})
         tables[f"{ms}-ms"] = series_table(
@@ -91,7 +92,7 @@ def figure_4(samples: Samples, _scale: Scale) -> Figure:
         # side by side, since points of six capacities lie on each other
         aside = 3.0 * (number - (len(scenarios.FRIENDLY_KBPS) - 1) / 2)
         x = [scenarios.FRIENDLY[v][1] + aside for v in cases]
-        shares = [samples.each("friendliness", v, measures.share) for v in cases]
+        shares = [samples.each(Key.FRIENDLINESS, v, measures.share) for v in cases]
         panel.plot(
             x,
             [q.mean for q in shares],
@@ -111,7 +112,7 @@ def figure_4(samples: Samples, _scale: Scale) -> Figure:
     _plot.finish(panel, "share of the stream", "share", x="round-trip time (ms)", top=1.0, margin=0.05)
     panel.set_xticks(scenarios.FRIENDLY_MS)
     ratios = measures.by_seed(
-        samples, "friendliness", scenarios.FRIENDLY, lambda s, _: measures.ratio(s, "video", "tcp")
+        samples, Key.FRIENDLINESS, scenarios.FRIENDLY, lambda s, _: measures.ratio(s, "video", "tcp")
     )
     return Figure(
         "Beside NewReno the real-time mode gets less with short round trips, more with long ones",
@@ -133,7 +134,7 @@ def tcp_variants(samples: Samples, _scale: Scale) -> Table:
             wanted = [f"{kind} {kbps} {rtt}" for kbps in scenarios.VARIED_KBPS]
             logs = np.log(
                 measures.by_seed(
-                    samples, "tcp variants", wanted, lambda s, _: measures.ratio(s, "video", "tcp")
+                    samples, Key.TCP_VARIANTS, wanted, lambda s, _: measures.ratio(s, "video", "tcp")
                 )
             )
             ratios[f"ratio_at_{rtt}_ms"] = short(float(np.exp(logs.mean())))
@@ -151,7 +152,7 @@ def figure_5(samples: Samples, _scale: Scale) -> Figure:
     tables = {}
     names = {"one": "first", "other": "second"}
     for panel, variant in zip(axes[0], (scenarios.FIGURE_5, scenarios.WORST), strict=True):
-        sample = samples["itself", variant][0]
+        sample = samples[Key.ITSELF, variant][0]
         first, second, _ = variant.split()
         panel_of(panel, sample, names, f"{first} and {second} ms")
         tables[f"{first}-{second}-ms"] = series_table(
@@ -159,7 +160,7 @@ def figure_5(samples: Samples, _scale: Scale) -> Figure:
         )
     rows = []
     for variant in scenarios.ITSELF:
-        ratio = samples.each("itself", variant, lambda s: measures.ratio(s, "one", "other"))
+        ratio = samples.each(Key.ITSELF, variant, lambda s: measures.ratio(s, "one", "other"))
         rows.append({"test": variant, "ratio": short(ratio.mean), "ci95": short(ratio.ci95)})
     tables["tests"] = table("Rate of the first over that of the second, 30 tests", rows)
     found = measures.figure_5(samples)["ratio"].mean, measures.worst_pair(samples)["ratio"].mean
@@ -178,7 +179,7 @@ FOUR = {f"v{i}": f"stream {i}" for i in range(1, 5)}
 def figure_6(samples: Samples, _scale: Scale) -> Figure:
     """Four streams come and go."""
     figure, axes = _plot.panels(1, 1, height=2.8)
-    sample = samples["four", "30"][0]
+    sample = samples[Key.FOUR, "30"][0]
     panel_of(axes[0][0], sample, FOUR, "10 Mbit/s, 30 ms")
     found = measures.four(samples)["jain"]
     return Figure(
@@ -197,7 +198,7 @@ def figure_7(samples: Samples, _scale: Scale) -> Figure:
     panel, grid = axes[0]
     curves = {}
     for colour, (ms, variant) in enumerate(measures.FIGURE_7.items()):
-        sample = samples["mixed", variant][0]
+        sample = samples[Key.MIXED, variant][0]
         curves[f"{ms}_ms"] = curve(sample, "yields")
         _plot.steps(panel, sample["times_s"], curves[f"{ms}_ms"], f"{ms} ms", colour=colour)
     _plot.finish(panel, "background, 50 ms, against real-time of", "rate (Mbit/s)")
@@ -207,7 +208,7 @@ def figure_7(samples: Samples, _scale: Scale) -> Figure:
         shares = []
         for real in scenarios.MIXED_MS:
             variants = [f"{kbps} {background} {real}" for kbps in (2000, 4000)]
-            values = measures.by_seed(samples, "mixed", variants, lambda s, v: measures.left(s, v, 200))
+            values = measures.by_seed(samples, Key.MIXED, variants, lambda s, v: measures.left(s, v, 200))
             found = measures.quantity(values.mean(axis=1))
             shares.append(found.mean)
             rows.append(
@@ -243,7 +244,7 @@ def figure_7(samples: Samples, _scale: Scale) -> Figure:
         _plot.svg(figure, "figure-7", "Rates of a background stream beside a real-time stream"),
         {
             "rates": series_table(
-                "Background stream at 50 ms", samples["mixed", measures.FIGURE_7[10]][0]["times_s"], curves
+                "Background stream at 50 ms", samples[Key.MIXED, measures.FIGURE_7[10]][0]["times_s"], curves
             ),
             "shares": table("Share that is left after 150 s", rows),
         },
@@ -256,7 +257,7 @@ def table_2(samples: Samples, _scale: Scale) -> Table:
     for row, printed in path_measures.PRINTED_KBPS.items():
         first, second, _ = scenarios.TABLE_2[row]
         for i, (rate, sd) in enumerate(printed, 1):
-            runs = samples["two queues", row]
+            runs = samples[Key.TWO_QUEUES, row]
             here = Quantity(tuple(measures.rate(s, f"v{i}") / 1e3 for s in runs))
             spread = Quantity(tuple(measures.deviation(s, f"v{i}") / 1e3 for s in runs))
             rows.append(
@@ -277,7 +278,7 @@ def table_2(samples: Samples, _scale: Scale) -> Table:
 def figure_8(samples: Samples, _scale: Scale) -> Figure:
     """A second queue for a while."""
     figure, axes = _plot.panels(1, 1, height=2.8)
-    sample = samples["figure 8", "4000"][0]
+    sample = samples[Key.FIGURE_8, "4000"][0]
     names = {f"v{i}": f"stream {i}" for i in (1, 2, 3)}
     _plot.shade(axes[0][0], [scenarios.FIGURE_8_S])
     panel_of(axes[0][0], sample, names, "4 and 6 Mbit/s, queues of 40 packets")
@@ -308,7 +309,7 @@ def figure_9(samples: Samples, _scale: Scale) -> Figure:
     for panel, (names, title, top) in zip(axes[0], networks, strict=True):
         _plot.shade(panel, list(scenarios.OFF_S))
         for name in names:
-            sample = samples["routes", name][0]
+            sample = samples[Key.ROUTES, name][0]
             kbps = curve(sample, "video") * 1e3
             colour = PUSHED if "pushed" in name else BACKGROUND if "background" in name else "cvihis"
             _plot.steps(panel, sample["times_s"], kbps, _mode(name), colour=colour)
@@ -332,7 +333,7 @@ def modes(samples: Samples, _scale: Scale) -> Figure:
     figure, axes = _plot.panels(1, 3, height=2.6)
     tables = {}
     for panel, (variant, span) in zip(axes[0], scenarios.MODE_S.items(), strict=True):
-        sample = samples["modes", variant][0]
+        sample = samples[Key.MODES, variant][0]
         times = np.arange(1.0, measures.END_S + 0.5)
         rates = {
             name: np.array(
@@ -364,17 +365,17 @@ def modes(samples: Samples, _scale: Scale) -> Figure:
     )
 
 
-def plates() -> tuple[Plate, ...]:
+def figure_specs() -> tuple[FigureSpec, ...]:
     """All of them, in the order of the paper."""
     return (
-        Plate("figure-3", "Back-off of the background mode", ("figure 3",), figure_3),
-        Plate("figure-4", "Real-time mode against NewReno", ("friendliness",), figure_4),
-        Plate("tcp-variants", "Real-time mode against kinds of TCP", ("tcp variants",), tcp_variants),
-        Plate("figure-5", "Real-time mode against itself", ("itself",), figure_5),
-        Plate("figure-6", "Four real-time streams", ("four",), figure_6),
-        Plate("figure-7", "Background against real-time mode", ("mixed",), figure_7),
-        Plate("table-2", "Two queues", ("two queues",), table_2),
-        Plate("figure-8", "A second queue for a while", ("figure 8",), figure_8),
-        Plate("figure-9", "Rerouting", ("routes",), figure_9),
-        Plate("modes", "The mode changes on the fly", ("modes",), modes),
+        FigureSpec("figure-3", "Back-off of the background mode", (Key.FIGURE_3,), figure_3),
+        FigureSpec("figure-4", "Real-time mode against NewReno", (Key.FRIENDLINESS,), figure_4),
+        FigureSpec("tcp-variants", "Real-time mode against kinds of TCP", (Key.TCP_VARIANTS,), tcp_variants),
+        FigureSpec("figure-5", "Real-time mode against itself", (Key.ITSELF,), figure_5),
+        FigureSpec("figure-6", "Four real-time streams", (Key.FOUR,), figure_6),
+        FigureSpec("figure-7", "Background against real-time mode", (Key.MIXED,), figure_7),
+        FigureSpec("table-2", "Two queues", (Key.TWO_QUEUES,), table_2),
+        FigureSpec("figure-8", "A second queue for a while", (Key.FIGURE_8,), figure_8),
+        FigureSpec("figure-9", "Rerouting", (Key.ROUTES,), figure_9),
+        FigureSpec("modes", "The mode changes on the fly", (Key.MODES,), modes),
     )

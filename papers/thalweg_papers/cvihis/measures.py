@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples
+from .._base import Measured, Quantity, Sample, Samples, measure
 from .._common import inside, jain, mean_between
 from . import scenarios
+from .keys import Key
 from .scenarios import SETTLED_S, TCP_S
 
 END_S = 300.0
@@ -72,7 +73,7 @@ def first_time(
 
 
 def by_seed(
-    samples: Samples, experiment: str, variants: Iterable[str], value: Callable[[Sample, str], float]
+    samples: Samples, experiment: Key, variants: Iterable[str], value: Callable[[Sample, str], float]
 ) -> Any:
     """A row for each seed, a column for each variant."""
     columns = [[value(sample, variant) for sample in samples[experiment, variant]] for variant in variants]
@@ -99,20 +100,25 @@ def settled(sample: Sample, variant: str) -> bool:
     return bool(np.std(means, ddof=1) / np.mean(means) <= 0.05 and np.mean(means) >= 0.97 * kbps * 1e3)
 
 
+@measure(Key.STABILITY)
 def stability(samples: Samples) -> Measured:
     """Of the twenty tests those that settle: 10-s means vary by 5 % at most, and 97 % of the link is used."""
-    done = by_seed(samples, "stability", scenarios.STABILITY, lambda s, v: float(settled(s, v)))
+    done = by_seed(samples, Key.STABILITY, scenarios.STABILITY, lambda s, v: float(settled(s, v)))
     used = by_seed(
-        samples, "stability", scenarios.STABILITY, lambda s, v: rate(s, "video", 100) / capacity_kbps(v) / 1e3
+        samples,
+        Key.STABILITY,
+        scenarios.STABILITY,
+        lambda s, v: rate(s, "video", 100) / capacity_kbps(v) / 1e3,
     )
     return {"settled": quantity(done.sum(axis=1), "tests of 20"), "least_used": quantity(used.min(axis=1))}
 
 
+@measure(Key.STABILITY)
 def position(samples: Samples) -> Measured:
     """Mean place of the delay in the delay space, each test."""
     places = by_seed(
         samples,
-        "stability",
+        Key.STABILITY,
         scenarios.STABILITY,
         lambda s, _: mean_between(s["times_s"], s["position video"], 100, END_S),
     )
@@ -127,9 +133,12 @@ def last_minute(sample: Sample, kbps: float) -> float:
     return rate(sample, "video", TCP_S[1] - 60, TCP_S[1]) / kbps / 1e3
 
 
+@measure(Key.BACK_OFF)
 def back_off(samples: Samples) -> Measured:
     """Of the twenty tests those in which the stream keeps a quarter of the link at most."""
-    shares = by_seed(samples, "back-off", scenarios.STABILITY, lambda s, v: last_minute(s, capacity_kbps(v)))
+    shares = by_seed(
+        samples, Key.BACK_OFF, scenarios.STABILITY, lambda s, v: last_minute(s, capacity_kbps(v))
+    )
     return {
         "yields": quantity((shares <= 0.25).sum(axis=1), "tests of 20"),
         "greatest_share": quantity(shares.max(axis=1)),
@@ -137,10 +146,11 @@ def back_off(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.FIGURE_3)
 def figure_3(samples: Samples) -> Measured:
     """Share of the link in the last minute of the connection."""
     return {
-        f"share_{ms}": samples.each("figure 3", ms, lambda s: last_minute(s, scenarios.FIGURE_3_KBPS))
+        f"share_{ms}": samples.each(Key.FIGURE_3, ms, lambda s: last_minute(s, scenarios.FIGURE_3_KBPS))
         for ms in scenarios.FIGURE_3_MS
     }
 
@@ -150,9 +160,10 @@ def back(sample: Sample) -> float:
     return first_time(sample, "video", TCP_S[1], lambda bps: bps >= 0.9e3 * scenarios.FIGURE_3_KBPS)
 
 
+@measure(Key.FIGURE_3)
 def recovery(samples: Samples) -> Measured:
     """Time back to 90 %, and how much later with longer round trips."""
-    times = by_seed(samples, "figure 3", scenarios.FIGURE_3_MS, lambda s, _: back(s))
+    times = by_seed(samples, Key.FIGURE_3, scenarios.FIGURE_3_MS, lambda s, _: back(s))
     later = np.diff(times, axis=1)
     named = {f"back_{ms}": quantity(times[:, i], "s") for i, ms in enumerate(scenarios.FIGURE_3_MS)}
     return {**named, "later_100": quantity(later[:, 0], "s"), "later_200": quantity(later[:, 1], "s")}
@@ -170,9 +181,10 @@ def share(sample: Sample) -> float:
 def friendly_shares(samples: Samples, rtt: int | None = None) -> Any:
     """Shares of the 26 tests, or of those with a round trip."""
     wanted = [v for v, case in scenarios.FRIENDLY.items() if rtt is None or case[1] == rtt]
-    return by_seed(samples, "friendliness", wanted, lambda s, _: share(s))
+    return by_seed(samples, Key.FRIENDLINESS, wanted, lambda s, _: share(s))
 
 
+@measure(Key.FRIENDLINESS, Key.WITH_SACK, Key.WITH_NOISE, Key.IMPATIENT)
 def worst(samples: Samples) -> Measured:
     """The greatest ratio of the 26 tests, either way.
 
@@ -181,7 +193,7 @@ def worst(samples: Samples) -> Measured:
     """
     ratios, repaired, mixed, impatient = (
         by_seed(samples, name, scenarios.FRIENDLY, lambda s, _: ratio(s, "video", "tcp"))
-        for name in ("friendliness", "with SACK", "with noise", "impatient")
+        for name in (Key.FRIENDLINESS, Key.WITH_SACK, Key.WITH_NOISE, Key.IMPATIENT)
     )
 
     def farthest(values: Any) -> Quantity:
@@ -200,26 +212,30 @@ def worst(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.FRIENDLINESS)
 def fairness(samples: Samples) -> Measured:
     """Mean share of the 26 tests."""
     return {"share": quantity(friendly_shares(samples).mean(axis=1))}
 
 
+@measure(Key.FRIENDLINESS)
 def short(samples: Samples) -> Measured:
     """Mean share with round trips of 20 ms."""
     return {"share": quantity(friendly_shares(samples, 20).mean(axis=1))}
 
 
+@measure(Key.FRIENDLINESS)
 def long(samples: Samples) -> Measured:
     """Mean share with round trips of 200 ms, and how much more that is than with 20 ms."""
     far = friendly_shares(samples, 200).mean(axis=1)
     return {"share": quantity(far), "more": quantity(far - friendly_shares(samples, 20).mean(axis=1))}
 
 
+@measure(Key.BIAS)
 def bias(samples: Samples) -> Measured:
     """Rate with 20 ms over rate with 200 ms: two streams, two connections."""
     streams, connections = (
-        samples.each("bias", kind, lambda s: ratio(s, "near", "far")) for kind in ("real_time", "reno")
+        samples.each(Key.BIAS, kind, lambda s: ratio(s, "near", "far")) for kind in ("real_time", "reno")
     )
     less = np.array(connections.values) - np.array(streams.values)
     return {"streams": streams, "connections": connections, "less": quantity(less)}
@@ -228,27 +244,33 @@ def bias(samples: Samples) -> Measured:
 def varied_share(samples: Samples, kind: str) -> Any:
     """Mean share of the stream beside a kind of TCP, a value a seed."""
     wanted = [variant for variant in scenarios.VARIED if variant.split()[0] == kind]
-    return by_seed(samples, "tcp variants", wanted, lambda s, _: share(s)).mean(axis=1)
+    return by_seed(samples, Key.TCP_VARIANTS, wanted, lambda s, _: share(s)).mean(axis=1)
 
 
+@measure(Key.TCP_VARIANTS)
 def cubic(samples: Samples) -> Measured:
     """Share beside CUBIC, and how much less that is than beside NewReno."""
     beside = varied_share(samples, "cubic")
     return {"share": quantity(beside), "less": quantity(varied_share(samples, "newreno") - beside)}
 
 
+@measure(Key.FRIENDLINESS)
 def smoothness(samples: Samples) -> Measured:
     """Variation of the stream's rate over that of the connection's, mean of the 26 tests."""
     over = by_seed(
-        samples, "friendliness", scenarios.FRIENDLY, lambda s, _: variation(s, "video") / variation(s, "tcp")
+        samples,
+        Key.FRIENDLINESS,
+        scenarios.FRIENDLY,
+        lambda s, _: variation(s, "video") / variation(s, "tcp"),
     )
     return {"ratio": quantity(over.mean(axis=1))}
 
 
+@measure(Key.ALONE)
 def oscillation(samples: Samples) -> Measured:
     """Variation of the rate alone, in real-time mode and by how much it is above that in background mode."""
     real, background = (
-        samples.each("alone", mode, lambda s: variation(s, "video")) for mode in ("real_time", "background")
+        samples.each(Key.ALONE, mode, lambda s: variation(s, "video")) for mode in ("real_time", "background")
     )
     return {"variation": real, "more": quantity(np.array(real.values) - np.array(background.values))}
 
@@ -263,29 +285,33 @@ def _equal(case: tuple[int, int, int, int]) -> bool:
 def itself_ratios(samples: Samples, wanted: Callable[[tuple[int, int, int, int]], bool]) -> Any:
     """Rate of the first over that of the second stream."""
     variants = [variant for variant, case in scenarios.ITSELF.items() if wanted(case)]
-    return by_seed(samples, "itself", variants, lambda s, _: ratio(s, "one", "other"))
+    return by_seed(samples, Key.ITSELF, variants, lambda s, _: ratio(s, "one", "other"))
 
 
+@measure(Key.ITSELF)
 def differences(samples: Samples) -> Measured:
     """Part of the tests with equal round trips in which two streams differ by less than a tenth."""
     ratios = itself_ratios(samples, _equal)
     return {"below_a_tenth": quantity((np.maximum(ratios, 1 / ratios) < 1.1).mean(axis=1))}
 
 
+@measure(Key.ITSELF)
 def unexpected(samples: Samples) -> Measured:
     """Tests in which they differ by more than a tenth, though no round trip is twice the other."""
     ratios = itself_ratios(samples, lambda case: max(case[:2]) < 2 * min(case[:2]))
     return {"unexpected": quantity((np.maximum(ratios, 1 / ratios) > 1.1).sum(axis=1), "tests")}
 
 
+@measure(Key.ITSELF)
 def worst_pair(samples: Samples) -> Measured:
     """Round trips of 10 and 180 ms."""
-    return {"ratio": samples.each("itself", scenarios.WORST, lambda s: ratio(s, "one", "other"))}
+    return {"ratio": samples.each(Key.ITSELF, scenarios.WORST, lambda s: ratio(s, "one", "other"))}
 
 
+@measure(Key.ITSELF)
 def figure_5(samples: Samples) -> Measured:
     """Round trips of 60 and 180 ms."""
-    return {"ratio": samples.each("itself", scenarios.FIGURE_5, lambda s: ratio(s, "one", "other"))}
+    return {"ratio": samples.each(Key.ITSELF, scenarios.FIGURE_5, lambda s: ratio(s, "one", "other"))}
 
 
 PHASES_S = {(20, 40): 1, (60, 80): 2, (100, 120): 3, (140, 160): 4, (180, 200): 3, (220, 240): 2}
@@ -302,10 +328,11 @@ def phase_jain(sample: Sample, span: tuple[float, float]) -> float:
     return jain(rates[active])
 
 
+@measure(Key.FOUR)
 def four(samples: Samples) -> Measured:
     """Least index of the phases with several streams."""
     several = [span for span, count in PHASES_S.items() if count > 1]
-    return {"jain": samples.each("four", "30", lambda s: min(phase_jain(s, span) for span in several))}
+    return {"jain": samples.each(Key.FOUR, "30", lambda s: min(phase_jain(s, span) for span in several))}
 
 
 def sharing_s(sample: Sample) -> float:
@@ -316,11 +343,12 @@ def sharing_s(sample: Sample) -> float:
     return END_S
 
 
+@measure(Key.FOUR_AT_ONCE)
 def convergence(samples: Samples) -> Measured:
     """Time until four that began unequal share, mean of two capacities; how much longer with longer round trips."""
     times = {
         ms: np.mean(
-            [[sharing_s(s) for s in samples["four at once", f"{ms} {kbps}"]] for kbps in (4000, 10_000)],
+            [[sharing_s(s) for s in samples[Key.FOUR_AT_ONCE, f"{ms} {kbps}"]] for kbps in (4000, 10_000)],
             axis=0,
         )
         for ms in scenarios.FOUR_MS
@@ -351,11 +379,12 @@ def kept_when_equal(sample: Sample, variant: str) -> float:
     return left(sample, variant, after, after + 30)
 
 
+@measure(Key.MIXED)
 def mixed_equal(samples: Samples) -> Measured:
     """Of ten tests with equal round trips those in which it keeps a quarter at most, 120 s later (200 ms: 200 s)."""
     wanted = [variant for variant in scenarios.MIXED if _trips(variant)[0] == _trips(variant)[1]]
 
-    shares = by_seed(samples, "mixed", wanted, kept_when_equal)
+    shares = by_seed(samples, Key.MIXED, wanted, kept_when_equal)
     return {
         "yields": quantity((shares <= 0.25).sum(axis=1), "tests of 10"),
         "greatest_share": quantity(shares.max(axis=1)),
@@ -368,35 +397,38 @@ def yields_s(sample: Sample, variant: str) -> float:
     return first_time(sample, "yields", scenarios.MIXED_START_S, lambda bps: bps <= limit)
 
 
+@measure(Key.MIXED)
 def mixed_slow(samples: Samples) -> Measured:
     """Tests with a round trip of the real-time stream three times as long: part of them that take twice as long."""
     found = {}
     for name, capacities in (("slower", ("2000", "4000")), ("slower_at_4", ("4000",))):
         long = [v for v in scenarios.MIXED if _trips(v)[1] >= 3 * _trips(v)[0] and v.split()[0] in capacities]
         same = [f"{v.split()[0]} {v.split()[1]} {v.split()[1]}" for v in long]
-        times, usual = (by_seed(samples, "mixed", variants, yields_s) for variants in (long, same))
+        times, usual = (by_seed(samples, Key.MIXED, variants, yields_s) for variants in (long, same))
         never = times >= END_S - scenarios.MIXED_START_S
         found[name] = quantity(((times >= 2 * usual) | never).mean(axis=1))
     return found
 
 
+@measure(Key.MIXED)
 def mixed_never(samples: Samples) -> Measured:
     """What is left 150 s later with round trips ten times as long and more; with 10 and 200 ms at 4 Mbit/s."""
     wanted = [variant for variant in scenarios.MIXED if _trips(variant)[1] >= 10 * _trips(variant)[0]]
     after = scenarios.MIXED_START_S + 150
     return {
-        "share": quantity(by_seed(samples, "mixed", wanted, lambda s, v: left(s, v, after)).mean(axis=1)),
-        "share_at_4": quantity(by_seed(samples, "mixed", ["4000 10 200"], lambda s, v: left(s, v, after))),
+        "share": quantity(by_seed(samples, Key.MIXED, wanted, lambda s, v: left(s, v, after)).mean(axis=1)),
+        "share_at_4": quantity(by_seed(samples, Key.MIXED, ["4000 10 200"], lambda s, v: left(s, v, after))),
     }
 
 
 FIGURE_7 = {ms: f"4000 50 {ms}" for ms in (10, 150, 200)}
 
 
+@measure(Key.MIXED)
 def figure_7(samples: Samples) -> Measured:
     """What is left in the last 30 s with round trips of 10, 150 and 200 ms of the real-time stream."""
     shares = {
-        ms: np.array([left(s, v, END_S - 30) for s in samples["mixed", v]]) for ms, v in FIGURE_7.items()
+        ms: np.array([left(s, v, END_S - 30) for s in samples[Key.MIXED, v]]) for ms, v in FIGURE_7.items()
     }
     return {
         **{f"share_{ms}": quantity(values) for ms, values in shares.items()},
@@ -405,38 +437,11 @@ def figure_7(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.MIXED, Key.MILDER)
 def milder(samples: Samples) -> Measured:
     """The same at 150 ms with shorter steps."""
     variant = FIGURE_7[150]
     return {
-        "share": samples.each("milder", variant, lambda s: left(s, variant, END_S - 30)),
-        "plain": samples.each("mixed", variant, lambda s: left(s, variant, END_S - 30)),
+        "share": samples.each(Key.MILDER, variant, lambda s: left(s, variant, END_S - 30)),
+        "plain": samples.each(Key.MIXED, variant, lambda s: left(s, variant, END_S - 30)),
     }
-
-
-MEASURES: dict[str, Measure] = {
-    "stability": Measure(("stability",), stability),
-    "position": Measure(("stability",), position),
-    "back_off": Measure(("back-off",), back_off),
-    "figure_3": Measure(("figure 3",), figure_3),
-    "recovery": Measure(("figure 3",), recovery),
-    "worst": Measure(("friendliness", "with SACK", "with noise", "impatient"), worst),
-    "fairness": Measure(("friendliness",), fairness),
-    "short": Measure(("friendliness",), short),
-    "long": Measure(("friendliness",), long),
-    "bias": Measure(("bias",), bias),
-    "cubic": Measure(("tcp variants",), cubic),
-    "smoothness": Measure(("friendliness",), smoothness),
-    "oscillation": Measure(("alone",), oscillation),
-    "differences": Measure(("itself",), differences),
-    "unexpected": Measure(("itself",), unexpected),
-    "worst_pair": Measure(("itself",), worst_pair),
-    "figure_5": Measure(("itself",), figure_5),
-    "four": Measure(("four",), four),
-    "convergence": Measure(("four at once",), convergence),
-    "mixed_equal": Measure(("mixed",), mixed_equal),
-    "mixed_slow": Measure(("mixed",), mixed_slow),
-    "mixed_never": Measure(("mixed",), mixed_never),
-    "figure_7": Measure(("mixed",), figure_7),
-    "milder": Measure(("mixed", "milder"), milder),
-}

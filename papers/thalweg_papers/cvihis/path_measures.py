@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples
+from .._base import Measured, Quantity, Sample, Samples, measure
 from .._common import inside, mean_between
 from . import scenarios
+from .keys import Key
 from .measures import apart, by_seed, deviation, quantity, rate, ratio
 from .scenarios import SETTLED_S
 
@@ -23,7 +24,7 @@ def _second_shares(sample: Sample) -> Any:
 
 def _pair(row: str) -> Callable[[Samples], Measured]:
     def measure(samples: Samples) -> Measured:
-        return {"ratio": samples.each("two queues", row, lambda s: apart(ratio(s, "v1", "v2")))}
+        return {"ratio": samples.each(Key.TWO_QUEUES, row, lambda s: apart(ratio(s, "v1", "v2")))}
 
     return measure
 
@@ -32,7 +33,7 @@ def _thirds(row: str) -> Callable[[Samples], Measured]:
     def measure(samples: Samples) -> Measured:
         return {
             "farthest": samples.each(
-                "two queues", row, lambda s: float(np.abs(_second_shares(s) - 1 / 3).max())
+                Key.TWO_QUEUES, row, lambda s: float(np.abs(_second_shares(s) - 1 / 3).max())
             )
         }
 
@@ -43,15 +44,16 @@ def _wider(row: str) -> Callable[[Samples], Measured]:
     def measure(samples: Samples) -> Measured:
         return {
             **_pair(row)(samples),
-            "third": samples.each("two queues", row, lambda s: float(_second_shares(s)[2])),
+            "third": samples.each(Key.TWO_QUEUES, row, lambda s: float(_second_shares(s)[2])),
         }
 
     return measure
 
 
+@measure(Key.ONE_LONGER)
 def one_longer(samples: Samples) -> Measured:
     """Greatest ratio of those that share both links, and of all three, when one has 150 ms one way."""
-    pairs = by_seed(samples, "one longer", scenarios.LONGER, lambda s, _: apart(ratio(s, "v1", "v2")))
+    pairs = by_seed(samples, Key.ONE_LONGER, scenarios.LONGER, lambda s, _: apart(ratio(s, "v1", "v2")))
 
     def spread(sample: Sample, _: str) -> float:
         shares = _second_shares(sample)
@@ -61,8 +63,8 @@ def one_longer(samples: Samples) -> Measured:
         first, second = (name for name in scenarios.LONGER if name != variant)
         return apart(ratio(sample, first, second))
 
-    three = by_seed(samples, "one longer", scenarios.LONGER, spread)
-    alike = by_seed(samples, "one longer", scenarios.LONGER, same)
+    three = by_seed(samples, Key.ONE_LONGER, scenarios.LONGER, spread)
+    alike = by_seed(samples, Key.ONE_LONGER, scenarios.LONGER, same)
     return {
         "same_trips": quantity(alike.max(axis=1)),
         "same_links": quantity(pairs.max(axis=1)),
@@ -70,11 +72,12 @@ def one_longer(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.TWO_QUEUES)
 def more_deviation(samples: Samples) -> Measured:
     """Deviation with three streams over that with two, at each capacity; the less of the first two streams."""
 
     def over(with_third: str, without: str) -> Any:
-        pairs = zip(samples["two queues", with_third], samples["two queues", without], strict=True)
+        pairs = zip(samples[Key.TWO_QUEUES, with_third], samples[Key.TWO_QUEUES, without], strict=True)
         return [min(deviation(a, f"v{i}") / deviation(b, f"v{i}") for i in (1, 2)) for a, b in pairs]
 
     return {"at_4": quantity(over("2", "1")), "at_6": quantity(over("5", "4"))}
@@ -95,7 +98,7 @@ SPANS_S = (1.0, 5.0, 20.0)
 """Intervals over which rates are taken for a deviation: the paper does not say how long its were."""
 
 
-def _factors(samples: Samples, experiment: str, span_s: float) -> Any:
+def _factors(samples: Samples, experiment: Key, span_s: float) -> Any:
     """Our deviations over the printed ones: a row a seed, a column for each of the 16 numbers."""
     return np.array(
         [
@@ -106,6 +109,7 @@ def _factors(samples: Samples, experiment: str, span_s: float) -> Any:
     ).T
 
 
+@measure(Key.TWO_QUEUES, Key.SMALLER_DECREASE)
 def deviations(samples: Samples) -> Measured:
     """Our deviations over the printed ones: geometric mean, and the farthest either way.
 
@@ -118,28 +122,30 @@ def deviations(samples: Samples) -> Measured:
     def farthest(factors: Any) -> Quantity:
         return quantity(np.maximum(factors, 1 / factors).max(axis=1))
 
-    first, *longer = (_factors(samples, "two queues", span_s) for span_s in SPANS_S)
+    first, *longer = (_factors(samples, Key.TWO_QUEUES, span_s) for span_s in SPANS_S)
     found = {"mean_factor": mean(first), "farthest": farthest(first)}
     for span_s, factors in zip(SPANS_S[1:], longer, strict=True):
         found |= {
             f"mean_factor_{span_s:g}_s": mean(factors),
             f"farthest_{span_s:g}_s": farthest(factors),
         }
-    return {**found, "mean_factor_half_decrease": mean(_factors(samples, "smaller decrease", SPANS_S[0]))}
+    return {**found, "mean_factor_half_decrease": mean(_factors(samples, Key.SMALLER_DECREASE, SPANS_S[0]))}
 
 
+@measure(Key.FIGURE_8)
 def figure_8(samples: Samples) -> Measured:
     """Deviation while the third stream is there over that before; the less of the first two."""
 
     def over(sample: Sample) -> float:
         return min(deviation(sample, f"v{i}", 80, 170) / deviation(sample, f"v{i}", 30, 70) for i in (1, 2))
 
-    return {"ratio": samples.each("figure 8", "4000", over)}
+    return {"ratio": samples.each(Key.FIGURE_8, "4000", over)}
 
 
+@measure(Key.PLACE)
 def place(samples: Samples) -> Measured:
     """Greatest difference of a rate between the two places of the queue."""
-    pairs = zip(samples["place", "first"], samples["place", "second"], strict=True)
+    pairs = zip(samples[Key.PLACE, "first"], samples[Key.PLACE, "second"], strict=True)
     return {
         "difference": quantity(
             [max(apart(rate(a, v) / rate(b, v)) - 1 for v in ("v1", "v2")) for a, b in pairs]
@@ -159,14 +165,16 @@ def _used(sample: Sample, spans: tuple[tuple[float, float], ...], kbps: float) -
     return min(mean_between(times, values, *span) for span in spans) / kbps / 1e3
 
 
+@measure(Key.ROUTES)
 def rerouting(samples: Samples) -> Measured:
     """Least use of the backup and of the direct route in the second half of each span."""
     return {
-        "backup": samples.each("routes", "real_time", lambda s: _used(s, AWAY_S, scenarios.BACKUP_KBPS)),
-        "direct": samples.each("routes", "real_time", lambda s: _used(s, HOME_S, scenarios.DIRECT_KBPS)),
+        "backup": samples.each(Key.ROUTES, "real_time", lambda s: _used(s, AWAY_S, scenarios.BACKUP_KBPS)),
+        "direct": samples.each(Key.ROUTES, "real_time", lambda s: _used(s, HOME_S, scenarios.DIRECT_KBPS)),
     }
 
 
+@measure(Key.ROUTES)
 def shorter(samples: Samples) -> Measured:
     """Rate from 5 to 15 s after the way became shorter over that in the 10 s before."""
 
@@ -176,14 +184,15 @@ def shorter(samples: Samples) -> Measured:
             for off in scenarios.OFF_S
         )
 
-    return {"kept": samples.each("routes", "shorter", kept)}
+    return {"kept": samples.each(Key.ROUTES, "shorter", kept)}
 
 
+@measure(Key.ROUTES)
 def longer_in_background(samples: Samples) -> Measured:
     """Use of the longer route in background mode, without and with a slow push; and in the network of Fig. 9."""
 
     def used(variant: str, kbps: float) -> Quantity:
-        return samples.each("routes", variant, lambda s: _used(s, AWAY_S, kbps))
+        return samples.each(Key.ROUTES, variant, lambda s: _used(s, AWAY_S, kbps))
 
     return {
         "plain": used("wide background", scenarios.WIDE_KBPS),
@@ -192,6 +201,7 @@ def longer_in_background(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.PERSISTENT)
 def persistent(samples: Samples) -> Measured:
     """Least minDelay of a late stream within 60 s, over the delay of an empty path, less one."""
 
@@ -200,27 +210,32 @@ def persistent(samples: Samples) -> Measured:
         true = min(flow["owd_min_s"] for flow in sample["flows"].values())
         return float(np.nanmin(sample["min_delay late"][within]) / true - 1)
 
-    return {"error": samples.each("persistent", "6", error)}
+    return {"error": samples.each(Key.PERSISTENT, "6", error)}
 
 
+@measure(Key.CLOCKS)
 def offsets(samples: Samples) -> Measured:
     """Whether the trace with a clock that is off is that with one that is right."""
-    right = [sample["trace_hash"] for sample in samples["clocks", "right"]]
+    right = [sample["trace_hash"] for sample in samples[Key.CLOCKS, "right"]]
     return {
         name: quantity(
-            [float(s["trace_hash"] == known) for s, known in zip(samples["clocks", name], right, strict=True)]
+            [
+                float(s["trace_hash"] == known)
+                for s, known in zip(samples[Key.CLOCKS, name], right, strict=True)
+            ]
         )
         for name in ("hour", "ahead", "behind")
     }
 
 
+@measure(Key.CLOCKS)
 def drift(samples: Samples) -> Measured:
     """Change of the mean rate by a drift of 100 ppm, beside a connection and alone."""
 
     def change(more: str) -> Any:
         means = by_seed(
             samples,
-            "clocks",
+            Key.CLOCKS,
             [f"{name}{more}" for name in ("right", "fast", "slow")],
             lambda s, _: rate(s, "video", SETTLED_S, 600),
         )
@@ -233,6 +248,7 @@ STEP_BPS = 12_000 / 0.06**0.5
 """A step of one packet for the root of the shortest round trip."""
 
 
+@measure(Key.MODES)
 def mode_change(samples: Samples) -> Measured:
     """Greatest jump at a change, in steps; and the rate after it against the rate before."""
 
@@ -241,7 +257,7 @@ def mode_change(samples: Samples) -> Measured:
         at = [int(np.searchsorted(times, change - 1e-6)) for change in scenarios.MODE_S[variant]]
         return max(abs(float(allowed[i + 1]) - float(allowed[i])) for i in at) / STEP_BPS
 
-    jumps = by_seed(samples, "modes", scenarios.MODE_S, jump)
+    jumps = by_seed(samples, Key.MODES, scenarios.MODE_S, jump)
 
     def back_at(sample: Sample, variant: str, after: float) -> float:
         change = scenarios.MODE_S[variant][1]
@@ -251,30 +267,20 @@ def mode_change(samples: Samples) -> Measured:
 
     return {
         "jump": quantity(jumps.max(axis=1), "steps"),
-        "falls": samples.each("modes", "soon", lambda s: rate(s, "video", 65, 75) / rate(s, "video", 50, 60)),
-        "rises": samples.each("modes", "soon", lambda s: back_at(s, "soon", 5)),
-        "late_share": samples.each("modes", "late", lambda s: rate(s, "video", 240) / 4e6),
-        "late_share_floor_10": samples.each("modes", "late, floor 10", lambda s: rate(s, "video", 240) / 4e6),
+        "falls": samples.each(
+            Key.MODES, "soon", lambda s: rate(s, "video", 65, 75) / rate(s, "video", 50, 60)
+        ),
+        "rises": samples.each(Key.MODES, "soon", lambda s: back_at(s, "soon", 5)),
+        "late_share": samples.each(Key.MODES, "late", lambda s: rate(s, "video", 240) / 4e6),
+        "late_share_floor_10": samples.each(
+            Key.MODES, "late, floor 10", lambda s: rate(s, "video", 240) / 4e6
+        ),
     }
 
 
-MEASURES: dict[str, Measure] = {
-    "row_1": Measure(("two queues",), _pair("1")),
-    "row_2": Measure(("two queues",), _thirds("2")),
-    "row_3": Measure(("two queues",), _wider("3")),
-    "row_4": Measure(("two queues",), _pair("4")),
-    "row_5": Measure(("two queues",), _thirds("5")),
-    "row_6": Measure(("two queues",), _wider("6")),
-    "one_longer": Measure(("one longer",), one_longer),
-    "more_deviation": Measure(("two queues",), more_deviation),
-    "deviations": Measure(("two queues", "smaller decrease"), deviations),
-    "figure_8": Measure(("figure 8",), figure_8),
-    "place": Measure(("place",), place),
-    "rerouting": Measure(("routes",), rerouting),
-    "shorter": Measure(("routes",), shorter),
-    "longer_in_background": Measure(("routes",), longer_in_background),
-    "persistent": Measure(("persistent",), persistent),
-    "offsets": Measure(("clocks",), offsets),
-    "drift": Measure(("clocks",), drift),
-    "mode_change": Measure(("modes",), mode_change),
-}
+row_1 = measure(Key.TWO_QUEUES)(_pair("1"))
+row_2 = measure(Key.TWO_QUEUES)(_thirds("2"))
+row_3 = measure(Key.TWO_QUEUES)(_wider("3"))
+row_4 = measure(Key.TWO_QUEUES)(_pair("4"))
+row_5 = measure(Key.TWO_QUEUES)(_thirds("5"))
+row_6 = measure(Key.TWO_QUEUES)(_wider("6"))

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Pair, PairPlate, Sample, Table
+from .._base import Figure, Pair, PairFigureSpec, Sample, Table
 from .._common import series_table, short, table
 from . import measures, path_measures, scenarios
 from .figures import curve, panel_of
+from .keys import Key
 from .real_measures import each, test_rates
 
 NAMES = {
@@ -37,11 +38,11 @@ def _over_time(
     name: str,
     title: str,
     caption: str,
-    experiment: str,
+    experiment: Key,
     wanted: Sequence[str],
     heading: Callable[[str], str],
     spans: Sequence[tuple[float, float]] = (),
-) -> PairPlate:
+) -> PairFigureSpec:
     """Rates over time of up to three tests, in both worlds."""
 
     def draw(pair: Pair) -> Figure | None:
@@ -67,12 +68,12 @@ def _over_time(
             title, caption, _plot.svg(figure, name, f"{title}: simulated above, emulated below"), tables
         )
 
-    return PairPlate(name, draw)
+    return PairFigureSpec(name, draw)
 
 
 def figure_4(pair: Pair) -> Figure | None:
     """The stream's share over the round-trip time, both worlds."""
-    variants = pair.variants("friendliness")
+    variants = pair.variants(Key.FRIENDLINESS)
     if not variants:
         return None
     figure, axes = _plot.panels(1, 1, height=3.0)
@@ -80,7 +81,7 @@ def figure_4(pair: Pair) -> Figure | None:
     rows = []
     worlds = {"simulated": pair.simulated, "emulated": pair.emulated}
     for colour, (world, samples) in enumerate(worlds.items()):
-        shares = each(samples, "friendliness", lambda s, _: measures.share(s), variants)
+        shares = each(samples, Key.FRIENDLINESS, lambda s, _: measures.share(s), variants)
         trips = [scenarios.FRIENDLY[v][1] + 4 * (2 * colour - 1) for v in variants]
         panel.plot(
             trips,
@@ -115,14 +116,14 @@ def figure_4(pair: Pair) -> Figure | None:
 
 def beside(pair: Pair) -> Table | None:
     """NewReno and CUBIC as Linux has them."""
-    variants = pair.variants("beside")
+    variants = pair.variants(Key.BESIDE)
     if not variants:
         return None
     rows = []
     for variant in variants:
         kind, kbps, rtt = variant.split()
         shares = {
-            world: each(samples, "beside", lambda s, _: measures.share(s), [variant])[0]
+            world: each(samples, Key.BESIDE, lambda s, _: measures.share(s), [variant])[0]
             for world, samples in (("simulated", pair.simulated), ("emulated", pair.emulated))
         }
         rows.append(
@@ -141,10 +142,10 @@ def beside(pair: Pair) -> Table | None:
 def table_2(pair: Pair) -> Table | None:
     """The printed rates beside ours."""
     rows = []
-    for row in pair.variants("two queues"):
+    for row in pair.variants(Key.TWO_QUEUES):
         first, second, _ = scenarios.TABLE_2[row]
         simulated, emulated = (
-            {name: rates.mean for name, rates in test_rates(samples["two queues", row][0]).items()}
+            {name: rates.mean for name, rates in test_rates(samples[Key.TWO_QUEUES, row][0]).items()}
             for samples in (pair.simulated, pair.emulated)
         )
         for i, (printed, _) in enumerate(path_measures.PRINTED_KBPS[row], 1):
@@ -179,7 +180,7 @@ def tests(pair: Pair) -> Table | None:
     return table("Mean rates from 50 s on, test by test", rows) if rows else None
 
 
-def plates() -> tuple[PairPlate, ...]:
+def figure_specs() -> tuple[PairFigureSpec, ...]:
     """In the order of the paper."""
     return (
         _over_time(
@@ -187,17 +188,17 @@ def plates() -> tuple[PairPlate, ...]:
             "The background mode yields to a connection and comes back",
             "3 Mbit/s; the connection, 200 ms, is active in the shaded span. The paper: back-off in all cases, faster "
             "increase with short round trips.",
-            "figure 3",
+            Key.FIGURE_3,
             scenarios.FIGURE_3_MS,
             lambda v: f"{v} ms",
             (scenarios.TCP_S,),
         ),
-        PairPlate("figure-4", figure_4),
+        PairFigureSpec("figure-4", figure_4),
         _over_time(
             "cubic",
             "Beside NewReno and CUBIC as Linux has them",
             "3 Mbit/s, 50 packets. The paper: CUBIC is somewhat more aggressive than NewReno.",
-            "beside",
+            Key.BESIDE,
             ("linux 3000 20", "cubic 3000 20", "cubic 3000 200"),
             lambda v: f"{'CUBIC' if v.startswith('cubic') else 'NewReno'}, {v.split()[2]} ms",
         ),
@@ -205,7 +206,7 @@ def plates() -> tuple[PairPlate, ...]:
             "figure-5",
             "Two real-time streams share, even with different round trips",
             "4 Mbit/s. The paper: 2.085 and 1.935 Mbit/s at 60 and 180 ms, 1.7 times as much at 10 and 180 ms.",
-            "itself",
+            Key.ITSELF,
             (scenarios.FIGURE_5, scenarios.WORST),
             lambda v: " and ".join(v.split()[:2]) + " ms",
         ),
@@ -213,7 +214,7 @@ def plates() -> tuple[PairPlate, ...]:
             "figure-6",
             "Four real-time streams come and go",
             "10 Mbit/s, 30 ms. The paper: acceptable.",
-            "four",
+            Key.FOUR,
             ("30",),
             lambda v: f"{v} ms",
         ),
@@ -221,20 +222,20 @@ def plates() -> tuple[PairPlate, ...]:
             "figure-7",
             "The background mode yields to the real-time mode, unless that has a much longer round trip",
             "4 Mbit/s; the background stream has 50 ms, the real-time stream comes at 50 s.",
-            "mixed",
+            Key.MIXED,
             tuple(measures.FIGURE_7.values()),
             lambda v: f"{v.split()[2]} ms",
         ),
-        PairPlate("table-2", table_2),
+        PairFigureSpec("table-2", table_2),
         _over_time(
             "figure-8",
             "With two queues rates vary more",
             "4 and 6 Mbit/s; the third stream, over the second link only, is there in the shaded span.",
-            "figure 8",
+            Key.FIGURE_8,
             ("4000",),
             lambda _: "queues of 40 packets",
             (scenarios.FIGURE_8_S,),
         ),
-        PairPlate("beside", beside),
-        PairPlate("tests", tests),
+        PairFigureSpec("beside", beside),
+        PairFigureSpec("tests", tests),
     )

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples
+from .._base import Measured, Quantity, Sample, Samples, measure
 from . import measures, path_measures, scenarios
+from .keys import Key
 from .measures import apart, quantity, rate, ratio
 
 
 def each(
-    samples: Samples, experiment: str, value: Callable[[Sample, str], float], variants: Sequence[str] = ()
+    samples: Samples, experiment: Key, value: Callable[[Sample, str], float], variants: Sequence[str] = ()
 ) -> list[float]:
     """One value a test, the mean of its runs; of those listed, or of all that were run."""
     wanted = [v for v in samples.variants(experiment) if not variants or v in variants]
@@ -27,15 +28,17 @@ def _given(values: Sequence[float], least: int = 1) -> bool:
     return len(values) >= least
 
 
+@measure(Key.STABILITY)
 def stability(samples: Samples) -> Measured:
     """Part of the tests that settle."""
-    settled = each(samples, "stability", lambda s, v: float(measures.settled(s, v)))
+    settled = each(samples, Key.STABILITY, lambda s, v: float(measures.settled(s, v)))
     return {"settled": quantity(np.mean(settled), "of the tests")} if _given(settled) else {}
 
 
+@measure(Key.BACK_OFF)
 def back_off(samples: Samples) -> Measured:
     """Part of the tests in which the stream keeps a quarter of the link at most."""
-    kept = each(samples, "back-off", lambda s, v: measures.last_minute(s, measures.capacity_kbps(v)))
+    kept = each(samples, Key.BACK_OFF, lambda s, v: measures.last_minute(s, measures.capacity_kbps(v)))
     if not _given(kept):
         return {}
     return {
@@ -44,15 +47,17 @@ def back_off(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.FIGURE_3)
 def figure_3(samples: Samples) -> Measured:
     """Greatest share of the link that is kept, over the round trips."""
-    shares = each(samples, "figure 3", lambda s, _: measures.last_minute(s, scenarios.FIGURE_3_KBPS))
+    shares = each(samples, Key.FIGURE_3, lambda s, _: measures.last_minute(s, scenarios.FIGURE_3_KBPS))
     return {"share": quantity(max(shares))} if _given(shares) else {}
 
 
+@measure(Key.FIGURE_3)
 def recovery(samples: Samples) -> Measured:
     """Time back to 90 %, and how much later with longer round trips."""
-    times = each(samples, "figure 3", lambda s, _: measures.back(s))
+    times = each(samples, Key.FIGURE_3, lambda s, _: measures.back(s))
     if not _given(times, len(scenarios.FIGURE_3_MS)):
         return {}
     named = {f"back_{ms}": quantity(times[i], "s") for i, ms in enumerate(scenarios.FIGURE_3_MS)}
@@ -62,30 +67,34 @@ def recovery(samples: Samples) -> Measured:
 
 def _friendly(samples: Samples, *trips: int) -> list[float]:
     wanted = [v for v, case in scenarios.FRIENDLY.items() if not trips or case[1] in trips]
-    return each(samples, "friendliness", lambda s, _: measures.share(s), wanted)
+    return each(samples, Key.FRIENDLINESS, lambda s, _: measures.share(s), wanted)
 
 
+@measure(Key.FRIENDLINESS)
 def worst(samples: Samples) -> Measured:
     """Greatest ratio, either way, of the tests that were run."""
-    ratios = each(samples, "friendliness", lambda s, _: ratio(s, "video", "tcp"))
+    ratios = each(samples, Key.FRIENDLINESS, lambda s, _: ratio(s, "video", "tcp"))
     if not _given(ratios):
         return {}
     farthest = [apart(value) for value in ratios]
     return {"worst": quantity(max(farthest)), "median": quantity(np.median(farthest))}
 
 
+@measure(Key.FRIENDLINESS)
 def fairness(samples: Samples) -> Measured:
     """Mean share."""
     shares = _friendly(samples)
     return {"share": quantity(np.mean(shares))} if _given(shares) else {}
 
 
+@measure(Key.FRIENDLINESS)
 def short(samples: Samples) -> Measured:
     """Mean share with round trips of 20 ms."""
     shares = _friendly(samples, 20)
     return {"share": quantity(np.mean(shares))} if _given(shares) else {}
 
 
+@measure(Key.FRIENDLINESS)
 def long(samples: Samples) -> Measured:
     """Mean share with round trips of 200 ms, and how much more that is than with 20 ms."""
     near, far = _friendly(samples, 20), _friendly(samples, 200)
@@ -94,10 +103,11 @@ def long(samples: Samples) -> Measured:
     return {"share": quantity(np.mean(far)), "more": quantity(np.mean(far) - np.mean(near))}
 
 
+@measure(Key.BIAS)
 def bias(samples: Samples) -> Measured:
     """Rate with 20 ms over rate with 200 ms: two streams, two connections."""
     found = {
-        kind: each(samples, "bias", lambda s, _: ratio(s, "near", "far"), [kind])
+        kind: each(samples, Key.BIAS, lambda s, _: ratio(s, "near", "far"), [kind])
         for kind in ("real_time", "reno")
     }
     if not all(map(_given, found.values())):
@@ -110,10 +120,12 @@ def bias(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.BESIDE)
 def cubic(samples: Samples) -> Measured:
     """Share beside CUBIC, and how much less that is than beside NewReno, over the tests that were run with both."""
     shares = {
-        v: each(samples, "beside", lambda s, _: measures.share(s), [v])[0] for v in samples.variants("beside")
+        v: each(samples, Key.BESIDE, lambda s, _: measures.share(s), [v])[0]
+        for v in samples.variants(Key.BESIDE)
     }
     pairs = [
         (share, shares[f"linux {v.removeprefix('cubic ')}"])
@@ -126,18 +138,20 @@ def cubic(samples: Samples) -> Measured:
     return {"share": quantity(beside), "less": quantity(other - beside)}
 
 
+@measure(Key.FRIENDLINESS)
 def smoothness(samples: Samples) -> Measured:
     """Variation of the stream's rate over that of the connection's, mean of the tests."""
     over = each(
-        samples, "friendliness", lambda s, _: measures.variation(s, "video") / measures.variation(s, "tcp")
+        samples, Key.FRIENDLINESS, lambda s, _: measures.variation(s, "video") / measures.variation(s, "tcp")
     )
     return {"ratio": quantity(np.mean(over))} if _given(over) else {}
 
 
+@measure(Key.ALONE)
 def oscillation(samples: Samples) -> Measured:
     """Variation of the rate alone, in real-time mode and by how much it is above that in background mode."""
     found = {
-        mode: each(samples, "alone", lambda s, _: measures.variation(s, "video"), [mode])
+        mode: each(samples, Key.ALONE, lambda s, _: measures.variation(s, "video"), [mode])
         for mode in scenarios.MODES
     }
     if not all(map(_given, found.values())):
@@ -149,10 +163,11 @@ def oscillation(samples: Samples) -> Measured:
 def _pairs(samples: Samples, wanted: Callable[[tuple[int, int, int, int]], bool]) -> list[float]:
     variants = [v for v, case in scenarios.ITSELF.items() if wanted(case)]
     return [
-        apart(value) for value in each(samples, "itself", lambda s, _: ratio(s, "one", "other"), variants)
+        apart(value) for value in each(samples, Key.ITSELF, lambda s, _: ratio(s, "one", "other"), variants)
     ]
 
 
+@measure(Key.ITSELF)
 def differences(samples: Samples) -> Measured:
     """Part of the tests with equal round trips in which two streams differ by less than a tenth."""
     ratios = _pairs(samples, lambda case: case[0] == case[1])
@@ -163,28 +178,31 @@ def differences(samples: Samples) -> Measured:
 
 def _pair(variant: str) -> Callable[[Samples], Measured]:
     def measure(samples: Samples) -> Measured:
-        ratios = each(samples, "itself", lambda s, _: ratio(s, "one", "other"), [variant])
+        ratios = each(samples, Key.ITSELF, lambda s, _: ratio(s, "one", "other"), [variant])
         return {"ratio": quantity(ratios[0])} if _given(ratios) else {}
 
     return measure
 
 
+@measure(Key.FOUR)
 def four(samples: Samples) -> Measured:
     """Least index of the phases with several streams."""
-    return measures.four(samples) if samples.variants("four") else {}
+    return measures.four(samples) if samples.variants(Key.FOUR) else {}
 
 
+@measure(Key.MIXED)
 def mixed_equal(samples: Samples) -> Measured:
     """Part of the tests with equal round trips in which it keeps a quarter at most."""
     wanted = [v for v in scenarios.MIXED if len(set(v.split()[1:])) == 1]
-    shares = each(samples, "mixed", measures.kept_when_equal, wanted)
+    shares = each(samples, Key.MIXED, measures.kept_when_equal, wanted)
     return {"yields": quantity(np.mean(np.array(shares) <= 0.25), "of the tests")} if _given(shares) else {}
 
 
+@measure(Key.MIXED)
 def figure_7(samples: Samples) -> Measured:
     """What is left at 10, 150 and 200 ms, after 150 s; and how much more at 150 and 200 than at 10."""
     shares = {
-        ms: each(samples, "mixed", lambda s, v: measures.left(s, v, 200), [variant])
+        ms: each(samples, Key.MIXED, lambda s, v: measures.left(s, v, 200), [variant])
         for ms, variant in measures.FIGURE_7.items()
     }
     if not all(map(_given, shares.values())):
@@ -202,12 +220,13 @@ def _row(row: str) -> Callable[[Samples], Measured]:
         return max(apart(rate(sample, f"v{i}") / 1e3 / kbps) for i, (kbps, _) in enumerate(printed, 1))
 
     def measure(samples: Samples) -> Measured:
-        found = each(samples, "two queues", far, [row])
+        found = each(samples, Key.TWO_QUEUES, far, [row])
         return {"factor": quantity(found[0])} if _given(found) else {}
 
     return measure
 
 
+@measure(Key.ONE_LONGER)
 def one_longer(samples: Samples) -> Measured:
     """Greatest ratio of two streams with the same round trip, when one has 150 ms one way."""
 
@@ -215,42 +234,24 @@ def one_longer(samples: Samples) -> Measured:
         first, second = (name for name in scenarios.LONGER if name != variant)
         return apart(ratio(sample, first, second))
 
-    found = each(samples, "one longer", alike)
+    found = each(samples, Key.ONE_LONGER, alike)
     return {"same_trips": quantity(max(found))} if _given(found) else {}
 
 
+@measure(Key.FIGURE_8)
 def figure_8(samples: Samples) -> Measured:
     """Deviation while the third stream is there over that before; the less of the first two."""
-    return path_measures.figure_8(samples) if samples.variants("figure 8") else {}
+    return path_measures.figure_8(samples) if samples.variants(Key.FIGURE_8) else {}
 
 
-def _measure(function: Callable[[Samples], Measured], *experiments: str) -> Measure:
-    return Measure(experiments, function)
-
-
-MEASURES: dict[str, Measure] = {
-    "stability": _measure(stability, "stability"),
-    "back_off": _measure(back_off, "back-off"),
-    "figure_3": _measure(figure_3, "figure 3"),
-    "recovery": _measure(recovery, "figure 3"),
-    "worst": _measure(worst, "friendliness"),
-    "fairness": _measure(fairness, "friendliness"),
-    "short": _measure(short, "friendliness"),
-    "long": _measure(long, "friendliness"),
-    "bias": _measure(bias, "bias"),
-    "cubic": _measure(cubic, "beside"),
-    "smoothness": _measure(smoothness, "friendliness"),
-    "oscillation": _measure(oscillation, "alone"),
-    "differences": _measure(differences, "itself"),
-    "worst_pair": _measure(_pair(scenarios.WORST), "itself"),
-    "figure_5": _measure(_pair(scenarios.FIGURE_5), "itself"),
-    "four": _measure(four, "four"),
-    "mixed_equal": _measure(mixed_equal, "mixed"),
-    "figure_7": _measure(figure_7, "mixed"),
-    **{f"row_{row}": _measure(_row(row), "two queues") for row in scenarios.TABLE_2},
-    "one_longer": _measure(one_longer, "one longer"),
-    "figure_8": _measure(figure_8, "figure 8"),
-}
+worst_pair = measure(Key.ITSELF)(_pair(scenarios.WORST))
+figure_5 = measure(Key.ITSELF)(_pair(scenarios.FIGURE_5))
+row_1 = measure(Key.TWO_QUEUES)(_row("1"))
+row_2 = measure(Key.TWO_QUEUES)(_row("2"))
+row_3 = measure(Key.TWO_QUEUES)(_row("3"))
+row_4 = measure(Key.TWO_QUEUES)(_row("4"))
+row_5 = measure(Key.TWO_QUEUES)(_row("5"))
+row_6 = measure(Key.TWO_QUEUES)(_row("6"))
 
 
 def test_rates(sample: Sample) -> dict[str, Quantity]:

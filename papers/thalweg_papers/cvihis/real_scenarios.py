@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from .._base import Experiment, Scale, Tree
+from .._base import Experiment, ExperimentKey, Scale, Tree
 from .._real import live_flows
 from . import extracts, scenarios
+from .keys import Key
 
 CHOICES: dict[str, str] = {
     "network": "As in the simulation: hosts whose links have the delay, three routers, two links with a capacity and a "
@@ -66,75 +67,80 @@ def _live() -> bool:
 
 
 def _experiment(
-    name: str, title: str, variants: Iterable[str], tree: Callable[[str, Scale], Tree]
+    name: Key, title: str, variants: Iterable[str], tree: Callable[[str, Scale], Tree]
 ) -> Experiment:
     return Experiment(name, title, tuple(variants), _made_real(tree), extracts.means, seeds=3, weight=0.3)
 
 
-EXPERIMENTS: dict[str, Experiment] = {
+EXPERIMENTS: dict[ExperimentKey, Experiment] = {
     experiment.name: experiment
     for experiment in (
         _experiment(
-            "figure 3",
+            Key.FIGURE_3,
             "Figure 3: back-off with three round trips",
             scenarios.FIGURE_3_MS,
             scenarios.figure_3,
         ),
         _experiment(
-            "friendliness",
+            Key.FRIENDLINESS,
             "Figure 4: real-time mode against NewReno, 26 tests",
             scenarios.FRIENDLY,
             scenarios.friendliness,
         ),
-        _experiment("beside", "§4.3: NewReno and CUBIC as Linux has them", VARIED, varied),
+        _experiment(Key.BESIDE, "§4.3: NewReno and CUBIC as Linux has them", VARIED, varied),
         _experiment(
-            "back-off",
+            Key.BACK_OFF,
             "§4.2: background mode against NewReno, 20 tests",
             scenarios.STABILITY,
             scenarios.back_off,
         ),
-        _experiment("bias", "§4.3: round-trip times of 20 and 200 ms", ("reno", "real_time"), scenarios.bias),
-        _experiment("itself", "§4.4: two streams, 30 tests", scenarios.ITSELF, scenarios.itself),
         _experiment(
-            "mixed", "Figure 7: background against real-time mode, 50 tests", scenarios.MIXED, scenarios.mixed
+            Key.BIAS, "§4.3: round-trip times of 20 and 200 ms", ("reno", "real_time"), scenarios.bias
         ),
-        _experiment("four", "Figure 6: four streams", ("30",), scenarios.four),
-        _experiment("two queues", "Table 2", scenarios.TABLE_2, scenarios.two_queues),
-        _experiment("figure 8", "Figure 8: a third stream for a while", ("4000",), scenarios.figure_8),
+        _experiment(Key.ITSELF, "§4.4: two streams, 30 tests", scenarios.ITSELF, scenarios.itself),
         _experiment(
-            "stability", "§4.2: background mode alone, 20 tests", scenarios.STABILITY, scenarios.stability
+            Key.MIXED,
+            "Figure 7: background against real-time mode, 50 tests",
+            scenarios.MIXED,
+            scenarios.mixed,
         ),
-        _experiment("one longer", "§4.5: one of three with 150 ms", scenarios.LONGER, scenarios.longer),
-        _experiment("alone", "§5: each mode alone", scenarios.MODES, scenarios.alone),
+        _experiment(Key.FOUR, "Figure 6: four streams", ("30",), scenarios.four),
+        _experiment(Key.TWO_QUEUES, "Table 2", scenarios.TABLE_2, scenarios.two_queues),
+        _experiment(Key.FIGURE_8, "Figure 8: a third stream for a while", ("4000",), scenarios.figure_8),
+        _experiment(
+            Key.STABILITY, "§4.2: background mode alone, 20 tests", scenarios.STABILITY, scenarios.stability
+        ),
+        _experiment(Key.ONE_LONGER, "§4.5: one of three with 150 ms", scenarios.LONGER, scenarios.longer),
+        _experiment(Key.ALONE, "§5: each mode alone", scenarios.MODES, scenarios.alone),
     )
 }
 
-CASES: tuple[tuple[str, str], ...] = (
-    *(("figure 3", ms) for ms in scenarios.FIGURE_3_MS),
-    *(("friendliness", f"3000 {ms}") for ms in scenarios.FRIENDLY_MS),
-    ("beside", "cubic 3000 20"),
-    ("beside", "linux 3000 20"),
-    ("beside", "cubic 3000 200"),
-    ("beside", "linux 3000 200"),
-    ("back-off", "3000 50"),
-    ("back-off", "4000 100"),
-    ("itself", scenarios.FIGURE_5),
-    ("itself", scenarios.WORST),
-    ("itself", "120 120 4000"),
-    ("mixed", "4000 50 10"),
-    ("mixed", "4000 50 150"),
-    ("mixed", "4000 50 200"),
-    ("four", "30"),
-    ("two queues", "2"),
-    ("two queues", "3"),
-    ("figure 8", "4000"),
-    ("stability", "3000 100"),
-    *(("friendliness", f"{kbps} {ms}") for kbps in (2000, 4500) for ms in (20, 200)),
-    ("beside", "cubic 3000 80"),
-    ("beside", "linux 3000 80"),
-    ("back-off", "2000 50"),
-    ("back-off", "4500 10"),
-    ("bias", "reno"),
-    ("bias", "real_time"),
+CASES: tuple[tuple[Key, str], ...] = (
+    *((Key.FIGURE_3, ms) for ms in scenarios.FIGURE_3_MS),
+    *((Key.FRIENDLINESS, f"3000 {ms}") for ms in scenarios.FRIENDLY_MS),
+    (Key.BESIDE, "cubic 3000 20"),
+    (Key.BESIDE, "linux 3000 20"),
+    (Key.BESIDE, "cubic 3000 200"),
+    (Key.BESIDE, "linux 3000 200"),
+    (Key.BACK_OFF, "3000 50"),
+    (Key.BACK_OFF, "4000 100"),
+    (Key.ITSELF, scenarios.FIGURE_5),
+    (Key.ITSELF, scenarios.WORST),
+    (Key.ITSELF, "120 120 4000"),
+    (Key.MIXED, "4000 50 10"),
+    (Key.MIXED, "4000 50 150"),
+    (Key.MIXED, "4000 50 200"),
+    (Key.FOUR, "30"),
+    (Key.TWO_QUEUES, "2"),
+    (Key.TWO_QUEUES, "3"),
+    (Key.FIGURE_8, "4000"),
+    (Key.STABILITY, "3000 100"),
+    *((Key.FRIENDLINESS, f"{kbps} {ms}") for kbps in (2000, 4500) for ms in (20, 200)),
+    (Key.BESIDE, "cubic 3000 80"),
+    (Key.BESIDE, "linux 3000 80"),
+    (Key.BACK_OFF, "2000 50"),
+    (Key.BACK_OFF, "4500 10"),
+    (Key.BIAS, "reno"),
+    (Key.BIAS, "real_time"),
 )
 """What ten minutes are enough for, the most telling first."""

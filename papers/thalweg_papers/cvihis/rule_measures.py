@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples
+from .._base import Measured, Quantity, Sample, Samples, measure
+from .keys import Key
 
 
 @cache
@@ -23,11 +24,13 @@ def default(name: str) -> Quantity:
     return Quantity((float(row["default"]),))
 
 
+@measure()
 def steps(_samples: Samples) -> Measured:
     """Packets for each √RTT of commands 1 and 4, 2, 3, 6 and 7."""
     return {name: default(f"step_{name}") for name in ("far", "down", "up", "gradient")}
 
 
+@measure()
 def factors(_samples: Samples) -> Measured:
     """SF, and PF of either mode."""
     return {
@@ -37,6 +40,7 @@ def factors(_samples: Samples) -> Measured:
     }
 
 
+@measure()
 def one_set(_samples: Samples) -> Measured:
     """Parameters that one of the modes has to itself, the push apart."""
     own = [
@@ -45,6 +49,7 @@ def one_set(_samples: Samples) -> Measured:
     return {"own": Quantity((float(len([name for name in own if name != "background_push"])),))}
 
 
+@measure()
 def division(_samples: Samples) -> Measured:
     """What the source measures that is a delay one way; and what it measures at all: the round trip, and its own step."""
     from thalweg.catalogue import series
@@ -81,9 +86,10 @@ def wanted(x: float, gradient: float) -> int:
     return 1
 
 
+@measure(Key.RULES)
 def gradient_wins(samples: Samples) -> Measured:
     """Of the packets of a background stream those that were answered as the areas and gradients say."""
-    (sample,) = samples["rules", "background"]
+    (sample,) = samples[Key.RULES, "background"]
     x, command = sample["position video"], sample["command video"]
     same_scale = np.diff(sample["max_delay video"], prepend=np.nan) == 0
     same_scale &= np.diff(sample["min_delay video"], prepend=np.nan) == 0
@@ -97,9 +103,10 @@ def gradient_wins(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.RULES)
 def references(samples: Samples) -> Measured:
     """The minDelay of a background stream against the least delay of all its packets; maxDelay against losses."""
-    (sample,) = samples["rules", "background"]
+    (sample,) = samples[Key.RULES, "background"]
     least = sample["min_delay video"]
     known = least[~np.isnan(least)]
     greatest = sample["max_delay video"]
@@ -114,9 +121,10 @@ def references(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.RULES)
 def reset(samples: Samples) -> Measured:
     """Place of the lowest delay in real-time mode: below zero it would be under minDelay."""
-    (sample,) = samples["rules", "real_time"]
+    (sample,) = samples[Key.RULES, "real_time"]
     least = sample["min_delay video"]
     known = least[~np.isnan(least)]
     return {
@@ -126,9 +134,10 @@ def reset(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.RULES)
 def decrease(samples: Samples) -> Measured:
     """Falls of the rate by a loss in real-time mode: factor, and least time between two in round trips."""
-    (sample,) = samples["rules", "real_time"]
+    (sample,) = samples[Key.RULES, "real_time"]
     rate, update = sample["allowed_rate video"], sample["update video"]
     over = rate[:-1] / rate[1:]
     # a step moves `update` as well
@@ -140,15 +149,3 @@ def decrease(samples: Samples) -> Measured:
         "round_trips_apart": Quantity((float((gaps / trips).min()),)),
         "falls": Quantity((float(len(falls)),)),
     }
-
-
-MEASURES: dict[str, Measure] = {
-    "steps": Measure((), steps),
-    "factors": Measure((), factors),
-    "one_set": Measure((), one_set),
-    "division": Measure((), division),
-    "gradient_wins": Measure(("rules",), gradient_wins),
-    "references": Measure(("rules",), references),
-    "reset": Measure(("rules",), reset),
-    "decrease": Measure(("rules",), decrease),
-}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .._base import Paper, called, held
+from .._base import Paper, call_loader, claims_loader, mapping_loader
 
 PAPER = Paper(
     name="mca",
     title="MCA: An End-to-end Multicast Congestion Avoidance Scheme with Feedback Suppression",
-    claims_file=Path(__file__).with_name("claims.toml"),
-    experiments=held(__name__, "EXPERIMENTS", "experiments"),
-    measures=held(__name__, "MEASURES", "measures", "rule_measures"),
-    plates=called(__name__, "plates", "figures"),
-    choices=held(__name__, "CHOICES", "scenarios"),
+    claims=claims_loader(__name__, Path(__file__).with_name("claims.toml")),
+    experiments=mapping_loader(__name__, "EXPERIMENTS", "experiments"),
+    figure_specs=call_loader(__name__, "figure_specs", "figures"),
+    choices=mapping_loader(__name__, "CHOICES", "scenarios"),
 )
 """J. Li, S. Kalyanaraman (Rensselaer Polytechnic Institute): experiments, measures, figures and claims."""

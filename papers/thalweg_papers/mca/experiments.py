@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._base import Experiment, Sample, Scale, Tree
+from .._base import Experiment, ExperimentKey, Sample, Scale, Tree
 from .._common import custom, link
 from . import cost, extracts, rules, scenarios, variations
+from .keys import Key
 
 
 def _one_branch(variant: str, scale: Scale) -> Tree:
@@ -33,11 +34,11 @@ def _keep_one_branch(result: Any, _variant: str, _scale: Scale) -> Sample:
     return {"multicast_rate_bps": float(_read.flow(result, "multicast")["rate_bps"])}
 
 
-EXPERIMENTS: dict[str, Experiment] = {
+EXPERIMENTS: dict[ExperimentKey, Experiment] = {
     experiment.name: experiment
     for experiment in (
         Experiment(
-            "one bottleneck",
+            Key.ONE_BOTTLENECK,
             "§4.1: one bottleneck of 10 Mbit/s, 10 to 30 flows to 16 receivers",
             ("lossless", "lossy"),
             scenarios.one_bottleneck,
@@ -45,7 +46,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=13,
         ),
         Experiment(
-            "chain",
+            Key.CHAIN,
             "§4.2: four bottlenecks of 10 Mbit/s in a row",
             ("lossless", "lossy"),
             scenarios.chain,
@@ -53,7 +54,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=28,
         ),
         Experiment(
-            "star",
+            Key.STAR,
             "§4.3: 64 bottlenecks of 1 Mbit/s, one multicast and 192 unicast flows",
             ("lossless", "lossy"),
             scenarios.star,
@@ -62,7 +63,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=10,
         ),
         Experiment(
-            "one bottleneck, σ as printed",
+            Key.ONE_BOTTLENECK_AS_PRINTED,
             "§4.1 with the deviation of the round-trip time as the paper prints it",
             ("lossless",),
             lambda variant, scale: scenarios.one_bottleneck(f"{variant}-printed", scale),
@@ -70,7 +71,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=13,
         ),
         Experiment(
-            "star, σ as printed",
+            Key.STAR_AS_PRINTED,
             "§4.3 with the deviation of the round-trip time as the paper prints it",
             ("lossless", "lossy"),
             lambda variant, scale: scenarios.star(f"{variant}-printed", scale),
@@ -78,7 +79,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=10,
         ),
         Experiment(
-            "one branch",
+            Key.ONE_BRANCH,
             "§4.3: one branch of the star, where the multicast flow has one receiver",
             ("lossless", "lossy"),
             _one_branch,
@@ -87,7 +88,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.3,
         ),
         Experiment(
-            "tracking",
+            Key.TRACKING,
             "§4.4: 32 receivers, the most congested link changes every 200 s",
             ("lossless", "lossy"),
             scenarios.tracking,
@@ -95,7 +96,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=13,
         ),
         Experiment(
-            "dynamic tree",
+            Key.DYNAMIC_TREE,
             "§4.5: three levels of links of 20 and 200 ms, traffic and receivers that come and go",
             ("all", "lone"),
             scenarios.dynamic_tree,
@@ -106,36 +107,36 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=40,
         ),
         Experiment(
-            "one queue", "Rules: one queue", ("wide", "narrow"), rules.one_queue, rules.keep_one_queue
+            Key.ONE_QUEUE, "Rules: one queue", ("wide", "narrow"), rules.one_queue, rules.keep_one_queue
         ),
         Experiment(
-            "changed path",
+            Key.CHANGED_PATH,
             "Rules: a path changes",
             ("shorter", "longer"),
             rules.changed_path,
             rules.keep_changed_path,
         ),
-        Experiment("drift", "Rules: a thousand epochs", ("-",), rules.drift, rules.keep_drift, seeds=3),
+        Experiment(Key.DRIFT, "Rules: a thousand epochs", ("-",), rules.drift, rules.keep_drift, seeds=3),
         Experiment(
-            "equal branches",
+            Key.EQUAL_BRANCHES,
             "Rules: representatives over equal branches",
             ("k_rx2", "k0", "k1", "k3"),
             rules.branches,
             rules.keep_branches,
         ),
         Experiment(
-            "absence",
+            Key.ABSENCE,
             "Rules: the representative leaves",
             ("n1", "n4", "n16"),
             rules.absence,
             rules.keep_absence,
         ),
-        Experiment("bursts", "Rules: bursts of loss", ("-",), rules.bursts, rules.keep_bursts, weight=0.1),
+        Experiment(Key.BURSTS, "Rules: bursts of loss", ("-",), rules.bursts, rules.keep_bursts, weight=0.1),
         Experiment(
-            "silence", "Rules: no feedback without arrivals", ("-",), rules.silence, rules.keep_silence
+            Key.SILENCE, "Rules: no feedback without arrivals", ("-",), rules.silence, rules.keep_silence
         ),
         Experiment(
-            "fluid limit",
+            Key.FLUID_LIMIT,
             "Rules: accumulation against the queues of random paths, for smaller and smaller packets",
             tuple(f"path-{path}-{packet}" for packet in rules.FLUID_PACKETS for path in rules.FLUID_PATHS),
             rules.fluid,
@@ -145,7 +146,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.5,
         ),
         Experiment(
-            "paced flows",
+            Key.PACED_FLOWS,
             "Rules: paced flows",
             ("10", "20", "30"),
             variations.paced,
@@ -153,14 +154,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.3,
         ),
         Experiment(
-            "trade-off",
+            Key.TRADE_OFF,
             "Rules: trade-offs",
             tuple(variations.TRADE_OFFS),
             variations.trade_off,
             variations.keep_trade_off,
         ),
         Experiment(
-            "company",
+            Key.COMPANY,
             "Scope: with TCP",
             ("together", "classes"),
             variations.company,
@@ -168,7 +169,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.4,
         ),
         Experiment(
-            "solitude",
+            Key.SOLITUDE,
             "Scope: no receiver",
             ("open", "capped"),
             variations.solitude,
@@ -176,7 +177,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.1,
         ),
         Experiment(
-            "constant cost",
+            Key.CONSTANT_COST,
             "Cost: groups of 128 to 16 384 receivers",
             tuple(str(size) for size in cost.SIZES),
             lambda variant, scale: cost.group(int(variant), scale.seconds(1.0)),

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Plate, Sample, Samples, Scale, Table, take
+from .._base import Figure, FigureSpec, Sample, Samples, Scale, Table, take
 from .._common import percent, plain, quick_note, series_table, short, table
 from . import measures, scenarios
+from .keys import Key
 
 BUFFERS = (("lossless", "w/o packet loss"), ("lossy", "w/ packet loss"))
 
@@ -21,7 +22,7 @@ def figure_8(samples: Samples, scale: Scale) -> Figure:
     figure, axes = _plot.panels(3, 2)
     tables = {}
     for column, (buffer, words) in enumerate(BUFFERS):
-        sample = samples["one bottleneck", buffer][0]
+        sample = samples[Key.ONE_BOTTLENECK, buffer][0]
         times = sample["times_s"]
         for source in (1, 2, 3):
             rate = sample[f"rate_source{source}_bps"] / 1e6
@@ -64,7 +65,7 @@ def figure_10(samples: Samples, scale: Scale) -> Figure:
     figure, axes = _plot.panels(3, 2)
     tables = {}
     for column, (buffer, words) in enumerate(BUFFERS):
-        sample = samples["chain", buffer][0]
+        sample = samples[Key.CHAIN, buffer][0]
         times = sample["times_s"]
         averages = {hops: _running(sample[f"rate_{hops}_bps"]) for hops in (1, 2, 4)}
         for colour, (hops, name) in enumerate(((1, "one hop"), (2, "two hops"), (4, "four hops"))):
@@ -111,7 +112,7 @@ def figure_12(samples: Samples, scale: Scale) -> Figure:
     figure, axes = _plot.panels(3, 2)
     tables = {}
     for column, (buffer, words) in enumerate(BUFFERS):
-        sample = samples["star", buffer][0]
+        sample = samples[Key.STAR, buffer][0]
         times = sample["times_s"]
         multicast = _running(sample["multicast_bps"])
         mean, interval = sample["unicast_mean_bps"], sample["unicast_ci95_bps"]
@@ -162,7 +163,7 @@ def figure_14(samples: Samples, scale: Scale) -> Figure:
     figure, axes = _plot.panels(2, 2, height=2.5)
     tables = {}
     for column, (buffer, words) in enumerate(BUFFERS):
-        sample = samples["tracking", buffer][0]
+        sample = samples[Key.TRACKING, buffer][0]
         times = sample["times_s"]
         bounds = [scale.seconds(t) for t in scenarios.TRACKING_TIMES_S]
         for row in (0, 1):
@@ -224,8 +225,10 @@ def table_1(samples: Samples, scale: Scale) -> Table:
     columns["period_s"] = [f"{scale.seconds(a):g}–{scale.seconds(b):g}" for a, b in itertools.pairwise(times)]
     columns["most_congested_link"] = list(scenarios.TRACKING_LINKS)
     for buffer, _ in BUFFERS:
-        shares = np.mean([measures.period_shares(s, scale) for s in samples["tracking", buffer]], axis=0)
-        switches = np.mean([measures.period_switches(s, scale) for s in samples["tracking", buffer]], axis=0)
+        shares = np.mean([measures.period_shares(s, scale) for s in samples[Key.TRACKING, buffer]], axis=0)
+        switches = np.mean(
+            [measures.period_switches(s, scale) for s in samples[Key.TRACKING, buffer]], axis=0
+        )
         columns[f"share_of_time_{buffer}"] = [round(float(share), 3) for share in shares]
         columns[f"switches_per_100_s_{buffer}"] = [round(float(rate), 1) for rate in switches]
     return Table("Table 1: the most congested link, and the time that the representative was on it", columns)
@@ -243,7 +246,7 @@ def feedback_counts(samples: Samples, _scale: Scale) -> Table:
     rows: list[dict[str, Any]] = []
     for buffer, _ in BUFFERS:
         for number, (key, name) in enumerate(zip(keys, names, strict=True)):
-            ours = samples.each("star", buffer, take(key))
+            ours = samples.each(Key.STAR, buffer, take(key))
             rows.append(
                 {
                     "buffer": buffer,
@@ -257,25 +260,38 @@ def feedback_counts(samples: Samples, _scale: Scale) -> Table:
     return table("§4.3: congestion indications in 400 s", rows)
 
 
-READINGS = ("one bottleneck", "one bottleneck, σ as printed", "star", "star, σ as printed")
+AS_PRINTED = {Key.ONE_BOTTLENECK: Key.ONE_BOTTLENECK_AS_PRINTED, Key.STAR: Key.STAR_AS_PRINTED}
+"""Experiments with the deviation of the round-trip time as the paper prints it."""
 
 
 def readings(samples: Samples, _scale: Scale) -> Table:
     """What changes when the deviation of the round-trip time is updated as the paper prints it."""
-    wanted: list[tuple[str, str, str, float | None, Callable[[Sample], float]]] = [
-        ("one bottleneck", "lossless", "drops outside joins (packets)", 0, measures.drops_outside_joins)
+    wanted: list[tuple[Key, str, str, float | None, Callable[[Sample], float]]] = [
+        (Key.ONE_BOTTLENECK, "lossless", "drops outside joins (packets)", 0, measures.drops_outside_joins)
     ]
     published = {"lossless": (5605, 5135, 5147), "lossy": (5444, 4978, 5057)}
     for buffer, _ in BUFFERS:
         session, receiver, unicast = published[buffer]
         wanted += [
-            ("star", buffer, "multicast over unicast rate", None, measures.rate_ratio),
-            ("star", buffer, "CIs of the session", session, take("session_indications")),
-            ("star", buffer, "CIs per receiver without suppression", receiver, take("receiver_indications")),
-            ("star", buffer, "CIs per unicast flow", unicast, take("unicast_indications")),
-            ("star", buffer, "session over receiver", session / receiver, measures.session_over("receiver")),
+            (Key.STAR, buffer, "multicast over unicast rate", None, measures.rate_ratio),
+            (Key.STAR, buffer, "CIs of the session", session, take("session_indications")),
             (
-                "star",
+                Key.STAR,
+                buffer,
+                "CIs per receiver without suppression",
+                receiver,
+                take("receiver_indications"),
+            ),
+            (Key.STAR, buffer, "CIs per unicast flow", unicast, take("unicast_indications")),
+            (
+                Key.STAR,
+                buffer,
+                "session over receiver",
+                session / receiver,
+                measures.session_over("receiver"),
+            ),
+            (
+                Key.STAR,
                 buffer,
                 "session over unicast flow",
                 session / unicast,
@@ -285,7 +301,7 @@ def readings(samples: Samples, _scale: Scale) -> Table:
     rows = []
     for experiment, buffer, name, paper, value in wanted:
         usual = samples.each(experiment, buffer, value)
-        printed = samples.each(f"{experiment}, σ as printed", buffer, value)
+        printed = samples.each(AS_PRINTED[experiment], buffer, value)
         rows.append(
             {
                 "experiment": experiment,
@@ -306,7 +322,7 @@ def readings(samples: Samples, _scale: Scale) -> Table:
 
 def ten_runs(samples: Samples, _scale: Scale) -> Table:
     """§4.5: throughput and feedback of each run, and their mean and deviation."""
-    runs = samples["dynamic tree", "all"]
+    runs = samples[Key.DYNAMIC_TREE, "all"]
     columns: dict[str, list[Any]] = {
         "run": [str(number) for number in range(1, len(runs) + 1)],
         "throughput_kbps": [round(s["rate_bps"] / 1e3, 1) for s in runs],
@@ -327,22 +343,22 @@ def ten_runs(samples: Samples, _scale: Scale) -> Table:
     )
 
 
-def plates() -> list[Plate]:
+def figure_specs() -> list[FigureSpec]:
     """Everything that is drawn or tabulated, in the order of the paper."""
     return [
-        Plate("figure-8", "One bottleneck", ("one bottleneck",), figure_8),
-        Plate("figure-10", "Chain", ("chain",), figure_10),
-        Plate("figure-12", "Star", ("star",), figure_12),
-        Plate("feedback-counts", "Congestion indications of §4.3", ("star",), feedback_counts),
-        Plate(
+        FigureSpec("figure-8", "One bottleneck", (Key.ONE_BOTTLENECK,), figure_8),
+        FigureSpec("figure-10", "Chain", (Key.CHAIN,), figure_10),
+        FigureSpec("figure-12", "Star", (Key.STAR,), figure_12),
+        FigureSpec("feedback-counts", "Congestion indications of §4.3", (Key.STAR,), feedback_counts),
+        FigureSpec(
             "readings",
             "Two readings of the round-trip time's deviation",
-            READINGS,
+            (*AS_PRINTED, *AS_PRINTED.values()),
             readings,
         ),
-        Plate("table-1", "The most congested link", ("tracking",), table_1),
-        Plate("figure-14", "Tracking", ("tracking",), figure_14),
-        Plate("ten-runs", "Dynamic tree", ("dynamic tree",), ten_runs),
+        FigureSpec("table-1", "The most congested link", (Key.TRACKING,), table_1),
+        FigureSpec("figure-14", "Tracking", (Key.TRACKING,), figure_14),
+        FigureSpec("ten-runs", "Dynamic tree", (Key.DYNAMIC_TREE,), ten_runs),
     ]
 
 

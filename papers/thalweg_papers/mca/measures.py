@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples, Scale, take
+from .._base import Measured, Quantity, Sample, Samples, Scale, measure, take
 from .._common import jain, mean_between
 from . import extracts, scenarios
+from .keys import Key
 
 BUFFERS = ("lossless", "lossy")
 
 
 def both(
-    experiment: str, value: Callable[[Sample], float], unit: str = "", prefix: str = ""
+    experiment: Key, value: Callable[[Sample], float], unit: str = "", prefix: str = ""
 ) -> Callable[[Samples], Measured]:
     """One quantity a buffer size."""
 
@@ -29,10 +30,11 @@ def both(
 # --- §4.1 ------------------------------------------------------------------------------------------------------------
 
 
+@measure(Key.ONE_BOTTLENECK)
 def one_bottleneck_rates(samples: Samples) -> Measured:
     """Largest deviation of a phase's mean rate from its fair share, and the least Jain index over phases."""
     fair = np.array([10e6 / flows for flows in extracts.PHASE_FLOWS])
-    runs = samples["one bottleneck", "lossless"]
+    runs = samples[Key.ONE_BOTTLENECK, "lossless"]
     deviations = [np.max(np.abs(np.nanmean(s["phase_means_bps"], axis=1) / fair - 1)) for s in runs]
     return {
         "worst_phase_deviation": Quantity(tuple(map(float, deviations)), "of the fair share"),
@@ -40,13 +42,16 @@ def one_bottleneck_rates(samples: Samples) -> Measured:
     }
 
 
-one_bottleneck_utilisation = both("one bottleneck", lambda s: float(np.mean(s["utilisation"][_settled(s)])))
+one_bottleneck_utilisation = measure(Key.ONE_BOTTLENECK)(
+    both(Key.ONE_BOTTLENECK, lambda s: float(np.mean(s["utilisation"][_settled(s)])))
+)
 
 
+@measure(Key.ONE_BOTTLENECK)
 def one_bottleneck_queue(samples: Samples) -> Measured:
     """Mean queue per flow in the phase where it is least and in the phase where it is greatest, lossless."""
-    runs = [_queue_per_flow(s) for s in samples["one bottleneck", "lossless"]]
-    lossy = [_queue_per_flow(s) for s in samples["one bottleneck", "lossy"]]
+    runs = [_queue_per_flow(s) for s in samples[Key.ONE_BOTTLENECK, "lossless"]]
+    lossy = [_queue_per_flow(s) for s in samples[Key.ONE_BOTTLENECK, "lossy"]]
     return {
         "highest_phase": Quantity(tuple(max(run) for run in runs), "packets per flow"),
         "lowest_phase": Quantity(tuple(min(run) for run in runs), "packets per flow"),
@@ -54,10 +59,11 @@ def one_bottleneck_queue(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.ONE_BOTTLENECK)
 def join_spikes(samples: Samples) -> Measured:
     """Peak of the queue within 20 s of a join over the settled phase's mean, and time until below twice that mean."""
     heights, recoveries = [], []
-    for sample in samples["one bottleneck", "lossless"]:
+    for sample in samples[Key.ONE_BOTTLENECK, "lossless"]:
         whole, settled = _windows(sample)
         height, recovery = [], []
         for phase in (1, 2):
@@ -75,9 +81,10 @@ def join_spikes(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.ONE_BOTTLENECK)
 def lossless_drops(samples: Samples) -> Measured:
     """Packets dropped at the bottleneck with 200 packets of buffer, outside and inside the time after joins."""
-    runs = samples["one bottleneck", "lossless"]
+    runs = samples[Key.ONE_BOTTLENECK, "lossless"]
     return {
         "drops_outside_joins": Quantity(tuple(map(drops_outside_joins, runs)), "packets"),
         "drops_in_all": Quantity(tuple(float(np.sum(s["drops"])) for s in runs), "packets"),
@@ -117,16 +124,19 @@ def _class_rate(sample: Sample, hops: int) -> float:
     return float(np.mean(sample[f"rate_{hops}_bps"]))
 
 
-one_to_two_hop = both("chain", lambda s: _class_rate(s, 1) / _class_rate(s, 2), "ratio")
-two_to_four_hop = both("chain", lambda s: _class_rate(s, 2) / _class_rate(s, 4), "ratio")
+one_to_two_hop = measure(Key.CHAIN)(both(Key.CHAIN, lambda s: _class_rate(s, 1) / _class_rate(s, 2), "ratio"))
+two_to_four_hop = measure(Key.CHAIN)(
+    both(Key.CHAIN, lambda s: _class_rate(s, 2) / _class_rate(s, 4), "ratio")
+)
 
 
+@measure(Key.CHAIN)
 def proportional_fairness(samples: Samples) -> Measured:
     """How far each class is from the proportionally fair rate, lossless."""
     # Σ log x under x₁ + x₂ + x₄ = 1 Mbit/s with 4, 2 and 1 classes of flows: x₁ = 4/7, x₂ = 2/7, x₄ = 1/7.
     fair = {1: 4e6 / 7, 2: 2e6 / 7, 4: 1e6 / 7}
     names = {1: "one_hop", 2: "two_hop", 4: "four_hop"}
-    runs = samples["chain", "lossless"]
+    runs = samples[Key.CHAIN, "lossless"]
     rates = {hops: [_class_rate(sample, hops) for sample in runs] for hops in fair}
     return {
         **{
@@ -142,6 +152,7 @@ def proportional_fairness(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.CHAIN)
 def chain_links(samples: Samples) -> Measured:
     """Utilisation of the least used bottleneck, and packets per flow in the longest queue, after settling."""
 
@@ -150,8 +161,8 @@ def chain_links(samples: Samples) -> Measured:
         return np.mean(sample[name][:, skip:], axis=1)
 
     return {
-        **both("chain", lambda s: float(np.min(late(s, "utilisation"))), prefix="utilisation_")(samples),
-        **both("chain", lambda s: float(np.max(late(s, "backlog"))) / 30, "packets per flow", "queue_")(
+        **both(Key.CHAIN, lambda s: float(np.min(late(s, "utilisation"))), prefix="utilisation_")(samples),
+        **both(Key.CHAIN, lambda s: float(np.max(late(s, "backlog"))) / 30, "packets per flow", "queue_")(
             samples
         ),
     }
@@ -165,9 +176,11 @@ def star_ratio(buffer: str) -> Callable[[Samples], Measured]:
 
     def measure(samples: Samples) -> Measured:
         return {
-            "ratio": samples.each("star", buffer, rate_ratio, "ratio"),
-            "multicast_kbps": samples.each("star", buffer, lambda s: s["multicast_rate_bps"] / 1e3, "kbit/s"),
-            "unicast_kbps": samples.each("star", buffer, lambda s: s["unicast_rate_bps"] / 1e3, "kbit/s"),
+            "ratio": samples.each(Key.STAR, buffer, rate_ratio, "ratio"),
+            "multicast_kbps": samples.each(
+                Key.STAR, buffer, lambda s: s["multicast_rate_bps"] / 1e3, "kbit/s"
+            ),
+            "unicast_kbps": samples.each(Key.STAR, buffer, lambda s: s["unicast_rate_bps"] / 1e3, "kbit/s"),
         }
 
     return measure
@@ -178,13 +191,14 @@ def rate_ratio(sample: Sample) -> float:
     return float(sample["multicast_rate_bps"] / sample["unicast_rate_bps"])
 
 
+@measure(Key.STAR, Key.ONE_BRANCH)
 def drop_to_zero(samples: Samples) -> Measured:
     """Rate with 64 receivers over the rate with one."""
     return {
         buffer: Quantity(
             tuple(
                 s["multicast_rate_bps"] / alone["multicast_rate_bps"]
-                for s, alone in zip(samples["star", buffer], samples["one branch", buffer], strict=False)
+                for s, alone in zip(samples[Key.STAR, buffer], samples[Key.ONE_BRANCH, buffer], strict=False)
             ),
             "ratio",
         )
@@ -192,22 +206,23 @@ def drop_to_zero(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.STAR)
 def star_links(samples: Samples) -> Measured:
     """Mean utilisation and packets per flow over the 64 bottlenecks, after settling."""
     return {
-        **both("star", lambda s: float(np.mean(s["utilisations"])), prefix="utilisation_")(samples),
-        **both("star", lambda s: float(np.mean(s["backlogs"])) / 4, "packets per flow", "queue_")(samples),
+        **both(Key.STAR, lambda s: float(np.mean(s["utilisations"])), prefix="utilisation_")(samples),
+        **both(Key.STAR, lambda s: float(np.mean(s["backlogs"])) / 4, "packets per flow", "queue_")(samples),
     }
 
 
 def indications(buffer: str, key: str) -> Callable[[Samples], Measured]:
     """CIs in 400 s."""
-    return lambda samples: {"packets": samples.each("star", buffer, take(f"{key}_indications"), "packets")}
+    return lambda samples: {"packets": samples.each(Key.STAR, buffer, take(f"{key}_indications"), "packets")}
 
 
 def indication_ratio(buffer: str, key: str) -> Callable[[Samples], Measured]:
     """CIs of the multicast session over those of another kind."""
-    return lambda samples: {"ratio": samples.each("star", buffer, session_over(key), "ratio")}
+    return lambda samples: {"ratio": samples.each(Key.STAR, buffer, session_over(key), "ratio")}
 
 
 def session_over(key: str) -> Callable[[Sample], float]:
@@ -215,27 +230,30 @@ def session_over(key: str) -> Callable[[Sample], float]:
     return lambda sample: float(sample["session_indications"] / sample[f"{key}_indications"])
 
 
+@measure(Key.STAR)
 def indications_lossless(samples: Samples) -> Measured:
     """The three counts without loss."""
     return {
-        key: samples.each("star", "lossless", take(f"{key}_indications"), "packets")
+        key: samples.each(Key.STAR, "lossless", take(f"{key}_indications"), "packets")
         for key in ("session", "receiver", "unicast")
     }
 
 
+@measure(Key.STAR)
 def indication_ratios_lossless(samples: Samples) -> Measured:
     """The two ratios without loss."""
     return {
-        f"per_{key}": samples.each("star", "lossless", session_over(key), "ratio")
+        f"per_{key}": samples.each(Key.STAR, "lossless", session_over(key), "ratio")
         for key in ("receiver", "unicast")
     }
 
 
+@measure(Key.STAR)
 def indications_per_second(samples: Samples) -> Measured:
     """CIs a second of the session and of a unicast flow."""
     return {
         f"{key}_{buffer}": samples.each(
-            "star", buffer, take(f"{key}_indications", 1 / scenarios.STAR_S), "per second"
+            Key.STAR, buffer, take(f"{key}_indications", 1 / scenarios.STAR_S), "per second"
         )
         for buffer in BUFFERS
         for key in ("session", "unicast")
@@ -279,21 +297,23 @@ def unicast_on_worst_link(sample: Sample, _scale: Scale | None = None) -> list[f
     ]
 
 
+@measure(Key.TRACKING)
 def tracking_share(samples: Samples) -> Measured:
     """The least of the seven shares."""
     return {
         f"{buffer}_worst_period": samples.each(
-            "tracking", buffer, lambda s: min(period_shares(s)), "of the period"
+            Key.TRACKING, buffer, lambda s: min(period_shares(s)), "of the period"
         )
         for buffer in BUFFERS
     }
 
 
+@measure(Key.TRACKING)
 def tracking_rate(samples: Samples) -> Measured:
     """Largest deviation over the periods of the multicast rate from that of the unicast flow on the worst link."""
     return {
         f"{buffer}_worst_deviation": samples.each(
-            "tracking", buffer, _tracking_deviation, "of the unicast rate"
+            Key.TRACKING, buffer, _tracking_deviation, "of the unicast rate"
         )
         for buffer in BUFFERS
     }
@@ -309,6 +329,7 @@ def _tracking_deviation(sample: Sample) -> float:
     return max(deviations)
 
 
+@measure(Key.TRACKING)
 def tracking_switches(samples: Samples) -> Measured:
     """Switches per 100 s between 400 and 1000 s, less those at other times."""
 
@@ -326,11 +347,11 @@ def tracking_switches(samples: Samples) -> Measured:
     measured: Measured = {}
     for buffer in BUFFERS:
         measured[f"{buffer}_excess"] = samples.each(
-            "tracking", buffer, lambda s: rates(s)[0] - rates(s)[1], "per 100 s"
+            Key.TRACKING, buffer, lambda s: rates(s)[0] - rates(s)[1], "per 100 s"
         )
     for buffer in BUFFERS:
-        measured[f"{buffer}_inside"] = samples.each("tracking", buffer, lambda s: rates(s)[0], "per 100 s")
-        measured[f"{buffer}_outside"] = samples.each("tracking", buffer, lambda s: rates(s)[1], "per 100 s")
+        measured[f"{buffer}_inside"] = samples.each(Key.TRACKING, buffer, lambda s: rates(s)[0], "per 100 s")
+        measured[f"{buffer}_outside"] = samples.each(Key.TRACKING, buffer, lambda s: rates(s)[1], "per 100 s")
     return measured
 
 
@@ -345,30 +366,33 @@ def _time_on(sample: Sample, link: int, begin: float, end: float) -> float:
 # --- §4.5 ------------------------------------------------------------------------------------------------------------
 
 
+@measure(Key.DYNAMIC_TREE)
 def tree_throughput(samples: Samples) -> Measured:
     """Rate of the multicast flow over the run, and its deviation over the runs."""
-    rates = samples.each("dynamic tree", "all", lambda s: s["rate_bps"] / 1e3, "kbit/s")
+    rates = samples.each(Key.DYNAMIC_TREE, "all", lambda s: s["rate_bps"] / 1e3, "kbit/s")
     return {"throughput_kbps": rates, **_deviation(rates)}
 
 
+@measure(Key.DYNAMIC_TREE)
 def tree_feedback(samples: Samples) -> Measured:
     """Feedback packets a second that the source received, and the deviation over the runs."""
     counts = samples.each(
-        "dynamic tree", "all", lambda s: s["feedback_packets"] / s["duration_s"], "per second"
+        Key.DYNAMIC_TREE, "all", lambda s: s["feedback_packets"] / s["duration_s"], "per second"
     )
-    packets = samples.each("dynamic tree", "all", lambda s: s["feedback_packets"], "packets")
+    packets = samples.each(Key.DYNAMIC_TREE, "all", lambda s: s["feedback_packets"], "packets")
     return {"per_second": counts, **_deviation(counts), "packets": packets}
 
 
+@measure(Key.DYNAMIC_TREE)
 def tree_suppression(samples: Samples) -> Measured:
     """Feedback of the session over the feedback of the receiver that stays, alone in the same tree."""
-    pairs = zip(samples["dynamic tree", "all"], samples["dynamic tree", "lone"], strict=False)
+    pairs = zip(samples[Key.DYNAMIC_TREE, "all"], samples[Key.DYNAMIC_TREE, "lone"], strict=False)
     return {
         "session_per_lone_receiver": Quantity(
             tuple(s["feedback_packets"] / lone["feedback_packets"] for s, lone in pairs), "ratio"
         ),
         "suppressed_share": samples.each(
-            "dynamic tree", "all", lambda s: s["suppressed"] / (s["suppressed"] + s["feedback_packets"])
+            Key.DYNAMIC_TREE, "all", lambda s: s["suppressed"] / (s["suppressed"] + s["feedback_packets"])
         ),
     }
 
@@ -384,10 +408,11 @@ def _deviation(quantity: Quantity) -> Measured:
 # --- several ---------------------------------------------------------------------------------------------------------
 
 
+@measure(Key.ONE_BOTTLENECK, Key.CHAIN, Key.STAR)
 def reacts_before_loss(samples: Samples) -> Measured:
     """Packets lost in the lossless runs after start-up (each would be, or be part of, one indication of loss)."""
-    single = samples["one bottleneck", "lossless"]
-    chain, star = samples["chain", "lossless"], samples["star", "lossless"]
+    single = samples[Key.ONE_BOTTLENECK, "lossless"]
+    chain, star = samples[Key.CHAIN, "lossless"], samples[Key.STAR, "lossless"]
     return {
         "lost_packets": Quantity(
             tuple(
@@ -406,33 +431,10 @@ def reacts_before_loss(samples: Samples) -> Measured:
     }
 
 
-MEASURES: dict[str, Measure] = {
-    "one_bottleneck_rates": Measure(("one bottleneck",), one_bottleneck_rates),
-    "one_bottleneck_utilisation": Measure(("one bottleneck",), one_bottleneck_utilisation),
-    "one_bottleneck_queue": Measure(("one bottleneck",), one_bottleneck_queue),
-    "join_spikes": Measure(("one bottleneck",), join_spikes),
-    "lossless_drops": Measure(("one bottleneck",), lossless_drops),
-    "one_to_two_hop": Measure(("chain",), one_to_two_hop),
-    "two_to_four_hop": Measure(("chain",), two_to_four_hop),
-    "proportional_fairness": Measure(("chain",), proportional_fairness),
-    "chain_links": Measure(("chain",), chain_links),
-    "star_ratio_lossless": Measure(("star",), star_ratio("lossless")),
-    "star_ratio_lossy": Measure(("star",), star_ratio("lossy")),
-    "drop_to_zero": Measure(("star", "one branch"), drop_to_zero),
-    "star_links": Measure(("star",), star_links),
-    "session_indications_lossy": Measure(("star",), indications("lossy", "session")),
-    "receiver_indications_lossy": Measure(("star",), indications("lossy", "receiver")),
-    "unicast_indications_lossy": Measure(("star",), indications("lossy", "unicast")),
-    "session_per_receiver_lossy": Measure(("star",), indication_ratio("lossy", "receiver")),
-    "session_per_unicast_lossy": Measure(("star",), indication_ratio("lossy", "unicast")),
-    "indications_lossless": Measure(("star",), indications_lossless),
-    "indication_ratios_lossless": Measure(("star",), indication_ratios_lossless),
-    "indications_per_second": Measure(("star",), indications_per_second),
-    "tracking_share": Measure(("tracking",), tracking_share),
-    "tracking_rate": Measure(("tracking",), tracking_rate),
-    "tracking_switches": Measure(("tracking",), tracking_switches),
-    "tree_throughput": Measure(("dynamic tree",), tree_throughput),
-    "tree_feedback": Measure(("dynamic tree",), tree_feedback),
-    "tree_suppression": Measure(("dynamic tree",), tree_suppression),
-    "reacts_before_loss": Measure(("one bottleneck", "chain", "star"), reacts_before_loss),
-}
+star_ratio_lossless = measure(Key.STAR)(star_ratio("lossless"))
+star_ratio_lossy = measure(Key.STAR)(star_ratio("lossy"))
+session_indications_lossy = measure(Key.STAR)(indications("lossy", "session"))
+receiver_indications_lossy = measure(Key.STAR)(indications("lossy", "receiver"))
+unicast_indications_lossy = measure(Key.STAR)(indications("lossy", "unicast"))
+session_per_receiver_lossy = measure(Key.STAR)(indication_ratio("lossy", "receiver"))
+session_per_unicast_lossy = measure(Key.STAR)(indication_ratio("lossy", "unicast"))

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples, take
+from .._base import Measured, Quantity, Sample, Samples, measure, take
 from . import cost, rules
+from .keys import Key
 
 
-def keys(experiment: str, variant: str, *names: str) -> Callable[[Samples], Measured]:
+def keys(experiment: Key, variant: str, *names: str) -> Callable[[Samples], Measured]:
     """Quantities that the sample already holds."""
     return lambda samples: {
         name: samples.each(experiment, variant, take(name), UNITS.get(name, name.replace("_", " ")))
@@ -32,23 +33,26 @@ UNITS = {
 }
 
 
+@measure(Key.ONE_QUEUE)
 def cuts(samples: Samples) -> Measured:
     """Cuts of both kinds, with room for every packet and without."""
     return _summed(samples, "wrong_factor", "too_soon", "accumulation_cuts", "loss_cuts")
 
 
+@measure(Key.ONE_QUEUE)
 def increases(samples: Samples) -> Measured:
     """Increases, with room for every packet and without."""
     return _summed(samples, "wrong_step", "increases")
 
 
+@measure(Key.ONE_QUEUE)
 def thresholds(samples: Samples) -> Measured:
     """Decisions that the hysteresis does not explain."""
     return _summed(samples, "violations", "epochs")
 
 
 def _summed(samples: Samples, *names: str) -> Measured:
-    wide, narrow = samples["one queue", "wide"], samples["one queue", "narrow"]
+    wide, narrow = samples[Key.ONE_QUEUE, "wide"], samples[Key.ONE_QUEUE, "narrow"]
     return {
         name: Quantity(
             tuple(a[name] + b[name] for a, b in zip(wide, narrow, strict=True)), name.replace("_", " ")
@@ -57,6 +61,7 @@ def _summed(samples: Samples, *names: str) -> Measured:
     }
 
 
+@measure(Key.FLUID_LIMIT)
 def fluid_limit(samples: Samples) -> Measured:
     """How often accumulation and backlog disagree about there being a queue, for small and for large packets."""
     means = {packet: _over_paths(samples, packet) for packet in rules.FLUID_PACKETS}
@@ -77,16 +82,17 @@ def fluid_limit(samples: Samples) -> Measured:
 
 def _over_paths(samples: Samples, packet: int) -> list[Sample]:
     """Mean over the paths, a seed at a time."""
-    per_path = [samples["fluid limit", f"path-{path}-{packet}"] for path in rules.FLUID_PATHS]
+    per_path = [samples[Key.FLUID_LIMIT, f"path-{path}-{packet}"] for path in rules.FLUID_PATHS]
     return [
         {key: float(np.mean([s[key] for s in seed])) for key in seed[0] if isinstance(seed[0][key], float)}
         for seed in zip(*per_path, strict=True)
     ]
 
 
+@measure(Key.CONSTANT_COST)
 def constant_cost(samples: Samples) -> Measured:
     """Time and agenda entries per packet-hop, the largest group over the smallest; memory per receiver."""
-    small, middle, large = (samples["constant cost", str(size)] for size in cost.SIZES)
+    small, middle, large = (samples[Key.CONSTANT_COST, str(size)] for size in cost.SIZES)
 
     def growth(key: str, above: Sequence[Sample], below: Sequence[Sample]) -> Quantity:
         return Quantity(tuple(a[key] / b[key] for a, b in zip(above, below, strict=True)), "ratio")
@@ -96,18 +102,19 @@ def constant_cost(samples: Samples) -> Measured:
         "memory_growth": growth("bytes_per_receiver", large, middle),
         "entries_growth": growth("entries_per_hop", large, small),
         **{
-            f"ns_per_hop_{size}": samples.each("constant cost", str(size), lambda s: s["ns_per_hop"], "ns")
+            f"ns_per_hop_{size}": samples.each(Key.CONSTANT_COST, str(size), lambda s: s["ns_per_hop"], "ns")
             for size in cost.SIZES
         },
         **{
             f"bytes_per_receiver_{size}": samples.each(
-                "constant cost", str(size), lambda s: s["bytes_per_receiver"], "bytes"
+                Key.CONSTANT_COST, str(size), lambda s: s["bytes_per_receiver"], "bytes"
             )
             for size in cost.SIZES
         },
     }
 
 
+@measure(Key.STAR, Key.SILENCE)
 def suppression(samples: Samples) -> Measured:
     """Part of the indications of §4.3's multicast session that was not sent; feedback that no arrival explains."""
 
@@ -116,92 +123,100 @@ def suppression(samples: Samples) -> Measured:
         return float(suppressed / (sent + suppressed))
 
     return {
-        "suppressed_share_lossless": samples.each("star", "lossless", share, "of all indications"),
-        "suppressed_share_lossy": samples.each("star", "lossy", share, "of all indications"),
-        "late_feedback": samples.each("silence", "-", lambda s: s["late_feedback"], "packets"),
+        "suppressed_share_lossless": samples.each(Key.STAR, "lossless", share, "of all indications"),
+        "suppressed_share_lossy": samples.each(Key.STAR, "lossy", share, "of all indications"),
+        "late_feedback": samples.each(Key.SILENCE, "-", lambda s: s["late_feedback"], "packets"),
     }
 
 
+@measure(Key.PACED_FLOWS)
 def paced_queue(samples: Samples) -> Measured:
     """Worst over 10, 20 and 30 flows."""
-    runs = list(zip(*(samples["paced flows", count] for count in ("10", "20", "30")), strict=True))
+    runs = list(zip(*(samples[Key.PACED_FLOWS, count] for count in ("10", "20", "30")), strict=True))
     return {
         key: Quantity(tuple(max(s[key] for s in run) for run in runs), "packets per flow")
         for key in ("mean_packets_per_flow", "max_packets_per_flow")
     }
 
 
+@measure(Key.TRADE_OFF)
 def threshold_tradeoff(samples: Samples) -> Measured:
     """Least step, over the settings, by which false alarms fall and queues grow."""
     variants = ("2/1", "4/2", "8/4")
     return {
-        "alarms_fall_by": _least_step(samples, "trade-off", variants, "alarms_per_s", -1, "per second"),
-        "queue_grows_by": _least_step(samples, "trade-off", variants, "queue", 1, "packets"),
-        **_each(samples, "trade-off", variants, "alarms_per_s", "per second"),
-        **_each(samples, "trade-off", variants, "queue", "packets"),
+        "alarms_fall_by": _least_step(samples, Key.TRADE_OFF, variants, "alarms_per_s", -1, "per second"),
+        "queue_grows_by": _least_step(samples, Key.TRADE_OFF, variants, "queue", 1, "packets"),
+        **_each(samples, Key.TRADE_OFF, variants, "alarms_per_s", "per second"),
+        **_each(samples, Key.TRADE_OFF, variants, "queue", "packets"),
     }
 
 
+@measure(Key.TRADE_OFF)
 def cut_tradeoff(samples: Samples) -> Measured:
     """Least step, over the settings, by which queue and utilisation fall."""
     variants = ("5/12", "10/25", "20/50")
     return {
-        "queue_falls_by": _least_step(samples, "trade-off", variants, "queue", -1, "packets"),
-        "utilisation_falls_by": _least_step(samples, "trade-off", variants, "utilisation", -1),
-        **_each(samples, "trade-off", variants, "queue", "packets"),
-        **_each(samples, "trade-off", variants, "utilisation", ""),
+        "queue_falls_by": _least_step(samples, Key.TRADE_OFF, variants, "queue", -1, "packets"),
+        "utilisation_falls_by": _least_step(samples, Key.TRADE_OFF, variants, "utilisation", -1),
+        **_each(samples, Key.TRADE_OFF, variants, "queue", "packets"),
+        **_each(samples, Key.TRADE_OFF, variants, "utilisation", ""),
     }
 
 
+@measure(Key.TRADE_OFF)
 def larger_buffer(samples: Samples) -> Measured:
     """How far rate and queue with 1000 packets are from those with 200."""
 
     def deviation(key: str) -> Quantity:
-        pairs = zip(samples["trade-off", "1000"], samples["trade-off", "200"], strict=True)
+        pairs = zip(samples[Key.TRADE_OFF, "1000"], samples[Key.TRADE_OFF, "200"], strict=True)
         return Quantity(tuple(abs(a[key] / b[key] - 1) for a, b in pairs), "of the smaller buffer's")
 
     return {
         "queue_deviation": deviation("queue"),
         "rate_deviation": deviation("rate_bps"),
-        "drops_200": samples.each("trade-off", "200", lambda s: s["drops"], "packets"),
+        "drops_200": samples.each(Key.TRADE_OFF, "200", lambda s: s["drops"], "packets"),
     }
 
 
+@measure(Key.ABSENCE)
 def absence_tradeoff(samples: Samples) -> Measured:
     """Time to notice an absent representative, and the times a present one is given up, for n = 1, 4 and 16."""
     variants = ("n1", "n4", "n16")
     return {
-        "detection_grows_by": _least_step(samples, "absence", variants, "detection_s", 1, "s"),
-        "false_alarms_fall_by": _least_step(samples, "absence", variants, "false_alarms", -1),
-        **_each(samples, "absence", variants, "detection_s", "s"),
-        **_each(samples, "absence", variants, "false_alarms", ""),
+        "detection_grows_by": _least_step(samples, Key.ABSENCE, variants, "detection_s", 1, "s"),
+        "false_alarms_fall_by": _least_step(samples, Key.ABSENCE, variants, "false_alarms", -1),
+        **_each(samples, Key.ABSENCE, variants, "detection_s", "s"),
+        **_each(samples, Key.ABSENCE, variants, "false_alarms", ""),
     }
 
 
+@measure(Key.EQUAL_BRANCHES)
 def switching_tradeoff(samples: Samples) -> Measured:
     """Switches per 100 s for k = 0, 1 and 3, all receivers speaking when their G-TRAC is below the representative's."""
     variants = ("k0", "k1", "k3")
     return {
         "switches_fall_by": _least_step(
-            samples, "equal branches", variants, "switches_per_100_s", -1, "per 100 s"
+            samples, Key.EQUAL_BRANCHES, variants, "switches_per_100_s", -1, "per 100 s"
         ),
-        **_each(samples, "equal branches", variants, "switches_per_100_s", "per 100 s"),
+        **_each(samples, Key.EQUAL_BRANCHES, variants, "switches_per_100_s", "per 100 s"),
     }
 
 
+@measure(Key.COMPANY)
 def against_tcp(samples: Samples) -> Measured:
     """MCA's part of the throughput of both."""
     return {
-        "mca_share": samples.each("company", "together", lambda s: s["m"] / (s["m"] + s["tcp"])),
-        "mca_kbps": samples.each("company", "together", lambda s: s["m"] / 1e3, "kbit/s"),
-        "tcp_kbps": samples.each("company", "together", lambda s: s["tcp"] / 1e3, "kbit/s"),
+        "mca_share": samples.each(Key.COMPANY, "together", lambda s: s["m"] / (s["m"] + s["tcp"])),
+        "mca_kbps": samples.each(Key.COMPANY, "together", lambda s: s["m"] / 1e3, "kbit/s"),
+        "tcp_kbps": samples.each(Key.COMPANY, "together", lambda s: s["tcp"] / 1e3, "kbit/s"),
     }
 
 
+@measure(Key.COMPANY)
 def separate_classes(samples: Samples) -> Measured:
     """How far each is from half of the link."""
     return {
-        f"{word}_deviation": samples.each("company", "classes", _away_from(key, 5e6), "of its half")
+        f"{word}_deviation": samples.each(Key.COMPANY, "classes", _away_from(key, 5e6), "of its half")
         for key, word in (("m", "mca"), ("tcp", "tcp"))
     }
 
@@ -210,34 +225,36 @@ def _away_from(key: str, wanted: float) -> Callable[[Sample], float]:
     return lambda sample: abs(float(sample[key]) / wanted - 1)
 
 
+@measure(Key.CHANGED_PATH)
 def longer_route(samples: Samples) -> Measured:
     """Lowest rate after the change over the rate before it, and the queue that there really is at that time."""
     return {
         "lowest_over_before": samples.each(
-            "changed path", "longer", lambda s: s["lowest_rate_bps"] / s["rate_before_bps"], "ratio"
+            Key.CHANGED_PATH, "longer", lambda s: s["lowest_rate_bps"] / s["rate_before_bps"], "ratio"
         ),
-        "queue_then_packets": samples.each("changed path", "longer", take("queue_in_dip"), "packets"),
-        "dip_s": samples.each("changed path", "longer", take("dip_s"), "s"),
+        "queue_then_packets": samples.each(Key.CHANGED_PATH, "longer", take("queue_in_dip"), "packets"),
+        "dip_s": samples.each(Key.CHANGED_PATH, "longer", take("dip_s"), "s"),
         "later_over_before": samples.each(
-            "changed path", "longer", lambda s: s["rate_after_bps"] / s["rate_before_bps"], "ratio"
+            Key.CHANGED_PATH, "longer", lambda s: s["rate_after_bps"] / s["rate_before_bps"], "ratio"
         ),
     }
 
 
+@measure(Key.SOLITUDE)
 def no_receiver(samples: Samples) -> Measured:
     """Growth of the rate in the minute after the last receiver left."""
     return {
         "growth": samples.each(
-            "solitude", "open", lambda s: s["rate_at_end_bps"] / s["rate_when_left_bps"], "times"
+            Key.SOLITUDE, "open", lambda s: s["rate_at_end_bps"] / s["rate_when_left_bps"], "times"
         ),
-        "falls": samples.each("solitude", "open", lambda s: s["falls"]),
+        "falls": samples.each(Key.SOLITUDE, "open", lambda s: s["falls"]),
         "capped_growth": samples.each(
-            "solitude", "capped", lambda s: s["rate_at_end_bps"] / 5e6, "of the cap"
+            Key.SOLITUDE, "capped", lambda s: s["rate_at_end_bps"] / 5e6, "of the cap"
         ),
     }
 
 
-def _each(samples: Samples, experiment: str, variants: Sequence[str], key: str, unit: str) -> Measured:
+def _each(samples: Samples, experiment: Key, variants: Sequence[str], key: str, unit: str) -> Measured:
     return {
         f"{key}_{variant.replace('/', '_')}": samples.each(experiment, variant, lambda s: s[key], unit)
         for variant in variants
@@ -245,7 +262,7 @@ def _each(samples: Samples, experiment: str, variants: Sequence[str], key: str, 
 
 
 def _least_step(
-    samples: Samples, experiment: str, variants: Sequence[str], key: str, sign: int, unit: str = ""
+    samples: Samples, experiment: Key, variants: Sequence[str], key: str, sign: int, unit: str = ""
 ) -> Quantity:
     """Least difference of neighbours, in the wanted direction: negative when the order does not hold."""
     runs = zip(*(samples[experiment, variant] for variant in variants), strict=True)
@@ -255,44 +272,22 @@ def _least_step(
     )
 
 
-MEASURES: dict[str, Measure] = {
-    "thresholds": Measure(("one queue",), thresholds),
-    "early_packet": Measure(
-        ("changed path",), keys("changed path", "shorter", "base_error_ms", "residue_bytes", "waited_s")
-    ),
-    "drift": Measure(
-        ("drift",), keys("drift", "-", "drift_packet_times", "epochs", "largest_error_packet_times")
-    ),
-    "cuts": Measure(("one queue",), cuts),
-    "increases": Measure(("one queue",), increases),
-    "switching": Measure(
-        ("equal branches",),
-        keys(
-            "equal branches",
-            "k_rx2",
-            "wrong_switches",
-            "missed_switches",
-            "ignored_difference",
-            "switches",
-            "challenges",
-        ),
-    ),
-    "absence": Measure(("absence",), keys("absence", "n4", "late", "departures", "detection_s", "missed")),
-    "bursts": Measure(
-        ("bursts",),
-        keys("bursts", "-", "indications_per_burst", "worst_burst", "bursts", "packets_per_burst"),
-    ),
-    "fluid_limit": Measure(("fluid limit",), fluid_limit),
-    "constant_cost": Measure(("constant cost",), constant_cost),
-    "suppression": Measure(("star", "silence"), suppression),
-    "paced_queue": Measure(("paced flows",), paced_queue),
-    "threshold_tradeoff": Measure(("trade-off",), threshold_tradeoff),
-    "cut_tradeoff": Measure(("trade-off",), cut_tradeoff),
-    "larger_buffer": Measure(("trade-off",), larger_buffer),
-    "absence_tradeoff": Measure(("absence",), absence_tradeoff),
-    "switching_tradeoff": Measure(("equal branches",), switching_tradeoff),
-    "against_tcp": Measure(("company",), against_tcp),
-    "separate_classes": Measure(("company",), separate_classes),
-    "longer_route": Measure(("changed path",), longer_route),
-    "no_receiver": Measure(("solitude",), no_receiver),
-}
+early_packet = measure(Key.CHANGED_PATH)(
+    keys(Key.CHANGED_PATH, "shorter", "base_error_ms", "residue_bytes", "waited_s")
+)
+drift = measure(Key.DRIFT)(keys(Key.DRIFT, "-", "drift_packet_times", "epochs", "largest_error_packet_times"))
+switching = measure(Key.EQUAL_BRANCHES)(
+    keys(
+        Key.EQUAL_BRANCHES,
+        "k_rx2",
+        "wrong_switches",
+        "missed_switches",
+        "ignored_difference",
+        "switches",
+        "challenges",
+    )
+)
+absence = measure(Key.ABSENCE)(keys(Key.ABSENCE, "n4", "late", "departures", "detection_s", "missed"))
+bursts = measure(Key.BURSTS)(
+    keys(Key.BURSTS, "-", "indications_per_burst", "worst_burst", "bursts", "packets_per_burst")
+)

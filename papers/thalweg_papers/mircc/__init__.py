@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .._base import Paper, called, held
+from .._base import Paper, call_loader, claims_loader, mapping_loader
 
 PAPER = Paper(
     name="mircc",
     title="A Study on Performance of Explicit Rate Report based Congestion Control under Coarse-grained Clock Management",
-    claims_file=Path(__file__).with_name("claims.toml"),
-    experiments=held(__name__, "EXPERIMENTS", "experiments"),
-    measures=held(__name__, "MEASURES", "measures", "rule_measures"),
-    plates=called(__name__, "plates", "figures"),
-    choices=held(__name__, "CHOICES", "scenarios"),
+    claims=claims_loader(__name__, Path(__file__).with_name("claims.toml")),
+    experiments=mapping_loader(__name__, "EXPERIMENTS", "experiments"),
+    figure_specs=call_loader(__name__, "figure_specs", "figures"),
+    choices=mapping_loader(__name__, "CHOICES", "scenarios"),
     quick_factor=1.0,
-    live=called(__name__, "figure_3", "live"),
+    live=call_loader(__name__, "figure_3", "live"),
 )
 """T. Kato, T. Enda, R. Yamamoto, S. Ohzahata (University of Electro-Communications): experiments, measures, figures and
 claims, and two experiments that the paper did not run."""

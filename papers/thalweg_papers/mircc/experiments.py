@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from .._base import Experiment
+from .._base import Experiment, ExperimentKey
 from . import extracts, measures, others, scenarios
+from .keys import Key
 
 
 def _compared(
-    name: str, title: str, cases: dict[str, scenarios.Case], runs: tuple[str, ...] = scenarios.RUNS
+    name: Key, title: str, cases: dict[str, scenarios.Case], runs: tuple[str, ...] = scenarios.RUNS
 ) -> Experiment:
     """An experiment of cases. Nothing in it is drawn, so one seed is enough: its runs differ in phase and start."""
     return Experiment(
@@ -22,32 +23,32 @@ def _compared(
     )
 
 
-EXPERIMENTS: dict[str, Experiment] = {
+EXPERIMENTS: dict[ExperimentKey, Experiment] = {
     experiment.name: experiment
     for experiment in (
-        _compared("equal clocks", "Figure 3: consumers and routers have the same clock", scenarios.EQUAL),
+        _compared(Key.EQUAL_CLOCKS, "Figure 3: consumers and routers have the same clock", scenarios.EQUAL),
         _compared(
-            "fine consumer clock",
+            Key.FINE_CONSUMER_CLOCK,
             "Figure 4: consumers tick every 100 ms, routers more seldom",
             scenarios.FINE,
         ),
-        _compared("grid", "Every consumer clock with every router interval", scenarios.GRID),
-        _compared("one thing changed", "Interval above the RTT, or bucket below a burst?", scenarios.APART),
+        _compared(Key.GRID, "Every consumer clock with every router interval", scenarios.GRID),
+        _compared(Key.ONE_THING_CHANGED, "Interval above the RTT, or bucket below a burst?", scenarios.APART),
         _compared(
-            "clock and depth",
+            Key.CLOCK_AND_DEPTH,
             "Clock intervals with buckets of five depths",
             scenarios.BY_DEPTH,
             measures.SWEEP_RUNS,
         ),
         _compared(
-            "clock and RTT",
+            Key.CLOCK_AND_RTT,
             "Clock intervals over paths of four lengths",
             scenarios.BY_RTT,
             measures.SWEEP_RUNS,
         ),
-        _compared("readings", "An exact clock, and other readings of the law", scenarios.READINGS),
+        _compared(Key.READINGS, "An exact clock, and other readings of the law", scenarios.READINGS),
         Experiment(
-            "methods",
+            Key.METHODS,
             "§1: other methods in the paper's set-up, with exact clocks",
             others.VARIANTS,
             others.method,
@@ -57,7 +58,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=2.0,
         ),
         Experiment(
-            "NACK clocks",
+            Key.NACK_CLOCKS,
             "§1: Stateful Forwarding under coarse clocks",
             others.CLOCKED,
             others.clocked,
@@ -67,7 +68,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=2.0,
         ),
         Experiment(
-            "C1 alone",
+            Key.C1_ALONE,
             "What a consumer's bucket passes",
             scenarios.variants(scenarios.LONE),
             scenarios.tree_of(scenarios.LONE, "C1 alone"),
@@ -77,7 +78,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.1,
         ),
         Experiment(
-            "inspection",
+            Key.INSPECTION,
             "The nine quantities of Table 1, tick by tick",
             scenarios.variants(scenarios.INSPECTED, scenarios.INSPECTED_RUNS),
             scenarios.tree_of(scenarios.INSPECTED, "inspection"),
@@ -87,7 +88,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.1,
         ),
         Experiment(
-            "departures",
+            Key.DEPARTURES,
             "When a coarse clock lets Interests go",
             scenarios.variants(scenarios.DEPARTURES, ("0/C",)),
             scenarios.tree_of(scenarios.DEPARTURES, "departures"),
@@ -97,7 +98,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.1,
         ),
         Experiment(
-            "burst",
+            Key.BURST,
             "A burst of 250 Interests on an empty bucket",
             ("250",),
             scenarios.burst,
@@ -107,7 +108,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.01,
         ),
         Experiment(
-            "spacing",
+            Key.SPACING,
             "§1: Interests at line rates",
             tuple(scenarios.SPACINGS),
             scenarios.spacing,

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Plate, Sample, Samples, Scale, Table, take
+from .._base import Figure, FigureSpec, Sample, Samples, Scale, Table, take
 from .._common import series_table, short, table
 from . import measures, others, scenarios
+from .keys import Key
 from .scenarios import CLOCKS_MS, FAIR_PER_S
 
 DRAWN = scenarios.RUNS[0]
@@ -21,16 +22,16 @@ TOP_PER_S = 1150.0
 
 def figure_3(samples: Samples, _scale: Scale) -> Figure:
     """Generated rates when consumers and routers have the same clock."""
-    late = measures.converged(samples, "equal clocks", "250")["convergence_s"]
+    late = measures.converged(samples, Key.EQUAL_CLOCKS, "250")["convergence_s"]
     return _four_panels(
         samples,
         "figure-3",
-        "equal clocks",
+        Key.EQUAL_CLOCKS,
         "Equal clocks: up to 250 ms both share, from 500 ms on neither hears of the other",
         lambda ms: f"tick = T = {ms} ms",
         "The paper: around 1000 and then 600 packets/s at 100 ms; the same at 250 ms, with about 2 s to converge; at 500 "
         f"and 750 ms both keep 1000. Here convergence at 250 ms takes {late.mean:.1f} s in the mean of eight runs; "
-        f"{_sentence(samples, 'equal clocks')}",
+        f"{_sentence(samples, Key.EQUAL_CLOCKS)}",
     )
 
 
@@ -39,15 +40,15 @@ def figure_4(samples: Samples, _scale: Scale) -> Figure:
     return _four_panels(
         samples,
         "figure-4",
-        "fine consumer clock",
+        Key.FINE_CONSUMER_CLOCK,
         "Consumers tick every 100 ms: both share, whatever the routers' interval",
         lambda ms: f"tick = 100 ms, T = {ms} ms",
         "The paper: (a) is Figure 3(a), (b) is like Figure 3(b), and (c) and (d) work well, completely different from "
-        f"Figures 3(c) and 3(d). Here {_sentence(samples, 'fine consumer clock')}",
+        f"Figures 3(c) and 3(d). Here {_sentence(samples, Key.FINE_CONSUMER_CLOCK)}",
     )
 
 
-def _sentence(samples: Samples, experiment: str) -> str:
+def _sentence(samples: Samples, experiment: Key) -> str:
     """The mean rates of a figure's four panels."""
     words = [
         f"{measures.each(samples, experiment, str(ms), measures.mean_of_both).mean:.0f} ({letter})"
@@ -57,7 +58,7 @@ def _sentence(samples: Samples, experiment: str) -> str:
 
 
 def _four_panels(
-    samples: Samples, name: str, experiment: str, title: str, words: Any, caption: str
+    samples: Samples, name: str, experiment: Key, title: str, words: Any, caption: str
 ) -> Figure:
     figure, axes = _plot.panels(2, 2, height=2.5)
     tables = {}
@@ -109,7 +110,7 @@ def grid(samples: Samples, _scale: Scale) -> Figure:
     for i, tick in enumerate(CLOCKS_MS):
         for j, interval in enumerate(CLOCKS_MS):
             case = f"{tick},{interval}"
-            sample = samples["grid", f"{case} {DRAWN}"][0]
+            sample = samples[Key.GRID, f"{case} {DRAWN}"][0]
             panel = axes[i][j]
             _plot.shade(panel, [(scenarios.SECOND_S, scenarios.LEAVES_S)])
             _curves(panel, sample)
@@ -123,7 +124,7 @@ def grid(samples: Samples, _scale: Scale) -> Figure:
                 legend=first,
             )
             panel.set_xlim(0, scenarios.END_S)
-            rows.append({"tick_ms": tick, "t_ms": interval, **_summary(samples, "grid", case)})
+            rows.append({"tick_ms": tick, "t_ms": interval, **_summary(samples, Key.GRID, case)})
     fails = [
         f"{r['tick_ms']} ms" for r in rows if r["t_ms"] == 100 and r["generated_mean"] > measures.FAILS_ABOVE
     ]
@@ -137,7 +138,7 @@ def grid(samples: Samples, _scale: Scale) -> Figure:
     )
 
 
-def _summary(samples: Samples, experiment: str, case: str) -> dict[str, Any]:
+def _summary(samples: Samples, experiment: Key, case: str) -> dict[str, Any]:
     """What a case gives over its runs, while both are active."""
     runs = measures.runs(samples, experiment, case)
     rates = [measures.rate(s, i, measures.both_s(s)) for s in runs for i in (0, 1)]
@@ -160,8 +161,8 @@ def cases(samples: Samples, _scale: Scale) -> Table:
     """All cases of the paper, with the ranges over their runs."""
     rows = []
     for experiment, figure, names in (
-        ("equal clocks", "3", scenarios.EQUAL),
-        ("fine consumer clock", "4", scenarios.FINE),
+        (Key.EQUAL_CLOCKS, "3", scenarios.EQUAL),
+        (Key.FINE_CONSUMER_CLOCK, "4", scenarios.FINE),
     ):
         for letter, case in zip("abcd", names, strict=True):
             what = names[case]
@@ -193,13 +194,13 @@ def explanation(samples: Samples, _scale: Scale) -> Figure:
     by_depth, by_rtt = axes[0]
     for colour, depth in enumerate(scenarios.DEPTHS):
         name = "unlimited" if depth == 0 else f"{depth}"
-        rows = _sweep(samples, "clock and depth", f"{depth}")
+        rows = _sweep(samples, Key.CLOCK_AND_DEPTH, f"{depth}")
         _line(by_depth, rows, name, colour)
         if depth:
             _bound(by_depth, 1e3 * 2 * depth / scenarios.CORE_PER_S, colour)
         tables[f"depth-{name}"] = table(f"Buckets of {name} packets", rows)
     for colour, rtt in enumerate(scenarios.CORES_MS):
-        rows = _sweep(samples, "clock and RTT", f"{rtt:g}")
+        rows = _sweep(samples, Key.CLOCK_AND_RTT, f"{rtt:g}")
         _line(by_rtt, rows, f"{rtt:g} s", colour)
         _bound(by_rtt, 1e3 * rtt, colour)
         tables[f"rtt-{rtt:g}"] = table(f"Round-trip time {rtt:g} s", rows)
@@ -237,7 +238,7 @@ def explanation(samples: Samples, _scale: Scale) -> Figure:
     )
 
 
-def _sweep(samples: Samples, experiment: str, prefix: str) -> list[dict[str, Any]]:
+def _sweep(samples: Samples, experiment: Key, prefix: str) -> list[dict[str, Any]]:
     rows = []
     for ms in scenarios.SWEEP_MS:
         runs = measures.runs(samples, experiment, f"{prefix},{ms}", measures.SWEEP_RUNS)
@@ -279,7 +280,7 @@ def one_thing_changed(samples: Samples, _scale: Scale) -> Table:
     }
     rows = []
     for case, (interval, bucket) in foretold.items():
-        summary = _summary(samples, "one thing changed", case)
+        summary = _summary(samples, Key.ONE_THING_CHANGED, case)
         rows.append(
             {
                 "case": case,
@@ -296,11 +297,11 @@ def readings(samples: Samples, _scale: Scale) -> Table:
     """An exact clock, the law without its cap, and y counted after policing."""
     rows = []
     for case in scenarios.READINGS:
-        runs = measures.runs(samples, "readings", case)
+        runs = measures.runs(samples, Key.READINGS, case)
         rows.append(
             {
                 "case": case,
-                **_summary(samples, "readings", case),
+                **_summary(samples, Key.READINGS, case),
                 "greatest_r_at_c1": short(float(np.mean([np.nanmax(s["stamping_rate"]) for s in runs]))),
             }
         )
@@ -313,7 +314,7 @@ def methods(samples: Samples, _scale: Scale) -> Table:
     for scheme in others.METHODS:
         row: dict[str, Any] = {"scheme": scheme}
         for length in others.LENGTHS:
-            row |= _means(samples, "methods", f"{scheme} {length}", length)
+            row |= _means(samples, Key.METHODS, f"{scheme} {length}", length)
         rows.append(row)
     return table("Other methods in the paper's set-up (Data/s of both, variation over time, delay)", rows)
 
@@ -324,12 +325,12 @@ def nack_clocks(samples: Samples, _scale: Scale) -> Table:
     for ms in others.CLOCKS_MS:
         row: dict[str, Any] = {"tick_ms": ms}
         for form in others.FORMS:
-            row |= _means(samples, "NACK clocks", f"{form} {ms}", form)
+            row |= _means(samples, Key.NACK_CLOCKS, f"{form} {ms}", form)
         rows.append(row)
     return table("NACK under coarse clocks (Data/s of both, variation over time, delay)", rows)
 
 
-def _means(samples: Samples, experiment: str, variant: str, prefix: str) -> dict[str, Any]:
+def _means(samples: Samples, experiment: Key, variant: str, prefix: str) -> dict[str, Any]:
     """Means over seeds with their intervals."""
     found: dict[str, Any] = {}
     for key in ("total", "variation", "delay_ms"):
@@ -338,16 +339,20 @@ def _means(samples: Samples, experiment: str, variant: str, prefix: str) -> dict
     return found
 
 
-def plates() -> list[Plate]:
+def figure_specs() -> list[FigureSpec]:
     """Everything that is drawn or tabulated, in the order of the paper."""
     return [
-        Plate("figure-3", "Equal clocks", ("equal clocks",), figure_3),
-        Plate("figure-4", "Consumers tick every 100 ms", ("fine consumer clock",), figure_4),
-        Plate("cases", "Figures 3 and 4 in numbers", ("equal clocks", "fine consumer clock"), cases),
-        Plate("grid", "Every clock with every interval", ("grid",), grid),
-        Plate("explanation", "Interval or bucket", ("clock and depth", "clock and RTT"), explanation),
-        Plate("one-thing-changed", "One thing changed at a time", ("one thing changed",), one_thing_changed),
-        Plate("readings", "Other clocks and readings", ("readings",), readings),
-        Plate("methods", "Other methods", ("methods",), methods),
-        Plate("nack-clocks", "NACK under coarse clocks", ("NACK clocks",), nack_clocks),
+        FigureSpec("figure-3", "Equal clocks", (Key.EQUAL_CLOCKS,), figure_3),
+        FigureSpec("figure-4", "Consumers tick every 100 ms", (Key.FINE_CONSUMER_CLOCK,), figure_4),
+        FigureSpec("cases", "Figures 3 and 4 in numbers", (Key.EQUAL_CLOCKS, Key.FINE_CONSUMER_CLOCK), cases),
+        FigureSpec("grid", "Every clock with every interval", (Key.GRID,), grid),
+        FigureSpec(
+            "explanation", "Interval or bucket", (Key.CLOCK_AND_DEPTH, Key.CLOCK_AND_RTT), explanation
+        ),
+        FigureSpec(
+            "one-thing-changed", "One thing changed at a time", (Key.ONE_THING_CHANGED,), one_thing_changed
+        ),
+        FigureSpec("readings", "Other clocks and readings", (Key.READINGS,), readings),
+        FigureSpec("methods", "Other methods", (Key.METHODS,), methods),
+        FigureSpec("nack-clocks", "NACK under coarse clocks", (Key.NACK_CLOCKS,), nack_clocks),
     ]

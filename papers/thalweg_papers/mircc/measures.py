@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples
+from .._base import Measured, Quantity, Sample, Samples, measure
 from .._common import jain, mean_between
 from . import others, scenarios
+from .keys import Key
 from .scenarios import FAIR_PER_S, RUNS, SECOND_S
 
 ALONE_S = (1.5, 3.0)
@@ -76,12 +77,12 @@ def mean_of_both(sample: Sample) -> float:
 # --- all runs of a case ----------------------------------------------------------------------------------------------
 
 
-def runs(samples: Samples, experiment: str, case: str, which: Iterable[str] = RUNS) -> list[Sample]:
+def runs(samples: Samples, experiment: Key, case: str, which: Iterable[str] = RUNS) -> list[Sample]:
     """The samples of a case, in the order of its runs."""
     return [sample for run in which for sample in samples[experiment, f"{case} {run}"]]
 
 
-def each(samples: Samples, experiment: str, case: str, value: Value, unit: str = "packets/s") -> Quantity:
+def each(samples: Samples, experiment: Key, case: str, value: Value, unit: str = "packets/s") -> Quantity:
     """One value a run."""
     return Quantity(tuple(float(value(sample)) for sample in runs(samples, experiment, case)), unit)
 
@@ -91,7 +92,7 @@ def alone(sample: Sample) -> float:
     return rate(sample, 0, ALONE_S)
 
 
-def both_rates(samples: Samples, experiment: str, case: str) -> Measured:
+def both_rates(samples: Samples, experiment: Key, case: str) -> Measured:
     """Generated rate of each consumer while both are active."""
     return {
         "c1": each(samples, experiment, case, lambda s: rate(s, 0, both_s(s))),
@@ -99,7 +100,7 @@ def both_rates(samples: Samples, experiment: str, case: str) -> Measured:
     }
 
 
-def converged(samples: Samples, experiment: str, case: str) -> Measured:
+def converged(samples: Samples, experiment: Key, case: str) -> Measured:
     """Runs that converge, and the latest of them."""
     times = each(samples, experiment, case, convergence_s, "s")
     done = Quantity(tuple(float(not np.isnan(t)) for t in times.values))
@@ -109,16 +110,18 @@ def converged(samples: Samples, experiment: str, case: str) -> Measured:
 # --- Figure 3 --------------------------------------------------------------------------------------------------------
 
 
+@measure(Key.EQUAL_CLOCKS)
 def alone_100(samples: Samples) -> Measured:
     """C1 alone with clocks of 100 ms: mean, lowest and highest bin."""
-    found = [bins(s, ALONE_S)[0] for s in runs(samples, "equal clocks", "100")]
+    found = [bins(s, ALONE_S)[0] for s in runs(samples, Key.EQUAL_CLOCKS, "100")]
     return {
-        "mean": each(samples, "equal clocks", "100", alone),
+        "mean": each(samples, Key.EQUAL_CLOCKS, "100", alone),
         "lowest_bin": Quantity(tuple(float(b.min()) for b in found), "packets/s"),
         "highest_bin": Quantity(tuple(float(b.max()) for b in found), "packets/s"),
     }
 
 
+@measure(Key.EQUAL_CLOCKS)
 def fairness_100(samples: Samples) -> Measured:
     """Jain's index of generated and of received rates with clocks of 100 ms."""
 
@@ -126,37 +129,41 @@ def fairness_100(samples: Samples) -> Measured:
         return lambda s: jain(np.array([rate(s, i, both_s(s), what) for i in (0, 1)]))
 
     return {
-        "generated": each(samples, "equal clocks", "100", index("generated"), "Jain index"),
-        "received": each(samples, "equal clocks", "100", index("received"), "Jain index"),
+        "generated": each(samples, Key.EQUAL_CLOCKS, "100", index("generated"), "Jain index"),
+        "received": each(samples, Key.EQUAL_CLOCKS, "100", index("received"), "Jain index"),
     }
 
 
+@measure(Key.EQUAL_CLOCKS)
 def received_100(samples: Samples) -> Measured:
     """Data received by both with clocks of 100 ms."""
-    return {"total": each(samples, "equal clocks", "100", received_total)}
+    return {"total": each(samples, Key.EQUAL_CLOCKS, "100", received_total)}
 
 
+@measure(Key.EQUAL_CLOCKS)
 def like_100(samples: Samples) -> Measured:
     """Clocks of 250 ms: C1 alone, and each of both."""
     return {
-        "alone": each(samples, "equal clocks", "250", alone),
-        **both_rates(samples, "equal clocks", "250"),
+        "alone": each(samples, Key.EQUAL_CLOCKS, "250", alone),
+        **both_rates(samples, Key.EQUAL_CLOCKS, "250"),
     }
 
 
+@measure(Key.EQUAL_CLOCKS)
 def convergence_250(samples: Samples) -> Measured:
     """Time to convergence with clocks of 250 ms."""
-    return converged(samples, "equal clocks", "250")
+    return converged(samples, Key.EQUAL_CLOCKS, "250")
 
 
+@measure(Key.EQUAL_CLOCKS)
 def convergence_longer(samples: Samples) -> Measured:
     """How much later both converge with clocks of 250 ms than with clocks of 100 ms, run by run."""
-    pairs = zip(runs(samples, "equal clocks", "250"), runs(samples, "equal clocks", "100"), strict=True)
+    pairs = zip(runs(samples, Key.EQUAL_CLOCKS, "250"), runs(samples, Key.EQUAL_CLOCKS, "100"), strict=True)
     longer = tuple(convergence_s(slow) - convergence_s(fast) for slow, fast in pairs)
     return {
         "longer_by_s": Quantity(longer, "s"),
-        "at_250_s": each(samples, "equal clocks", "250", convergence_s, "s"),
-        "at_100_s": each(samples, "equal clocks", "100", convergence_s, "s"),
+        "at_250_s": each(samples, Key.EQUAL_CLOCKS, "250", convergence_s, "s"),
+        "at_100_s": each(samples, Key.EQUAL_CLOCKS, "100", convergence_s, "s"),
     }
 
 
@@ -165,32 +172,34 @@ def as_if_alone(case: str) -> Callable[[Samples], Measured]:
 
     def measure(samples: Samples) -> Measured:
         return {
-            **both_rates(samples, "equal clocks", case),
-            "converged": converged(samples, "equal clocks", case)["converged"],
+            **both_rates(samples, Key.EQUAL_CLOCKS, case),
+            "converged": converged(samples, Key.EQUAL_CLOCKS, case)["converged"],
         }
 
     return measure
 
 
+@measure(Key.EQUAL_CLOCKS)
 def catastrophe(samples: Samples) -> Measured:
     """Data received with clocks of 500 and 750 ms, as a share of the bottleneck, and Interests that buckets dropped."""
     found: Measured = {}
     for case in ("500", "750"):
         found[f"share_{case}"] = each(
-            samples, "equal clocks", case, lambda s: received_total(s) / scenarios.CORE_PER_S, ""
+            samples, Key.EQUAL_CLOCKS, case, lambda s: received_total(s) / scenarios.CORE_PER_S, ""
         )
     for case in ("500", "750"):
         found[f"policed_{case}"] = each(
-            samples, "equal clocks", case, lambda s: float(np.sum(s["policed"])), "Interests"
+            samples, Key.EQUAL_CLOCKS, case, lambda s: float(np.sum(s["policed"])), "Interests"
         )
     return found
 
 
+@measure(Key.ONE_THING_CHANGED)
 def explanation(samples: Samples) -> Measured:
     """Mean generated rate where two explanations differ: an interval above the RTT, and a bucket too small for a burst."""
 
     def at(case: str) -> Quantity:
-        return each(samples, "one thing changed", case, mean_of_both)
+        return each(samples, Key.ONE_THING_CHANGED, case, mean_of_both)
 
     return {
         "unlimited_depth_500_ms": at("unlimited depth, 500 ms"),
@@ -208,6 +217,7 @@ FAILS_ABOVE = (FAIR_PER_S + scenarios.ACCESS_PER_S) / 2
 """Both fail to share when their mean rate is nearer to that of one alone than to the fair one."""
 
 
+@measure(Key.CLOCK_AND_DEPTH, Key.CLOCK_AND_RTT)
 def separation(samples: Samples) -> Measured:
     """How often each of the two explanations foretells rightly whether a run of the separating experiment fails.
 
@@ -215,7 +225,10 @@ def separation(samples: Samples) -> Measured:
     fails when the interval is above the round-trip time.
     """
     bucket, interval = [], []
-    for experiment, cases in (("clock and depth", scenarios.BY_DEPTH), ("clock and RTT", scenarios.BY_RTT)):
+    for experiment, cases in (
+        (Key.CLOCK_AND_DEPTH, scenarios.BY_DEPTH),
+        (Key.CLOCK_AND_RTT, scenarios.BY_RTT),
+    ):
         for name, case in cases.items():
             depth = case.law.get("depth", scenarios.DEPTH)
             tick_s = case.tick_ms / 1e3
@@ -237,10 +250,11 @@ SWEEP_RUNS = ("0/C", "50/C")
 # --- Figure 4 --------------------------------------------------------------------------------------------------------
 
 
+@measure(Key.EQUAL_CLOCKS, Key.FINE_CONSUMER_CLOCK)
 def identity(samples: Samples) -> Measured:
     """Runs of Figures 3(a) and 4(a) whose traces differ."""
     pairs = zip(
-        runs(samples, "equal clocks", "100"), runs(samples, "fine consumer clock", "100"), strict=True
+        runs(samples, Key.EQUAL_CLOCKS, "100"), runs(samples, Key.FINE_CONSUMER_CLOCK, "100"), strict=True
     )
     return {
         "different": Quantity(tuple(float(a["trace_hash"] != b["trace_hash"]) for a, b in pairs), "traces")
@@ -254,7 +268,7 @@ def fine(case: str) -> Callable[[Samples], Measured]:
         def last(i: int) -> Value:
             return lambda s: rate(s, i, (leaves_s(s) - 1.0, leaves_s(s)))
 
-        name = "fine consumer clock"
+        name = Key.FINE_CONSUMER_CLOCK
         return {
             **both_rates(samples, name, case),
             "converged_at_s": each(samples, name, case, lambda s: SECOND_S + convergence_s(s), "s"),
@@ -264,21 +278,25 @@ def fine(case: str) -> Callable[[Samples], Measured]:
     return measure
 
 
+@measure(Key.EQUAL_CLOCKS, Key.FINE_CONSUMER_CLOCK)
 def fall(samples: Samples) -> Measured:
     """How much lower the mean rate is with a consumer clock of 100 ms, run by run."""
     found: Measured = {}
     for case in ("500", "750"):
         pairs = zip(
-            runs(samples, "equal clocks", case), runs(samples, "fine consumer clock", case), strict=True
+            runs(samples, Key.EQUAL_CLOCKS, case), runs(samples, Key.FINE_CONSUMER_CLOCK, case), strict=True
         )
         values = tuple(mean_of_both(coarse) - mean_of_both(fine) for coarse, fine in pairs)
         found[f"lower_by_{case}"] = Quantity(values, "packets/s")
     return found
 
 
+@measure(Key.FINE_CONSUMER_CLOCK)
 def all_intervals(samples: Samples) -> Measured:
     """With a consumer clock of 100 ms: over all router intervals, lowest and highest rate, and the latest convergence."""
-    by_run = list(zip(*(runs(samples, "fine consumer clock", case) for case in scenarios.FINE), strict=True))
+    by_run = list(
+        zip(*(runs(samples, Key.FINE_CONSUMER_CLOCK, case) for case in scenarios.FINE), strict=True)
+    )
 
     def over(
         function: Callable[[list[float]], float], value: Callable[[Sample], list[float]]
@@ -298,10 +316,11 @@ def all_intervals(samples: Samples) -> Measured:
 # --- §5 --------------------------------------------------------------------------------------------------------------
 
 
+@measure(Key.EQUAL_CLOCKS)
 def degradation(samples: Samples) -> Measured:
     """Data received by both, by clock interval: what is lost from one to the next, run by run."""
     totals = {
-        case: [received_total(s) for s in runs(samples, "equal clocks", case)] for case in scenarios.EQUAL
+        case: [received_total(s) for s in runs(samples, Key.EQUAL_CLOCKS, case)] for case in scenarios.EQUAL
     }
 
     def lost(fine: str, coarse: str) -> Quantity:
@@ -316,11 +335,12 @@ def degradation(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.GRID)
 def which_matters(samples: Samples) -> Measured:
     """Spread of the deviation from 600 packets/s over consumer clocks at T = 100 ms, and over T at a clock of 100 ms."""
 
     def spread(cases: list[str]) -> tuple[float, ...]:
-        rows = [[deviation(s) for s in runs(samples, "grid", case)] for case in cases]
+        rows = [[deviation(s) for s in runs(samples, Key.GRID, case)] for case in cases]
         return tuple(float(max(run) - min(run)) for run in zip(*rows, strict=True))
 
     over_tick = spread([f"{ms},100" for ms in scenarios.CLOCKS_MS])
@@ -334,14 +354,15 @@ def which_matters(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.EQUAL_CLOCKS, Key.FINE_CONSUMER_CLOCK)
 def after(samples: Samples) -> Measured:
     """Generated rate of C1 after C2 has left."""
     found = {
-        f"equal_{case}": each(samples, "equal clocks", case, lambda s: rate(s, 0, AFTER_S))
+        f"equal_{case}": each(samples, Key.EQUAL_CLOCKS, case, lambda s: rate(s, 0, AFTER_S))
         for case in ("100", "250")
     }
     found |= {
-        f"fine_{case}": each(samples, "fine consumer clock", case, lambda s: rate(s, 0, AFTER_S))
+        f"fine_{case}": each(samples, Key.FINE_CONSUMER_CLOCK, case, lambda s: rate(s, 0, AFTER_S))
         for case in ("250", "500", "750")
     }
     return found
@@ -350,17 +371,19 @@ def after(samples: Samples) -> Measured:
 # --- readings --------------------------------------------------------------------------------------------------------
 
 
+@measure(Key.C1_ALONE)
 def passing(samples: Samples) -> Measured:
     """Interests that C1's node lets go to the link, per second, at a generated rate of 1000: from 3 to 12 s, alone."""
     return {
-        f"at_{case}_ms": each(samples, "C1 alone", case, lambda s: float(s["passed_per_s"]))
+        f"at_{case}_ms": each(samples, Key.C1_ALONE, case, lambda s: float(s["passed_per_s"]))
         for case in scenarios.LONE
     }
 
 
+@measure(Key.READINGS)
 def exact_clock(samples: Samples) -> Measured:
     """Each of both without a coarse clock, what they receive, and the mean with routers that tick every 10 ms."""
-    name = "readings"
+    name = Key.READINGS
     return {
         **both_rates(samples, name, "exact clock"),
         "received_c1": each(samples, name, "exact clock", lambda s: rate(s, 0, both_s(s), "received")),
@@ -369,39 +392,20 @@ def exact_clock(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.READINGS)
 def cap(samples: Samples) -> Measured:
     """Greatest R at C1's node, whose link is no bottleneck once C2 is there, without and with the cap."""
     return {
-        "uncapped": each(samples, "readings", "no cap", lambda s: float(np.nanmax(s["stamping_rate"]))),
-        "capped": each(samples, "readings", "exact clock", lambda s: float(np.nanmax(s["stamping_rate"]))),
+        "uncapped": each(samples, Key.READINGS, "no cap", lambda s: float(np.nanmax(s["stamping_rate"]))),
+        "capped": each(samples, Key.READINGS, "exact clock", lambda s: float(np.nanmax(s["stamping_rate"]))),
     }
 
 
-MEASURES: dict[str, Measure] = {
-    "alone_100": Measure(("equal clocks",), alone_100),
-    "both_100": Measure(("equal clocks",), lambda samples: both_rates(samples, "equal clocks", "100")),
-    "fairness_100": Measure(("equal clocks",), fairness_100),
-    "received_100": Measure(("equal clocks",), received_100),
-    "like_100": Measure(("equal clocks",), like_100),
-    "convergence_250": Measure(("equal clocks",), convergence_250),
-    "convergence_longer": Measure(("equal clocks",), convergence_longer),
-    "as_if_alone_500": Measure(("equal clocks",), as_if_alone("500")),
-    "as_if_alone_750": Measure(("equal clocks",), as_if_alone("750")),
-    "catastrophe": Measure(("equal clocks",), catastrophe),
-    "explanation": Measure(("one thing changed",), explanation),
-    "separation": Measure(("clock and depth", "clock and RTT"), separation),
-    "identity": Measure(("equal clocks", "fine consumer clock"), identity),
-    "fine_250": Measure(("fine consumer clock",), fine("250")),
-    "fine_500": Measure(("fine consumer clock",), fine("500")),
-    "fine_750": Measure(("fine consumer clock",), fine("750")),
-    "fall": Measure(("equal clocks", "fine consumer clock"), fall),
-    "degradation": Measure(("equal clocks",), degradation),
-    "which_matters": Measure(("grid",), which_matters),
-    "all_intervals": Measure(("fine consumer clock",), all_intervals),
-    "after": Measure(("equal clocks", "fine consumer clock"), after),
-    "passing": Measure(("C1 alone",), passing),
-    "exact_clock": Measure(("readings",), exact_clock),
-    "cap": Measure(("readings",), cap),
-    "ranking": Measure(("methods",), others.ranking),
-    "nack_clock": Measure(("NACK clocks",), others.nack_clock),
-}
+both_100 = measure(Key.EQUAL_CLOCKS)(lambda samples: both_rates(samples, Key.EQUAL_CLOCKS, "100"))
+as_if_alone_500 = measure(Key.EQUAL_CLOCKS)(as_if_alone("500"))
+as_if_alone_750 = measure(Key.EQUAL_CLOCKS)(as_if_alone("750"))
+fine_250 = measure(Key.FINE_CONSUMER_CLOCK)(fine("250"))
+fine_500 = measure(Key.FINE_CONSUMER_CLOCK)(fine("500"))
+fine_750 = measure(Key.FINE_CONSUMER_CLOCK)(fine("750"))
+ranking = measure(Key.METHODS)(others.ranking)
+nack_clock = measure(Key.NACK_CLOCKS)(others.nack_clock)

@@ -10,6 +10,7 @@ from .. import _read
 from .._base import Measured, Quantity, Sample, Samples, Scale, Tree
 from .._common import custom, inside, link, recording
 from . import extracts, scenarios
+from .keys import Key
 
 QUEUE = "200 packets"
 """Our choice: as many Data may wait as a bucket holds Interests. The paper names no queue."""
@@ -133,9 +134,9 @@ def ranking(samples: Samples) -> Measured:
     found: Measured = {}
     for length in LENGTHS:
         for name, pick in (("total", max), ("variation", min)):
-            own = [s[name] for s in samples["methods", f"mircc {length}"]]
+            own = [s[name] for s in samples[Key.METHODS, f"mircc {length}"]]
             rest = [
-                [s[name] for s in samples["methods", f"{scheme} {length}"]]
+                [s[name] for s in samples[Key.METHODS, f"{scheme} {length}"]]
                 for scheme in METHODS
                 if scheme != "mircc"
             ]
@@ -146,12 +147,12 @@ def ranking(samples: Samples) -> Measured:
 
 def nack_clock(samples: Samples) -> Measured:
     """Data that NACK receives with a coarse clock, as a share of what it receives with an exact one."""
-    exact = [s["total"] for s in samples["NACK clocks", "window 0"]]
+    exact = [s["total"] for s in samples[Key.NACK_CLOCKS, "window 0"]]
     return {
         f"kept_{ms}": Quantity(
             tuple(
                 s["total"] / base
-                for s, base in zip(samples["NACK clocks", f"window {ms}"], exact, strict=True)
+                for s, base in zip(samples[Key.NACK_CLOCKS, f"window {ms}"], exact, strict=True)
             )
         )
         for ms in reversed(scenarios.CLOCKS_MS)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples
+from .._base import Measured, Quantity, Sample, Samples, measure
 from . import scenarios
+from .keys import Key
 from .scenarios import CLOCKS_MS, INSPECTED_RUNS, SPACINGS, TABLE_1
 
 NODES = ("c1", "r1")
@@ -20,7 +21,7 @@ def inspected(samples: Samples) -> list[tuple[int, Sample]]:
         (ms, sample)
         for ms in CLOCKS_MS
         for run in INSPECTED_RUNS
-        for sample in samples["inspection", f"{ms} {run}"]
+        for sample in samples[Key.INSPECTION, f"{ms} {run}"]
     ]
 
 
@@ -43,9 +44,10 @@ def worst(found: Any, wanted: Any) -> float:
 
 def spacing(gbps: str) -> Callable[[Samples], Measured]:
     """Time between the Interests of a consumer at a constant rate."""
-    return lambda samples: {"ns": samples.each("spacing", gbps, lambda s: float(s["spacing_ns"]), "ns")}
+    return lambda samples: {"ns": samples.each(Key.SPACING, gbps, lambda s: float(s["spacing_ns"]), "ns")}
 
 
+@measure()
 def clock_needed(_samples: Samples) -> Measured:
     """Greatest error of the three spacings when they are rounded to ticks of 0.1 and 1 µs."""
 
@@ -59,6 +61,7 @@ def clock_needed(_samples: Samples) -> Measured:
     }
 
 
+@measure(Key.INSPECTION)
 def conversion(samples: Samples) -> Measured:
     """C at the access link and at the bottleneck."""
     return {
@@ -67,6 +70,7 @@ def conversion(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.INSPECTION)
 def round_trip(samples: Samples) -> Measured:
     """Least round-trip time of C1."""
     return {"ms": Quantity(tuple(1e3 * float(s["rtt_min_s"]) for _, s in inspected(samples)), "ms")}
@@ -75,6 +79,7 @@ def round_trip(samples: Samples) -> Measured:
 # --- equations, recomputed from what the run recorded ----------------------------------------------------------------
 
 
+@measure(Key.INSPECTION)
 def number_of_flows(samples: Samples) -> Measured:
     """Relative error of the recorded N against max(C, y)/R(t−T), at ticks that show the same link as the tick before."""
 
@@ -88,6 +93,7 @@ def number_of_flows(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.INSPECTION)
 def growth(samples: Samples) -> Measured:
     """Relative error of the recorded β, and what it is when no Interests come, and when the first come."""
 
@@ -106,6 +112,7 @@ def growth(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.INSPECTION)
 def rates(samples: Samples) -> Measured:
     """Relative error of the recorded R against equations 2, 4 and 5 with two averages, and with one average of the sum."""
 
@@ -135,6 +142,7 @@ def rates(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.INSPECTION)
 def base_and_excess(samples: Samples) -> Measured:
     """What two averages of weight one half leave of each tick's base and excess rate: R(t) − R of the averages before."""
 
@@ -160,6 +168,7 @@ def base_and_excess(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.INSPECTION)
 def least_of_path(samples: Samples) -> Measured:
     """Samples in which the rate that C1 was told is not the least R of its path when the Data passed, with T = 100 ms.
 
@@ -183,6 +192,7 @@ def least_of_path(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.INSPECTION)
 def counts(samples: Samples) -> Measured:
     """Interests that C1 sent and its node did not count by its last tick, in bursts; the greatest q; η; what was policed."""
 
@@ -203,10 +213,11 @@ def counts(samples: Samples) -> Measured:
 # --- clocks, policing, set-up ----------------------------------------------------------------------------------------
 
 
+@measure(Key.DEPARTURES)
 def coarse_clock(samples: Samples) -> Measured:
     """Interests that left between ticks, and the greatest difference between those that left at a tick and those held."""
     between, differences, ticks = [], [], 0
-    for sample in samples["departures", "100 0/C"]:
+    for sample in samples[Key.DEPARTURES, "100 0/C"]:
         left, generated = sample["left"], sample["generated"]
         # five samples a tick, which falls into the first of them
         at_tick = np.arange(len(left)) % 5 == 0
@@ -222,19 +233,22 @@ def coarse_clock(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.INSPECTION)
 def router_clock(samples: Samples) -> Measured:
     """T as recorded over the consumers' tick."""
     return {"t_over_tick": Quantity(over_nodes(samples, lambda ms, x: float(np.max(x["T"])) * 1e3 / ms))}
 
 
+@measure(Key.BURST)
 def burst(samples: Samples) -> Measured:
     """Interests of a burst on an empty bucket, and how many of them went on."""
     return {
-        "passed": samples.each("burst", "250", lambda s: float(s["passed"]), "Interests"),
-        "sent": samples.each("burst", "250", lambda s: float(s["sent"]), "Interests"),
+        "passed": samples.each(Key.BURST, "250", lambda s: float(s["passed"]), "Interests"),
+        "sent": samples.each(Key.BURST, "250", lambda s: float(s["sent"]), "Interests"),
     }
 
 
+@measure(Key.INSPECTION)
 def timing(samples: Samples) -> Measured:
     """When the consumers were active, whether anything was cached, and which clocks were tried."""
     rows = [s for _, s in inspected(samples)]
@@ -248,6 +262,7 @@ def timing(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.INSPECTION)
 def inspectable(samples: Samples) -> Measured:
     """Quantities of Table 1 that a trace shows at every tick."""
     return {
@@ -259,22 +274,6 @@ def inspectable(samples: Samples) -> Measured:
     }
 
 
-INSPECTION = ("inspection",)
-
-MEASURES: dict[str, Measure] = {
-    **{f"spacing_{gbps}": Measure(("spacing",), spacing(gbps)) for gbps in SPACINGS},
-    "clock_needed": Measure((), clock_needed),
-    "conversion": Measure(INSPECTION, conversion),
-    "round_trip": Measure(INSPECTION, round_trip),
-    "number_of_flows": Measure(INSPECTION, number_of_flows),
-    "growth": Measure(INSPECTION, growth),
-    "base_and_excess": Measure(INSPECTION, base_and_excess),
-    "rates": Measure(INSPECTION, rates),
-    "least_of_path": Measure(INSPECTION, least_of_path),
-    "counts": Measure(INSPECTION, counts),
-    "coarse_clock": Measure(("departures",), coarse_clock),
-    "router_clock": Measure(INSPECTION, router_clock),
-    "burst": Measure(("burst",), burst),
-    "timing": Measure(INSPECTION, timing),
-    "inspectable": Measure(INSPECTION, inspectable),
-}
+spacing_10 = measure(Key.SPACING)(spacing("10"))
+spacing_5 = measure(Key.SPACING)(spacing("5"))
+spacing_3 = measure(Key.SPACING)(spacing("3"))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from .._base import Experiment
+from .._base import Experiment, ExperimentKey
 from . import extracts, scenarios
+from .keys import Key
 
 SEEDS = 10
 
-EXPERIMENTS: dict[str, Experiment] = {
+EXPERIMENTS: dict[ExperimentKey, Experiment] = {
     experiment.name: experiment
     for experiment in (
         Experiment(
-            "dumbbell",
+            Key.DUMBBELL,
             "Four round-trip times at one bottleneck",
             tuple(scenarios.WAYS),
             scenarios.dumbbell,
@@ -20,7 +21,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.9,
         ),
         Experiment(
-            "parking lot",
+            Key.PARKING_LOT,
             "Long ways over three bottlenecks, and short ones",
             tuple(scenarios.WAYS),
             scenarios.parking_lot,
@@ -29,7 +30,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=2.0,
         ),
         Experiment(
-            "tree",
+            Key.TREE,
             "One catalogue, and stores in all nodes",
             tuple(scenarios.WAYS),
             scenarios.tree,
@@ -38,7 +39,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=1.2,
         ),
         Experiment(
-            "settings",
+            Key.SETTINGS,
             "The dumbbell with one thing set otherwise",
             tuple(scenarios.SETTINGS),
             scenarios.setting,

@@ -10,9 +10,10 @@ import numpy as np
 from thalweg.plots import NO_SCHEME
 
 from .. import _plot
-from .._base import Figure, Plate, Sample, Samples, Scale, Table
+from .._base import Figure, FigureSpec, Sample, Samples, Scale, Table
 from .._common import jain, quick_note, short, table
 from . import drawing, scenarios
+from .keys import Key
 from .scenarios import WAYS
 
 Value = Callable[[Sample], float]
@@ -55,7 +56,7 @@ STORES: dict[str, Value] = {
 
 
 def rows(
-    samples: Samples, experiment: str, labels: dict[str, str], values: dict[str, Value]
+    samples: Samples, experiment: Key, labels: dict[str, str], values: dict[str, Value]
 ) -> list[dict[str, Any]]:
     """A row for each variant: means over seeds, each followed by the half width of its interval."""
     found = []
@@ -79,7 +80,7 @@ def _colour(way: scenarios.Way) -> str:
 
 def _sheet(
     samples: Samples,
-    experiment: str,
+    experiment: Key,
     title: str,
     caption: str,
     *,
@@ -153,7 +154,7 @@ def dumbbell(samples: Samples, scale: Scale) -> Figure:
     """Four consumers of different round-trip times."""
     return _sheet(
         samples,
-        "dumbbell",
+        Key.DUMBBELL,
         "Dumbbell: four round-trip times at one bottleneck",
         "Sum of what four consumers get of 20 Mbit/s, and their mean delay; dashed, the delay without queues. Below: "
         "fairness among them, what was lost and refused of 100 Interests, and the longest queue; there is room for 200.",
@@ -170,7 +171,7 @@ def parking_lot(samples: Samples, scale: Scale) -> Figure:
     """Long ways and short ones."""
     return _sheet(
         samples,
-        "parking lot",
+        Key.PARKING_LOT,
         "Parking lot: long ways over three bottlenecks, and short ones",
         "Sum of what all get and their mean delay. Dashed, the sum at fair shares: who is above it took it from the long "
         "ways, whose part of their fair 5 Mbit/s is on the right.",
@@ -191,7 +192,7 @@ def tree(samples: Samples, scale: Scale) -> Figure:
     """One catalogue and stores."""
     return _sheet(
         samples,
-        "tree",
+        Key.TREE,
         "Tree: eight consumers of one catalogue, stores in all nodes",
         "Sum of what eight consumers get, what their own stores have included, and the mean delay of all of it; without "
         "stores the two links of the root could bring 20 Mbit/s. Right: most Interests that were pending in one node.",
@@ -213,28 +214,35 @@ def settings(samples: Samples, _scale: Scale) -> Table:
             if setting.words.startswith(f"{way.label},")
         }
         if others:
-            listed += rows(samples, "dumbbell", {variant: way.label}, VALUES)
-            listed += rows(samples, "settings", others, VALUES)
+            listed += rows(samples, Key.DUMBBELL, {variant: way.label}, VALUES)
+            listed += rows(samples, Key.SETTINGS, others, VALUES)
     return table("The dumbbell with one thing set otherwise", listed)
 
 
-def _table(experiment: str, title: str, more: dict[str, Value]) -> Callable[[Samples, Scale], Table]:
+def _table(experiment: Key, title: str, more: dict[str, Value]) -> Callable[[Samples, Scale], Table]:
     def made(samples: Samples, _scale: Scale) -> Table:
         return table(title, rows(samples, experiment, labels(), {**VALUES, **more}))
 
     return made
 
 
-def plates() -> list[Plate]:
+def figure_specs() -> list[FigureSpec]:
     """Everything that is drawn or tabulated."""
     return [
-        Plate("dumbbell", "Four round-trip times at one bottleneck", ("dumbbell",), dumbbell),
-        Plate("parking-lot", "Long ways and short ones", ("parking lot",), parking_lot),
-        Plate("tree", "One catalogue, and stores in all nodes", ("tree",), tree),
-        Plate("table-dumbbell", "Dumbbell", ("dumbbell",), _table("dumbbell", "Dumbbell", {})),
-        Plate(
-            "table-parking-lot", "Parking lot", ("parking lot",), _table("parking lot", "Parking lot", LOT)
+        FigureSpec("dumbbell", "Four round-trip times at one bottleneck", (Key.DUMBBELL,), dumbbell),
+        FigureSpec("parking-lot", "Long ways and short ones", (Key.PARKING_LOT,), parking_lot),
+        FigureSpec("tree", "One catalogue, and stores in all nodes", (Key.TREE,), tree),
+        FigureSpec("table-dumbbell", "Dumbbell", (Key.DUMBBELL,), _table(Key.DUMBBELL, "Dumbbell", {})),
+        FigureSpec(
+            "table-parking-lot",
+            "Parking lot",
+            (Key.PARKING_LOT,),
+            _table(Key.PARKING_LOT, "Parking lot", LOT),
         ),
-        Plate("table-tree", "Tree with stores", ("tree",), _table("tree", "Tree with stores", STORES)),
-        Plate("settings", "The dumbbell with one thing set otherwise", ("dumbbell", "settings"), settings),
+        FigureSpec(
+            "table-tree", "Tree with stores", (Key.TREE,), _table(Key.TREE, "Tree with stores", STORES)
+        ),
+        FigureSpec(
+            "settings", "The dumbbell with one thing set otherwise", (Key.DUMBBELL, Key.SETTINGS), settings
+        ),
     ]

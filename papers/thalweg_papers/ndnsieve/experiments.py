@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from .._base import Experiment
+from .._base import Experiment, ExperimentKey
 from . import extracts, others, scenarios
+from .keys import Key
 
 SEEDS = 10
 
 _TITLES = {
-    "dumbbell": "Scenario 1: two consumers at one bottleneck",
-    "two ways": "Scenario 2: one prefix at two producers",
-    "three flows": "Scenario 3: three consumers and a way round",
+    Key.DUMBBELL: "Scenario 1: two consumers at one bottleneck",
+    Key.TWO_WAYS: "Scenario 2: one prefix at two producers",
+    Key.THREE_FLOWS: "Scenario 3: three consumers and a way round",
 }
 
-EXPERIMENTS: dict[str, Experiment] = {
+EXPERIMENTS: dict[ExperimentKey, Experiment] = {
     experiment.name: experiment
     for experiment in (
         *(
@@ -30,7 +31,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             for scene in scenarios.SCENES
         ),
         Experiment(
-            "readings",
+            Key.READINGS,
             "PCON with other windows, and with one reaction only",
             scenarios.READING_VARIANTS,
             scenarios.reading,
@@ -40,7 +41,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.3,
         ),
         Experiment(
-            "exact",
+            Key.EXACT,
             "Interests that leave when they are due",
             scenarios.EXACT_VARIANTS,
             scenarios.exact,
@@ -50,7 +51,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.3,
         ),
         Experiment(
-            "step",
+            Key.STEP,
             "A bottleneck that gets slower, under other schemes",
             others.CASES,
             others.step,
@@ -60,7 +61,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.2,
         ),
         Experiment(
-            "paths",
+            Key.PATHS,
             "Ways that differ, under other schemes",
             tuple(others.PATHS),
             others.paths,
@@ -70,7 +71,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.2,
         ),
         Experiment(
-            "rates",
+            Key.RATES,
             "The controller's work at two rates",
             scenarios.RATES,
             scenarios.rated,
@@ -80,7 +81,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.4,
         ),
         Experiment(
-            "sizes",
+            Key.SIZES,
             "The controller's work in larger networks",
             scenarios.SIZES,
             scenarios.side_by_side,
@@ -90,7 +91,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=2.0,
         ),
         Experiment(
-            "lost packets",
+            Key.LOST_PACKETS,
             "What the delay of a segment is",
             ("1 %",),
             scenarios.lossy,

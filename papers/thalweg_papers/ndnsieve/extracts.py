@@ -10,6 +10,7 @@ import numpy as np
 from .. import _read
 from .._base import Sample, Scale
 from . import signals
+from .keys import Key
 from .scenarios import DATA_BITS, DURATION_S, EVERY_S, MBPS, PERIOD_S
 
 BIN_S = 0.1
@@ -19,7 +20,7 @@ FACES = ("260", "261")
 """Links of R1 towards producers, by the numbers that the paper gives their interfaces."""
 
 
-def scene(name: str) -> Callable[[Any, str, Scale], Sample]:
+def scene(name: Key) -> Callable[[Any, str, Scale], Sample]:
     """What is kept of a run of a scenario of the paper: the network, and the controller's signals."""
 
     def extract(result: Any, variant: str, scale: Scale) -> Sample:

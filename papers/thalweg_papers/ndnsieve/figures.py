@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Plate, Quantity, Sample, Samples, Scale, Table, take
+from .._base import Figure, FigureSpec, Quantity, Sample, Samples, Scale, Table, take
 from .._common import plain, series_table, short, table
 from . import measures, path_measures, scenarios
 from .extracts import BIN_S, FACES, PERCENTILES
+from .keys import Key
 from .scenarios import CONSUMERS, DATA_BITS, DURATION_S, WAYS
 
 PRINTED: dict[str, dict[str, tuple[float, ...]]] = {
@@ -69,12 +70,12 @@ def _row(way: str, consumer: int, values: dict[str, Any]) -> dict[str, Any]:
     return {"scheme": WAYS[way].label, "consumer": f"C{consumer + 1}", **values}
 
 
-def _by_consumer(scene: str, values: Callable[[str, int], dict[str, Any]]) -> list[dict[str, Any]]:
+def _by_consumer(scene: Key, values: Callable[[str, int], dict[str, Any]]) -> list[dict[str, Any]]:
     """A row for each consumer of each scheme."""
     return [_row(way, i, values(way, i)) for way in WAYS for i in range(CONSUMERS[scene])]
 
 
-def _means(samples: Samples, experiment: str, variant: str, values: Values) -> dict[str, Any]:
+def _means(samples: Samples, experiment: Key, variant: str, values: Values) -> dict[str, Any]:
     """Means over seeds."""
     return {key: short(samples.each(experiment, variant, value).mean) for key, value in values.items()}
 
@@ -90,7 +91,7 @@ def _sheet() -> tuple[Any, list[Any]]:
     return figure, flat[: len(WAYS)]
 
 
-def throughput(scene: str, name: str, claim: str) -> Draw:
+def throughput(scene: Key, name: str, claim: str) -> Draw:
     """The total over time, and in scenario 3 each consumer's."""
     title = f"Scenario {NUMBERS[scene]}: total throughput of consumers"
 
@@ -118,7 +119,7 @@ def throughput(scene: str, name: str, claim: str) -> Draw:
     return draw
 
 
-def interfaces(scene: str, name: str, claim: str) -> Draw:
+def interfaces(scene: Key, name: str, claim: str) -> Draw:
     """What R1's two interfaces carry over time."""
     title = f"Scenario {NUMBERS[scene]}: throughput of R1's interfaces"
 
@@ -151,7 +152,7 @@ def interfaces(scene: str, name: str, claim: str) -> Draw:
 # --- bars and boxes --------------------------------------------------------------------------------------------------
 
 
-def delays(scene: str, name: str, claim: str) -> Draw:
+def delays(scene: Key, name: str, claim: str) -> Draw:
     """Mean delay of each consumer."""
     title = f"Scenario {NUMBERS[scene]}: average delay"
 
@@ -169,7 +170,7 @@ def delays(scene: str, name: str, claim: str) -> Draw:
 
 
 def _bars(
-    scene: str, rows: Sequence[dict[str, Any]], value: str, half: str, y: str, *, logarithmic: bool = False
+    scene: Key, rows: Sequence[dict[str, Any]], value: str, half: str, y: str, *, logarithmic: bool = False
 ) -> Any:
     """Schemes side by side at each consumer."""
     figure, axes = _plot.panels(1, 1, height=3.0)
@@ -192,7 +193,7 @@ def _bars(
     return figure
 
 
-def boxes(scene: str, name: str, claim: str) -> Draw:
+def boxes(scene: Key, name: str, claim: str) -> Draw:
     """Quartiles of each consumer's delay, with the 5th and 95th percentile as whiskers."""
     title = f"Scenario {NUMBERS[scene]}: delay, quartiles"
 
@@ -231,7 +232,7 @@ def _box(label: str, percentiles: Any) -> dict[str, Any]:
     return {"label": label, "whislo": low, "q1": first, "med": middle, "q3": third, "whishi": high}
 
 
-def losses(scene: str, name: str, claim: str) -> Draw:
+def losses(scene: Key, name: str, claim: str) -> Draw:
     """Data that found queues full."""
     title = f"Scenario {NUMBERS[scene]}: loss"
 
@@ -266,7 +267,7 @@ def losses(scene: str, name: str, claim: str) -> Draw:
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def deviations(scene: str, name: str) -> Tabulate:
+def deviations(scene: Key, name: str) -> Tabulate:
     """Standard deviations of delay beside the published ones."""
 
     def tabulate(samples: Samples, _scale: Scale) -> Table:
@@ -292,7 +293,7 @@ def _spread(found: Quantity, name: str) -> dict[str, Any]:
     }
 
 
-def fairness(scene: str, name: str) -> Tabulate:
+def fairness(scene: Key, name: str) -> Tabulate:
     """Average Jain indices by every reading of `average`, beside the published ones."""
     readings: Values = {
         "bins_1_s": measures.jain_in_bins(1.0),
@@ -344,7 +345,7 @@ def profiles(samples: Samples, _scale: Scale) -> Table:
             "scenario": NUMBERS[scene],
             "scheme": scheme.label,
             **_means(samples, scene, way, values),
-            **(dict.fromkeys(share) if scene == "dumbbell" else _means(samples, scene, way, share)),
+            **(dict.fromkeys(share) if scene == Key.DUMBBELL else _means(samples, scene, way, share)),
         }
         for scene in scenarios.SCENES
         for way, scheme in WAYS.items()
@@ -364,7 +365,7 @@ def chance(samples: Samples, _scale: Scale) -> Table:
     for scene in scenarios.SCENES:
         for way, scheme in WAYS.items():
             usual = _means(samples, scene, way, values)
-            exact = _means(samples, "exact", f"{scene}: {way}", values)
+            exact = _means(samples, Key.EXACT, f"{scene}: {way}", values)
             both: dict[str, Any] = {}
             for name in values:
                 both |= {name: usual[name], f"{name}_exact": exact[name]}
@@ -384,7 +385,7 @@ def readings(samples: Samples, _scale: Scale) -> Table:
     rows = []
     for scene in scenarios.SCENES:
         cases = [("PCON, BIC 0.5", scene, "pcon")] + [
-            (way.label, "readings", f"{scene}: {name}") for name, way in scenarios.READINGS.items()
+            (way.label, Key.READINGS, f"{scene}: {name}") for name, way in scenarios.READINGS.items()
         ]
         for label, experiment, variant in cases:
             found = _means(samples, experiment, variant, values)
@@ -394,15 +395,15 @@ def readings(samples: Samples, _scale: Scale) -> Table:
 
 def complexity(samples: Samples, _scale: Scale) -> Table:
     """Operations a second of nodes and controller, beside the packets that pass."""
-    seconds = {"rates": DURATION_S, "sizes": scenarios.SIZES_S, **dict.fromkeys(scenarios.SCENES, DURATION_S)}
+    seconds = dict.fromkeys((*scenarios.SCENES, Key.RATES), DURATION_S) | {Key.SIZES: scenarios.SIZES_S}
     cases = [
         *(
             (scene, way, f"scenario {NUMBERS[scene]}, {WAYS[way].label}")
             for scene in scenarios.SCENES
             for way in WAYS
         ),
-        *(("rates", rate, f"scenario 1, links of {rate} Mbit/s") for rate in scenarios.RATES),
-        *(("sizes", count, f"{count} routers in dumbbells") for count in scenarios.SIZES),
+        *((Key.RATES, rate, f"scenario 1, links of {rate} Mbit/s") for rate in scenarios.RATES),
+        *((Key.SIZES, count, f"{count} routers in dumbbells") for count in scenarios.SIZES),
     ]
     rows = []
     for experiment, variant, label in cases:
@@ -425,60 +426,60 @@ def complexity(samples: Samples, _scale: Scale) -> Table:
     return table("Operations a second, where Data are counted at each node that sends them on", rows)
 
 
-def _plate(
+def _spec(
     name: str,
-    scene: str,
+    scene: Key,
     words: str,
     make: Callable[..., Callable[[Samples, Scale], Figure | Table]],
     *claim: str,
-) -> Plate:
+) -> FigureSpec:
     """What is made of one scenario; `claim` is what the paper says of it."""
-    return Plate(name, f"Scenario {NUMBERS[scene]}, {words}", (scene,), make(scene, name, *claim))
+    return FigureSpec(name, f"Scenario {NUMBERS[scene]}, {words}", (scene,), make(scene, name, *claim))
 
 
-def plates() -> list[Plate]:
+def figure_specs() -> list[FigureSpec]:
     """Everything that is drawn or tabulated, in the order of the paper."""
     one, two, three = scenarios.SCENES
     return [
-        _plate("figure-4", one, "throughput", throughput, "PCON jitters, the others do not."),
-        _plate("figure-5", one, "delay", delays, "ndnSieve is lowest for both."),
-        _plate("table-4", one, "deviation of delay", deviations),
-        _plate("figure-6", one, "boxes of delay", boxes, "as Table 4 and Figure 5."),
-        _plate("table-5", one, "fairness", fairness),
-        _plate("figure-7", one, "loss", losses, "none at all."),
-        _plate(
+        _spec("figure-4", one, "throughput", throughput, "PCON jitters, the others do not."),
+        _spec("figure-5", one, "delay", delays, "ndnSieve is lowest for both."),
+        _spec("table-4", one, "deviation of delay", deviations),
+        _spec("figure-6", one, "boxes of delay", boxes, "as Table 4 and Figure 5."),
+        _spec("table-5", one, "fairness", fairness),
+        _spec("figure-7", one, "loss", losses, "none at all."),
+        _spec(
             "figure-8",
             two,
             "throughput",
             throughput,
             "PCON is lowest and most unstable; ndnSieve fluctuates a little at 1 s.",
         ),
-        _plate(
+        _spec(
             "figure-9",
             two,
             "interfaces",
             interfaces,
             "ndnSieve moves all traffic to 261 at 1 s; the others hardly use it.",
         ),
-        _plate("figure-10", two, "delay", delays, "ndnSieve is lowest."),
-        _plate("table-6", two, "deviation of delay", deviations),
-        _plate("figure-11", two, "boxes of delay", boxes, "those of FleCom and ndnSieve approximate a line."),
-        _plate("figure-12", two, "loss", losses, "none at all."),
-        _plate(
+        _spec("figure-10", two, "delay", delays, "ndnSieve is lowest."),
+        _spec("table-6", two, "deviation of delay", deviations),
+        _spec("figure-11", two, "boxes of delay", boxes, "those of FleCom and ndnSieve approximate a line."),
+        _spec("figure-12", two, "loss", losses, "none at all."),
+        _spec(
             "figure-13",
             three,
             "throughput",
             throughput,
             "ndnSieve is steady and high with a switch at 4.1 s, PCON rises, CoopCon is low.",
         ),
-        _plate("figure-14", three, "interfaces", interfaces, "all but CoopCon use both."),
-        _plate("table-7", three, "fairness", fairness),
-        _plate("figure-15", three, "delay", delays, "ndnSieve is lowest for C1 and C2."),
-        _plate("figure-16", three, "boxes of delay", boxes, "those of ndnSieve are consistently narrow."),
-        _plate("table-8", three, "deviation of delay", deviations),
-        _plate("figure-17", three, "loss", losses, "none at all."),
-        Plate("profiles", "Both profiles, and the others", scenarios.SCENES, profiles),
-        Plate("readings", "PCON otherwise", (*scenarios.SCENES, "readings"), readings),
-        Plate("chance", "With and without chance", (*scenarios.SCENES, "exact"), chance),
-        Plate("complexity", "Operations", (*scenarios.SCENES, "rates", "sizes"), complexity),
+        _spec("figure-14", three, "interfaces", interfaces, "all but CoopCon use both."),
+        _spec("table-7", three, "fairness", fairness),
+        _spec("figure-15", three, "delay", delays, "ndnSieve is lowest for C1 and C2."),
+        _spec("figure-16", three, "boxes of delay", boxes, "those of ndnSieve are consistently narrow."),
+        _spec("table-8", three, "deviation of delay", deviations),
+        _spec("figure-17", three, "loss", losses, "none at all."),
+        FigureSpec("profiles", "Both profiles, and the others", scenarios.SCENES, profiles),
+        FigureSpec("readings", "PCON otherwise", (*scenarios.SCENES, Key.READINGS), readings),
+        FigureSpec("chance", "With and without chance", (*scenarios.SCENES, Key.EXACT), chance),
+        FigureSpec("complexity", "Operations", (*scenarios.SCENES, Key.RATES, Key.SIZES), complexity),
     ]

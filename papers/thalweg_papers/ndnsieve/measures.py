@@ -1,6 +1,6 @@
 """How results are measured from samples: what all three scenarios share, the headlines and scenario 1.
 
-The names are those that claims.toml uses; those that end in `_literal` take ndnSieve's literal profile. Rates are in Mbit/s
+The names are those that claims.toml uses; `NAME.literal` takes ndnSieve's literal profile. Rates are in Mbit/s
 on the wire, over the whole run unless it is said otherwise. `below_…` is the least of the others less the greatest of ours:
 above zero where the ranges over all seeds are apart.
 """
@@ -8,12 +8,14 @@ above zero where the ranges over all seeds are apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples
+from .._base import Measure, Measured, Quantity, Sample, Samples, measure
 from .._common import jain
+from .keys import Key
 from .scenarios import SCENES
 
 OTHERS = ("pcon", "coopcon", "flecom")
@@ -90,7 +92,7 @@ def loss(sample: Sample) -> float:
 # --- all runs --------------------------------------------------------------------------------------------------------
 
 
-def each(samples: Samples, scene: str, way: str, value: Value, unit: str = "") -> Quantity:
+def each(samples: Samples, scene: Key, way: str, value: Value, unit: str = "") -> Quantity:
     """One value a seed."""
     return samples.each(scene, way, value, unit)
 
@@ -111,7 +113,7 @@ def ratio(one: Quantity, other: Quantity) -> Quantity:
 
 
 def lowest(
-    samples: Samples, scene: str, sieve: str, consumers: Sequence[int], value: Callable[[int], Value]
+    samples: Samples, scene: Key, sieve: str, consumers: Sequence[int], value: Callable[[int], Value]
 ) -> Measured:
     """What ndnSieve has for each consumer, and how far below all others that is."""
     found: Measured = {}
@@ -122,7 +124,7 @@ def lowest(
     return found
 
 
-def four(samples: Samples, scene: str, sieve: str, value: Value, unit: str) -> dict[str, Quantity]:
+def four(samples: Samples, scene: Key, sieve: str, value: Value, unit: str) -> dict[str, Quantity]:
     """The four schemes, ndnSieve in one profile."""
     return {
         name: each(samples, scene, way, value, unit)
@@ -130,18 +132,27 @@ def four(samples: Samples, scene: str, sieve: str, value: Value, unit: str) -> d
     }
 
 
-def profiled(name: str, scenes: tuple[str, ...], function: Profiled) -> dict[str, Measure]:
-    """A measure for each profile."""
-    return {
-        name: Measure(scenes, lambda samples: function(samples, "calibrated")),
-        f"{name}_literal": Measure(scenes, lambda samples: function(samples, "literal")),
-    }
+@dataclass(frozen=True)
+class ProfiledMeasure(Measure):
+    """A measure of ndnSieve's calibrated profile that has one of the literal profile beside it."""
+
+    literal: Measure
+
+
+def profiled(*scenes: Key) -> Callable[[Profiled], ProfiledMeasure]:
+    """Makes a function of samples and profile a measure for each profile."""
+
+    def both(function: Profiled) -> ProfiledMeasure:
+        literal = Measure(scenes, lambda samples: function(samples, "literal"))
+        return ProfiledMeasure(scenes, lambda samples: function(samples, "calibrated"), literal)
+
+    return both
 
 
 # --- headlines -------------------------------------------------------------------------------------------------------
 
 
-def gain(scene: str) -> Profiled:
+def gain(scene: Key) -> Profiled:
     """Total of ndnSieve over that of PCON."""
 
     def measure(samples: Samples, sieve: str) -> Measured:
@@ -151,6 +162,7 @@ def gain(scene: str) -> Profiled:
     return measure
 
 
+@profiled(*SCENES)
 def lowest_everywhere(samples: Samples, sieve: str) -> Measured:
     """Mean delays: scenarios 1 and 2 all consumers, scenario 3 the first two."""
     found: Measured = {}
@@ -160,13 +172,14 @@ def lowest_everywhere(samples: Samples, sieve: str) -> Measured:
     return found
 
 
+@profiled(*SCENES)
 def relatively_high(samples: Samples, sieve: str) -> Measured:
     """Throughput of ndnSieve over the best of four, and its Jain index less the best, in each scenario."""
     found: Measured = {}
     for number, scene in enumerate(SCENES, 1):
         rates = {n: middle(q) for n, q in four(samples, scene, sieve, total(), "").items()}
         found[f"throughput_{number}"] = Quantity((rates["ndnsieve"] / max(rates.values()),))
-        if scene != "two ways":
+        if scene != Key.TWO_WAYS:
             fair = {n: middle(q) for n, q in four(samples, scene, sieve, jain_of_totals(), "").items()}
             found[f"jain_{number}"] = Quantity((fair["ndnsieve"] - max(fair.values()),))
     return found
@@ -175,9 +188,10 @@ def relatively_high(samples: Samples, sieve: str) -> Measured:
 # --- scenario 1 ------------------------------------------------------------------------------------------------------
 
 
+@profiled(Key.DUMBBELL)
 def jitters(samples: Samples, sieve: str) -> Measured:
     """Deviation of the total after 2 s: PCON, and how far ndnSieve and FleCom are below it."""
-    found = four(samples, "dumbbell", sieve, unsteady(2.0), "Mbit/s")
+    found = four(samples, Key.DUMBBELL, sieve, unsteady(2.0), "Mbit/s")
     return {
         "pcon": found["pcon"],
         "above_ndnsieve": below(found["ndnsieve"], [found["pcon"]]),
@@ -185,36 +199,40 @@ def jitters(samples: Samples, sieve: str) -> Measured:
     }
 
 
+@profiled(Key.DUMBBELL)
 def near_the_limit(samples: Samples, sieve: str) -> Measured:
     """Mean and deviation of ndnSieve's total after 2 s."""
     return {
-        "mean": each(samples, "dumbbell", sieve, total(2.0), "Mbit/s"),
-        "deviation": each(samples, "dumbbell", sieve, unsteady(2.0), "Mbit/s"),
+        "mean": each(samples, Key.DUMBBELL, sieve, total(2.0), "Mbit/s"),
+        "deviation": each(samples, Key.DUMBBELL, sieve, unsteady(2.0), "Mbit/s"),
     }
 
 
+@measure(Key.DUMBBELL)
 def great(samples: Samples) -> Measured:
     """Totals of CoopCon and FleCom."""
-    return {way: each(samples, "dumbbell", way, total(), "Mbit/s") for way in ("coopcon", "flecom")}
+    return {way: each(samples, Key.DUMBBELL, way, total(), "Mbit/s") for way in ("coopcon", "flecom")}
 
 
+@profiled(Key.DUMBBELL)
 def lowest_of_both(samples: Samples, sieve: str) -> Measured:
     """Mean delay of both consumers."""
-    return lowest(samples, "dumbbell", sieve, (0, 1), delay)
+    return lowest(samples, Key.DUMBBELL, sieve, (0, 1), delay)
 
 
-def deviations(scene: str, way: str, consumers: int) -> Callable[[Samples], Measured]:
+def deviations(scene: Key, way: str, consumers: int) -> Callable[[Samples], Measured]:
     """Standard deviations of the consumers' delays."""
     return lambda samples: {
         f"c{i + 1}": each(samples, scene, way, deviation(i), "ms") for i in range(consumers)
     }
 
 
+@profiled(Key.DUMBBELL)
 def deviation_order(samples: Samples, sieve: str) -> Measured:
     """By how much each scheme's deviation is below that of the next in the paper's order."""
     found: Measured = {}
     for i in (0, 1):
-        by_way = four(samples, "dumbbell", sieve, deviation(i), "ms")
+        by_way = four(samples, Key.DUMBBELL, sieve, deviation(i), "ms")
         order = ("ndnsieve", "flecom", "pcon", "coopcon")
         found[f"lowest_c{i + 1}"] = below(by_way["ndnsieve"], [by_way[way] for way in order[1:]])
         found[f"highest_c{i + 1}"] = Quantity(
@@ -224,6 +242,7 @@ def deviation_order(samples: Samples, sieve: str) -> Measured:
     return found
 
 
+@profiled(Key.DUMBBELL)
 def alike(samples: Samples, sieve: str) -> Measured:
     """How far the deviations of both consumers differ, over their mean, in per cent."""
 
@@ -231,27 +250,29 @@ def alike(samples: Samples, sieve: str) -> Measured:
         one, other = sample["std_ms"]
         return float(200 * abs(one - other) / (one + other))
 
-    return dict(four(samples, "dumbbell", sieve, value, "%"))
+    return dict(four(samples, Key.DUMBBELL, sieve, value, "%"))
 
 
 def fairness(way: str) -> Callable[[Samples], Measured]:
     """Jain's index of scenario 1 in bins of 1 s, in bins of 0.1 s, and of totals."""
     return lambda samples: {
-        "bins_1_s": each(samples, "dumbbell", way, jain_in_bins(1.0), "Jain index"),
-        "bins_0_1_s": each(samples, "dumbbell", way, jain_in_bins(0.1), "Jain index"),
-        "totals": each(samples, "dumbbell", way, jain_of_totals(), "Jain index"),
+        "bins_1_s": each(samples, Key.DUMBBELL, way, jain_in_bins(1.0), "Jain index"),
+        "bins_0_1_s": each(samples, Key.DUMBBELL, way, jain_in_bins(0.1), "Jain index"),
+        "totals": each(samples, Key.DUMBBELL, way, jain_of_totals(), "Jain index"),
     }
 
 
+@profiled(Key.DUMBBELL)
 def fair_pair(samples: Samples, sieve: str) -> Measured:
     """Jain's index of ndnSieve and FleCom in bins of 1 s."""
-    found = four(samples, "dumbbell", sieve, jain_in_bins(1.0), "Jain index")
+    found = four(samples, Key.DUMBBELL, sieve, jain_in_bins(1.0), "Jain index")
     return {"ndnsieve": found["ndnsieve"], "flecom": found["flecom"]}
 
 
+@profiled(Key.DUMBBELL)
 def fairness_order(samples: Samples, sieve: str) -> Measured:
     """Differences of medians in bins of 1 s, in the paper's order."""
-    found = {n: middle(q) for n, q in four(samples, "dumbbell", sieve, jain_in_bins(1.0), "").items()}
+    found = {n: middle(q) for n, q in four(samples, Key.DUMBBELL, sieve, jain_in_bins(1.0), "").items()}
     return {
         "ndnsieve_less_flecom": Quantity((found["ndnsieve"] - found["flecom"],)),
         "flecom_less_coopcon": Quantity((found["flecom"] - found["coopcon"],)),
@@ -261,41 +282,29 @@ def fairness_order(samples: Samples, sieve: str) -> Measured:
 
 def boxes(samples: Samples, sieve: str) -> Measured:
     """Interquartile ranges and medians of both consumers against the others'."""
-    found = lowest(samples, "dumbbell", sieve, (0, 1), quartiles_apart)
-    medians = lowest(samples, "dumbbell", sieve, (0, 1), median)
+    found = lowest(samples, Key.DUMBBELL, sieve, (0, 1), quartiles_apart)
+    medians = lowest(samples, Key.DUMBBELL, sieve, (0, 1), median)
     return {**found, **{f"median_{name}": quantity for name, quantity in medians.items()}}
 
 
-def losses(scene: str) -> Profiled:
+def losses(scene: Key) -> Profiled:
     """Data that found queues full, in packets."""
     return lambda samples, sieve: dict(four(samples, scene, sieve, loss, "packets"))
 
 
 def orders(samples: Samples, sieve: str) -> Measured:
     """Orders that the controller gave in scenario 1."""
-    return {"orders": each(samples, "dumbbell", sieve, lambda s: float(s["controller_orders"]), "orders")}
+    return {"orders": each(samples, Key.DUMBBELL, sieve, lambda s: float(s["controller_orders"]), "orders")}
 
 
-MEASURES: dict[str, Measure] = {
-    **profiled("gain_1", ("dumbbell",), gain("dumbbell")),
-    **profiled("gain_2", ("two ways",), gain("two ways")),
-    **profiled("lowest_everywhere", SCENES, lowest_everywhere),
-    **profiled("relatively_high", SCENES, relatively_high),
-    **profiled("jitters", ("dumbbell",), jitters),
-    "great": Measure(("dumbbell",), great),
-    **profiled("near_the_limit", ("dumbbell",), near_the_limit),
-    **profiled("lowest_of_both", ("dumbbell",), lowest_of_both),
-    "deviation_1": Measure(("dumbbell",), deviations("dumbbell", "calibrated", 2)),
-    "deviation_1_literal": Measure(("dumbbell",), deviations("dumbbell", "literal", 2)),
-    **{f"deviation_1_{way}": Measure(("dumbbell",), deviations("dumbbell", way, 2)) for way in OTHERS},
-    **profiled("deviation_order", ("dumbbell",), deviation_order),
-    **profiled("alike", ("dumbbell",), alike),
-    **profiled("fair_pair", ("dumbbell",), fair_pair),
-    "fairness_coopcon": Measure(("dumbbell",), fairness("coopcon")),
-    "fairness_pcon": Measure(("dumbbell",), fairness("pcon")),
-    **profiled("fairness_order", ("dumbbell",), fairness_order),
-    **profiled("boxes_1", ("dumbbell",), boxes),
-    **profiled("losses_1", ("dumbbell",), losses("dumbbell")),
-    **profiled("orders_1", ("dumbbell",), orders),
-}
-"""Measures by name."""
+gain_1 = profiled(Key.DUMBBELL)(gain(Key.DUMBBELL))
+gain_2 = profiled(Key.TWO_WAYS)(gain(Key.TWO_WAYS))
+deviation_1 = profiled(Key.DUMBBELL)(lambda samples, way: deviations(Key.DUMBBELL, way, 2)(samples))
+deviation_1_pcon = measure(Key.DUMBBELL)(deviations(Key.DUMBBELL, "pcon", 2))
+deviation_1_coopcon = measure(Key.DUMBBELL)(deviations(Key.DUMBBELL, "coopcon", 2))
+deviation_1_flecom = measure(Key.DUMBBELL)(deviations(Key.DUMBBELL, "flecom", 2))
+fairness_coopcon = measure(Key.DUMBBELL)(fairness("coopcon"))
+fairness_pcon = measure(Key.DUMBBELL)(fairness("pcon"))
+boxes_1 = profiled(Key.DUMBBELL)(boxes)
+losses_1 = profiled(Key.DUMBBELL)(losses(Key.DUMBBELL))
+orders_1 = profiled(Key.DUMBBELL)(orders)

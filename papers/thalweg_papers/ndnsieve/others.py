@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from .. import _read
-from .._base import Measure, Measured, Quantity, Sample, Samples, Scale, Tree
+from .._base import Measured, Quantity, Sample, Samples, Scale, Tree, measure
 from .._common import recording
+from .keys import Key
 from .measures import each
 from .scenarios import (
     DATA_BITS,
@@ -125,12 +126,12 @@ def ways(result: Any, _variant: str, _scale: Scale) -> Sample:
 
 
 def _of(samples: Samples, name: str, key: str, unit: str = "") -> Quantity:
-    return each(samples, "step", name, lambda s: s[key], unit)
+    return each(samples, Key.STEP, name, lambda s: s[key], unit)
 
 
 def icp(samples: Samples) -> Measured:
     """What a second way brings ICP and RAAQM, and what ICP asks for again in vain."""
-    mbps = {name: each(samples, "paths", name, lambda s: s["mbps"], "Mbit/s") for name in PATHS}
+    mbps = {name: each(samples, Key.PATHS, name, lambda s: s["mbps"], "Mbit/s") for name in PATHS}
 
     def gain(scheme: str) -> Quantity:
         two, one = (mbps[f"{scheme}, {n} way{'s' if n == 'two' else ''}"] for n in ("two", "one"))
@@ -147,8 +148,8 @@ def icp(samples: Samples) -> Measured:
                 for a, b in zip(mbps["RAAQM, two ways"].values, mbps["ICP, two ways"].values, strict=True)
             )
         ),
-        "icp_again": each(samples, "paths", "ICP, two ways", lambda s: s["again"], "%"),
-        "icp_again_one": each(samples, "paths", "ICP, one way", lambda s: s["again"], "%"),
+        "icp_again": each(samples, Key.PATHS, "ICP, two ways", lambda s: s["again"], "%"),
+        "icp_again_one": each(samples, Key.PATHS, "ICP, one way", lambda s: s["again"], "%"),
     }
 
 
@@ -181,6 +182,7 @@ def alone(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.STEP)
 def hop_by_hop(samples: Samples) -> Measured:
     """How soon the queue is calm again, and what routers turn away of consumers that do not listen."""
     calm = {name: _of(samples, name, "calm_s", "s") for name in ("AIMD", "HIS", "HoBHIS", "NACK")}
@@ -209,14 +211,15 @@ def nacks(samples: Samples) -> Measured:
     return {"nack_percent": Quantity(tuple(100 * value for value in share.values), "%")}
 
 
+@measure(Key.THREE_FLOWS, Key.READINGS)
 def one_path(samples: Samples) -> Measured:
     """Scenario 3 of PCON over PCON whose forwarders keep their shares."""
 
     def total(sample: Sample) -> float:
         return float(sample["throughput"].sum(axis=0)[50:].mean()) / 1e6
 
-    alone_ = each(samples, "readings", "three flows: no shift", total, "Mbit/s")
-    free = each(samples, "three flows", "pcon", total, "Mbit/s")
+    alone_ = each(samples, Key.READINGS, "three flows: no shift", total, "Mbit/s")
+    free = each(samples, Key.THREE_FLOWS, "pcon", total, "Mbit/s")
     return {
         "one_path": alone_,
         "all_paths": free,
@@ -224,9 +227,10 @@ def one_path(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.THREE_FLOWS, Key.READINGS)
 def disorder(samples: Samples) -> Measured:
     """In scenario 3 under PCON: how delay goes with the share of 261, and what it is without a share."""
-    rows = samples["three flows", "pcon"]
+    rows = samples[Key.THREE_FLOWS, "pcon"]
 
     def correlation(sample: Sample) -> float:
         faces = sample["faces"].reshape(2, -1, 10).mean(axis=2)[:, 3:]
@@ -234,8 +238,8 @@ def disorder(samples: Samples) -> Measured:
         delays = sample["delay_bins_ms"][3:]
         return float(np.corrcoef(share, delays)[0, 1])
 
-    kept = each(samples, "readings", "three flows: no shift", lambda s: float(s["delay_ms"].mean()), "ms")
-    moved = each(samples, "three flows", "pcon", lambda s: float(s["delay_ms"].mean()), "ms")
+    kept = each(samples, Key.READINGS, "three flows: no shift", lambda s: float(s["delay_ms"].mean()), "ms")
+    moved = each(samples, Key.THREE_FLOWS, "pcon", lambda s: float(s["delay_ms"].mean()), "ms")
     return {
         "correlation": Quantity(tuple(correlation(sample) for sample in rows)),
         "delay_without": kept,
@@ -243,12 +247,6 @@ def disorder(samples: Samples) -> Measured:
     }
 
 
-MEASURES: dict[str, Measure] = {
-    "icp_two_ways": Measure(("paths",), icp),
-    "consumers_alone": Measure(("step",), alone),
-    "hop_by_hop": Measure(("step",), hop_by_hop),
-    "nack_load": Measure(("step",), nacks),
-    "one_path": Measure(("three flows", "readings"), one_path),
-    "disorder": Measure(("three flows", "readings"), disorder),
-}
-"""Measures by name."""
+icp_two_ways = measure(Key.PATHS)(icp)
+consumers_alone = measure(Key.STEP)(alone)
+nack_load = measure(Key.STEP)(nacks)

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples
+from .._base import Measured, Quantity, Sample, Samples, measure
 from .._common import jain
 from . import measures
+from .keys import Key
 from .measures import (
     Value,
     below,
@@ -32,7 +33,7 @@ from .measures import (
     unsteady,
 )
 
-TWO, THREE = "two ways", "three flows"
+TWO, THREE = Key.TWO_WAYS, Key.THREE_FLOWS
 SETTLED_S = 5.0
 """From here on in scenario 3: the last consumer began at 2 s."""
 
@@ -60,6 +61,7 @@ def first_move(sample: Sample) -> float:
 # --- both ------------------------------------------------------------------------------------------------------------
 
 
+@profiled(TWO, THREE)
 def converges(samples: Samples, sieve: str) -> Measured:
     """Moves in the last 10 s of scenario 3, and in all of scenario 2."""
     return {
@@ -72,6 +74,7 @@ def converges(samples: Samples, sieve: str) -> Measured:
 # --- scenario 2 ------------------------------------------------------------------------------------------------------
 
 
+@profiled(TWO)
 def pcon_lowest(samples: Samples, sieve: str) -> Measured:
     """PCON's total against the others', and its deviation."""
     rates = four(samples, TWO, sieve, total(), "Mbit/s")
@@ -87,6 +90,7 @@ def pcon_lowest(samples: Samples, sieve: str) -> Measured:
     }
 
 
+@profiled(TWO)
 def dips(samples: Samples, sieve: str) -> Measured:
     """How far the total falls below 10 Mbit/s, in per cent: around the move, and later; and between moves."""
 
@@ -99,11 +103,13 @@ def dips(samples: Samples, sieve: str) -> Measured:
     }
 
 
+@measure(TWO)
 def around_ten(samples: Samples) -> Measured:
     """Totals of CoopCon and FleCom."""
     return {way: each(samples, TWO, way, total(), "Mbit/s") for way in ("coopcon", "flecom")}
 
 
+@measure(TWO)
 def flecom_over_coopcon(samples: Samples) -> Measured:
     """How far FleCom's total is above CoopCon's, and its deviation below."""
     rate = {way: each(samples, TWO, way, total(), "Mbit/s") for way in ("coopcon", "flecom")}
@@ -114,11 +120,13 @@ def flecom_over_coopcon(samples: Samples) -> Measured:
     }
 
 
+@profiled(TWO)
 def comparable(samples: Samples, sieve: str) -> Measured:
     """FleCom's total over ndnSieve's."""
     return {"ratio": ratio(each(samples, TWO, "flecom", total()), each(samples, TWO, sieve, total()))}
 
 
+@profiled(TWO)
 def switch(samples: Samples, sieve: str) -> Measured:
     """When the prefix moves, what 261 carries then, and how often it moves."""
     return {
@@ -133,6 +141,7 @@ def share_in_2(way: str, begin: float) -> Callable[[Samples], Measured]:
     return lambda samples: {"share_261": each(samples, TWO, way, share(begin))}
 
 
+@measure(TWO, THREE)
 def heavy_marks(samples: Samples) -> Measured:
     """What 261 carries under CoopCon, in both networks with two ways."""
     return {
@@ -141,6 +150,7 @@ def heavy_marks(samples: Samples) -> Measured:
     }
 
 
+@profiled(TWO)
 def lowest_in_2(samples: Samples, sieve: str) -> Measured:
     """Mean delay of the consumer."""
     return lowest(samples, TWO, sieve, (0,), measures.delay)
@@ -159,6 +169,7 @@ def deviation_order(samples: Samples, sieve: str) -> Measured:
     }
 
 
+@profiled(TWO)
 def narrow(samples: Samples, sieve: str) -> Measured:
     """Interquartile ranges of ndnSieve and FleCom."""
     return {
@@ -167,19 +178,21 @@ def narrow(samples: Samples, sieve: str) -> Measured:
     }
 
 
+@measure(TWO, Key.READINGS)
 def one_reaction(samples: Samples) -> Measured:
     """Totals of PCON in scenario 2 with one of its two reactions, over that with both."""
     both = each(samples, TWO, "pcon", total(), "Mbit/s")
     return {
         "pcon": both,
-        "without_shift": ratio(each(samples, "readings", f"{TWO}: no shift", total()), both),
-        "without_cut": ratio(each(samples, "readings", f"{TWO}: no cut", total()), both),
+        "without_shift": ratio(each(samples, Key.READINGS, f"{TWO}: no shift", total()), both),
+        "without_cut": ratio(each(samples, Key.READINGS, f"{TWO}: no cut", total()), both),
     }
 
 
 # --- scenario 3 ------------------------------------------------------------------------------------------------------
 
 
+@measure(THREE)
 def starts(samples: Samples) -> Measured:
     """First Interests."""
 
@@ -189,6 +202,7 @@ def starts(samples: Samples) -> Measured:
     return {f"c{i + 1}": each(samples, THREE, "calibrated", start(i), "s") for i in (1, 2)}
 
 
+@profiled(THREE)
 def consistently_high(samples: Samples, sieve: str) -> Measured:
     """Total from 5 s on, and the lowest bin of 0.5 s."""
     return {
@@ -197,6 +211,7 @@ def consistently_high(samples: Samples, sieve: str) -> Measured:
     }
 
 
+@profiled(THREE)
 def switch_at_4(samples: Samples, sieve: str) -> Measured:
     """Moves between 3.6 and 4.6 s, and the first of all."""
     return {
@@ -206,6 +221,7 @@ def switch_at_4(samples: Samples, sieve: str) -> Measured:
     }
 
 
+@measure(THREE)
 def rises(samples: Samples) -> Measured:
     """PCON's total from 15 to 20 s over that from 3 to 8 s, and its slope from 3 s on."""
 
@@ -222,6 +238,7 @@ def rises(samples: Samples) -> Measured:
     }
 
 
+@measure(THREE)
 def more_by_261(samples: Samples) -> Measured:
     """PCON's share of 261 from 15 to 20 s less that from 3 to 8 s."""
     return {
@@ -230,6 +247,7 @@ def more_by_261(samples: Samples) -> Measured:
     }
 
 
+@profiled(THREE)
 def coopcon_lowest(samples: Samples, sieve: str) -> Measured:
     """CoopCon's total from 5 s on against the others'."""
     found = four(samples, THREE, sieve, total(SETTLED_S), "Mbit/s")
@@ -239,6 +257,7 @@ def coopcon_lowest(samples: Samples, sieve: str) -> Measured:
     }
 
 
+@measure(THREE)
 def nearly_twice(samples: Samples) -> Measured:
     """Greatest bin of 1 s of FleCom over CoopCon's; and the ratio of means."""
 
@@ -251,11 +270,13 @@ def nearly_twice(samples: Samples) -> Measured:
     return {"maxima": of(greatest), "means": of(total(SETTLED_S))}
 
 
+@measure(THREE)
 def several_links(samples: Samples) -> Measured:
     """FleCom's share of 261 from 5 s on."""
     return {"share_261": each(samples, THREE, "flecom", share(SETTLED_S))}
 
 
+@profiled(THREE)
 def steadiest(samples: Samples, sieve: str) -> Measured:
     """Deviation of the total in bins of 0.5 s from 5 s on."""
     found = four(samples, THREE, sieve, unsteady(SETTLED_S, 20.0, 0.5), "Mbit/s")
@@ -270,12 +291,14 @@ def faces_alike(sample: Sample) -> float:
     return jain(sample["faces"][:, chosen(sample, SETTLED_S, 20.0)].mean(axis=1))
 
 
+@profiled(THREE)
 def both_used(samples: Samples, sieve: str) -> Measured:
     """Jain's index of R1's two interfaces, by scheme."""
     found = four(samples, THREE, sieve, faces_alike, "Jain index")
     return {way: found[way] for way in ("ndnsieve", "pcon", "flecom")}
 
 
+@measure(THREE)
 def one_used(samples: Samples) -> Measured:
     """CoopCon's share of 261 and Jain's index of the interfaces."""
     return {
@@ -284,7 +307,7 @@ def one_used(samples: Samples) -> Measured:
     }
 
 
-def average_jain(way: str) -> Callable[[Samples], Measured]:
+def _average_jain(way: str) -> Callable[[Samples], Measured]:
     """Jain's index of consumers by every reading of `average`: totals, bins from 2 s on, all bins with idle ones."""
 
     def measure(samples: Samples) -> Measured:
@@ -313,19 +336,22 @@ def best_reading(way: str, found: dict[str, Any]) -> Measured:
     return {"nearest": Quantity((min(abs(quantity.mean - PRINTED[way]) for quantity in found.values()),))}
 
 
+@measure(THREE)
 def readings_of_average(samples: Samples) -> Measured:
     """The greatest miss of three printed values when one and the same reading is taken for all; the least of readings."""
-    by_way = {way: average_jain(way)(samples) for way in ("calibrated", "pcon", "flecom")}
+    by_way = {way: _average_jain(way)(samples) for way in ("calibrated", "pcon", "flecom")}
     names = [name for name in by_way["pcon"] if name != "nearest"]
     misses = {name: max(abs(by_way[way][name].mean - PRINTED[way]) for way in by_way) for name in names}
     return {"least_miss": Quantity((min(misses.values()),)), **{n: Quantity((m,)) for n, m in misses.items()}}
 
 
+@profiled(THREE)
 def lowest_in_3(samples: Samples, sieve: str) -> Measured:
     """Mean delays of the first two consumers."""
     return lowest(samples, THREE, sieve, (0, 1), measures.delay)
 
 
+@profiled(THREE)
 def narrow_in_3(samples: Samples, sieve: str) -> Measured:
     """Interquartile ranges beside standard deviations."""
     found: Measured = {}
@@ -336,6 +362,7 @@ def narrow_in_3(samples: Samples, sieve: str) -> Measured:
     return found
 
 
+@profiled(THREE)
 def excellent(samples: Samples, sieve: str) -> Measured:
     """Places of ndnSieve among the four by deviation, for each consumer and on the mean of the three: 1 is the least."""
     found: Measured = {}
@@ -359,48 +386,18 @@ def deviations_of(ways: tuple[str, ...]) -> Callable[[Samples], Measured]:
     }
 
 
-MEASURES: dict[str, Measure] = {
-    **profiled("converges", (TWO, THREE), converges),
-    **profiled("pcon_lowest", (TWO,), pcon_lowest),
-    **profiled("dips", (TWO,), dips),
-    "around_ten": Measure((TWO,), around_ten),
-    "flecom_over_coopcon": Measure((TWO,), flecom_over_coopcon),
-    **profiled("comparable", (TWO,), comparable),
-    **profiled("switch", (TWO,), switch),
-    "share_in_2_pcon": Measure((TWO,), share_in_2("pcon", 2.0)),
-    "heavy_marks": Measure((TWO, THREE), heavy_marks),
-    "share_in_2_flecom": Measure((TWO,), share_in_2("flecom", 0.0)),
-    **profiled("lowest_in_2", (TWO,), lowest_in_2),
-    "deviation_2": Measure((TWO,), deviations(TWO, "calibrated", 1)),
-    "deviation_2_literal": Measure((TWO,), deviations(TWO, "literal", 1)),
-    **{f"deviation_2_{way}": Measure((TWO,), deviations(TWO, way, 1)) for way in measures.OTHERS},
-    **profiled("deviation_order_2", (TWO,), deviation_order),
-    **profiled("narrow", (TWO,), narrow),
-    **profiled("losses_2", (TWO,), losses(TWO)),
-    "one_reaction": Measure((TWO, "readings"), one_reaction),
-    "starts": Measure((THREE,), starts),
-    **profiled("consistently_high", (THREE,), consistently_high),
-    **profiled("switch_at_4", (THREE,), switch_at_4),
-    "rises": Measure((THREE,), rises),
-    "more_by_261": Measure((THREE,), more_by_261),
-    **profiled("coopcon_lowest", (THREE,), coopcon_lowest),
-    "nearly_twice": Measure((THREE,), nearly_twice),
-    "several_links": Measure((THREE,), several_links),
-    **profiled("steadiest", (THREE,), steadiest),
-    **profiled("both_used", (THREE,), both_used),
-    "one_used": Measure((THREE,), one_used),
-    "average_jain": Measure((THREE,), average_jain("calibrated")),
-    "average_jain_literal": Measure((THREE,), average_jain("literal")),
-    "average_jain_pcon": Measure((THREE,), average_jain("pcon")),
-    "average_jain_flecom": Measure((THREE,), average_jain("flecom")),
-    "readings_of_average": Measure((THREE,), readings_of_average),
-    **profiled("lowest_in_3", (THREE,), lowest_in_3),
-    **profiled("narrow_in_3", (THREE,), narrow_in_3),
-    "deviation_3": Measure((THREE,), deviations(THREE, "calibrated", 3)),
-    "deviation_3_literal": Measure((THREE,), deviations(THREE, "literal", 3)),
-    "deviation_3_pcon": Measure((THREE,), deviations(THREE, "pcon", 3)),
-    "deviation_3_others": Measure((THREE,), deviations_of(("coopcon", "flecom"))),
-    **profiled("excellent", (THREE,), excellent),
-    **profiled("losses_3", (THREE,), losses(THREE)),
-}
-"""Measures by name."""
+share_in_2_pcon = measure(TWO)(share_in_2("pcon", 2.0))
+share_in_2_flecom = measure(TWO)(share_in_2("flecom", 0.0))
+deviation_2 = profiled(TWO)(lambda samples, way: deviations(TWO, way, 1)(samples))
+deviation_2_pcon = measure(TWO)(deviations(TWO, "pcon", 1))
+deviation_2_coopcon = measure(TWO)(deviations(TWO, "coopcon", 1))
+deviation_2_flecom = measure(TWO)(deviations(TWO, "flecom", 1))
+deviation_order_2 = profiled(TWO)(deviation_order)
+losses_2 = profiled(TWO)(losses(TWO))
+average_jain = profiled(THREE)(lambda samples, way: _average_jain(way)(samples))
+average_jain_pcon = measure(THREE)(_average_jain("pcon"))
+average_jain_flecom = measure(THREE)(_average_jain("flecom"))
+deviation_3 = profiled(THREE)(lambda samples, way: deviations(THREE, way, 3)(samples))
+deviation_3_pcon = measure(THREE)(deviations(THREE, "pcon", 3))
+deviation_3_others = measure(THREE)(deviations_of(("coopcon", "flecom")))
+losses_3 = profiled(THREE)(losses(THREE))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Samples
+from .._base import Measured, Quantity, Samples, measure
 from .._common import jain
 from . import scenarios
+from .keys import Key
 from .measures import each
 from .scenarios import DURATION_S, PERIOD_S, SCENES
 
 
+@measure()
 def table_3(_: Samples) -> Measured:
     """The constants as the scenarios and the scheme have them."""
     import re
@@ -34,17 +36,20 @@ def _defaults() -> Measured:
     return {name: Quantity((float(known[name]),)) for name in ("th1", "th2")}
 
 
+@measure(*SCENES)
 def loaded(samples: Samples) -> Measured:
     """Signals over ports and periods whose link was used for more than th1: free and mild in a running network."""
     found = [each(samples, scene, "calibrated", lambda s: s["signals"] / s["loaded"]) for scene in SCENES]
     return {f"signals_over_loaded_{i}": quantity for i, quantity in enumerate(found, 1)}
 
 
+@measure(Key.TWO_WAYS)
 def rise(samples: Samples) -> Measured:
     """In the literal profile, packets by which the window differs from 1 + the Data that arrived, before it first falls."""
-    return {"rise_error": each(samples, "two ways", "literal", lambda s: s["rise_error"], "packets")}
+    return {"rise_error": each(samples, Key.TWO_WAYS, "literal", lambda s: s["rise_error"], "packets")}
 
 
+@measure(*SCENES)
 def reports(samples: Samples) -> Measured:
     """Statuses for each port and each 0.5 s whose end is heard of."""
     periods = round(DURATION_S / PERIOD_S) - 1
@@ -54,6 +59,7 @@ def reports(samples: Samples) -> Measured:
     }
 
 
+@measure(*SCENES)
 def detection(samples: Samples) -> Measured:
     """Operations for each port and period, at the node that has most."""
     return {
@@ -62,6 +68,7 @@ def detection(samples: Samples) -> Measured:
     }
 
 
+@measure(*SCENES)
 def filtering(samples: Samples) -> Measured:
     """Operations of the filter over ports and periods."""
     return {
@@ -72,6 +79,7 @@ def filtering(samples: Samples) -> Measured:
     }
 
 
+@measure(*SCENES)
 def calculating(samples: Samples) -> Measured:
     """What the controller did beyond filter, search and switch; and mild signals over ports and periods."""
 
@@ -91,11 +99,12 @@ def calculating(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.RATES)
 def twice_the_rate(samples: Samples) -> Measured:
     """What changes when all links carry twice as much: messages, operations, and Data."""
 
     def ratio(key: str) -> Quantity:
-        slow, fast = (each(samples, "rates", rate, lambda s: s[key]) for rate in scenarios.RATES)
+        slow, fast = (each(samples, Key.RATES, rate, lambda s: s[key]) for rate in scenarios.RATES)
         return Quantity(tuple(b / a for a, b in zip(slow.values, fast.values, strict=True)))
 
     return {
@@ -106,19 +115,25 @@ def twice_the_rate(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.SIZES)
 def per_router(samples: Samples) -> Measured:
     """Operations for each port and period at the node that has most, in networks of three sizes."""
     return {
-        f"of_{count}": each(samples, "sizes", count, lambda s: s["most_per_port"], "operations")
+        f"of_{count}": each(samples, Key.SIZES, count, lambda s: s["most_per_port"], "operations")
         for count in scenarios.SIZES
     }
 
 
+@measure(Key.SIZES)
 def small_networks(samples: Samples) -> Measured:
     """Operations of the controller, a second, in networks of three sizes: how they grow."""
     found = {
         count: each(
-            samples, "sizes", count, lambda s: s["controller_operations"] / scenarios.SIZES_S, "operations/s"
+            samples,
+            Key.SIZES,
+            count,
+            lambda s: s["controller_operations"] / scenarios.SIZES_S,
+            "operations/s",
         )
         for count in scenarios.SIZES
     }
@@ -130,6 +145,7 @@ def small_networks(samples: Samples) -> Measured:
     }
 
 
+@measure()
 def index(_: Samples) -> Measured:
     """Jain's index of rates worked out by hand."""
     return {
@@ -139,26 +155,10 @@ def index(_: Samples) -> Measured:
     }
 
 
+@measure(Key.LOST_PACKETS)
 def first_interest(samples: Samples) -> Measured:
     """Longest delay where packets are lost: it begins with the first Interest, so a timeout of 200 ms is in it."""
     return {
-        "longest_ms": each(samples, "lost packets", "1 %", lambda s: s["longest_ms"], "ms"),
-        "again": each(samples, "lost packets", "1 %", lambda s: s["again"], "segments"),
+        "longest_ms": each(samples, Key.LOST_PACKETS, "1 %", lambda s: s["longest_ms"], "ms"),
+        "again": each(samples, Key.LOST_PACKETS, "1 %", lambda s: s["again"], "segments"),
     }
-
-
-MEASURES: dict[str, Measure] = {
-    "table_3": Measure((), table_3),
-    "loaded": Measure(SCENES, loaded),
-    "rise": Measure(("two ways",), rise),
-    "reports": Measure(SCENES, reports),
-    "detection": Measure(SCENES, detection),
-    "filtering": Measure(SCENES, filtering),
-    "calculating": Measure(SCENES, calculating),
-    "twice_the_rate": Measure(("rates",), twice_the_rate),
-    "per_router": Measure(("sizes",), per_router),
-    "small_networks": Measure(("sizes",), small_networks),
-    "index": Measure((), index),
-    "first_interest": Measure(("lost packets",), first_interest),
-}
-"""Measures by name."""

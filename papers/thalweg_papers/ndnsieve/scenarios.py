@@ -7,6 +7,7 @@ from typing import Any
 
 from .._base import Scale, Tree
 from .._common import custom, link, recording
+from .keys import Key
 
 CHOICES: dict[str, str] = {
     "profiles": "The paper's text does not determine ndnSieve. Two profiles run side by side: literal takes every "
@@ -95,7 +96,7 @@ READINGS: dict[str, Way] = {
 
 SERIES = ("throughput", "delay", "utilisation", "window", "backlog", "queue_marks")
 
-SCENES = ("dumbbell", "two ways", "three flows")
+SCENES = (Key.DUMBBELL, Key.TWO_WAYS, Key.THREE_FLOWS)
 """Scenarios 1 to 3."""
 
 CONSUMERS = {"dumbbell": 2, "two ways": 1, "three flows": 3}

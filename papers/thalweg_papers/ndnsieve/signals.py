@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from .. import _read
-from .._base import Measure, Measured, Sample, Samples
-from .measures import each
+from .._base import Measured, Sample, Samples, measure
+from .keys import Key
+from .measures import each, profiled
 from .scenarios import EVERY_S, PERIOD_S, QUEUE_PACKETS, SCENES, wires
 
 LEVELS = {"calibrated": 3, "literal": 450}
 """Packets in a queue up to which congestion is not severe, by profile."""
 
 
-def read(result: Any, scene: str, way: str) -> Sample:
+def read(result: Any, scene: Key, way: str) -> Sample:
     """Of each signal the queue and whether it passed, of each order the metrics, and what was marked."""
     if way not in LEVELS:
         return {}
@@ -57,7 +58,7 @@ def _rows(result: Any, names: tuple[str, ...]) -> list[tuple[float, str, float]]
     return list(zip(part["time_s"].to_list(), part["event"].to_list(), part["value"].to_list(), strict=True))
 
 
-def _port(scene: str, number: int) -> str | None:
+def _port(scene: Key, number: int) -> str | None:
     """A port by the name that its series have; none for those of control links."""
     links = wires(scene)
     if number // 2 >= len(links):
@@ -125,65 +126,49 @@ def _by_scene(samples: Samples, way: str, key: str, unit: str = "") -> Measured:
     }
 
 
+@measure(*SCENES)
 def occupancy(samples: Samples) -> Measured:
     """How far reported queues are from recorded ones."""
     return _by_scene(samples, "calibrated", "signal_error", "packets")
 
 
+@measure(*SCENES)
 def metrics(samples: Samples) -> Measured:
     """The least and greatest metric of any order, where there are orders: scenarios 2 and 3."""
     found: Measured = {}
-    for i, scene in ((2, "two ways"), (3, "three flows")):
+    for i, scene in ((2, Key.TWO_WAYS), (3, Key.THREE_FLOWS)):
         for key in ("metric_least", "metric_most"):
             found[f"{key}_{i}"] = each(samples, scene, "calibrated", lambda s, key=key: s[key])  # type: ignore[misc]
     return found
 
 
+@measure(*SCENES)
 def choices(samples: Samples) -> Measured:
     """Moves to a dearer way."""
     found = _by_scene(samples, "calibrated", "worse", "moves")
     return {**found, **{f"{k}L": q for k, q in _by_scene(samples, "literal", "worse", "moves").items()}}
 
 
-def sieve(way: str) -> Measure:
+@profiled(*SCENES)
+def sieve(samples: Samples, way: str) -> Measured:
     """By how much queues of signals that passed, and of those that did not, exceed the level; orders without a signal."""
-
-    def function(samples: Samples) -> Measured:
-        return {
-            **_by_scene(samples, way, "mild_over", "packets"),
-            **_by_scene(samples, way, "sieved_over", "packets"),
-            **_by_scene(samples, way, "orders_without", "orders"),
-        }
-
-    return Measure(SCENES, function)
+    return {
+        **_by_scene(samples, way, "mild_over", "packets"),
+        **_by_scene(samples, way, "sieved_over", "packets"),
+        **_by_scene(samples, way, "orders_without", "orders"),
+    }
 
 
-def marks(way: str) -> Measure:
+@profiled(*SCENES)
+def severe_marks(samples: Samples, way: str) -> Measured:
     """Marks of queues that were never severe, and all marks."""
-
-    def function(samples: Samples) -> Measured:
-        return {
-            **_by_scene(samples, way, "marks_below", "packets"),
-            **_by_scene(samples, way, "marks_all", "packets"),
-        }
-
-    return Measure(SCENES, function)
+    return {
+        **_by_scene(samples, way, "marks_below", "packets"),
+        **_by_scene(samples, way, "marks_all", "packets"),
+    }
 
 
-def both(way: str) -> Measure:
+@profiled(*SCENES)
+def both_reactions(samples: Samples, way: str) -> Measured:
     """Periods in which a port was marked by and an order was given for."""
-    return Measure(SCENES, lambda samples: _by_scene(samples, way, "both", "periods"))
-
-
-MEASURES: dict[str, Measure] = {
-    "occupancy": Measure(SCENES, occupancy),
-    "metrics": Measure(SCENES, metrics),
-    "choices": Measure(SCENES, choices),
-    "sieve": sieve("calibrated"),
-    "sieve_literal": sieve("literal"),
-    "severe_marks": marks("calibrated"),
-    "severe_marks_literal": marks("literal"),
-    "both_reactions": both("calibrated"),
-    "both_reactions_literal": both("literal"),
-}
-"""Measures by name."""
+    return _by_scene(samples, way, "both", "periods")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .._base import Study, called, held
+from .._base import Study, call_loader, mapping_loader
 
 STUDY = Study(
     name="scaling",
     title="ndnSieve with a controller that is far, deaf or dead, and in networks of 10, 50 and 200 routers",
-    experiments=held(__name__, "EXPERIMENTS", "experiments"),
-    plates=called(__name__, "plates", "figures"),
-    choices=held(__name__, "CHOICES", "scenarios"),
+    experiments=mapping_loader(__name__, "EXPERIMENTS", "experiments"),
+    figure_specs=call_loader(__name__, "figure_specs", "figures"),
+    choices=mapping_loader(__name__, "CHOICES", "scenarios"),
     quick_factor=0.5,
 )
 """A comparison of our own; no paper has it."""

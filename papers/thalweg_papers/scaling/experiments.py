@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from .._base import Experiment
+from .._base import Experiment, ExperimentKey
 from . import extracts, scenarios
+from .keys import Key
 
 SEEDS = 5
 
-EXPERIMENTS: dict[str, Experiment] = {
+EXPERIMENTS: dict[ExperimentKey, Experiment] = {
     experiment.name: experiment
     for experiment in (
         Experiment(
-            "far",
+            Key.FAR,
             "A controller behind long links",
             scenarios.FAR_VARIANTS,
             scenarios.far,
@@ -20,7 +21,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.5,
         ),
         Experiment(
-            "deaf",
+            Key.DEAF,
             "A controller behind links that lose",
             scenarios.DEAF_VARIANTS,
             scenarios.deaf,
@@ -29,7 +30,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.5,
         ),
         Experiment(
-            "death",
+            Key.DEATH,
             "A controller that dies",
             scenarios.DEATH_VARIANTS,
             scenarios.death,
@@ -38,7 +39,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.5,
         ),
         Experiment(
-            "size",
+            Key.SIZE,
             "Networks of 10, 50 and 200 routers",
             scenarios.SIZE_VARIANTS,
             scenarios.size,

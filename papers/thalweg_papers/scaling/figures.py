@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from .. import _plot
-from .._base import Figure, Plate, Quantity, Sample, Samples, Scale, Table
+from .._base import Figure, FigureSpec, Quantity, Sample, Samples, Scale, Table
 from .._common import over_seeds, quick_note, series_table, short, table
 from ..ndnsieve.figures import LOOKS
 from ..ndnsieve.scenarios import WAYS
 from . import scenarios
 from .extracts import BIN_S
+from .keys import Key
 from .scenarios import BACK_S, DIES_S, FAR_S, FROM_S, JOINS_S, PROFILES, SIZES
 
 Value = Callable[[Sample], float]
@@ -85,7 +86,7 @@ COSTS: dict[str, Value] = {
 """What is said of a size; operations, packets and messages are those of a second."""
 
 
-def _row(samples: Samples, experiment: str, variant: str, values: dict[str, Value]) -> dict[str, Any]:
+def _row(samples: Samples, experiment: Key, variant: str, values: dict[str, Value]) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for name, value in values.items():
         quantity = samples.each(experiment, variant, value)
@@ -101,8 +102,8 @@ def controller(samples: Samples, scale: Scale) -> Figure:
     title = "Scenario 3 with a controller that is far, or hears one message in some"
     figure, axes = _plot.panels(3, 2, height=2.3)
     sweeps = (
-        ("far", scenarios.FAR_MS, "delay of control links (ms)"),
-        ("deaf", scenarios.LOSSES, "messages lost (%)"),
+        (Key.FAR, scenarios.FAR_MS, "delay of control links (ms)"),
+        (Key.DEAF, scenarios.LOSSES, "messages lost (%)"),
     )
     rows = (
         ("throughput_mbps", "Data (Mbit/s)", 20.0),
@@ -157,7 +158,10 @@ def _line(
 
 def _sweep(samples: Samples) -> Table:
     rows = []
-    for experiment, places, unit in (("far", scenarios.FAR_MS, "ms"), ("deaf", scenarios.LOSSES, "% lost")):
+    for experiment, places, unit in (
+        (Key.FAR, scenarios.FAR_MS, "ms"),
+        (Key.DEAF, scenarios.LOSSES, "% lost"),
+    ):
         for way in PROFILES:
             for place in places:
                 case = f"{WAYS[way].label}, {place} {unit}"
@@ -177,7 +181,7 @@ def death(samples: Samples, scale: Scale) -> Figure:
         for colour, life in enumerate(scenarios.LIVES):
             rows = [
                 sample["total_mbps"].reshape(-1, 5).mean(axis=1)
-                for sample in samples["death", f"{way}: {life}"]
+                for sample in samples[Key.DEATH, f"{way}: {life}"]
             ]
             mean, half = over_seeds(rows)
             _plot.band(panel, times, mean, half, life, colour=colour)
@@ -197,7 +201,7 @@ def lives(samples: Samples, _scale: Scale) -> Table:
     rows = [
         {
             "case": "PCON" if life == "PCON" else f"{WAYS[way].label}, {life}",
-            **_row(samples, "death", f"{way}: {life}", LIFE),
+            **_row(samples, Key.DEATH, f"{way}: {life}", LIFE),
         }
         for way in PROFILES
         for life in scenarios.LIVES
@@ -218,7 +222,7 @@ def operations(samples: Samples, scale: Scale) -> Figure:
         for way, scheme in WAYS.items():
 
             def found(key: str, family: str = family, way: str = way) -> list[Quantity]:
-                return [samples.each("size", f"{family}, {count}: {way}", COSTS[key]) for count in SIZES]
+                return [samples.each(Key.SIZE, f"{family}, {count}: {way}", COSTS[key]) for count in SIZES]
 
             _line(above, SIZES, found("by_packet"), scheme.label, way)
             if scheme.app:
@@ -277,7 +281,7 @@ def sizes(samples: Samples, _scale: Scale) -> Table:
     rows = [
         {
             "case": f"{name}, {count}: {scheme.label}",
-            **_row(samples, "size", f"{family}, {count}: {way}", COSTS),
+            **_row(samples, Key.SIZE, f"{family}, {count}: {way}", COSTS),
         }
         for family, name in scenarios.FAMILIES.items()
         for count in SIZES
@@ -286,18 +290,18 @@ def sizes(samples: Samples, _scale: Scale) -> Table:
     return table("Networks of 10, 50 and 200 routers", rows)
 
 
-def plates() -> list[Plate]:
+def figure_specs() -> list[FigureSpec]:
     """Everything that is drawn or tabulated."""
     return [
-        Plate("controller", "The way to the controller", ("far", "deaf"), controller),
-        Plate("death", "A controller that dies", ("death",), death),
-        Plate("operations", "Operations by size", ("size",), operations),
-        Plate(
+        FigureSpec("controller", "The way to the controller", (Key.FAR, Key.DEAF), controller),
+        FigureSpec("death", "A controller that dies", (Key.DEATH,), death),
+        FigureSpec("operations", "Operations by size", (Key.SIZE,), operations),
+        FigureSpec(
             "table-controller",
             "The way to the controller",
-            ("far", "deaf"),
+            (Key.FAR, Key.DEAF),
             lambda samples, _: _sweep(samples),
         ),
-        Plate("table-death", "A controller that dies", ("death",), lives),
-        Plate("table-sizes", "Networks of many routers", ("size",), sizes),
+        FigureSpec("table-death", "A controller that dies", (Key.DEATH,), lives),
+        FigureSpec("table-sizes", "Networks of many routers", (Key.SIZE,), sizes),
     ]

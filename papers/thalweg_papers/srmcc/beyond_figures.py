@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _plot
-from .._base import Figure, Plate, Sample, Samples, Scale, take
+from .._base import Figure, FigureSpec, Sample, Samples, Scale, take
 from .._common import over_seeds, quick_note, series_table, short, table
 from . import beyond, measures
+from .keys import Key
 from .measures import mean_and_interval
 from .scenarios import NAMES, RECONSTRUCTED, SCHEMES
 
-TREE, LARGE, COST = "tree", "large groups", "cost"
+TREE, LARGE, COST = Key.TREE, Key.LARGE_GROUPS, Key.COST
 
 
 def tree_figure(samples: Samples, scale: Scale) -> Figure:
@@ -72,7 +73,7 @@ def _words(name: str) -> str:
     return f"{rate_bps / 1e6:g} Mbit/s\n{delay_ms:g} ms, {tcps} TCP"
 
 
-def _rates(samples: Samples, experiment: str, variant: Any, axis: Any) -> tuple[Any, dict[str, Any]]:
+def _rates(samples: Samples, experiment: Key, variant: Any, axis: Any) -> tuple[Any, dict[str, Any]]:
     """Draws the group's rate with each scheme."""
     columns: dict[str, Any] = {}
     times = samples[experiment, variant(SCHEMES[0])][0]["times_s"]
@@ -242,11 +243,11 @@ def _columns(points: list[dict[str, Any]], *names: str) -> list[list[Any]]:
     return [[point[name] for point in points] for name in names]
 
 
-def plates() -> list[Plate]:
+def figure_specs() -> list[FigureSpec]:
     """In the order in which they are shown."""
     return [
-        Plate("beyond-a", "A tree with three bottlenecks", (TREE,), tree_figure),
-        Plate("beyond-b", "A group of a thousand", (LARGE,), large_figure),
-        Plate("feedback-scaling", "Feedback by size of the group", (LARGE,), feedback_figure),
-        Plate("cost", "Cost by size of the group", (COST,), cost_figure),
+        FigureSpec("beyond-a", "A tree with three bottlenecks", (TREE,), tree_figure),
+        FigureSpec("beyond-b", "A group of a thousand", (LARGE,), large_figure),
+        FigureSpec("feedback-scaling", "Feedback by size of the group", (LARGE,), feedback_figure),
+        FigureSpec("cost", "Cost by size of the group", (COST,), cost_figure),
     ]

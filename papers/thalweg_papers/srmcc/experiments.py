@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from .._base import Experiment
+from .._base import Experiment, ExperimentKey
 from . import audit, beyond, extracts, others, rules, scenarios
+from .keys import Key
 
 SEEDS = 10
 
-EXPERIMENTS: dict[str, Experiment] = {
+EXPERIMENTS: dict[ExperimentKey, Experiment] = {
     experiment.name: experiment
     for experiment in (
         Experiment(
-            "scenarios",
+            Key.SCENARIOS,
             "§5.1: one group and two TCP connections at a bottleneck, four scenarios, five schemes",
             tuple(f"{n}-{scheme}" for n in (1, 2, 3, 4) for scheme in scenarios.SCHEMES),
             scenarios.paper_case,
@@ -20,7 +21,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.4,
         ),
         Experiment(
-            "gamma",
+            Key.GAMMA,
             "§5.2.1: SRMCC with γ from 0 to 0.30 in scenarios 1 to 3",
             tuple(f"{n}-{gamma:.2f}" for n in (1, 2, 3) for gamma in scenarios.GAMMAS),
             scenarios.gamma_case,
@@ -29,7 +30,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.4,
         ),
         Experiment(
-            "groups",
+            Key.GROUPS,
             "§5.2.2: 1 to 10 SRMCC groups on 10 Mbit/s",
             tuple(str(count) for count in scenarios.GROUPS),
             scenarios.groups_case,
@@ -38,7 +39,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=1.5,
         ),
         Experiment(
-            "readings",
+            Key.READINGS,
             "SRMCC read in other ways, scenarios 1 to 3, and one group alone",
             tuple(f"{n}-{name}" for n in (0, 1, 2, 3) for name in audit.READINGS),
             audit.reading_case,
@@ -46,7 +47,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.4,
         ),
         Experiment(
-            "noise",
+            Key.NOISE,
             "§5.1, scenarios 1 to 3, with a little random traffic against phase effects",
             tuple(f"{n}-{scheme}" for n in (1, 2, 3) for scheme in scenarios.SCHEMES),
             scenarios.noisy_case,
@@ -55,7 +56,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=0.4,
         ),
         Experiment(
-            "tree",
+            Key.TREE,
             "Beyond the paper: a tree of 64 receivers with three bottlenecks",
             scenarios.SCHEMES,
             beyond.tree,
@@ -64,7 +65,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=3,
         ),
         Experiment(
-            "large groups",
+            Key.LARGE_GROUPS,
             "Beyond the paper: groups of 10, 100 and 1000 receivers",
             tuple(f"{scheme}-{size}" for size in reversed(beyond.SIZES) for scheme in scenarios.SCHEMES),
             beyond.large_case,
@@ -73,7 +74,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             weight=10,
         ),
         Experiment(
-            "cost",
+            Key.COST,
             "Processor time of groups of 10, 100 and 1000 receivers",
             tuple(f"{scheme}-{size}" for size in beyond.SIZES for scheme in scenarios.SCHEMES),
             beyond.large_case,
@@ -83,67 +84,67 @@ EXPERIMENTS: dict[str, Experiment] = {
             measure=beyond.measure_cost,
         ),
         Experiment(
-            "rate law",
+            Key.RATE_LAW,
             "Rules: every adaptation of the rate",
             ("tree", "line"),
             rules.rate_law,
             rules.keep_rate_law,
         ),
         Experiment(
-            "occupancy filter",
+            Key.OCCUPANCY_FILTER,
             "Rules: the average occupancy",
             ("-",),
             rules.occupancy_filter,
             rules.keep_filter,
         ),
-        Experiment("folding", "Rules: what nodes fold", ("-",), rules.folding, rules.keep_folding),
+        Experiment(Key.FOLDING, "Rules: what nodes fold", ("-",), rules.folding, rules.keep_folding),
         Experiment(
-            "children",
+            Key.CHILDREN,
             "Rules: one message per node and cycle",
             tuple(str(count) for count in rules.CHILDREN),
             rules.children,
             rules.keep_children,
         ),
         Experiment(
-            "probes", "Rules: probes at joins", ("from the start", "later"), rules.probes, rules.keep_probes
+            Key.PROBES, "Rules: probes at joins", ("from the start", "later"), rules.probes, rules.keep_probes
         ),
         Experiment(
-            "ramp",
+            Key.RAMP,
             "Rules: the start, and a queue that others fill",
             ("empty", "full"),
             rules.ramp,
             rules.keep_ramp,
         ),
         Experiment(
-            "several TFMCC",
+            Key.SEVERAL_TFMCC,
             "§5.3.1: four TFMCC groups beside four TCP connections",
             ("-",),
             others.several,
             others.keep_several,
         ),
         Experiment(
-            "congested routers",
+            Key.CONGESTED_ROUTERS,
             "§5.3.4: PerIfwithECN over 1, 4 and 16 congested routers",
             tuple(str(count) for count in others.CONGESTED),
             others.congested,
             others.keep_congested,
         ),
         Experiment(
-            "limiting receiver",
+            Key.LIMITING_RECEIVER,
             "§2: another receiver limits the group",
             tuple(f"{scheme}-{how}" for scheme in ("tfmcc", "srmcc") for how in ("cut", "freed")),
             others.limiting_change,
             others.keep_limiting_change,
         ),
         Experiment(
-            "feedback classes",
+            Key.FEEDBACK_CLASSES,
             "§5.3.4: who speaks in a TFMCC group",
             ("-",),
             others.classes,
             others.keep_classes,
         ),
         Experiment(
-            "NAK suppression",
+            Key.NAK_SUPPRESSION,
             "§2: PGMCC with and without a transport that delays NAKs",
             ("delayed", "at once"),
             others.suppression,

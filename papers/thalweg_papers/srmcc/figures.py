@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _plot
-from .._base import Figure, Plate, Samples, Scale, Table
+from .._base import Figure, FigureSpec, Samples, Scale, Table
 from .._common import over_seeds, plain, quick_note, series_table, short, table
 from . import audit, beyond_figures, measures, scenarios
+from .keys import Key
 from .measures import mean_and_interval
 from .scenarios import NAMES, RECONSTRUCTED, SCHEMES
 
@@ -59,7 +60,7 @@ def figure_5(samples: Samples, scale: Scale) -> Figure:
         "The paper sees ratio and loss rise with γ, and at γ = 0.15 (dashed) a ratio closest to 1 with loss at or near 0. "
         f"Here the ratio, averaged over the three scenarios, is closest to 1 at γ = {best['overall'].mean:g} "
         f"({', '.join(format(best[f'scenario_{n}'].mean, 'g') for n in measures.STATIC)} in scenarios 1, 2 and 3)."
-        + _seeds(samples, "gamma", measures.gamma_variant(1, 0.0))
+        + _seeds(samples, Key.GAMMA, measures.gamma_variant(1, 0.0))
         + quick_note(scale),
         _plot.svg(figure, "figure-5", "Throughput ratio and loss against the rate selection factor"),
         {"numbers": table("Figure 5", rows)},
@@ -69,7 +70,7 @@ def figure_5(samples: Samples, scale: Scale) -> Figure:
 def figure_6(samples: Samples, scale: Scale) -> Figure:
     """Several SRMCC groups: four rates over time; loss and utilisation against the number of groups."""
     figure, axes = _plot.panels(1, 3, height=2.6)
-    runs = samples["groups", "4"]
+    runs = samples[Key.GROUPS, "4"]
     times = runs[0]["times_s"]
     lines = {}
     for g in range(4):
@@ -79,7 +80,7 @@ def figure_6(samples: Samples, scale: Scale) -> Figure:
     counts = scenarios.GROUPS
     columns = {}
     for axis, key in ((axes[0][1], "loss"), (axes[0][2], "utilisation")):
-        points = [over_seeds([100 * s[key] for s in samples["groups", str(count)]]) for count in counts]
+        points = [over_seeds([100 * s[key] for s in samples[Key.GROUPS, str(count)]]) for count in counts]
         columns[key] = points
         axis.errorbar(
             counts,
@@ -106,7 +107,7 @@ def figure_6(samples: Samples, scale: Scale) -> Figure:
         }
         for i, count in enumerate(counts)
     ]
-    fair = measures.MEASURES["groups_fairness"].function(samples)["jain"]
+    fair = measures.groups_fairness(samples)["jain"]
     lost = measures.groups_loss(samples)["highest"]
     drop = measures.groups_utilisation(samples)["drop_points"]
     return Figure(
@@ -114,7 +115,7 @@ def figure_6(samples: Samples, scale: Scale) -> Figure:
         "The paper's four groups become even after a short adjustment; loss stays low and total utilisation hardly falls as "
         f"groups are added. Here: Jain's index of four groups {plain(fair)}, at most {plain(lost)} % of packets lost, and "
         f"{plain(drop)} points less utilisation with ten groups than with one."
-        + _seeds(samples, "groups", "4")
+        + _seeds(samples, Key.GROUPS, "4")
         + quick_note(scale),
         _plot.svg(
             figure, "figure-6", "Rates of four groups; loss and utilisation against the number of groups"
@@ -325,11 +326,11 @@ def readings(samples: Samples, _scale: Scale) -> Table:
     for name, (_, words) in audit.READINGS.items():
         row: dict[str, Any] = {"reading": words}
         for n in measures.STATIC:
-            runs = samples["readings", f"{n}-{name}"]
+            runs = samples[Key.READINGS, f"{n}-{name}"]
             for key, (value, _) in READINGS.items():
                 mean, half_width = mean_and_interval(runs, value)
                 row |= {f"{key}_{n}": short(mean), f"{key}_{n}_ci95": short(half_width)}
-        alone, half_width = mean_and_interval(samples["readings", f"0-{name}"], measures.loss_percent)
+        alone, half_width = mean_and_interval(samples[Key.READINGS, f"0-{name}"], measures.loss_percent)
         rows.append({**row, "loss_alone": short(alone), "loss_alone_ci95": short(half_width)})
     return table(
         "SRMCC read in other ways: scenarios 1 to 3, and loss of one group alone",
@@ -343,7 +344,7 @@ def phase_effects(samples: Samples, _scale: Scale) -> Table:
     for n in measures.STATIC:
         for scheme in SCHEMES:
             row: dict[str, Any] = {"scenario": n, "scheme": NAMES[scheme]}
-            for name, experiment in (("as_published", "scenarios"), ("with_noise", "noise")):
+            for name, experiment in (("as_published", Key.SCENARIOS), ("with_noise", Key.NOISE)):
                 runs = samples[experiment, f"{n}-{scheme}"]
                 for key, value in (
                     ("share_percent", measures.share_percent(n)),
@@ -359,23 +360,23 @@ def phase_effects(samples: Samples, _scale: Scale) -> Table:
     )
 
 
-def plates() -> list[Plate]:
+def figure_specs() -> list[FigureSpec]:
     """Everything that is drawn or tabulated, in the order of the paper."""
-    four = ("scenarios",)
+    four = (Key.SCENARIOS,)
     return [
-        Plate("table-1", "Parameters", (), table_1),
-        Plate("figure-5", "The rate selection factor", ("gamma",), figure_5),
-        Plate("figure-6", "Several groups", ("groups",), figure_6),
-        Plate("figure-7", "Throughput over time", four, figure_7),
-        Plate("figure-8", "Average throughput", four, figure_8),
-        Plate("figure-9", "Utilisation", four, figure_9),
-        Plate("figure-10", "Loss", four, figure_10),
-        Plate("figure-11", "Feedback", four, figure_11),
-        Plate("readings", "Readings", ("readings",), readings),
-        Plate("phase-effects", "Phase effects", ("scenarios", "noise"), phase_effects),
-        *beyond_figures.plates(),
+        FigureSpec("table-1", "Parameters", (), table_1),
+        FigureSpec("figure-5", "The rate selection factor", (Key.GAMMA,), figure_5),
+        FigureSpec("figure-6", "Several groups", (Key.GROUPS,), figure_6),
+        FigureSpec("figure-7", "Throughput over time", four, figure_7),
+        FigureSpec("figure-8", "Average throughput", four, figure_8),
+        FigureSpec("figure-9", "Utilisation", four, figure_9),
+        FigureSpec("figure-10", "Loss", four, figure_10),
+        FigureSpec("figure-11", "Feedback", four, figure_11),
+        FigureSpec("readings", "Readings", (Key.READINGS,), readings),
+        FigureSpec("phase-effects", "Phase effects", (Key.SCENARIOS, Key.NOISE), phase_effects),
+        *beyond_figures.figure_specs(),
     ]
 
 
-def _seeds(samples: Samples, experiment: str, variant: str) -> str:
+def _seeds(samples: Samples, experiment: Key, variant: str) -> str:
     return f" Means and 95 % intervals over {len(samples[experiment, variant])} seeds."

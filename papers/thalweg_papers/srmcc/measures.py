@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Sample, Samples, take
+from .._base import Measured, Quantity, Sample, Samples, measure, take
 from .._common import inside, over_seeds
 from . import scenarios
+from .keys import Key
 
 ALL = (1, 2, 3, 4)
 STATIC = (1, 2, 3)
@@ -57,7 +58,7 @@ feedback = take("feedback")
 
 def case(samples: Samples, number: int, scheme: str) -> Sequence[Sample]:
     """The runs of a scheme in one of the four scenarios."""
-    return samples["scenarios", f"{number}-{scheme}"]
+    return samples[Key.SCENARIOS, f"{number}-{scheme}"]
 
 
 def values(samples: Samples, number: int, scheme: str, value: Value) -> list[float]:
@@ -111,7 +112,7 @@ def gamma_variant(number: int, gamma: float) -> str:
 
 def gamma_curves(samples: Samples, number: int, value: Value) -> list[list[float]]:
     """One curve over γ a seed."""
-    runs = [samples["gamma", gamma_variant(number, gamma)] for gamma in scenarios.GAMMAS]
+    runs = [samples[Key.GAMMA, gamma_variant(number, gamma)] for gamma in scenarios.GAMMAS]
     return [[value(sample) for sample in seed] for seed in zip(*runs, strict=True)]
 
 
@@ -161,7 +162,7 @@ def loss_at_gamma(samples: Samples) -> Measured:
     """Loss at the paper's γ."""
     return {
         f"scenario_{n}": samples.each(
-            "gamma", gamma_variant(n, scenarios.GAMMA), loss_percent, "% of packets"
+            Key.GAMMA, gamma_variant(n, scenarios.GAMMA), loss_percent, "% of packets"
         )
         for n in STATIC
     }
@@ -183,12 +184,13 @@ def wide_range(samples: Samples) -> Measured:
 
 def four_groups(key: str, name: str, unit: str = "") -> Callable[[Samples], Measured]:
     """A number of the four groups of Figure 6a."""
-    return lambda samples: {name: samples.each("groups", "4", take(key), unit)}
+    return lambda samples: {name: samples.each(Key.GROUPS, "4", take(key), unit)}
 
 
+@measure(Key.GROUPS)
 def groups_loss(samples: Samples) -> Measured:
     """Highest mean loss over the numbers of groups."""
-    runs = [[100 * s["loss"] for s in samples["groups", str(count)]] for count in scenarios.GROUPS]
+    runs = [[100 * s["loss"] for s in samples[Key.GROUPS, str(count)]] for count in scenarios.GROUPS]
     return {
         "highest": Quantity(tuple(map(max, zip(*runs, strict=True))), "% of packets"),
         **{
@@ -198,10 +200,11 @@ def groups_loss(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.GROUPS)
 def groups_utilisation(samples: Samples) -> Measured:
     """By how many points utilisation with ten groups is below that with one."""
     used = {
-        count: [100 * s["utilisation"] for s in samples["groups", str(count)]] for count in scenarios.GROUPS
+        count: [100 * s["utilisation"] for s in samples[Key.GROUPS, str(count)]] for count in scenarios.GROUPS
     }
     first, last = scenarios.GROUPS[0], scenarios.GROUPS[-1]
     return {
@@ -246,9 +249,12 @@ def ratios(scheme: str, numbers: Iterable[int]) -> Callable[[Samples], Measured]
     return measure
 
 
-tcp_gain = per_scenario(ALL, "%", lambda samples, n: gain_percent(samples, n, take("tcp_mean_bps")))
+tcp_gain = measure(Key.SCENARIOS)(
+    per_scenario(ALL, "%", lambda samples, n: gain_percent(samples, n, take("tcp_mean_bps")))
+)
 
 
+@measure(Key.SCENARIOS)
 def both_gain(samples: Samples) -> Measured:
     """The least gain over the scenarios, of the group and of TCP, against ASMP."""
     group = [gain_percent(samples, n, take("mc_mean_bps")) for n in ALL]
@@ -259,6 +265,7 @@ def both_gain(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.SCENARIOS)
 def unfriendliness(samples: Samples) -> Measured:
     """Mean distance of the ratio from 1 over the four scenarios: ASMP's less SRMCC's."""
 
@@ -274,6 +281,7 @@ def unfriendliness(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.SCENARIOS)
 def beats_the_others(samples: Samples) -> Measured:
     """SRMCC's throughput less the best of the others': of all, and of those beside which TCP keeps 90 % of its share."""
 
@@ -319,6 +327,7 @@ def settling_times(sample: Sample) -> list[float]:
     return found
 
 
+@measure(Key.SCENARIOS)
 def response(samples: Samples) -> Measured:
     """Mean rank of the settling times over the four changes: SRMCC's less the best of the paper's others."""
     from scipy import stats
@@ -342,6 +351,7 @@ def response(samples: Samples) -> Measured:
 # --- utilisation -----------------------------------------------------------------------------------------------------
 
 
+@measure(Key.SCENARIOS)
 def total_over_asmp(samples: Samples) -> Measured:
     """Total utilisation with SRMCC less that with ASMP: points and per cent, least and mean over scenarios."""
 
@@ -387,6 +397,7 @@ def tfmcc_above(number: int) -> Callable[[Samples], Measured]:
     return measure
 
 
+@measure(Key.SCENARIOS)
 def perif_utilisation(samples: Samples) -> Measured:
     """PerIfwithECN's group: largest share over scenarios; and how far its total is from SRMCC's."""
     shares = [values(samples, n, "perif_ecn", share_percent(n)) for n in ALL]
@@ -399,6 +410,7 @@ def perif_utilisation(samples: Samples) -> Measured:
 # --- loss ------------------------------------------------------------------------------------------------------------
 
 
+@measure(Key.SCENARIOS)
 def loss_order(samples: Samples) -> Measured:
     """The lower of TFMCC's and ASMP's loss less the higher of SRMCC's and PerIfwithECN's."""
 
@@ -410,6 +422,7 @@ def loss_order(samples: Samples) -> Measured:
     return per_scenario(ALL, "points", margins)(samples)
 
 
+@measure(Key.SCENARIOS)
 def asmp_least_in_1(samples: Samples) -> Measured:
     """The least of ASMP's losses in scenarios 2 to 4 less that in scenario 1."""
     runs = zip(*(values(samples, n, "asmp", loss_percent) for n in ALL), strict=True)
@@ -439,6 +452,7 @@ def fewer_than(scheme: str) -> Callable[[Samples], Measured]:
     return measure
 
 
+@measure(Key.SCENARIOS)
 def feedback_order(samples: Samples) -> Measured:
     """Least over the scenarios of three quotients, each at least 1 where the order holds.
 
@@ -464,52 +478,36 @@ def mean_and_interval(samples: Sequence[Sample], value: Value) -> tuple[float, f
     return float(mean), float(half_width)
 
 
-FOUR = ("scenarios",)
-
-MEASURES: dict[str, Measure] = {
-    "gamma_ratio": Measure(("gamma",), rising(ratio)),
-    "gamma_loss": Measure(("gamma",), rising(loss_percent)),
-    "gamma_best": Measure(("gamma",), best_gamma),
-    "gamma_loss_at_choice": Measure(("gamma",), loss_at_gamma),
-    "gamma_range": Measure(("gamma",), wide_range),
-    "gamma_balance": Measure(("gamma",), balance),
-    "groups_fairness": Measure(("groups",), four_groups("jain", "jain")),
-    "groups_steadiness": Measure(("groups",), four_groups("cov", "variation", "of the mean")),
-    "groups_loss": Measure(("groups",), groups_loss),
-    "groups_utilisation": Measure(("groups",), groups_utilisation),
-    "over_asmp_1": Measure(FOUR, over_asmp(1)),
-    "over_asmp_2": Measure(FOUR, over_asmp(2)),
-    "over_asmp_3": Measure(FOUR, over_asmp(3)),
-    "tfmcc_share": Measure(FOUR, share("tfmcc", "mc_mean_bps")),
-    "tcp_share_beside_tfmcc": Measure(FOUR, share("tfmcc", "tcp_mean_bps")),
-    "tfmcc_highest": Measure(FOUR, lead(ALL, "tfmcc", mbps("mc_mean_bps"), "Mbit/s")),
-    "tfmcc_ratio": Measure(FOUR, ratios("tfmcc", STATIC)),
-    "tfmcc_ratio_4": Measure(FOUR, ratios("tfmcc", (4,))),
-    "tfmcc_least_friendly": Measure(FOUR, lead(STATIC, "tfmcc", ratio, "of the ratio")),
-    "asmp_ratio": Measure(FOUR, ratios("asmp", (1, 2, 4))),
-    "asmp_ratio_3": Measure(FOUR, ratios("asmp", (3,))),
-    "srmcc_ratio": Measure(FOUR, ratios("srmcc", ALL)),
-    "srmcc_share": Measure(FOUR, share("srmcc", "mc_mean_bps")),
-    "tcp_gain": Measure(FOUR, tcp_gain),
-    "perif_ratio": Measure(FOUR, ratios("perif_ecn", ALL)),
-    "response": Measure(FOUR, response),
-    "unfriendliness": Measure(FOUR, unfriendliness),
-    "beats_the_others": Measure(FOUR, beats_the_others),
-    "total_over_asmp": Measure(FOUR, total_over_asmp),
-    "totals_of_three": Measure(FOUR, totals_apart(("srmcc", "tfmcc", "perif_ecn"), ALL)),
-    "totals_of_two": Measure(FOUR, totals_apart(("srmcc", "tfmcc"), STATIC)),
-    "tfmcc_above_1": Measure(FOUR, tfmcc_above(1)),
-    "tfmcc_above_2": Measure(FOUR, tfmcc_above(2)),
-    "tfmcc_above_3": Measure(FOUR, tfmcc_above(3)),
-    "perif_utilisation": Measure(FOUR, perif_utilisation),
-    "both_gain": Measure(FOUR, both_gain),
-    "srmcc_loss": Measure(FOUR, simply(ALL, "srmcc", loss_percent, "% of packets")),
-    "perif_loss": Measure(FOUR, simply(ALL, "perif_ecn", loss_percent, "% of packets")),
-    "loss_order": Measure(FOUR, loss_order),
-    "asmp_loss": Measure(FOUR, simply((2, 3, 4), "asmp", loss_percent, "% of packets")),
-    "asmp_least_in_1": Measure(FOUR, asmp_least_in_1),
-    "fewer_than_tfmcc": Measure(FOUR, fewer_than("tfmcc")),
-    "fewer_than_asmp": Measure(FOUR, fewer_than("asmp")),
-    "fewer_than_perif": Measure(FOUR, fewer_than("perif_ecn")),
-    "feedback_order": Measure(FOUR, feedback_order),
-}
+gamma_ratio = measure(Key.GAMMA)(rising(ratio))
+gamma_loss = measure(Key.GAMMA)(rising(loss_percent))
+gamma_best = measure(Key.GAMMA)(best_gamma)
+gamma_loss_at_choice = measure(Key.GAMMA)(loss_at_gamma)
+gamma_range = measure(Key.GAMMA)(wide_range)
+gamma_balance = measure(Key.GAMMA)(balance)
+groups_fairness = measure(Key.GROUPS)(four_groups("jain", "jain"))
+groups_steadiness = measure(Key.GROUPS)(four_groups("cov", "variation", "of the mean"))
+over_asmp_1 = measure(Key.SCENARIOS)(over_asmp(1))
+over_asmp_2 = measure(Key.SCENARIOS)(over_asmp(2))
+over_asmp_3 = measure(Key.SCENARIOS)(over_asmp(3))
+tfmcc_share = measure(Key.SCENARIOS)(share("tfmcc", "mc_mean_bps"))
+tcp_share_beside_tfmcc = measure(Key.SCENARIOS)(share("tfmcc", "tcp_mean_bps"))
+tfmcc_highest = measure(Key.SCENARIOS)(lead(ALL, "tfmcc", mbps("mc_mean_bps"), "Mbit/s"))
+tfmcc_ratio = measure(Key.SCENARIOS)(ratios("tfmcc", STATIC))
+tfmcc_ratio_4 = measure(Key.SCENARIOS)(ratios("tfmcc", (4,)))
+tfmcc_least_friendly = measure(Key.SCENARIOS)(lead(STATIC, "tfmcc", ratio, "of the ratio"))
+asmp_ratio = measure(Key.SCENARIOS)(ratios("asmp", (1, 2, 4)))
+asmp_ratio_3 = measure(Key.SCENARIOS)(ratios("asmp", (3,)))
+srmcc_ratio = measure(Key.SCENARIOS)(ratios("srmcc", ALL))
+srmcc_share = measure(Key.SCENARIOS)(share("srmcc", "mc_mean_bps"))
+perif_ratio = measure(Key.SCENARIOS)(ratios("perif_ecn", ALL))
+totals_of_three = measure(Key.SCENARIOS)(totals_apart(("srmcc", "tfmcc", "perif_ecn"), ALL))
+totals_of_two = measure(Key.SCENARIOS)(totals_apart(("srmcc", "tfmcc"), STATIC))
+tfmcc_above_1 = measure(Key.SCENARIOS)(tfmcc_above(1))
+tfmcc_above_2 = measure(Key.SCENARIOS)(tfmcc_above(2))
+tfmcc_above_3 = measure(Key.SCENARIOS)(tfmcc_above(3))
+srmcc_loss = measure(Key.SCENARIOS)(simply(ALL, "srmcc", loss_percent, "% of packets"))
+perif_loss = measure(Key.SCENARIOS)(simply(ALL, "perif_ecn", loss_percent, "% of packets"))
+asmp_loss = measure(Key.SCENARIOS)(simply((2, 3, 4), "asmp", loss_percent, "% of packets"))
+fewer_than_tfmcc = measure(Key.SCENARIOS)(fewer_than("tfmcc"))
+fewer_than_asmp = measure(Key.SCENARIOS)(fewer_than("asmp"))
+fewer_than_perif = measure(Key.SCENARIOS)(fewer_than("perif_ecn"))

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._base import Measure, Measured, Quantity, Samples, Scale, take
+from .._base import Measured, Quantity, Samples, Scale, measure, take
 from . import audit, law, others, rules, scenarios
+from .keys import Key
 
 # --- numbers that follow from stated ones ----------------------------------------------------------------------------
 
@@ -23,6 +24,7 @@ def once(**numbers: tuple[float, str]) -> Measured:
     return {name: Quantity((value,), unit) for name, (value, unit) in numbers.items()}
 
 
+@measure()
 def stated_shares(_samples: Samples) -> Measured:
     """What the two percentages make of the link."""
     fair = LINK_MBPS / FLOWS
@@ -39,6 +41,7 @@ def derived_srmcc_mbps() -> float:
     return TFMCC_SHARE * LINK_MBPS / FLOWS - TFMCC_ABOVE_SRMCC * LINK_MBPS
 
 
+@measure()
 def reading_of_utilisation(_samples: Samples) -> Measured:
     """SRMCC's share in scenario 1, read as points and as a relative difference."""
     fair = LINK_MBPS / FLOWS
@@ -48,6 +51,7 @@ def reading_of_utilisation(_samples: Samples) -> Measured:
     )
 
 
+@measure()
 def asmp_derived(_samples: Samples) -> Measured:
     """ASMP in scenario 1."""
     mbps = derived_srmcc_mbps() / (1 + SRMCC_ABOVE_ASMP)
@@ -58,6 +62,7 @@ def asmp_derived(_samples: Samples) -> Measured:
     )
 
 
+@measure()
 def ratio_derived(_samples: Samples) -> Measured:
     """SRMCC over TCP in scenario 1, for totals of 100 and of 98 %."""
     mine = derived_srmcc_mbps()
@@ -67,11 +72,13 @@ def ratio_derived(_samples: Samples) -> Measured:
     )
 
 
+@measure()
 def feedback_derived(_samples: Samples) -> Measured:
     """Feedback of the others, SRMCC's being 1."""
     return once(**{name: (1 / (1 - fewer), "times SRMCC's") for name, fewer in FEWER_THAN.items()})
 
 
+@measure()
 def heavy_factor(_samples: Samples) -> Measured:
     """The factor at the paper's γ, the γ at which it is 1, and from which γ on the program refuses."""
     low, high = 0.0, 1.0
@@ -99,6 +106,7 @@ def _refused_from() -> float:
     return float("nan")
 
 
+@measure()
 def parameters(_samples: Samples) -> Measured:
     """Rows of Table 1, and how many of them are otherwise here."""
     rows = audit.rows()
@@ -111,7 +119,7 @@ def parameters(_samples: Samples) -> Measured:
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
-def keys(experiment: str, variant: str, *names: str) -> Callable[[Samples], Measured]:
+def keys(experiment: Key, variant: str, *names: str) -> Callable[[Samples], Measured]:
     """Quantities that the sample already holds."""
     return lambda samples: {
         name: samples.each(experiment, variant, take(name), UNITS.get(name, name.replace("_", " ")))
@@ -135,9 +143,10 @@ UNITS = {
 }
 
 
+@measure(Key.RATE_LAW)
 def rate_law(samples: Samples) -> Measured:
     """Adaptations that the equations do not explain, of both trees."""
-    pairs = list(zip(samples["rate law", "tree"], samples["rate law", "line"], strict=True))
+    pairs = list(zip(samples[Key.RATE_LAW, Key.TREE], samples[Key.RATE_LAW, "line"], strict=True))
 
     def both(key: str) -> Quantity:
         return Quantity(tuple(a[key] + b[key] for a, b in pairs), "adaptations")
@@ -159,9 +168,10 @@ def wrong_states(samples: Samples) -> Measured:
     return {"wrong_states": measured["wrong_states"], **measured}
 
 
+@measure(Key.CHILDREN)
 def one_message(samples: Samples) -> Measured:
     """Messages a cycle, and the shortest time between two of them in cycles, whatever the number of children."""
-    runs = list(zip(*(samples["children", str(count)] for count in rules.CHILDREN), strict=True))
+    runs = list(zip(*(samples[Key.CHILDREN, str(count)] for count in rules.CHILDREN), strict=True))
     return {
         "per_cycle": Quantity(tuple(max(s["per_cycle"] for s in run) for run in runs), "messages a cycle"),
         "shortest_gap": Quantity(tuple(min(s["shortest_gap"] for s in run) for run in runs), "cycles"),
@@ -169,66 +179,70 @@ def one_message(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.CHILDREN)
 def aggregation(samples: Samples) -> Measured:
     """Change of the feedback at the source from 4 to 64 receivers."""
-    pairs = zip(samples["children", "4"], samples["children", "64"], strict=True)
+    pairs = zip(samples[Key.CHILDREN, "4"], samples[Key.CHILDREN, "64"], strict=True)
     return {
         "change_percent": Quantity(
             tuple(100 * (b["feedback_per_s"] / a["feedback_per_s"] - 1) for a, b in pairs), "%"
         ),
         **{
-            f"per_s_{count}": samples.each("children", str(count), take("feedback_per_s"), "per second")
+            f"per_s_{count}": samples.each(Key.CHILDREN, str(count), take("feedback_per_s"), "per second")
             for count in rules.CHILDREN
         },
     }
 
 
+@measure(Key.PROBES)
 def probes(samples: Samples) -> Measured:
     """Probe packets after the joins, and with them."""
     return {
-        "later": samples.each("probes", "later", take("probes"), "packets"),
-        "at_join": samples.each("probes", "from the start", take("probes"), "packets"),
+        "later": samples.each(Key.PROBES, "later", take("probes"), "packets"),
+        "at_join": samples.each(Key.PROBES, "from the start", take("probes"), "packets"),
     }
 
 
 # --- others ----------------------------------------------------------------------------------------------------------
 
 
+@measure(Key.CONGESTED_ROUTERS)
 def perif_growth(samples: Samples) -> Measured:
     """Least growth of the feedback from one number of congested routers to the next."""
-    runs = zip(*(samples["congested routers", str(count)] for count in others.CONGESTED), strict=True)
+    runs = zip(*(samples[Key.CONGESTED_ROUTERS, str(count)] for count in others.CONGESTED), strict=True)
     return {
         "least_growth": Quantity(
             tuple(float(np.min(np.diff([s["feedback_per_s"] for s in run]))) for run in runs), "per second"
         ),
         **{
             f"per_s_{count}": samples.each(
-                "congested routers", str(count), take("feedback_per_s"), "per second"
+                Key.CONGESTED_ROUTERS, str(count), take("feedback_per_s"), "per second"
             )
             for count in others.CONGESTED
         },
         **{
             f"per_packet_{count}": samples.each(
-                "congested routers", str(count), take("feedback_per_packet"), "per packet sent"
+                Key.CONGESTED_ROUTERS, str(count), take("feedback_per_packet"), "per packet sent"
             )
             for count in others.CONGESTED
         },
     }
 
 
+@measure(Key.LIMITING_RECEIVER)
 def limiting_change(samples: Samples) -> Measured:
     """Mean settling time over both changes: TFMCC's less SRMCC's."""
 
     def settled(scheme: str) -> list[float]:
         pairs = zip(
-            samples["limiting receiver", f"{scheme}-cut"],
-            samples["limiting receiver", f"{scheme}-freed"],
+            samples[Key.LIMITING_RECEIVER, f"{scheme}-cut"],
+            samples[Key.LIMITING_RECEIVER, f"{scheme}-freed"],
             strict=True,
         )
         return [0.5 * (a["settled_s"] + b["settled_s"]) for a, b in pairs]
 
     def of(scheme: str, how: str) -> Quantity:
-        return samples.each("limiting receiver", f"{scheme}-{how}", take("settled_s"), "s")
+        return samples.each(Key.LIMITING_RECEIVER, f"{scheme}-{how}", take("settled_s"), "s")
 
     own, other = settled("srmcc"), settled("tfmcc")
     return {
@@ -237,76 +251,57 @@ def limiting_change(samples: Samples) -> Measured:
     }
 
 
+@measure(Key.SEVERAL_TFMCC)
 def several_tfmcc(samples: Samples) -> Measured:
     """TCP's share beside as many TFMCC groups, and theirs."""
     return {
-        key: samples.each("several TFMCC", "-", take(key), "of its share")
+        key: samples.each(Key.SEVERAL_TFMCC, "-", take(key), "of its share")
         for key in ("tcp_share", "tfmcc_share")
     }
 
 
+@measure(Key.NAK_SUPPRESSION)
 def pgmcc_suppression(samples: Samples) -> Measured:
     """NAKs kept back when the transport does not delay them, and when it does."""
     return {
-        "suppressed_without_delay": samples.each("NAK suppression", "at once", take("suppressed"), "NAKs"),
-        "suppressed_with_delay": samples.each("NAK suppression", "delayed", take("suppressed"), "NAKs"),
+        "suppressed_without_delay": samples.each(Key.NAK_SUPPRESSION, "at once", take("suppressed"), "NAKs"),
+        "suppressed_with_delay": samples.each(Key.NAK_SUPPRESSION, "delayed", take("suppressed"), "NAKs"),
         "per_packet_without_delay": samples.each(
-            "NAK suppression", "at once", take("feedback_per_packet"), "per packet sent"
+            Key.NAK_SUPPRESSION, "at once", take("feedback_per_packet"), "per packet sent"
         ),
         "per_packet_with_delay": samples.each(
-            "NAK suppression", "delayed", take("feedback_per_packet"), "per packet sent"
+            Key.NAK_SUPPRESSION, "delayed", take("feedback_per_packet"), "per packet sent"
         ),
     }
 
 
 def total(samples: Samples, key: str) -> Quantity:
     """A number of ASMP's runs, summed over the four scenarios."""
-    runs = zip(*(samples["scenarios", f"{n}-asmp"] for n in (1, 2, 3, 4)), strict=True)
+    runs = zip(*(samples[Key.SCENARIOS, f"{n}-asmp"] for n in (1, 2, 3, 4)), strict=True)
     return Quantity(tuple(float(sum(s[key] for s in run)) for run in runs), "words")
 
 
-MEASURES: dict[str, Measure] = {
-    "stated_shares": Measure((), stated_shares),
-    "reading_of_utilisation": Measure((), reading_of_utilisation),
-    "asmp_derived": Measure((), asmp_derived),
-    "ratio_derived": Measure((), ratio_derived),
-    "feedback_derived": Measure((), feedback_derived),
-    "heavy_factor": Measure((), heavy_factor),
-    "parameters": Measure((), parameters),
-    "rate_law": Measure(("rate law",), rate_law),
-    "states": Measure(("rate law",), wrong_states),
-    "neutral_start": Measure(("rate law",), keys("rate law", "line", "apart", "access_error", "steps")),
-    "moderate": Measure(
-        ("rate law",), keys("rate law", "line", "least_factor", "greatest_factor", "moderate")
-    ),
-    "occupancy_filter": Measure(
-        ("occupancy filter",), keys("occupancy filter", "-", "not_whole", "samples", "lengths")
-    ),
-    "folding": Measure(("folding",), keys("folding", "-", "not_folded", "folded")),
-    "fair_share": Measure(("folding",), keys("folding", "-", "wrong_fair", "fair_steps")),
-    "one_message": Measure(("children",), one_message),
-    "aggregation": Measure(("children",), aggregation),
-    "probes": Measure(("probes",), probes),
-    "ramp": Measure(("ramp",), keys("ramp", "empty", "cycles", "reached")),
-    "pushed_up": Measure(
-        ("ramp",),
-        keys(
-            "ramp",
-            "full",
-            "later_rate_of_fair",
-            "fell_below_fair",
-            "longest_at_floor",
-            "reached",
-            "heavy_steps",
-        ),
-    ),
-    "several_tfmcc": Measure(("several TFMCC",), several_tfmcc),
-    "perif_growth": Measure(("congested routers",), perif_growth),
-    "tfmcc_classes": Measure(
-        ("feedback classes",),
-        keys("feedback classes", "-", "limiting", "others", "others_below_rate", "per_round_trip"),
-    ),
-    "pgmcc_suppression": Measure(("NAK suppression",), pgmcc_suppression),
-    "limiting_change": Measure(("limiting receiver",), limiting_change),
-    "asmp_routers": Measure(("scenarios",), lambda samples: {"router_words": total(samples, "router_words")}),
-}
+states = measure(Key.RATE_LAW)(wrong_states)
+neutral_start = measure(Key.RATE_LAW)(keys(Key.RATE_LAW, "line", "apart", "access_error", "steps"))
+moderate = measure(Key.RATE_LAW)(keys(Key.RATE_LAW, "line", "least_factor", "greatest_factor", "moderate"))
+occupancy_filter = measure(Key.OCCUPANCY_FILTER)(
+    keys(Key.OCCUPANCY_FILTER, "-", "not_whole", "samples", "lengths")
+)
+folding = measure(Key.FOLDING)(keys(Key.FOLDING, "-", "not_folded", "folded"))
+fair_share = measure(Key.FOLDING)(keys(Key.FOLDING, "-", "wrong_fair", "fair_steps"))
+ramp = measure(Key.RAMP)(keys(Key.RAMP, "empty", "cycles", "reached"))
+pushed_up = measure(Key.RAMP)(
+    keys(
+        Key.RAMP,
+        "full",
+        "later_rate_of_fair",
+        "fell_below_fair",
+        "longest_at_floor",
+        "reached",
+        "heavy_steps",
+    )
+)
+tfmcc_classes = measure(Key.FEEDBACK_CLASSES)(
+    keys(Key.FEEDBACK_CLASSES, "-", "limiting", "others", "others_below_rate", "per_round_trip")
+)
+asmp_routers = measure(Key.SCENARIOS)(lambda samples: {"router_words": total(samples, "router_words")})

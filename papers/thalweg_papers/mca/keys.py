@@ -1,0 +1,31 @@
+"""Keys of the experiments."""
+
+from __future__ import annotations
+
+from .._base import ExperimentKey
+
+
+class Key(ExperimentKey):
+    """Every experiment by name: what scenarios, measures and figures are joined by."""
+
+    ONE_BOTTLENECK = "one bottleneck"
+    CHAIN = "chain"
+    STAR = "star"
+    ONE_BOTTLENECK_AS_PRINTED = "one bottleneck, σ as printed"
+    STAR_AS_PRINTED = "star, σ as printed"
+    ONE_BRANCH = "one branch"
+    TRACKING = "tracking"
+    DYNAMIC_TREE = "dynamic tree"
+    ONE_QUEUE = "one queue"
+    CHANGED_PATH = "changed path"
+    DRIFT = "drift"
+    EQUAL_BRANCHES = "equal branches"
+    ABSENCE = "absence"
+    BURSTS = "bursts"
+    SILENCE = "silence"
+    FLUID_LIMIT = "fluid limit"
+    PACED_FLOWS = "paced flows"
+    TRADE_OFF = "trade-off"
+    COMPANY = "company"
+    SOLITUDE = "solitude"
+    CONSTANT_COST = "constant cost"

@@ -1,0 +1,14 @@
+"""Keys of the experiments."""
+
+from __future__ import annotations
+
+from .._base import ExperimentKey
+
+
+class Key(ExperimentKey):
+    """Every experiment by name: what scenarios, measures and figures are joined by."""
+
+    DUMBBELL = "dumbbell"
+    PARKING_LOT = "parking lot"
+    TREE = "tree"
+    SETTINGS = "settings"

@@ -1,0 +1,20 @@
+"""Keys of the experiments."""
+
+from __future__ import annotations
+
+from .._base import ExperimentKey
+
+
+class Key(ExperimentKey):
+    """Every experiment by name: what scenarios, measures and figures are joined by."""
+
+    DUMBBELL = "dumbbell"
+    TWO_WAYS = "two ways"
+    THREE_FLOWS = "three flows"
+    READINGS = "readings"
+    EXACT = "exact"
+    STEP = "step"
+    PATHS = "paths"
+    RATES = "rates"
+    SIZES = "sizes"
+    LOST_PACKETS = "lost packets"
