@@ -12,14 +12,14 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates schemes \( -
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 export CARGO_TERM_COLOR := never
 
-.PHONY: help setup check test demo bench scheme new-scheme golden registry docs requirements interop ci clean
+.PHONY: help setup check test demo bench scheme new-scheme golden registry docs figures requirements interop ci clean
 
 help:  ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.installed  ## make .venv, build the core in release mode, install the packages
 
-check: setup  ## formatting, clippy, ruff, types, arrows, sizes, registry, citations, catalogue
+check: $(VENV)/.required  ## formatting, clippy, ruff, types, arrows, registry, citations, catalogue; without a release build
 	@$(PY) tools/count.py check
 
 test: setup  ## every test, Rust and Python; sets up by itself
@@ -44,8 +44,10 @@ golden: setup  ## rewrite the golden files; read the diff before you commit it
 registry: $(VENV)/.made  ## rewrite the block in schemes/lib.rs from the folders
 	@$(PY) tools/registry.py
 
-docs: setup  ## rewrite the catalogue, tables of parameters, reference pages and the README's picture
+docs: $(VENV)/.made  ## rewrite the catalogue, tables of parameters and reference pages; without a release build
 	@$(PY) tools/catalogue.py
+
+figures: setup  ## redraw the pictures of the docs, and the tables of the comparisons
 	@$(PY) tools/picture.py
 
 requirements:  ## compile requirements/*.in into hash-pinned lists (needs uv)

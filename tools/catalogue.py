@@ -13,14 +13,14 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-THALWEG = ROOT / ".venv" / "bin" / "thalweg"
 EXPERIMENTS = "Experiments, each with what its source says of the result, run by `make scheme`:"
 MARK = "<!-- Written by `make docs`: change the program, not this file. -->"
 
 
-def ask(*words):
-    """What the command answers, as an object."""
-    answer = subprocess.run([THALWEG, *words, "--json"], cwd=ROOT, capture_output=True, text=True, check=True)
+def described():
+    """What the program says about itself, from a debug build."""
+    argv = ["cargo", "run", "--quiet", "--locked", "--package", "lab", "--bin", "describe"]
+    answer = subprocess.run(argv, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(answer.stdout)
 
 
@@ -95,10 +95,11 @@ def catalogue(schemes, strategies):
     head = ["scheme", "title", "networks", "transport", "parameters", "experiments", "documented", "sources"]
     return (
         f"{MARK}\n\n# Schemes\n\nOne folder per scheme. `thalweg schemes NAME` prints the same with its parameters; "
-        "[CONTRIBUTING](../CONTRIBUTING.md) says how to add one, and the [glossary](../docs/glossary.md) defines the terms.\n\n"
+        "[CONTRIBUTING](../CONTRIBUTING.md) says how to add one, and the "
+        "[glossary](../docs/glossary.md) defines the terms.\n\n"
         f"{table(head, rows)}\n"
-        "*Documented* says how complete the sources are: `full`, every rule is published; `partial`, some rules are reconstructed, "
-        "each marked and with a parameter; `reconstruction`, reconstructed from a summary.\n\n"
+        "*Documented* says how complete the sources are: `full`, every rule is published; `partial`, some rules are "
+        "reconstructed, each marked and with a parameter; `reconstruction`, reconstructed from a summary.\n\n"
         "## Strategies\n\nForwarding strategies that belong to no scheme: `strategy` under `[ndn]`.\n\n"
         + table(["strategy", "next hops"], [[s["name"], s["title"]] for s in strategies])
         + "".join(f"\n### {s['name']}\n\n{parameters(s)}" for s in strategies)
@@ -190,15 +191,15 @@ def scenario_page(schema):
 
 def pages():
     """Path and text of everything that is written."""
-    answer = ask("schemes")
+    answer = described()
     schemes = answer["schemes"]
     yield ROOT / "schemes" / "README.md", catalogue(schemes, answer["strategies"])
     for scheme in schemes:
         path = ROOT / "schemes" / scheme["name"] / "README.md"
         if path.exists():
             yield path, scheme_readme(path.read_text(), scheme, path.parent)
-    yield ROOT / "docs" / "reference" / "metrics.md", metrics_page(ask("metrics"))
-    yield ROOT / "docs" / "reference" / "scenario.md", scenario_page(ask("schema"))
+    yield ROOT / "docs" / "reference" / "metrics.md", metrics_page(answer)
+    yield ROOT / "docs" / "reference" / "scenario.md", scenario_page(answer["schema"])
 
 
 def main():

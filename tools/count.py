@@ -23,7 +23,6 @@ CHECK = [
     ("ruff", [PYTHON, "-m", "ruff", "check", "--quiet"]),
     ("types", [PYTHON, "-m", "mypy"]),
     ("arrows", [PYTHON, "tools/arrows.py"]),
-    ("sizes", [PYTHON, "tools/sizes.py"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("citations", [PYTHON, "tools/citations.py"]),
     ("catalogue", [PYTHON, "tools/catalogue.py", "--check"]),

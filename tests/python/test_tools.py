@@ -1,4 +1,4 @@
-"""The tools of the house: arrows, registry, citations, counting, sizes, new schemes."""
+"""The tools of the house: arrows, registry, citations, counting, new schemes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import citations
 import count
 import new_scheme
 import registry
-import sizes
 import thalweg
 from conftest import ROOT
 
@@ -189,15 +188,6 @@ def test_a_step_that_fails_without_a_tally_counts_as_one_failure() -> None:
 
 def test_a_suite_within_a_suite_is_counted_once() -> None:
     assert count.run(["printf", "5 passed in 0.10s\\n7 passed in 0.10s\\n12 passed, 0 failed\\n"]) == (12, 0)
-
-
-def test_tests_at_the_bottom_of_a_file_do_not_count_for_its_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sizes, "ROOT", tmp_path)
-    file = tmp_path / "law.rs"
-    file.write_text("fn law() {}\n" * 10 + "#[cfg(test)]\nmod tests {}\n", encoding="utf-8")
-    assert sizes.lines_without_tests(file) == 10
 
 
 @pytest.mark.parametrize("name", ["Swift", "fast-tcp", "9lives", "shared", "reno", ""])

@@ -2,6 +2,7 @@
 
 mod capture;
 mod controlled;
+pub mod describe;
 mod edit;
 mod expect;
 mod file;

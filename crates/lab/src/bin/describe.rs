@@ -1,0 +1,14 @@
+//! Prints what the reference pages are made of, as one JSON object: the pages are checked without a release build of the Python package.
+
+use serde_json::json;
+
+fn main() {
+    let all = json!({
+        "schemes": lab::describe::schemes(),
+        "strategies": lab::describe::strategies(),
+        "metrics": lab::describe::metrics(),
+        "series": lab::describe::series(),
+        "schema": lab::schema(),
+    });
+    println!("{all}");
+}
