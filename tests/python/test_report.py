@@ -19,8 +19,7 @@ from thalweg import plots
 from thalweg.catalogue import schemes
 from thalweg.changes import changes, marks
 from thalweg.report import network, save_reproduction, write
-from thalweg.report._page import cell, number, table
-from thalweg.report._page import figure as figure_of_page
+from thalweg.report._page import adopted, cell, number, part
 from thalweg.report.columns import FLOWS, rows_of, unit_of
 from thalweg.report.pairing import names
 from thalweg_papers import _plot
@@ -356,8 +355,8 @@ def test_schemes_that_can_meet_have_colours_of_their_own() -> None:
 def test_a_wide_table_is_set_smaller() -> None:
     columns = [(f"c{n}", f"column {n}") for n in range(14)]
     rows = [dict.fromkeys((key for key, _ in columns), 1)]
-    assert 'class="wide"' in table(columns, rows)
-    assert 'class=""' in table(columns[:5], rows)
+    assert 'class="wide"' in part("table", columns, rows)
+    assert 'class=""' in part("table", columns[:5], rows)
 
 
 def test_subjects_are_called_by_their_names() -> None:
@@ -390,7 +389,7 @@ def test_numbers_have_four_digits_and_no_tail(value: float, text: str) -> None:
 
 
 def test_cells_escape_what_they_show() -> None:
-    assert cell("<b>") == "&lt;b&gt;"
+    assert "<td>&lt;b&gt;</td>" in part("table", [("a", "a")], [{"a": "<b>"}])
     assert cell(None) == "–"
     assert cell(True) == "yes"
 
@@ -523,7 +522,7 @@ def test_drawings_in_files_have_their_colours_written_out_and_those_in_pages_the
     assert "var(" not in saved
     assert plots.INK in saved
     assert plots.GROUND in saved
-    shown = figure_of_page(name, saved, "caption")
+    shown = adopted(saved, name)
     assert f"var(--ink, {plots.INK})" in shown
     assert f"var(--card, {plots.GROUND})" in shown
     assert not re.search(rf"(?<!, )({plots.INK}|{plots.FAINT}|{plots.GROUND})", shown)

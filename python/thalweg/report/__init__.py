@@ -46,7 +46,7 @@ def write(folder: str | Path, page: str | Path | None = None) -> Path:
             made = _run.page(Result.load(folder), folder)
     except (FileNotFoundError, JSONDecodeError, KeyError, TypeError) as error:
         raise ResultError(f"{folder} holds no result that can be read: {error!r}") from error
-    target.write_text(made.html(), encoding="utf-8")
+    target.write_text(made, encoding="utf-8")
     return target
 
 
@@ -94,7 +94,7 @@ def compare(runs: Sequence[tuple[str, Result]], page: str | Path) -> Path:
 
     target = Path(page)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(_compare.page(runs).html(), encoding="utf-8")
+    target.write_text(_compare.page(runs), encoding="utf-8")
     return target
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from ..changes import marks
-from ._page import Page, figure, head, table
+from ._page import render
 from .pairing import differences, metrics
 
 if TYPE_CHECKING:
@@ -18,19 +17,8 @@ if TYPE_CHECKING:
     from ..result import Result
 
 
-def page(runs: Sequence[tuple[str, Result]]) -> Page:
+def page(runs: Sequence[tuple[str, Result]]) -> str:
     """The page; each run comes with the name that it goes by."""
-    from .. import __version__
-
-    titles = list(dict.fromkeys(run.title for _, run in runs))
-    made = Page(
-        "Runs side by side",
-        footer=f"Made by Thalweg {escape(__version__)}; nothing here is loaded from elsewhere.",
-    )
-    made.add(head("Comparison", " and ".join(titles), f"{len(runs)} runs side by side."))
-    made.section("Runs")
-    for warning in differences(runs):
-        made.add(f'<p class="warn">{escape(warning)}.</p>')
     listed = [
         {
             "name": name,
@@ -42,51 +30,53 @@ def page(runs: Sequence[tuple[str, Result]]) -> Page:
         }
         for name, run in runs
     ]
-    made.add(table([(key, key) for key in listed[0]], listed, names="name"))
-    made.section("Metrics")
     columns = [("metric", "metric"), ("unit", "unit"), *((name, name) for name, _ in runs)]
     if len(runs) == 2:
         columns.append(("change", "change"))
-    made.add(table(columns, [{**row, **row["values"]} for row in metrics(runs)], names="metric"))
-    _groups(made, runs)
-    _series(made, runs)
-    return made
+    return render(
+        "compare.html",
+        "Runs side by side",
+        titles=list(dict.fromkeys(run.title for _, run in runs)),
+        warnings=differences(runs),
+        runs=listed,
+        run_columns=[(key, key) for key in listed[0]],
+        metrics=[{**row, **row["values"]} for row in metrics(runs)],
+        metric_columns=columns,
+        throughput=_throughput(runs),
+        series=_series(runs),
+    )
 
 
-def _groups(made: Page, runs: Sequence[tuple[str, Result]]) -> None:
-    """Mean throughput of each group of flows, a bar a run."""
+def _throughput(runs: Sequence[tuple[str, Result]]) -> str | None:
+    """Mean throughput of each group of flows, one bar per run; None for no group or too many."""
     groups = list(dict.fromkeys(group for _, run in runs for group in run.flows["group"].to_list()))
     if not groups or len(groups) > 24:
-        return
+        return None
     bars = {
         name: [(run.values.get(f"flows.{group}.throughput") or 0.0) * 1e-6 for group in groups]
         for name, run in runs
     }
-    made.section("Throughput")
-    chart = plots.bars(groups, bars, "mean throughput of a flow (Mbit/s)")
-    made.add(
-        figure(
-            "throughput",
-            plots.svg(chart, "throughput"),
-            "Mean over the flows of each group, headers included.",
-        )
-    )
+    return plots.svg(plots.bars(groups, bars, "mean throughput of a flow (Mbit/s)"), "throughput")
 
 
-def _series(made: Page, runs: Sequence[tuple[str, Result]]) -> None:
+def _series(runs: Sequence[tuple[str, Result]]) -> list[dict[str, Any]]:
     """Every series that was recorded in all runs, below each other."""
     common = set.intersection(*(set(run.series["series"].unique().to_list()) for _, run in runs))
-    if not common:
-        return
-    made.section("Over time")
-    for name in sorted(common):
-        made.subsection(plots.title_of(name), f"series-{name}")
-        made.add('<div class="panels">')
-        for number, (run_name, run) in enumerate(runs):
-            anchor = f"{name}-{number}"
-            drawing = plots.svg(_drawn(run, name), anchor)
-            made.add(figure(anchor, drawing, f"<strong>{escape(run_name)}</strong>"))
-        made.add("</div>")
+    return [
+        {
+            "name": name,
+            "title": plots.title_of(name),
+            "panels": [
+                {
+                    "run": run_name,
+                    "anchor": f"{name}-{number}",
+                    "drawing": plots.svg(_drawn(run, name), f"{name}-{number}"),
+                }
+                for number, (run_name, run) in enumerate(runs)
+            ],
+        }
+        for name in sorted(common)
+    ]
 
 
 def _drawn(run: Result, name: str) -> Figure:

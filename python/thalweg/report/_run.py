@@ -3,48 +3,67 @@
 from __future__ import annotations
 
 import json
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from ..catalogue import series as known_series
 from ..changes import changes, marks
-from ._page import Page, badge, cell, facts, figure, folded, head, number, table
+from ._page import cell, number, render
 from ._topology import drawing, rate_text, time_text
 from .columns import FLOWS, GROUPS, LINKS, NODES, RECEIVERS, rows_of, unit_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    import polars
+
     from ..result import Result
+    from .columns import Column
 
 
 MOST_GROUPS = 3
 """Groups whose completion times stand at the top."""
 
+Content = dict[str, Any]
 
-def page(run: Result, folder: Path) -> Page:
+
+def page(run: Result, folder: Path) -> str:
     """The page of a run that was read from its folder."""
-    made = Page(f"{run.heading} · run", footer=_footer(run))
-    made.add(head("Run", run.heading, _lead(run)))
-    _overview(made, run)
-    made.section("Network")
-    _network(made, run)
-    made.section("Flows")
-    _flows(made, run)
-    made.section("Links")
-    _links(made, run)
-    if not run.nodes.is_empty():
-        made.section("Names")
-        _nodes(made, run)
-    if not run.series.is_empty():
-        made.section("Over time")
-        _series(made, run)
-    if not run.events.is_empty():
-        made.section("Events")
-        _events(made, run)
-    _method(made, run, folder)
-    return made
+    return render(
+        "run.html",
+        f"{run.heading} · run",
+        version=run.record["version"],
+        heading=run.heading,
+        lead=_lead(run),
+        interrupted_s=None if run.complete else run.record["ended_s"],
+        faults=run.record.get("emulation", {}).get("faults", []),
+        overview=_overview(run),
+        expect=[{**row, "measured": _measured(row)} for row in run.expect.to_dicts()],
+        network=network(run),
+        roles=set(run.nodes["role"].to_list()),
+        changes=[{"at": time_text(at), "what": words} for at, words in changes(run.plan)],
+        **_flows(run),
+        links=_listed(
+            run.links.filter(run.links["sent_packets"] > 0).sort(
+                "utilisation", descending=True, nulls_last=True
+            ),
+            LINKS,
+        ),
+        nodes=None if run.nodes.is_empty() else _listed(run.nodes, NODES),
+        marked=bool(marks(run.plan)),
+        series=_series(run),
+        events=None if run.events.is_empty() else _events(run),
+        method=[
+            ("seed", str(run.seed), ""),
+            ("simulated", time_text(run.record["ended_s"]), ""),
+            ("packet-hops", number(float(run.packet_hops), 3), "packets put on links"),
+            ("version", run.record["version"], ""),
+            ("trace hash", run.trace_hash, ""),
+        ],
+        files=sorted(path.name for path in folder.iterdir() if path.suffix in {".parquet", ".json", ".toml"}),
+        plan=json.dumps(run.plan, indent=2, ensure_ascii=False),
+    )
 
 
 def _lead(run: Result) -> str:
@@ -58,18 +77,10 @@ def _lead(run: Result) -> str:
     warmup = run.plan.get("warmup")
     if warmup and not str(warmup).startswith("0 "):
         text += f"; the first {warmup} are left out of every mean"
-    return escape(text + ".")
+    return text + "."
 
 
-def _overview(made: Page, run: Result) -> None:
-    made.section("Summary")
-    if not run.complete:
-        made.add(
-            '<p class="warn">The run was interrupted: what follows covers the time up to '
-            f"{cell(run.record['ended_s'])} s.</p>"
-        )
-    for fault in run.record.get("emulation", {}).get("faults", []):
-        made.add(f'<p class="warn">Not valid: the machine could not keep up; {escape(fault)}.</p>')
+def _overview(run: Result) -> list[tuple[str, str, str]]:
     fullest = (
         run.links.sort("utilisation", descending=True, nulls_last=True).row(0, named=True)
         if run.links.height
@@ -103,19 +114,7 @@ def _overview(made: Page, run: Result) -> None:
     dropped = int(run.links["drops"].sum() or 0) if run.links.height else 0
     rows.append(("dropped packets", cell(dropped), "on all links"))
     rows.append(("trace hash", run.trace_hash, ""))
-    made.add(facts(rows))
-    if run.expect.height:
-        held = int(run.expect["pass"].sum())
-        made.subsection(f"What was expected: {held} of {run.expect.height} hold")
-        lines = "".join(
-            f"<tr><td>{badge('holds' if row['pass'] else 'fails')}</td><td><code>{escape(row['key'])}</code></td>"
-            f'<td class="number">{escape(row["expected"])}</td><td class="number">{_measured(row)}</td></tr>'
-            for row in run.expect.to_dicts()
-        )
-        made.add(
-            '<div class="scroll"><table><thead><tr><th>verdict</th><th>key</th><th class="number">expected</th>'
-            f'<th class="number">measured</th></tr></thead><tbody>{lines}</tbody></table></div>'
-        )
+    return rows
 
 
 def _measured(row: dict[str, Any]) -> str:
@@ -141,80 +140,30 @@ def network(run: Result) -> str:
     return drawing(places, run.links.to_dicts(), sources, sinks, roles)
 
 
-def _network(made: Page, run: Result) -> None:
-    caption = (
-        "Filled circles send, hollow ones receive, squares are routers. A link is as thick as its rate (logarithmic) and as "
-        "dark as its fuller direction is used; its tooltip has the numbers."
-    )
-    roles = set(run.nodes["role"].to_list())
-    if "router" in roles:
-        caption += " Shaded squares route by name as well; the diamond is the name resolution system."
-    if "forwarder" in roles:
-        caption += (
-            " Shaded squares forward named data; so do producers, which send, and consumers, which receive."
-        )
-    made.add(figure("network", network(run), caption))
-    happens = changes(run.plan)
-    if happens:
-        made.subsection("What changes")
-        content = table(
-            [("at", "at"), ("what", "what")],
-            [{"at": time_text(at), "what": words} for at, words in happens],
-            names="at",
-        )
-        made.add(content if len(happens) <= 20 else folded(f"All {len(happens)} changes", content))
+def _listed(frame: polars.DataFrame, columns: Sequence[Column]) -> Content:
+    """A table of the run, in the units that people read."""
+    headings, rows = rows_of(frame, columns)
+    return {"columns": headings, "rows": rows}
 
 
-def _flows(made: Page, run: Result) -> None:
-    groups = run.groups
-    if groups.height < run.flows.height:
-        columns, rows = rows_of(groups, GROUPS)
-        made.subsection("Groups")
-        made.add(table(columns, rows, names="group"))
-        made.add(
-            "<p>Totals are bits received over the measured span. FCT is the flow completion time, of the transfers that "
-            "were completed. Percentiles are over all packets, or transfers, of the group.</p>"
-        )
-        made.subsection("Each flow")
-    columns, rows = rows_of(run.flows, FLOWS)
-    content = table(columns, rows, names="flow")
-    made.add(content if len(rows) <= 60 else folded(f"All {len(rows)} flows", content))
-    if 2 <= len(rows) <= 40:
-        values = [(row.get("throughput_bps") or 0.0) for row in rows]
+def _flows(run: Result) -> Content:
+    listed = _listed(run.flows, FLOWS)
+    shares = None
+    if 2 <= len(listed["rows"]) <= 40:
         chart = plots.bars(
-            [row["flow"] for row in rows],
-            {"throughput": values},
+            [row["flow"] for row in listed["rows"]],
+            {"throughput": [(row.get("throughput_bps") or 0.0) for row in listed["rows"]]},
             "throughput (Mbit/s)",
-            colours=[run.colours[f"flow.{row['flow']}"] for row in rows],
+            colours=[run.colours[f"flow.{row['flow']}"] for row in listed["rows"]],
         )
-        caption = "Throughput of each flow, headers included, while it was on. A flow keeps its colour on this page."
-        if (run.flows["transport"] == "ndn").any():
-            caption += " Of a consumer of named data it is the Data that it received."
-        made.add(figure("shares", plots.svg(chart, "shares"), caption))
-    if run.receivers.height > run.flows.height:
-        columns, rows = rows_of(run.receivers, RECEIVERS)
-        made.subsection("Receivers")
-        content = table(columns, rows, names="node")
-        made.add(content if len(rows) <= 20 else folded(f"All {len(rows)} receivers", content))
-
-
-def _links(made: Page, run: Result) -> None:
-    busy = run.links.filter(run.links["sent_packets"] > 0).sort(
-        "utilisation", descending=True, nulls_last=True
-    )
-    columns, rows = rows_of(busy, LINKS)
-    most = 8
-    made.add(table(columns, rows[:most], names="link"))
-    if len(rows) > most:
-        made.add(
-            folded(f"The other {len(rows) - most} directions", table(columns, rows[most:], names="link"))
-        )
-
-
-def _nodes(made: Page, run: Result) -> None:
-    columns, rows = rows_of(run.nodes, NODES)
-    content = table(columns, rows, names="node")
-    made.add(content if len(rows) <= 20 else folded(f"All {len(rows)} nodes", content))
+        shares = plots.svg(chart, "shares")
+    return {
+        "groups": _listed(run.groups, GROUPS) if run.groups.height < run.flows.height else None,
+        "flows": listed,
+        "shares": shares,
+        "consumers": (run.flows["transport"] == "ndn").any(),
+        "receivers": _listed(run.receivers, RECEIVERS) if run.receivers.height > run.flows.height else None,
+    }
 
 
 def _meaning(name: str, subjects: list[str]) -> str:
@@ -231,76 +180,40 @@ def _meaning(name: str, subjects: list[str]) -> str:
     return "; ".join(f"of a {kind}: {text}" for kind, text in meanings.items())
 
 
-def _series(made: Page, run: Result) -> None:
+def _series(run: Result) -> list[Content]:
     told = marks(run.plan)
-    if told:
-        made.add("<p>Dashed lines: what the scenario changes.</p>")
+    listed = []
     for name in sorted(run.series["series"].unique()):
         title = run.title_of(name)
         chart = plots.series(run.series, name, colours=run.colours, marks=told, title=title)
         there = run.series.filter(run.series["series"] == name)["subject"].unique().to_list()
-        subjects = len(there)
         meaning = _meaning(name, there)
-        made.add(
-            figure(
-                f"series-{name}",
-                plots.svg(chart, name),
-                f"<strong>{escape(title)}</strong>, {subjects} subject{'s' * (subjects != 1)}"
-                + (f": {escape(meaning)}." if meaning.lower() != title.lower() else "."),
-                [(f"series.parquet ({name})", "series.parquet")],
-            )
+        listed.append(
+            {
+                "name": name,
+                "title": title,
+                "drawing": plots.svg(chart, name),
+                "subjects": len(there),
+                "meaning": meaning if meaning.lower() != title.lower() else "",
+            }
         )
+    return listed
 
 
-def _events(made: Page, run: Result) -> None:
+def _events(run: Result) -> Content:
     counts = (
         run.events.group_by("subject", "event")
         .len("count")
         .sort("count", "subject", descending=[True, False])
     )
-    made.add(
-        table(
-            [("event", "event"), ("subject", "by"), ("count", "count")],
-            counts.head(40).to_dicts(),
-            names="event",
-        )
-    )
     first = run.events.head(300)
-    columns = [(name, name.replace("_s", " (s)") if name == "time_s" else name) for name in first.columns]
-    title = (
-        f"The first {first.height} of {run.events.height}"
+    return {
+        "counts": counts.head(40).to_dicts(),
+        "title": f"The first {first.height} of {run.events.height}"
         if run.events.height > 300
-        else f"All {first.height} in order"
-    )
-    made.add(folded(title, table(columns, first.to_dicts())))
-
-
-def _method(made: Page, run: Result, folder: Path) -> None:
-    made.section("Method")
-    made.add(
-        facts(
-            [
-                ("seed", str(run.seed), ""),
-                ("simulated", time_text(run.record["ended_s"]), ""),
-                ("packet-hops", number(float(run.packet_hops), 3), "packets put on links"),
-                ("version", run.record["version"], ""),
-                ("trace hash", run.trace_hash, ""),
-            ]
-        )
-    )
-    made.add(
-        "<p>The trace hash is a digest of every event in order. The same plan and seed give the same hash on every machine, "
-        "from the command and from Python.</p>"
-    )
-    files = sorted(path.name for path in folder.iterdir() if path.suffix in {".parquet", ".json", ".toml"})
-    links = ", ".join(f'<a href="{escape(name)}">{escape(name)}</a>' for name in files)
-    made.add(f"<p>Beside this page: {links}.</p>")
-    plan = json.dumps(run.plan, indent=2, ensure_ascii=False)
-    made.add(folded("The plan, with every default filled in", f"<pre>{escape(plan)}</pre>"))
-
-
-def _footer(run: Result) -> str:
-    return (
-        f"Made by Thalweg {escape(run.record['version'])}. Every number comes from the Parquet tables beside this page; "
-        "nothing here is loaded from elsewhere."
-    )
+        else f"All {first.height} in order",
+        "columns": [
+            (name, name.replace("_s", " (s)") if name == "time_s" else name) for name in first.columns
+        ],
+        "rows": first.to_dicts(),
+    }

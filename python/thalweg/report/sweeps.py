@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import plots
 from ..result import PAGE, with_overrides
 from ..sweep import points_of, sameness
-from ._page import Page, badge, facts, figure, folded, head, number, prose, table
+from ._page import number, render
 from .columns import unit_of
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def _axis(metric: str) -> str:
     return heading(metric).rpartition(".")[2].replace("_", " ")
 
 
-def page(folder: Path) -> Page:
+def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
     import polars
 
@@ -141,65 +140,41 @@ def page(folder: Path) -> Page:
     keys, runs = record["keys"], record["runs"]
     rows = points(summary, keys, record["metrics"])
     metrics = [metric for metric in record["metrics"] if any(metric in row for row in rows)]
-    footer = f"Made by Thalweg {escape(record['version'])}; nothing here is loaded from elsewhere."
     title = with_overrides(record["title"], record.get("overrides", {}))
-    made = Page(f"{title} · sweep", footer=footer)
-    lead = f"{len(rows)} points of a grid over {', '.join(keys) or 'nothing but seeds'}, {len(runs)} runs."
-    made.add(head("Sweep", title, escape(lead)))
-    made.section("Summary")
-    if len(runs) < record["planned"]:
-        text = f"{len(runs)} of {record['planned']} runs are there: the same call again runs what is missing."
-        made.add(f'<p class="warn">{text}</p>')
-    failed = sum(not run["passed"] for run in runs)
     cells = points_of((run["values"], run["trace_hash"]) for run in runs)
-    if said := sameness(cells):
-        made.add(f'<p class="warn">{prose(said)}</p>')
-    made.add(
-        facts(
-            [
-                ("points", str(len(rows)), ""),
-                ("runs", str(len(runs)), ""),
-                ("seeds", str(len({run["seed"] for run in runs})), "per point"),
-                ("distinct runs", str(sum(point.distinct for point in cells)), "by trace hash"),
-                ("packet-hops", number(float(sum(run["packet_hops"] for run in runs)), 3), ""),
-            ]
-        )
+    columns, listed = _table(rows, keys, metrics)
+    return render(
+        "sweep.html",
+        f"{title} · sweep",
+        version=record["version"],
+        name=title,
+        lead=f"{len(rows)} points of a grid over {', '.join(keys) or 'nothing but seeds'}, {len(runs)} runs.",
+        planned=record["planned"],
+        sameness=sameness(cells),
+        overview=[
+            ("points", str(len(rows)), ""),
+            ("runs", str(len(runs)), ""),
+            ("seeds", str(len({run["seed"] for run in runs})), "per point"),
+            ("distinct runs", str(sum(point.distinct for point in cells)), "by trace hash"),
+            ("packet-hops", number(float(sum(run["packet_hops"] for run in runs)), 3), ""),
+        ],
+        expected=record.get("expected", True),
+        failed=sum(not run["passed"] for run in runs),
+        intervals=any(row["n"] > 1 for row in rows),
+        keys=keys,
+        columns=columns,
+        rows=listed,
+        pictures=[
+            (metric, plots.svg(plots.grid(rows, keys, metric, _axis(metric)), metric)) for metric in metrics
+        ]
+        if keys and len(rows) > 1
+        else [],
+        runs=[{**run["values"], "seed": run["seed"], "trace_hash": run["trace_hash"]} for run in runs],
+        run_columns=[*((key, key) for key in keys), ("seed", "seed"), ("trace_hash", "trace hash")],
     )
-    if record.get("expected", True):
-        made.add(f"<p>{badge('holds' if not failed else 'fails')} {_verdict(len(runs), failed)}</p>")
-    intervals = any(row["n"] > 1 for row in rows)
-    made.section("Means over seeds" if intervals else "Results")
-    made.add(_table(rows, keys, metrics))
-    if intervals:
-        made.add(
-            "<p>± is the half width of the 95 % confidence interval of the mean (Student t over distinct runs).</p>"
-        )
-    made.add('<p>Every metric of every point: <a href="summary.parquet">summary.parquet</a>.</p>')
-    if keys and len(rows) > 1:
-        made.section("Over the grid")
-        for metric in metrics:
-            drawing = plots.svg(plots.grid(rows, keys, metric, _axis(metric)), metric)
-            made.add(
-                figure(
-                    f"grid-{metric}",
-                    drawing,
-                    f"<strong>{escape(metric)}</strong>{', mean and 95 % interval' * intervals}.",
-                )
-            )
-    made.section("Runs")
-    listed = [{**run["values"], "seed": run["seed"], "trace_hash": run["trace_hash"]} for run in runs]
-    columns = [*((key, key) for key in keys), ("seed", "seed"), ("trace_hash", "trace hash")]
-    made.add(folded(f"All {len(runs)} runs with their trace hashes", table(columns, listed)))
-    return made
 
 
-def _verdict(runs: int, failed: int) -> str:
-    if not failed:
-        return "What the scenario expects holds in every run."
-    return f"What the scenario expects does not hold in {failed} of {runs} runs."
-
-
-def _table(rows: list[Row], keys: list[str], metrics: list[str]) -> str:
+def _table(rows: list[Row], keys: list[str], metrics: list[str]) -> tuple[list[tuple[str, str]], list[Row]]:
     listed = [
         {
             **{key: row[key] for key in keys},
@@ -214,7 +189,7 @@ def _table(rows: list[Row], keys: list[str], metrics: list[str]) -> str:
         *((metric, heading(metric)) for metric in metrics),
         ("n", "distinct runs"),
     ]
-    return table(columns, listed, names=keys[0] if keys else None)
+    return columns, listed
 
 
 def mean_text(value: tuple[float | None, float | None], digits: int = 4) -> str:
