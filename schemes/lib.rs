@@ -6,12 +6,15 @@
 //! `strategy(&Params, &Setup)` and `Link` with `link(&Params, &Setup)`, the part in an SDN controller is `App` with
 //! `app(&Params, &Setup)`; a folder may have them beside `Control`, or alone.
 
+use ambassador::Delegate;
 use contract::{
     Ack, Admission, Allowance, App, AppCx, Arrival, Arrived, Congestion, CongestionControl, Crossing, Cx,
     Delivery, FaceId, Feedback, FibEntry, Gap, Label, LinkCx, LinkLaw, Name, Packet, ParamError, ParamInfo,
     ParamList, ParamTable, ParamValue, Pending, PortId, PortView, ReceiverCx, ReceiverLaw, Refused, Report,
     Return, Returned, RouterCx, RouterLaw, Scheme, SenderLaw, Sending, Sent, Setup, Strategy, StrategyCx,
-    TransitCx, Wants,
+    TransitCx, Wants, ambassador_impl_App, ambassador_impl_CongestionControl, ambassador_impl_LinkLaw,
+    ambassador_impl_ReceiverLaw, ambassador_impl_RouterLaw, ambassador_impl_SenderLaw,
+    ambassador_impl_Strategy,
 };
 use units::{Bytes, Duration, Rate, Time};
 

@@ -1,10 +1,12 @@
 //! How much may be under way: the traits of window and rate laws.
 
+use ambassador::delegatable_trait;
 use units::{Bytes, Duration, Rate, Segments, Time};
 
 use crate::{Cx, EndpointId, Label};
 
 /// How much may be under way. One trait for every transport; three methods are required.
+#[delegatable_trait]
 pub trait CongestionControl {
     /// New data is known delivered.
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>);

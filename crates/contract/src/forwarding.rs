@@ -5,6 +5,7 @@
 //! strategy sends, and sees and stamps the Data that come back. One object of each a node; names, tables and queues belong to the
 //! forwarder.
 
+use ambassador::delegatable_trait;
 use units::{Bytes, Duration, Time};
 
 use crate::{FaceId, LaneId, NackReason, Name, NameId, Names, Packet, PortView, Random, TransitCx};
@@ -22,6 +23,7 @@ pub struct Pending {
 ///
 /// Each method says what is already true and what it may do about the pending Interest it is told of; about others it may do at any
 /// time what [`StrategyCx`] offers.
+#[delegatable_trait]
 pub trait Strategy {
     /// The run begins; faces can be looked at.
     fn on_start(&mut self, _cx: &mut dyn StrategyCx) {}
@@ -285,6 +287,7 @@ pub trait StrategyCx {
 ///
 /// It is told of packets at link faces; what is handed to or comes from endpoints on the node passes it by, but the nodes of
 /// consumers and producers are forwarders too and have such a part, which sees the links there.
+#[delegatable_trait]
 pub trait LinkLaw {
     /// The run begins; faces can be looked at.
     fn on_start(&mut self, _cx: &mut dyn LinkCx) {}

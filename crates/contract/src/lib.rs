@@ -3,6 +3,7 @@
 //! Nothing here runs by itself. `stack` holds the machines, `schemes` the laws, `sim` drives both.
 
 mod arena;
+mod boxed;
 mod control;
 mod cx;
 mod delays;
@@ -24,6 +25,7 @@ mod stream;
 pub use arena::Arena;
 pub use control::{
     Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Delivery, Sent, Setup, WindowLaw,
+    ambassador_impl_CongestionControl,
 };
 pub use cx::{Count, Cx, Meter, Note, Notes, Outputs};
 pub use delays::Delays;
@@ -31,7 +33,8 @@ pub use egress::{Egress, EgressEvent};
 pub use endpoint::{Endpoint, Input, Request};
 pub use forwarding::{
     Admission, Arrived, Crossing, Departure, FaceView, FibEntry, InRecord, LaneView, LinkCx, LinkLaw,
-    NextHop, OutRecord, Pending, Refused, Return, Returned, Strategy, StrategyCx,
+    NextHop, OutRecord, Pending, Refused, Return, Returned, Strategy, StrategyCx, ambassador_impl_LinkLaw,
+    ambassador_impl_Strategy,
 };
 pub use ids::{
     Address, Destination, EndpointId, FaceId, FlowId, GroupId, LaneId, LinkId, NameId, NodeId, PacketId,
@@ -40,16 +43,19 @@ pub use ids::{
 pub use ndn::{Data, Interest, Nack, NackReason, Name, Names};
 pub use packet::{Ecn, Header, Label, Packet, Piece, SackBlocks, StreamHeader, TcpFlags, TcpHeader};
 pub use params::{Param, ParamError, ParamInfo, ParamKind, ParamList, ParamTable, ParamValue};
-pub use queue::{Backlog, DropReason, PacketCx, QueueDiscipline, Verdict};
+pub use queue::{Backlog, DropReason, PacketCx, QueueDiscipline, Verdict, ambassador_impl_QueueDiscipline};
 pub use random::Random;
 pub use router::{
     Branch, Entry, FeedbackTarget, GroupMessage, NodeCx, NodeView, PortView, Report, Router, RouterCx,
-    RouterInput, RouterLaw, TransitCx,
+    RouterInput, RouterLaw, TransitCx, ambassador_impl_RouterLaw,
 };
 pub use scheme::{Documented, Family, Scheme, SeriesInfo, Source};
 pub use sdn::{
     App, AppCx, Cache, Control, DirectedLink, Hop, Hops, MILLION, Net, Order, Seen, Share, Status, Subject,
-    Traffic, Wants,
+    Traffic, Wants, ambassador_impl_App,
 };
 pub use signal::{Eid, RESOLVED, Registration, Signal};
-pub use stream::{Answer, Arrival, Feedback, Gap, ReceiverCx, ReceiverLaw, SenderLaw, Sending};
+pub use stream::{
+    Answer, Arrival, Feedback, Gap, ReceiverCx, ReceiverLaw, SenderLaw, Sending, ambassador_impl_ReceiverLaw,
+    ambassador_impl_SenderLaw,
+};

@@ -1,10 +1,12 @@
 //! Who waits, who goes, who is dropped.
 
+use ambassador::delegatable_trait;
 use units::{Bytes, Time};
 
 use crate::{Arena, PacketId, Random};
 
 /// The queue of one port. It owns the ids it holds until it gives them back by [`QueueDiscipline::dequeue`].
+#[delegatable_trait]
 pub trait QueueDiscipline {
     /// Takes a packet, or refuses it: after [`Verdict::Drop`] the id is the caller's again.
     fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict;

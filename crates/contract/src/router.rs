@@ -5,6 +5,7 @@
 //! [`Router::on_enqueue`], every packet that leaves one to [`Router::on_dequeue`]. All but the first only look (and may mark): what
 //! they make the router want to say it says when its [`Router::wake`] comes, which may be at once.
 
+use ambassador::delegatable_trait;
 use units::{Duration, Rate, Time};
 
 use crate::{
@@ -168,6 +169,7 @@ impl<'b> std::ops::DerefMut for NodeCx<'_, 'b> {
 /// A scheme's part in a router: one object a node, for all groups of the scheme there.
 ///
 /// Forwarding tables and trees belong to the router's machine; the part sees them and says things along them.
+#[delegatable_trait]
 pub trait RouterLaw {
     /// A packet came in, whomever it is for.
     fn on_arrival(&mut self, _packet: &Packet, _at: &mut TransitCx<'_>) {}

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use ambassador::delegatable_trait;
 use units::{Duration, Rate, Time};
 
 use crate::{Count, Cx, Label, NameId, Names, NodeId, PortId, Random};
@@ -370,6 +371,7 @@ pub struct Wants {
 ///
 /// It is told what arrived and answers with orders. What it orders takes effect when the order arrives, which may be late; an order that
 /// is lost is said again by the controller. When the controller stops, the app ends with it; when it comes back, a new one begins.
+#[delegatable_trait]
 pub trait App {
     /// What it wants of agents. Asked once, when the network is made.
     fn wants(&self) -> Wants {

@@ -1,10 +1,12 @@
 //! Streams: paced data one way, small feedback the other. A scheme gives two small laws.
 
+use ambassador::delegatable_trait;
 use units::{Bytes, Rate, Time};
 
 use crate::{Allowance, Cx, EndpointId, FeedbackTarget, Label};
 
 /// A stream scheme's part at the source.
+#[delegatable_trait]
 pub trait SenderLaw {
     /// A receiver's word arrived.
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>);
@@ -37,6 +39,7 @@ pub trait SenderLaw {
 }
 
 /// A stream scheme's part at a receiver.
+#[delegatable_trait]
 pub trait ReceiverLaw {
     /// A data packet arrived. Packets that were found missing before it were told to `on_loss` first.
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>);

@@ -3,13 +3,15 @@
 mod codel;
 mod round_robin;
 
-use contract::{Backlog, PacketCx, PacketId, QueueDiscipline, Verdict};
+use ambassador::Delegate;
+use contract::{Backlog, PacketCx, PacketId, QueueDiscipline, Verdict, ambassador_impl_QueueDiscipline};
 
 pub use codel::{Codel, CodelConfig, CodelLimit};
 pub use round_robin::{ClassLimit, RoundRobin};
 
 /// Any of them.
-#[derive(Debug)]
+#[derive(Debug, Delegate)]
+#[delegate(QueueDiscipline)]
 pub enum Any {
     /// One FIFO that drops or marks by the time that packets wait.
     Codel(Codel),
@@ -24,39 +26,6 @@ impl Any {
         match self {
             Self::Codel(queue) => queue.set_limit(CodelLimit { packets: limit.packets, bytes: limit.bytes }),
             Self::RoundRobin(queue) => queue.set_limit(limit),
-        }
-    }
-}
-
-impl QueueDiscipline for Any {
-    #[inline]
-    fn enqueue(&mut self, packet: PacketId, cx: &mut PacketCx<'_>) -> Verdict {
-        match self {
-            Self::Codel(queue) => queue.enqueue(packet, cx),
-            Self::RoundRobin(queue) => queue.enqueue(packet, cx),
-        }
-    }
-
-    #[inline]
-    fn dequeue(&mut self, cx: &mut PacketCx<'_>) -> Option<PacketId> {
-        match self {
-            Self::Codel(queue) => queue.dequeue(cx),
-            Self::RoundRobin(queue) => queue.dequeue(cx),
-        }
-    }
-
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        match self {
-            Self::Codel(queue) => queue.backlog(),
-            Self::RoundRobin(queue) => queue.backlog(),
-        }
-    }
-
-    fn drain(&mut self) -> Vec<PacketId> {
-        match self {
-            Self::Codel(queue) => queue.drain(),
-            Self::RoundRobin(queue) => queue.drain(),
         }
     }
 }

@@ -10,9 +10,10 @@ mod suppression;
 mod tests;
 mod weighted;
 
+use ambassador::Delegate;
 use contract::{
     Arrived, FibEntry, Name, ParamError, ParamInfo, ParamList, ParamTable, ParamValue, Pending, Refused,
-    Returned, Strategy, StrategyCx,
+    Returned, Strategy, StrategyCx, ambassador_impl_Strategy,
 };
 use units::Time;
 
@@ -56,6 +57,8 @@ macro_rules! strategies {
 
         /// Any strategy: one of the house, or another.
         #[allow(missing_docs, reason = "each variant is the strategy of its name")]
+        #[derive(Delegate)]
+        #[delegate(Strategy)]
         pub enum Any<S> {
             $($variant($type),)*
             Other(S),
@@ -64,45 +67,6 @@ macro_rules! strategies {
         impl<S> From<Known> for Any<S> {
             fn from(known: Known) -> Self {
                 match known { $(Known::$variant(law) => Self::$variant(law),)* }
-            }
-        }
-
-        impl<S: Strategy> Strategy for Any<S> {
-            fn on_start(&mut self, cx: &mut dyn StrategyCx) {
-                match self { $(Self::$variant(law) => law.on_start(cx),)* Self::Other(law) => law.on_start(cx) }
-            }
-            #[inline]
-            fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-                match self {
-                    $(Self::$variant(law) => law.on_interest(interest, fib, cx),)*
-                    Self::Other(law) => law.on_interest(interest, fib, cx),
-                }
-            }
-            #[inline]
-            fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-                match self { $(Self::$variant(law) => law.on_data(data, fib, cx),)* Self::Other(law) => law.on_data(data, fib, cx) }
-            }
-            fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-                match self { $(Self::$variant(law) => law.on_nack(nack, fib, cx),)* Self::Other(law) => law.on_nack(nack, fib, cx) }
-            }
-            fn on_expiry(&mut self, pending: Pending, name: Name, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-                match self {
-                    $(Self::$variant(law) => law.on_expiry(pending, name, fib, cx),)*
-                    Self::Other(law) => law.on_expiry(pending, name, fib, cx),
-                }
-            }
-            fn on_timer(&mut self, cx: &mut dyn StrategyCx) {
-                match self { $(Self::$variant(law) => law.on_timer(cx),)* Self::Other(law) => law.on_timer(cx) }
-            }
-            #[inline]
-            fn wake(&self) -> Time {
-                match self { $(Self::$variant(law) => law.wake(),)* Self::Other(law) => law.wake() }
-            }
-            fn has_deadlines(&self) -> bool {
-                match self { $(Self::$variant(law) => law.has_deadlines(),)* Self::Other(law) => law.has_deadlines() }
-            }
-            fn operations(&self) -> u64 {
-                match self { $(Self::$variant(law) => law.operations(),)* Self::Other(law) => law.operations() }
             }
         }
     };

@@ -1,0 +1,18 @@
+//! A boxed part is a part: what an enum of parts keeps for parts from outside.
+
+#![allow(clippy::unused_unit, reason = "the macro writes them")]
+
+use ambassador::delegate_to_remote_methods;
+use units::{Bytes, Duration, Rate, Time};
+
+use crate::*;
+
+#[delegate_to_remote_methods]
+#[delegate(CongestionControl, target_ref = "deref", target_mut = "deref_mut")]
+#[delegate(SenderLaw, target_ref = "deref", target_mut = "deref_mut")]
+#[delegate(ReceiverLaw, target_ref = "deref", target_mut = "deref_mut")]
+#[delegate(RouterLaw, target_ref = "deref", target_mut = "deref_mut")]
+#[delegate(Strategy, target_ref = "deref", target_mut = "deref_mut")]
+#[delegate(LinkLaw, target_ref = "deref", target_mut = "deref_mut")]
+#[delegate(App, target_ref = "deref", target_mut = "deref_mut")]
+impl<T: ?Sized> Box<T> {}
