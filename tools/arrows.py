@@ -15,14 +15,15 @@ ROOT = Path(__file__).resolve().parent.parent
 
 LEFT = {
     "units": set(),
+    "graph": set(),
     "contract": {"units"},
     "wire": {"units", "contract"},
     "stack": {"units", "contract"},
-    "schemes": {"units", "contract"},
-    "sim": {"units", "contract", "stack", "schemes"},
+    "schemes": {"units", "graph", "contract"},
+    "sim": {"units", "graph", "contract", "stack", "schemes"},
     "live": {"units", "contract", "wire", "stack", "schemes"},
     "emulate": {"units", "contract", "wire", "stack", "schemes", "sim", "live"},
-    "lab": {"units", "contract", "wire", "stack", "schemes", "sim"},
+    "lab": {"units", "graph", "contract", "wire", "stack", "schemes", "sim"},
     "tables": {"units", "contract", "stack", "schemes", "sim", "lab"},
     "python": {"units", "contract", "wire", "stack", "schemes", "sim", "live", "emulate", "lab", "tables"},
     "benches": {"units", "contract", "wire", "stack", "schemes", "sim", "live", "emulate", "lab"},
@@ -57,7 +58,7 @@ KEPT = {
     "getrandom": {"live"},
 }
 
-BELOW_LAB = {"units", "contract", "wire", "stack", "schemes", "sim"}
+BELOW_LAB = {"units", "graph", "contract", "wire", "stack", "schemes", "sim"}
 
 # They call the system in ways that need `unsafe`, and write the other lints themselves.
 OWN_LINTS = {"live", "emulate", "python"}

@@ -1,9 +1,7 @@
 //! Paths through the network as an SDN controller knows it.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
-
 use contract::{Net, NodeId, PortId};
+use graph::Search;
 
 /// The ports of the path of least delay from `from` to the nearest of `targets` over links that are up, fewer links where delays are
 /// equal, not by way of `without`; `None` where there is none. Empty where `from` is a target.
@@ -11,33 +9,25 @@ pub fn shortest(net: &Net, from: NodeId, targets: &[NodeId], without: NodeId) ->
     if from == without {
         return None;
     }
-    let mut came: BTreeMap<NodeId, PortId> = BTreeMap::new();
-    let mut best: BTreeMap<NodeId, (u64, u32)> = BTreeMap::from([(from, (0, 0))]);
-    let mut frontier = BinaryHeap::from([Reverse(((0u64, 0u32), from))]);
-    while let Some(Reverse((cost, node))) = frontier.pop() {
-        if cost > best[&node] {
-            continue;
-        }
+    let mut search = Search::new(net.out.len(), (u64::MAX, u32::MAX));
+    search.start(from.index(), (0, 0));
+    while let Some((node, cost)) = search.settle() {
+        let node = NodeId(node as u32);
         if targets.contains(&node) {
-            return Some(walked(net, &came, from, node));
+            return Some(walked(net, &search, node));
         }
         for link in net.links_from(node).filter(|link| link.to != without) {
             let through = (cost.0.saturating_add(link.delay.as_nanos()), cost.1 + 1);
-            if best.get(&link.to).is_none_or(|known| through < *known) {
-                best.insert(link.to, through);
-                came.insert(link.to, link.port);
-                frontier.push(Reverse((through, link.to)));
-            }
+            search.offer(link.to.index(), through, link.port);
         }
     }
     None
 }
 
-fn walked(net: &Net, came: &BTreeMap<NodeId, PortId>, from: NodeId, to: NodeId) -> Vec<PortId> {
+fn walked(net: &Net, search: &Search<(u64, u32), PortId>, to: NodeId) -> Vec<PortId> {
     let mut ports = Vec::new();
     let mut at = to;
-    while at != from {
-        let Some(link) = came.get(&at).and_then(|port| net.link(*port)) else { break };
+    while let Some(link) = search.via(at.index()).and_then(|port| net.link(port)) {
         ports.push(link.port);
         at = link.from;
     }

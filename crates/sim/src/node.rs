@@ -4,9 +4,6 @@
 //! The engine's fast path knows nothing of them. A link that leads to such a node is marked, and so are the node's own ports
 //! where a scheme has a part in it; packets on those take the longer way through this file.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use contract::{
     Address, Count, Cx, DropReason, Eid, EndpointId, FlowId, GroupId, Header, Input, Meter, NodeCx, NodeId,
     NodeView, Outputs, PacketId, ParamError, PortId, PortView, Random, Router, RouterInput, TransitCx,
@@ -518,20 +515,18 @@ impl World {
 pub(crate) fn access_routers(blueprint: &Blueprint, edges: &[Edge]) -> Vec<Option<NodeId>> {
     let mut into: Vec<Vec<&Edge>> = vec![Vec::new(); blueprint.nodes.len()];
     edges.iter().filter(|edge| edge.up).for_each(|edge| into[edge.to.index()].push(edge));
-    let mut nearest = vec![None; blueprint.nodes.len()];
+    let nobody = (u64::MAX, u32::MAX, NodeId(u32::MAX));
+    let mut search = graph::Search::new(blueprint.nodes.len(), nobody);
     let routers = blueprint.icn.iter().flat_map(|icn| &icn.routers);
-    let mut frontier: BinaryHeap<_> = routers.map(|&router| Reverse((0u64, 0u32, router, router))).collect();
-    while let Some(Reverse((cost, hops, router, node))) = frontier.pop() {
-        if nearest[node.index()].is_some() {
-            continue;
-        }
-        nearest[node.index()] = Some(router);
-        for edge in &into[node.index()] {
+    routers.for_each(|&router| search.start(router.index(), (0, 0, router)));
+    while let Some((node, (cost, hops, router))) = search.settle() {
+        for edge in &into[node] {
             let step = if blueprint.metric == Metric::Hops { 1 } else { edge.delay_ns };
-            frontier.push(Reverse((cost.saturating_add(step), hops + 1, router, edge.from)));
+            search.offer(edge.from.index(), (cost.saturating_add(step), hops + 1, router), ());
         }
     }
-    nearest
+    let (nearest, _) = search.finish();
+    nearest.into_iter().map(|best| (best != nobody).then_some(best.2)).collect()
 }
 
 /// A tree node with one part for each different scheme and set of parameters among the named flows.

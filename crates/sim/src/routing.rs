@@ -4,10 +4,8 @@
 //! route to the node it hangs from. A thousand hosts behind two routers cost two searches and two rows. Only nodes that are
 //! anybody's destination are searched for.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use contract::{FlowId, NodeId, PortId};
+use graph::Search;
 
 use crate::blueprint::{Metric, RouteSpec};
 
@@ -209,26 +207,19 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Distances of all core nodes to `target` (Dijkstra).
+    /// Distances of all core nodes to `target`.
     fn distances_to(&self, target: usize) -> Vec<Distance> {
-        let mut distance = vec![UNREACHABLE; self.out.len()];
-        distance[target] = (0, 0);
-        let mut frontier = BinaryHeap::from([Reverse(((0, 0), target))]);
-        while let Some(Reverse((known, node))) = frontier.pop() {
-            if known > distance[node] {
-                continue;
-            }
-            for port in &self.into[node] {
+        let mut search = Search::new(self.out.len(), UNREACHABLE);
+        search.start(target, (0, 0));
+        while let Some((node, known)) = search.settle() {
+            for &port in &self.into[node] {
                 let edge = &self.edges[port.index()];
-                let from = edge.from.index();
-                let through = add(known, self.cost(edge));
-                if self.is_core(from) && through < distance[from] {
-                    distance[from] = through;
-                    frontier.push(Reverse((through, from)));
+                if self.is_core(edge.from.index()) {
+                    search.offer(edge.from.index(), add(known, self.cost(edge)), ());
                 }
             }
         }
-        distance
+        search.finish().0
     }
 }
 

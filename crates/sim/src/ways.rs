@@ -3,11 +3,11 @@
 //! A next hop is any neighbour from which a producer can be reached without coming back. What a way costs is the link to the neighbour
 //! and the shortest path from there that leaves this node out.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use contract::{NameId, NodeId, PortId};
+use graph::Search;
 
 use crate::NdnSpec;
 use crate::blueprint::Metric;
@@ -101,28 +101,20 @@ impl<'a> Ways<'a> {
         (cost.0.saturating_add(step), cost.1 + 1)
     }
 
-    /// The shortest ways of all nodes to the nearest of `producers` (Dijkstra).
+    /// The shortest ways of all nodes to the nearest of `producers` .
     fn search(&self, producers: &[NodeId]) -> Forest {
-        let nodes = self.out.len();
-        let (mut cost, mut next) = (vec![NO_WAY; nodes], vec![None; nodes]);
-        let mut frontier = BinaryHeap::new();
-        for &producer in producers {
-            cost[producer.index()] = (0, 0);
-            frontier.push(Reverse(((0, 0), producer)));
-        }
-        while let Some(Reverse((reached, node))) = frontier.pop() {
-            if reached > cost[node.index()] {
-                continue;
-            }
-            for &port in &self.into[node.index()] {
-                let from = self.edges[port.index()].from;
-                let through = self.add(reached, port);
-                if through < cost[from.index()] {
-                    (cost[from.index()], next[from.index()]) = (through, Some(node));
-                    frontier.push(Reverse((through, from)));
-                }
+        let mut search = Search::new(self.out.len(), NO_WAY);
+        producers.iter().for_each(|producer| search.start(producer.index(), (0, 0)));
+        while let Some((node, reached)) = search.settle() {
+            for &port in &self.into[node] {
+                search.offer(
+                    self.edges[port.index()].from.index(),
+                    self.add(reached, port),
+                    NodeId(node as u32),
+                );
             }
         }
+        let (cost, next) = search.finish();
         Forest::new(cost, &next, producers)
     }
 
@@ -131,35 +123,26 @@ impl<'a> Ways<'a> {
     fn around(&self, node: NodeId, ways: &Forest) -> Vec<Cost> {
         let Range { start, end } = ways.span[node.index()];
         let behind = &ways.order[start + 1..end];
-        let mut cost = vec![NO_WAY; behind.len()];
-        let mut frontier = BinaryHeap::new();
+        let mut search = Search::new(behind.len(), NO_WAY);
         for (place, from) in behind.iter().enumerate() {
-            for &port in &self.out[from.index()] {
+            let others = self.out[from.index()].iter().filter_map(|&port| {
                 let to = self.edges[port.index()].to;
                 let known = ways.cost[to.index()];
-                if to == node || known == NO_WAY || ways.behind(node, to).is_some() {
-                    continue;
-                }
-                cost[place] = cost[place].min(self.add(known, port));
-            }
-            if cost[place] != NO_WAY {
-                frontier.push(Reverse((cost[place], place)));
+                let usable = to != node && known != NO_WAY && ways.behind(node, to).is_none();
+                usable.then(|| self.add(known, port))
+            });
+            if let Some(cost) = others.min() {
+                search.start(place, cost);
             }
         }
-        while let Some(Reverse((reached, place))) = frontier.pop() {
-            if reached > cost[place] {
-                continue;
-            }
+        while let Some((place, reached)) = search.settle() {
             for &port in &self.into[behind[place].index()] {
-                let Some(from) = ways.behind(node, self.edges[port.index()].from) else { continue };
-                let through = self.add(reached, port);
-                if through < cost[from] {
-                    cost[from] = through;
-                    frontier.push(Reverse((through, from)));
+                if let Some(from) = ways.behind(node, self.edges[port.index()].from) {
+                    search.offer(from, self.add(reached, port), ());
                 }
             }
         }
-        cost
+        search.finish().0
     }
 }
 

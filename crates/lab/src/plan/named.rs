@@ -448,15 +448,5 @@ fn parts(nodes: &[NodeId], net: &Net) -> Vec<usize> {
         next[link.ends.0.index()].push(link.ends.1.index());
         next[link.ends.1.index()].push(link.ends.0.index());
     }
-    let mut part = vec![usize::MAX; net.nodes.len()];
-    for start in 0..part.len() {
-        let mut stack = if part[start] == usize::MAX { vec![start] } else { Vec::new() };
-        while let Some(node) = stack.pop() {
-            if part[node] == usize::MAX {
-                part[node] = start;
-                stack.extend(&next[node]);
-            }
-        }
-    }
-    part
+    graph::components(next.len(), |node| next[node].iter().copied())
 }

@@ -1,9 +1,9 @@
 //! Which way packets go, as far as a plan needs to know: who can be reached, and how long the way is.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use contract::NodeId;
+use graph::Search;
 use sim::{Metric, RouteSpec};
 use units::Duration;
 
@@ -38,7 +38,7 @@ impl<'a> Paths<'a> {
         let fixed =
             routes.iter().map(|route| ((route.at.index(), route.to.index()), route.via.index())).collect();
         let pinned = routes.iter().map(|route| route.to.index()).collect();
-        let part = parts(&out);
+        let part = graph::components(out.len(), |node| out[node].iter().map(|&(_, next)| next));
         Self { net, metric, out, fixed, pinned, towards: BTreeMap::new(), part }
     }
 
@@ -67,16 +67,11 @@ impl<'a> Paths<'a> {
         &self.towards[&to]
     }
 
-    /// Dijkstra's algorithm from the destination against the direction of the links.
+    /// Shortest paths from the destination against the direction of the links.
     fn solve(&self, to: usize) -> Vec<Option<PortIndex>> {
-        let mut best = vec![(u64::MAX, u64::MAX); self.out.len()];
-        let mut ports = vec![None; self.out.len()];
-        let mut heap = BinaryHeap::from([Reverse(((0, 0), to))]);
-        best[to] = (0, 0);
-        while let Some(Reverse((cost, node))) = heap.pop() {
-            if cost > best[node] {
-                continue;
-            }
+        let mut search = Search::new(self.out.len(), (u64::MAX, u64::MAX));
+        search.start(to, (0, 0));
+        while let Some((node, cost)) = search.settle() {
             for &(port, other) in &self.out[node] {
                 // the way from `other` to `node` is the opposite direction
                 let back = port ^ 1;
@@ -85,13 +80,10 @@ impl<'a> Paths<'a> {
                     Metric::Delay => (cost.0.saturating_add(delay), cost.1 + 1),
                     Metric::Hops => (cost.0 + 1, 0),
                 };
-                if next < best[other] {
-                    best[other] = next;
-                    ports[other] = Some(back);
-                    heap.push(Reverse((next, other)));
-                }
+                search.offer(other, next, back);
             }
         }
+        let (_, mut ports) = search.finish();
         for (&(at, target), &via) in &self.fixed {
             if target == to
                 && let Some((port, _)) = self.out[at].iter().find(|(_, next)| *next == via)
@@ -161,25 +153,4 @@ impl<'a> Paths<'a> {
     pub(crate) fn length(&self, way: &[PortIndex]) -> Duration {
         way.iter().fold(Duration::ZERO, |sum, port| sum + self.delay(*port))
     }
-}
-
-/// The number of the connected part of each node.
-fn parts(out: &[Vec<(PortIndex, usize)>]) -> Vec<usize> {
-    let mut part = vec![usize::MAX; out.len()];
-    for start in 0..out.len() {
-        if part[start] != usize::MAX {
-            continue;
-        }
-        part[start] = start;
-        let mut stack = vec![start];
-        while let Some(node) = stack.pop() {
-            for &(_, next) in &out[node] {
-                if part[next] == usize::MAX {
-                    part[next] = start;
-                    stack.push(next);
-                }
-            }
-        }
-    }
-    part
 }

@@ -1,0 +1,184 @@
+//! Graph algorithms: shortest paths (Dijkstra) and connected components, with ties broken in one documented order.
+//!
+//! Nodes are indices from 0. The caller keeps the edges, in whatever form it has them, and walks them itself. Costs are any ordered
+//! type, such as delay and then hops, as long as an edge never makes a path cheaper.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A search for shortest paths from one or more starts, driven by its caller:
+///
+/// ```
+/// let edges = [(0, 1, 5), (0, 2, 1), (2, 1, 1)];
+/// let mut search = graph::Search::new(3, u32::MAX);
+/// search.start(0, 0);
+/// while let Some((node, cost)) = search.settle() {
+///     for (_, to, length) in edges.iter().filter(|edge| edge.0 == node) {
+///         search.offer(*to, cost + length, node);
+///     }
+/// }
+/// assert_eq!(search.cost(1), 2);
+/// assert_eq!(search.via(1), Some(2));
+/// ```
+///
+/// Nodes are settled in the order of cost, then index. Of several paths of equal cost to a node, the one that was offered first stays.
+/// So the result depends on costs, indices and the order of edges at a node, and on nothing else.
+#[derive(Clone, Debug)]
+pub struct Search<C, V> {
+    unreached: C,
+    best: Vec<C>,
+    via: Vec<Option<V>>,
+    frontier: BinaryHeap<Reverse<(C, usize)>>,
+}
+
+impl<C: Copy + Ord, V: Copy> Search<C, V> {
+    /// A search among `nodes` nodes, all of them at the cost `unreached`, which is more than any path costs.
+    pub fn new(nodes: usize, unreached: C) -> Self {
+        Self { unreached, best: vec![unreached; nodes], via: vec![None; nodes], frontier: BinaryHeap::new() }
+    }
+
+    /// Lets paths begin at `node`, where they have cost `cost` already.
+    pub fn start(&mut self, node: usize, cost: C) {
+        if cost < self.best[node] {
+            (self.best[node], self.via[node]) = (cost, None);
+            self.frontier.push(Reverse((cost, node)));
+        }
+    }
+
+    /// The next node whose shortest path is final, with its cost; `None` when all that can be reached are.
+    pub fn settle(&mut self) -> Option<(usize, C)> {
+        loop {
+            let Reverse((cost, node)) = self.frontier.pop()?;
+            if cost <= self.best[node] {
+                return Some((node, cost));
+            }
+        }
+    }
+
+    /// A path to `node` of cost `cost`, whose last step is `via`: kept when it is cheaper than the one that is known.
+    pub fn offer(&mut self, node: usize, cost: C, via: V) {
+        if cost < self.best[node] {
+            (self.best[node], self.via[node]) = (cost, Some(via));
+            self.frontier.push(Reverse((cost, node)));
+        }
+    }
+
+    /// The cost of the shortest path to `node` so far.
+    pub fn cost(&self, node: usize) -> C {
+        self.best[node]
+    }
+
+    /// Whether a path to `node` is known.
+    pub fn reached(&self, node: usize) -> bool {
+        self.best[node] < self.unreached
+    }
+
+    /// The last step of the shortest path to `node`; `None` at a start and where there is no path.
+    pub fn via(&self, node: usize) -> Option<V> {
+        self.via[node]
+    }
+
+    /// Costs and last steps of all nodes.
+    pub fn finish(self) -> (Vec<C>, Vec<Option<V>>) {
+        (self.best, self.via)
+    }
+}
+
+/// The connected component of each node, named by the lowest index in it. `neighbours` of a node are those that an edge joins it with, in
+/// either direction.
+pub fn components<I: IntoIterator<Item = usize>>(
+    nodes: usize,
+    mut neighbours: impl FnMut(usize) -> I,
+) -> Vec<usize> {
+    let mut component = vec![usize::MAX; nodes];
+    let mut open = Vec::new();
+    for start in 0..nodes {
+        if component[start] == usize::MAX {
+            open.push(start);
+        }
+        while let Some(node) = open.pop() {
+            if component[node] == usize::MAX {
+                component[node] = start;
+                open.extend(neighbours(node));
+            }
+        }
+    }
+    component
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Links as `(a, b, length)`, in both directions.
+    fn search(nodes: usize, links: &[(usize, usize, u64)], starts: &[usize]) -> Search<u64, usize> {
+        let mut search = Search::new(nodes, u64::MAX);
+        starts.iter().for_each(|&start| search.start(start, 0));
+        while let Some((node, cost)) = search.settle() {
+            for &(a, b, length) in links {
+                if a == node {
+                    search.offer(b, cost + length, a);
+                }
+                if b == node {
+                    search.offer(a, cost + length, b);
+                }
+            }
+        }
+        search
+    }
+
+    #[test]
+    fn of_equal_paths_the_one_by_way_of_the_lower_index_stays() {
+        // 0 – 1 – 3 and 0 – 2 – 3 are equally long; 2 is named first
+        let found = search(5, &[(0, 2, 1), (2, 3, 1), (0, 1, 1), (1, 3, 1)], &[0]);
+        assert_eq!((found.cost(3), found.via(3), found.via(0)), (2, Some(1), None));
+        assert_eq!((found.reached(4), found.via(4)), (false, None));
+    }
+
+    #[test]
+    fn the_nearest_start_counts_and_a_start_can_be_reached_cheaper() {
+        let links = [(0, 1, 1), (1, 2, 1), (2, 3, 5)];
+        let found = search(4, &links, &[0, 3]);
+        assert_eq!(found.finish(), (vec![0, 1, 2, 0], vec![None, Some(0), Some(1), None]));
+        let mut late = Search::new(2, u64::MAX);
+        late.start(0, 0);
+        late.start(1, 9);
+        assert_eq!(late.settle(), Some((0, 0)));
+        late.offer(1, 4, 'x');
+        assert_eq!((late.settle(), late.settle(), late.via(1)), (Some((1, 4)), None, Some('x')));
+    }
+
+    #[test]
+    fn a_component_is_named_by_its_lowest_node() {
+        let next = [vec![], vec![3], vec![4], vec![1, 5], vec![2], vec![3]];
+        assert_eq!(components(6, |node| next[node].clone()), [0, 1, 2, 1, 2, 1]);
+    }
+
+    proptest! {
+        #[test]
+        fn costs_are_those_of_relaxing_every_link_again_and_again(
+            links in prop::collection::vec((0usize..8, 0usize..8, 0u64..5), 0..20),
+            start in 0usize..8,
+        ) {
+            let mut cost = vec![u64::MAX; 8];
+            cost[start] = 0;
+            for _ in 0..8 {
+                for &(a, b, length) in &links {
+                    cost[b] = cost[b].min(cost[a].saturating_add(length));
+                    cost[a] = cost[a].min(cost[b].saturating_add(length));
+                }
+            }
+            let found = search(8, &links, &[start]);
+            prop_assert_eq!(&found.finish().0, &cost);
+            let joined = |node: usize| links.iter().filter_map(move |&(a, b, _)| {
+                if a == node { Some(b) } else { (b == node).then_some(a) }
+            });
+            let component = components(8, |node| joined(node).collect::<Vec<_>>());
+            for node in 0..8 {
+                prop_assert_eq!(component[node] == component[start], cost[node] < u64::MAX);
+            }
+        }
+    }
+}
