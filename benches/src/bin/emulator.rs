@@ -124,7 +124,7 @@ fn receive(at: &str) {
 /// Percentiles in microseconds, as fields of a JSON object.
 fn percentiles(name: &str, of: &Lateness) -> String {
     let at = |share| of.percentile(share).map_or(0.0, |late| late.as_secs_f64() * 1e6);
-    let most = of.most().as_secs_f64() * 1e6;
+    let most = of.max().as_secs_f64() * 1e6;
     format!(
         "\"{name}_p50_us\": {:.1}, \"{name}_p99_us\": {:.1}, \"{name}_p999_us\": {:.1}, \"{name}_max_us\": {most:.1}",
         at(0.5),

@@ -61,7 +61,7 @@ fn main() {
     let (got, receiver_s) = receiving.join().expect("the receiver runs");
     let span = sent.stats.span().as_secs_f64();
     let gbits = |outcome: &Outcome| outcome.stats.packets as f64 * bytes as f64 * 8e-9;
-    let late = |share| sent.stats.lateness.quantile(share).as_secs_f64() * 1e6;
+    let late = |share| sent.stats.lateness.percentile(share).unwrap_or_default().as_secs_f64() * 1e6;
     println!(
         "{{\"scheme\": \"{name}\", \"end\": \"{:?}\", \"bytes\": {bytes}, \"gso\": {}, \"gro\": {}, \"seconds\": {span:.3}, \
          \"sent_gbps\": {:.3}, \"received_gbps\": {:.3}, \"goodput_gbps\": {:.3}, \"arrived\": {:.4}, \

@@ -1,39 +1,24 @@
 //! How delays are distributed, in memory that does not grow with their number.
 
-use units::Duration;
+use units::{Duration, Histogram};
 
 /// Delays by size: counted in bins that are at most a thousandth of their delay wide.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
-    /// By bin: those of one nanosecond, then for each power of two as many.
-    counts: Vec<u32>,
+    nanos: Histogram<u32, 10>,
     count: u64,
 }
-
-/// Bins for each power of two, as a power of two.
-const FINE: u32 = 10;
-const BINS: u64 = 1 << FINE;
 
 impl Delays {
     /// Counts a delay.
     pub fn add(&mut self, delay: Duration) {
-        let bin = bin(delay.as_nanos());
-        if self.counts.len() <= bin {
-            self.counts.resize(bin + 1, 0);
-        }
-        self.counts[bin] = self.counts[bin].saturating_add(1);
+        self.nanos.add(delay.as_nanos(), 1);
         self.count += 1;
     }
 
     /// Counts all that another one holds.
     pub fn add_all(&mut self, more: &Self) {
-        if self.counts.len() < more.counts.len() {
-            self.counts.resize(more.counts.len(), 0);
-        }
-        self.counts
-            .iter_mut()
-            .zip(&more.counts)
-            .for_each(|(count, more)| *count = count.saturating_add(*more));
+        self.nanos.add_all(&more.nanos);
         self.count += more.count;
     }
 
@@ -47,31 +32,11 @@ impl Delays {
         self.count == 0
     }
 
-    /// The least delay that at least `percent` of 100 are not above, to a thousandth; `None` where there are none.
+    /// The minimum delay that at least `percent` of 100 are not above, to a thousandth; `None` where there are none.
     pub fn percentile(&self, percent: u64) -> Option<Duration> {
         let wanted = (self.count * percent.min(100)).div_ceil(100).max(1);
-        let mut seen = 0;
-        let place = self.counts.iter().position(|count| {
-            seen += u64::from(*count);
-            seen >= wanted
-        });
-        place.map(|bin| Duration::from_nanos(middle(bin as u64)))
+        self.nanos.at_rank(wanted).map(|bin| Duration::from_nanos(bin.middle()))
     }
-}
-
-fn bin(nanos: u64) -> usize {
-    let power = (64 - nanos.leading_zeros()).saturating_sub(FINE + 1);
-    ((u64::from(power) << FINE) + (nanos >> power)) as usize
-}
-
-/// The middle of a bin.
-const fn middle(bin: u64) -> u64 {
-    if bin < 2 * BINS {
-        return bin;
-    }
-    let power = (bin >> FINE) - 1;
-    let low = (bin - (power << FINE)) << power;
-    low + (1 << power) / 2
 }
 
 #[cfg(test)]
@@ -81,9 +46,11 @@ mod tests {
     #[test]
     fn small_delays_are_exact_and_large_ones_to_a_thousandth() {
         for nanos in (0..5000).chain([65_000_000, 65_123_456, 4_000_000_000, u64::MAX / 3]) {
-            let found = middle(bin(nanos) as u64);
+            let mut delays = Delays::default();
+            delays.add(Duration::from_nanos(nanos));
+            let found = delays.percentile(50).expect("there is one").as_nanos();
             assert!(found.abs_diff(nanos) <= nanos / 1000, "{nanos} {found}");
-            assert!(nanos >= 2 * BINS || found == nanos, "{nanos} {found}");
+            assert!(nanos >= 2048 || found == nanos, "{nanos} {found}");
         }
     }
 

@@ -1,91 +1,6 @@
 //! How late things were, and whether a run is to be believed.
 
-use units::Duration;
-
-/// How late something was, over and over: counts in buckets that are at most a sixteenth wide, so that percentiles are exact to 6 %.
-#[derive(Clone, Debug)]
-pub struct Lateness {
-    /// Values below 16 ns have a bucket each; then sixteen buckets for each doubling.
-    buckets: Box<[u64; BUCKETS]>,
-    total: u64,
-    most: u64,
-}
-
-const STEPS: u32 = 4;
-const BUCKETS: usize = ((64 - STEPS as usize) + 1) << STEPS;
-
-impl Default for Lateness {
-    fn default() -> Self {
-        Self { buckets: Box::new([0; BUCKETS]), total: 0, most: 0 }
-    }
-}
-
-impl Lateness {
-    /// Counts one value.
-    #[inline]
-    pub fn record(&mut self, value: Duration) {
-        self.record_times(value, 1);
-    }
-
-    /// Counts a value so many times.
-    #[inline]
-    pub fn record_times(&mut self, value: Duration, times: u64) {
-        let nanos = value.as_nanos();
-        self.buckets[bucket(nanos)] += times;
-        self.total += times;
-        self.most = self.most.max(nanos);
-    }
-
-    /// Counts all that another has counted.
-    pub fn add(&mut self, other: &Self) {
-        self.buckets.iter_mut().zip(other.buckets.iter()).for_each(|(count, more)| *count += more);
-        self.total += other.total;
-        self.most = self.most.max(other.most);
-    }
-
-    /// How many values were counted.
-    pub fn count(&self) -> u64 {
-        self.total
-    }
-
-    /// The greatest value.
-    pub fn most(&self) -> Duration {
-        Duration::from_nanos(self.most)
-    }
-
-    /// The value that a share of all values do not exceed: the upper end of its bucket. `None` when nothing was counted.
-    pub fn percentile(&self, share: f64) -> Option<Duration> {
-        let rank = ((self.total as f64 * share).ceil() as u64).clamp(1, self.total.max(1));
-        let mut seen = 0;
-        for (index, count) in self.buckets.iter().enumerate() {
-            seen += count;
-            if seen >= rank {
-                return Some(Duration::from_nanos(upper(index).min(self.most)));
-            }
-        }
-        None
-    }
-}
-
-/// The bucket of a value.
-#[inline]
-fn bucket(nanos: u64) -> usize {
-    let octave = (63 - (nanos | 15).leading_zeros()) - (STEPS - 1);
-    let shift = octave.saturating_sub(1);
-    ((octave << STEPS) as usize + (nanos >> shift) as usize) - if octave > 0 { 1 << STEPS } else { 0 }
-}
-
-/// The greatest value in a bucket.
-fn upper(index: usize) -> u64 {
-    let octave = (index >> STEPS) as u32;
-    let within = (index & ((1 << STEPS) - 1)) as u64;
-    if octave == 0 {
-        return within;
-    }
-    let shift = octave - 1;
-    let first = (within + (1 << STEPS)) << shift;
-    first + ((1 << shift) - 1)
-}
+use units::{Duration, Lateness};
 
 /// What an emulation says of itself.
 #[derive(Clone, Debug, Default)]
@@ -161,36 +76,6 @@ impl Accuracy {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_value_lies_in_its_bucket() {
-        let mut last = None;
-        let powers = (13..64).flat_map(|bit| [(1u64 << bit) - 1, 1 << bit, (1 << bit) + 1]);
-        for nanos in (0..5000).chain(powers) {
-            let index = bucket(nanos);
-            assert!(upper(index) >= nanos, "{nanos} in {index} up to {}", upper(index));
-            assert!(index == 0 || upper(index - 1) < nanos, "{nanos} in {index}");
-            assert!(upper(index) as f64 <= nanos as f64 * 1.0625 + 1.0, "{nanos} up to {}", upper(index));
-            assert!(last.is_none_or(|last| index >= last));
-            last = Some(index);
-        }
-        assert!(bucket(u64::MAX) < BUCKETS);
-    }
-
-    #[test]
-    fn percentiles_are_those_of_the_sorted_list() {
-        let mut lateness = Lateness::default();
-        (1..=1000).for_each(|micros| lateness.record(Duration::from_micros(micros)));
-        assert_eq!((lateness.count(), lateness.most()), (1000, Duration::from_micros(1000)));
-        let mut twice = lateness.clone();
-        twice.add(&lateness);
-        assert_eq!((twice.count(), twice.percentile(0.5)), (2000, lateness.percentile(0.5)));
-        for (share, micros) in [(0.5, 500.0), (0.99, 990.0), (1.0, 1000.0)] {
-            let found = lateness.percentile(share).expect("there are values").as_secs_f64() * 1e6;
-            assert!(found >= micros && found <= micros * 1.0625, "{share}: {found}");
-        }
-        assert_eq!(Lateness::default().percentile(0.5), None);
-    }
 
     #[test]
     fn a_run_is_valid_when_the_machine_kept_up() {

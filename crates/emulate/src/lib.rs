@@ -16,7 +16,8 @@ mod linux;
 mod run;
 pub mod surroundings;
 
-pub use accuracy::{Accuracy, Lateness};
+pub use accuracy::Accuracy;
 #[cfg(target_os = "linux")]
 pub use linux::{PREFIX, clean, permitted};
 pub use run::{Error, Outcome, Settings, run};
+pub use units::Lateness;

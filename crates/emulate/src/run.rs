@@ -193,7 +193,7 @@ impl Accuracy {
     pub fn rows(&self) -> Vec<(&'static str, [Duration; 4])> {
         let row = |name, what: &Lateness| {
             let at = |share| what.percentile(share);
-            Some((name, [at(0.5)?, at(0.99)?, at(0.999)?, what.most()]))
+            Some((name, [at(0.5)?, at(0.99)?, at(0.999)?, what.max()]))
         };
         let rows = [
             row("departures", &self.departures),

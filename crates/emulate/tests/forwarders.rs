@@ -172,7 +172,7 @@ impl Case {
                 .map(|((mut node, mut sockets), control)| {
                     scope.spawn(move || {
                         let late = drive(&mut node, &mut sockets, control, until);
-                        (node.stats(), late.quantile(0.99))
+                        (node.stats(), late.percentile(0.99).unwrap_or_default())
                     })
                 })
                 .collect();

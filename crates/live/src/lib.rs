@@ -40,7 +40,7 @@ mod watch;
 pub use control::{Control, Phase, Progress};
 pub use group::{Group, Left, send_to_group};
 pub use listen::Listening;
-pub use outcome::{End, Lateness, Outcome, Refused, Stats, Traffic};
+pub use outcome::{End, Outcome, Refused, Stats, Traffic};
 pub use outer::{Batch, Fate, Outer, Train};
 pub use receive::receive;
 pub use send::{send, transport_of};
@@ -48,5 +48,6 @@ pub use settings::{Accept, Cargo, Limits, Meet, Scheme, Secret, Settings, Store}
 pub use start::Pace;
 pub use tapped::{Captured, Recorder, Tapped};
 pub use udp::{Interface, Multicast, Udp, wake_exactly};
+pub use units::Lateness;
 pub use watch::Watch;
 pub use wire::stream::Offer;

@@ -1,7 +1,7 @@
 //! What is left when a session is over.
 
 use contract::Meter;
-use units::{Duration, Time};
+use units::{Duration, Lateness, Time};
 use wire::stream::Reason;
 
 /// What is left when a session is over.
@@ -129,57 +129,5 @@ impl Refused {
     /// All of them.
     pub fn total(&self) -> u64 {
         self.malformed + self.versions + self.strangers + self.forged + self.repeated + self.misplaced
-    }
-}
-
-/// How late something was: counts by powers of two of a microsecond.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lateness {
-    /// Below 1 µs, below 2 µs, below 4 µs, …; the last holds all above 2³⁰ µs.
-    pub counts: [u64; 32],
-    /// The greatest.
-    pub most: Duration,
-}
-
-impl Lateness {
-    pub(crate) fn record(&mut self, late: Duration) {
-        let micros = late.as_nanos() / 1000;
-        let class = (u64::BITS - micros.leading_zeros()).min(31);
-        self.counts[class as usize] += 1;
-        self.most = self.most.max(late);
-    }
-
-    /// A bound that at least `share` (0 to 1) of all stayed below, exact to a factor of two; zero where there were none.
-    pub fn quantile(&self, share: f64) -> Duration {
-        let total: u64 = self.counts.iter().sum();
-        let wanted = (total as f64 * share).ceil() as u64;
-        let mut sum = 0;
-        for (class, count) in self.counts.iter().enumerate() {
-            sum += count;
-            if sum >= wanted && total > 0 {
-                return self.most.min(Duration::from_micros(1 << class));
-            }
-        }
-        Duration::ZERO
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_quantile_is_the_bound_of_its_class() {
-        let mut late = Lateness::default();
-        assert_eq!(late.quantile(0.5), Duration::ZERO);
-        for micros in [0, 0, 0, 3, 3, 5, 100, 100, 100, 900] {
-            late.record(Duration::from_micros(micros));
-        }
-        assert_eq!(late.quantile(0.3), Duration::from_micros(1));
-        assert_eq!(late.quantile(0.5), Duration::from_micros(4));
-        assert_eq!(late.quantile(0.9), Duration::from_micros(128));
-        assert_eq!(late.quantile(1.0), Duration::from_micros(900));
-        late.record(Duration::MAX);
-        assert_eq!(late.counts[31], 1);
     }
 }

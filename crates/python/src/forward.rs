@@ -73,8 +73,8 @@ pub fn ndn_forward(
         let late = drive(&mut node, &mut sockets, &control, Time::NEVER);
         let mut said = told(&node.stats());
         crate::ndn::say(&mut said, sockets.finish().as_ref());
-        said["late_p50_s"] = json!(late.quantile(0.5).as_secs_f64());
-        said["late_p99_s"] = json!(late.quantile(0.99).as_secs_f64());
+        said["late_p50_s"] = json!(late.percentile(0.5).unwrap_or_default().as_secs_f64());
+        said["late_p99_s"] = json!(late.percentile(0.99).unwrap_or_default().as_secs_f64());
         Ok(said)
     });
     ended.map(|said| said.to_string()).map_err(failed)
@@ -105,8 +105,8 @@ pub fn ndn_together(py: Python<'_>, experiment: &str, control: &ForwardControl) 
             let mut said = told(&done.node.stats());
             said["name"] = json!(done.name);
             said["apps"] = done.node.apps().iter().map(app).collect();
-            said["late_p50_s"] = json!(done.late.quantile(0.5).as_secs_f64());
-            said["late_p99_s"] = json!(done.late.quantile(0.99).as_secs_f64());
+            said["late_p50_s"] = json!(done.late.percentile(0.5).unwrap_or_default().as_secs_f64());
+            said["late_p99_s"] = json!(done.late.percentile(0.99).unwrap_or_default().as_secs_f64());
             said
         })
         .collect();

@@ -242,9 +242,9 @@ impl Transfer {
                 "timeouts": meter.count(contract::Count::Timeouts),
                 "episodes": meter.count(contract::Count::Episodes),
                 "rtt_mean_s": Duration::from_nanos(mean_ns).as_secs_f64(),
-                "lateness_p50_s": stats.lateness.quantile(0.5).as_secs_f64(),
-                "lateness_p99_s": stats.lateness.quantile(0.99).as_secs_f64(),
-                "lateness_max_s": stats.lateness.most.as_secs_f64(),
+                "lateness_p50_s": stats.lateness.percentile(0.5).unwrap_or_default().as_secs_f64(),
+                "lateness_p99_s": stats.lateness.percentile(0.99).unwrap_or_default().as_secs_f64(),
+                "lateness_max_s": stats.lateness.max().as_secs_f64(),
             });
         }
         said

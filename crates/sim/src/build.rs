@@ -156,7 +156,7 @@ fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result
     Ok(())
 }
 
-/// Receivers and consumers up to which the distribution of their one-way delays is kept without being asked for: 10 kB each.
+/// Receivers and consumers up to which the distribution of their one-way delays is kept without being asked for: about 1 kB each.
 pub const MANY_RECEIVERS: usize = 10_000;
 
 /// Lets receivers, and consumers of named data, keep how their one-way delays are distributed.

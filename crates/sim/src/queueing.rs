@@ -1,6 +1,6 @@
-//! How one-way delays at a receiver are distributed above the minimum: a histogram of fixed size, so that no packet allocates.
+//! How one-way delays at a receiver are distributed above the minimum.
 
-use units::Duration;
+use units::{Bin, Duration, Histogram};
 
 /// One-way delays at one endpoint, counted in bins by what they are above a base.
 ///
@@ -10,21 +10,18 @@ use units::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delays {
     base_ns: u64,
-    counts: Box<[u32; BINS]>,
+    /// Units above the base.
+    above: Histogram<u32, 7>,
 }
 
-/// Bins for each power of two, as a power of two.
-const FINE: u32 = 7;
 /// The narrowest bin, as a power of two of nanoseconds.
 const UNIT: u32 = 10;
-/// Up to where delays are told apart, as a power of two of nanoseconds: 69 s.
+/// Delays above the base are told apart up to here, as a power of two of nanoseconds: 69 s.
 const TOP: u32 = 36;
-const BINS: usize = ((TOP - UNIT - FINE + 1) as usize) << FINE;
 
 impl Default for Delays {
     fn default() -> Self {
-        let counts = vec![0; BINS].into_boxed_slice().try_into().expect("it is as long as there are bins");
-        Self { base_ns: u64::MAX, counts }
+        Self { base_ns: u64::MAX, above: Histogram::default() }
     }
 }
 
@@ -36,8 +33,7 @@ impl Delays {
         if nanos < self.base_ns {
             self.lower(nanos);
         }
-        let count = &mut self.counts[bin(nanos - self.base_ns)];
-        *count = count.saturating_add(1);
+        self.above.add(units(nanos - self.base_ns), 1);
     }
 
     /// Takes a base below `nanos`.
@@ -45,45 +41,31 @@ impl Delays {
     fn lower(&mut self, nanos: u64) {
         let base = nanos - nanos / 4;
         let before = std::mem::replace(&mut self.base_ns, base);
-        if before == u64::MAX {
-            // the first delay: all counts are zero
-            return;
-        }
-        let up = before - base;
-        for from in (0..BINS).rev() {
-            let count = std::mem::take(&mut self.counts[from]);
-            if count > 0 {
-                let to = &mut self.counts[bin(middle(from).saturating_add(up))];
-                *to = to.saturating_add(count);
-            }
+        for (bin, count) in std::mem::take(&mut self.above).iter() {
+            self.above.add(units(middle(bin).saturating_add(before - base)), count);
         }
     }
 
     /// Forgets all, in the memory that it has.
     pub fn clear(&mut self) {
         self.base_ns = u64::MAX;
-        self.counts.fill(0);
+        self.above.clear();
     }
 
     /// The delays, each as the middle of its bin, with how often it was seen; ascending.
     pub fn iter(&self) -> impl Iterator<Item = (Duration, u64)> + '_ {
-        let seen = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        seen.map(|(bin, &count)| (Duration::from_nanos(self.base_ns + middle(bin)), u64::from(count)))
+        self.above.iter().map(|(bin, count)| (Duration::from_nanos(self.base_ns + middle(bin)), count))
     }
 }
 
-fn bin(above_ns: u64) -> usize {
-    let units = above_ns.min((1 << TOP) - 1) >> UNIT;
-    let power = (64 - units.leading_zeros()).saturating_sub(FINE + 1);
-    ((u64::from(power) << FINE) + (units >> power)) as usize
+#[inline]
+fn units(above_ns: u64) -> u64 {
+    above_ns.min((1 << TOP) - 1) >> UNIT
 }
 
 /// The middle of a bin, in nanoseconds above the base.
-const fn middle(bin: usize) -> u64 {
-    let bin = bin as u64;
-    let power = if bin < 2 << FINE { 0 } else { (bin >> FINE) - 1 };
-    let low = (bin - (power << FINE)) << power;
-    (low << UNIT) + (1 << (power as u32 + UNIT)) / 2
+const fn middle(bin: Bin) -> u64 {
+    (bin.first << UNIT) + ((bin.last - bin.first + 1) << UNIT) / 2
 }
 
 #[cfg(test)]
@@ -93,11 +75,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bins_are_in_order_and_there_is_one_for_every_delay() {
-        assert_eq!((bin(0), bin(u64::MAX)), (0, BINS - 1));
-        for at in 0..BINS {
-            assert_eq!(bin(middle(at)), at);
-        }
+    fn delays_above_a_minute_are_one_bin() {
+        let mut delays = Delays::default();
+        delays.add(Duration::ZERO);
+        [80, 90, 1_000_000].into_iter().for_each(|seconds| delays.add(Duration::from_secs(seconds)));
+        let rows: Vec<_> = delays.iter().collect();
+        assert_eq!((rows.len(), rows[1].1), (2, 3));
+        assert!((68..69).contains(&(rows[1].0.as_nanos() / 1_000_000_000)), "{rows:?}");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 
 mod bytes;
 mod clock;
+mod histogram;
+mod lateness;
 pub mod math;
 mod rate;
 mod text;
@@ -12,6 +14,8 @@ mod time;
 
 pub use bytes::{Bytes, Segments, Share};
 pub use clock::{Clock, Drift, Offset};
+pub use histogram::{Bin, Counter, Histogram};
+pub use lateness::Lateness;
 pub use rate::{Carry, Rate};
 pub use text::{UnitError, UnitText};
 pub use time::{Duration, Time};

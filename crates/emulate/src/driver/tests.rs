@@ -329,7 +329,7 @@ fn a_packet_of_a_program_takes_as_long_as_the_wire_says() {
     assert_eq!(times, [(at_ms(16), 1), (at_ms(17), 1), (at_ms(26), 0)]);
     assert_eq!(stage.out[0].2, packet(0, 1, 1250, 0), "as it was sent");
     assert_eq!((accuracy.packets_in, accuracy.packets_out), (3, 3));
-    assert_eq!(accuracy.departures.most(), Duration::ZERO);
+    assert_eq!(accuracy.departures.max(), Duration::ZERO);
     let trace = world.finish();
     assert_eq!((trace.flows[0].sent_packets, trace.receivers[0].packets), (2, 2));
     assert_eq!(trace.receivers[0].delay_max, Duration::from_millis(7), "the second waits for the first");
@@ -341,7 +341,7 @@ fn lateness_is_measured_and_does_not_add_up() {
     let mut stage = Stage { oversleeps: Duration::from_micros(730), ..Stage::default() };
     stage.planned.extend((0..5).map(|n| (at_ms(10 * n), 0, packet(0, 1, 1250, 0))));
     let (world, accuracy) = play(&wire_between(10), &mut stage);
-    let most = accuracy.departures.most();
+    let most = accuracy.departures.max();
     assert!(most > Duration::ZERO && most <= Duration::from_micros(730), "{most}");
     let trace = world.finish();
     // within the network nothing is late but what came in late
@@ -354,8 +354,8 @@ fn while_the_loop_rests_packets_of_programs_wait_and_that_counts() {
     let mut stage = Stage { rests, ..Stage::default() };
     stage.planned.extend((0..5).map(|n| (at_ms(10 * n), 0, packet(0, 1, 1250, 0))));
     let (_, accuracy) = play(&wire_between(10), &mut stage);
-    assert_eq!(accuracy.pickups.most(), rests);
-    assert!(accuracy.departures.most() <= rests, "{}", accuracy.departures.most());
+    assert_eq!(accuracy.pickups.max(), rests);
+    assert!(accuracy.departures.max() <= rests, "{}", accuracy.departures.max());
 }
 
 #[test]
@@ -451,7 +451,7 @@ fn machines_inside_do_not_see_that_the_loop_is_late() {
     let mut stage = Stage { oversleeps: Duration::from_millis(3), ..Stage::default() };
     let (emulated, accuracy) = play(&net, &mut stage);
     assert_eq!(emulated.finish().hash, simulated.finish().hash);
-    assert_eq!(accuracy.events.most(), Duration::from_millis(3));
+    assert_eq!(accuracy.events.max(), Duration::from_millis(3));
     assert_eq!(accuracy.faults().len(), 1, "3 ms are more than the 2 ms that it may be late");
 }
 
