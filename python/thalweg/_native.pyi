@@ -96,12 +96,12 @@ class Scenario:
         """Reads TOML text; `name` stands for the file in messages."""
 
     @staticmethod
-    def from_json(tree: str) -> Scenario:
-        """Reads a tree of plain values, in JSON."""
+    def from_tree(tree: dict[str, Any]) -> Scenario:
+        """Takes a tree of plain values."""
 
     @property
-    def tree(self) -> str:
-        """The scenario as a tree, in JSON."""
+    def tree(self) -> dict[str, Any]:
+        """The scenario as a tree of plain values."""
 
     @property
     def text(self) -> str:
@@ -123,11 +123,11 @@ class Scenario:
     def slow(self) -> bool:
         """It says that it needs more than five CPU seconds."""
 
-    def with_all(self, changes: list[tuple[str, str]]) -> Scenario:
-        """A copy with some dotted keys set, all at once; values are TOML text."""
+    def with_all(self, changes: dict[str, Any]) -> Scenario:
+        """A copy with some dotted keys set, all at once."""
 
-    def cell(self, keys: list[tuple[str, str]], axes: list[tuple[str, list[str]]]) -> Scenario:
-        """One cell of a sweep over `axes`, without a sweep of its own; values are TOML text."""
+    def grid(self, axes: dict[str, list[Any]]) -> list[Scenario]:
+        """Every cell of a grid of dotted keys, the last key varying fastest, without a sweep of its own."""
 
     def without_sweep(self) -> Scenario:
         """The same without its sweep."""

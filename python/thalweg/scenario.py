@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import math
 import time
@@ -108,7 +109,7 @@ class Scenario:
     @property
     def _keys(self) -> Keys:
         if self._tree is None:
-            self._tree = json.loads(self._checked.tree)
+            self._tree = self._checked.tree
         return self._tree
 
     @property
@@ -124,7 +125,7 @@ class Scenario:
     @property
     def _checked(self) -> _native.Scenario:
         if self._native is None:
-            self._native = _native.Scenario.from_json(json.dumps(self._tree))
+            self._native = _native.Scenario.from_tree(self._keys)
         return self._native
 
     @property
@@ -157,8 +158,7 @@ class Scenario:
 
         An entry of a list goes by its `name`, or by its number from 0; `*` is each entry. Raises `ScenarioError`.
         """
-        native = self._checked.with_all([(key, _toml(value)) for key, value in changes.items()])
-        return self._of(native, {**self.overrides, **changes})
+        return self._of(self._checked.with_all(dict(changes)), {**self.overrides, **changes})
 
     def with_kernel(self) -> tuple[Scenario, list[str], list[str]]:
         """A copy whose flows with scheme `reno`, `cubic` or `bbr` have the kernel's TCP of that name; see `thalweg.real`."""
@@ -166,14 +166,17 @@ class Scenario:
 
         return with_kernel(self)
 
-    def cell(self, values: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]) -> Scenario:
-        """One point of a grid: a copy without `[sweep]`, with the keys of `values` set.
+    def grid(self, axes: Mapping[str, Sequence[Any]]) -> list[tuple[Keys, Scenario]]:
+        """Every point of a grid, the last key moving fastest: what it sets, and a copy without `[sweep]` that has it set.
 
-        A series that this point does not offer and another one does is not recorded in it. Raises `ScenarioError`.
+        A series that a point does not offer and another one does is not recorded in it. Raises `ScenarioError`.
         """
-        keys = [(key, _toml(value)) for key, value in values.items()]
-        axes = [(key, [_toml(value) for value in points]) for key, points in grid.items()]
-        return self._of(self._checked.cell(keys, axes), {**self.overrides, **values})
+        points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+        natives = self._checked.grid({key: list(values) for key, values in axes.items()})
+        return [
+            (values, self._of(native, {**self.overrides, **values}))
+            for values, native in zip(points, natives, strict=True)
+        ]
 
     def without_sweep(self) -> Scenario:
         """A copy without its `[sweep]`. Series that only points of it offer are not recorded."""
@@ -438,23 +441,3 @@ class Plan:
 def load(path: str | Path) -> Scenario:
     """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` when there is no file."""
     return Scenario.load(path)
-
-
-def _toml(value: Any) -> str:
-    """A plain value as TOML on one line."""
-    if isinstance(value, Mapping):
-        return (
-            "{"
-            + ", ".join(
-                f"{_toml(str(key))} = {_toml(item)}" for key, item in value.items() if item is not None
-            )
-            + "}"
-        )
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, str):
-        # TOML has the escapes of JSON, except for halves of characters, which are not written here, and DEL
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, (bool, int, float)):
-        return json.dumps(value).replace("NaN", "nan").replace("Infinity", "inf")
-    raise TypeError(f"a scenario has text, numbers, switches, lists and tables; not {type(value).__name__}")

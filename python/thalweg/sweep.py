@@ -7,7 +7,6 @@ seed, so that the same call again, with more seeds or a wider grid, runs only wh
 from __future__ import annotations
 
 import hashlib
-import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -103,10 +102,7 @@ class Sweep:
             raise ValueError("runs must be at least 1")
         self.grid = {key: list(values) for key, values in grid.items()}
         """Dotted keys and the values that they take."""
-        points = [
-            dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())
-        ]
-        self.cells = [Cell(values, scenario.cell(values, self.grid)) for values in points]
+        self.cells = [Cell(values, point) for values, point in scenario.grid(self.grid)]
         """Every point of the grid, the last key moving fastest."""
         first = self.cells[0].scenario.plan().seed if self.cells else 0
         self.seeds = list(seeds) if seeds is not None else [first + number for number in range(runs)]

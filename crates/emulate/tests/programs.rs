@@ -21,7 +21,7 @@ fn possible(test: &str) -> bool {
     }
 }
 
-fn plan(text: &str) -> lab::Plan {
+fn plan(text: &str) -> std::sync::Arc<lab::Plan> {
     let scenario = lab::load(text, "test.toml").unwrap_or_else(|problems| panic!("{problems}"));
     scenario.plan(None).unwrap_or_else(|problems| panic!("{problems}"))
 }

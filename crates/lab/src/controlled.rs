@@ -1,12 +1,11 @@
 //! The tables of software-defined networking in a scenario file.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
-use toml::Spanned;
-use toml::de::DeValue;
 use units::{Bytes, Duration, Rate};
 
 use crate::file::{share_of, within};
 use crate::read::{At, Notes, Read, tables};
+use crate::tree::Node;
 use crate::values::{Buffer, Params, known_name};
 
 tables! {
@@ -70,8 +69,8 @@ impl Read for AppName {
     fn example() -> String {
         "\"least_loaded\"".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        known_name::<Self>(value, "control app", &Self::known(), notes).map(Self)
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        known_name::<Self>(node, "control app", &Self::known(), notes).map(Self)
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "enum": Self::known() })

@@ -3,7 +3,6 @@
 mod capture;
 mod controlled;
 pub mod describe;
-mod edit;
 mod expect;
 mod file;
 mod frames;
@@ -18,8 +17,10 @@ mod report;
 mod run;
 mod scenario;
 mod schema;
+mod source;
 mod tcp;
 mod topology;
+mod tree;
 mod values;
 
 pub use capture::{Capture, Captured};

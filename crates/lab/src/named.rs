@@ -2,12 +2,11 @@
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use stack::ndn;
-use toml::Spanned;
-use toml::de::DeValue;
 use units::{Bytes, Duration};
 
 use crate::file::{count, share_of, within};
-use crate::read::{At, Notes, Read, mismatch, shortened, span_of, tables, words};
+use crate::read::{At, Notes, Read, mismatch, shortened, tables, words};
+use crate::tree::Node;
 use crate::values::{Params, Senders, known_name};
 
 tables! {
@@ -224,8 +223,8 @@ impl Read for StrategyName {
     fn example() -> String {
         "\"best_route\"".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        known_name::<Self>(value, "strategy", &Self::known(), notes).map(Self)
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        known_name::<Self>(node, "strategy", &Self::known(), notes).map(Self)
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "enum": Self::known() })
@@ -253,8 +252,8 @@ impl Read for LinkName {
     fn example() -> String {
         "\"none\"".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        known_name::<Self>(value, "scheme with a part at links", &Self::known(), notes).map(Self)
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        known_name::<Self>(node, "scheme with a part at links", &Self::known(), notes).map(Self)
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "enum": Self::known() })
@@ -283,15 +282,15 @@ impl Read for Prefix {
     fn example() -> String {
         "\"/video\"".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        let Some(text) = value.get_ref().as_str() else { return mismatch(value, notes) };
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let Some(text) = node.text() else { return mismatch(node, notes) };
         let good = |component: &str| {
             !component.is_empty() && component.chars().all(|c| c.is_alphanumeric() || "-_.~+%=".contains(c))
         };
         let rest = text.strip_prefix('/');
         if rest.is_some_and(|rest| rest.split('/').count() > MOST_COMPONENTS) {
             notes
-                .wrong(span_of(value), format!("`{}` has too many components", shortened(text)))
+                .wrong(node.place, format!("`{}` has too many components", shortened(text)))
                 .hint(format!("at most {MOST_COMPONENTS}"));
             return None;
         }
@@ -299,7 +298,7 @@ impl Read for Prefix {
             return Some(Self(text.to_owned()));
         }
         notes
-            .wrong(span_of(value), format!("`{}` is no name of named data", shortened(text)))
+            .wrong(node.place, format!("`{}` is no name of named data", shortened(text)))
             .hint("write components of letters, digits and -_.~+%= after slashes, such as \"/video/news\"");
         None
     }

@@ -1,5 +1,6 @@
 //! Diagnostics of a scenario: every error and every warning with its place, its key and a hint, drawn over the text.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,6 +8,11 @@ use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity, SourceCode,
 };
 use serde_json::{Value, json};
+use toml::de::DeTable;
+
+use crate::read::Note;
+use crate::source::Source;
+use crate::tree::{self, Node, Place, Tree};
 
 /// A range of bytes of a scenario's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,11 +69,40 @@ impl Problems {
         Self { name: name.to_owned(), text: text.clone(), list }
     }
 
-    /// One mistake of the text as a whole.
-    pub(crate) fn whole(name: &str, text: &Arc<str>, message: String, hint: Option<String>) -> Self {
+    /// What is noted about a tree, with keys, drawn over the text of its source.
+    pub(crate) fn of(name: &str, source: &Source, tree: &Tree, notes: &[Note]) -> Self {
+        if notes.is_empty() {
+            return Self { name: name.to_owned(), text: Arc::default(), list: Vec::new() };
+        }
+        let text = source.text();
+        let mut places = Places::default();
+        let printed = if source.is_given() { None } else { DeTable::parse(text).ok() };
+        let printed = printed.map(|root| Tree::of_text(root.get_ref()).root);
+        places.table(&tree.root, printed.as_ref(), "");
+        let problem = |note: &Note| {
+            let place =
+                Some(note.place).filter(|_| printed.is_none()).or(places.printed.get(&note.place).copied());
+            let Place::Text(span) = place.unwrap_or_default() else {
+                unreachable!("a text has all places of its own")
+            };
+            Problem {
+                message: note.message.clone(),
+                warning: note.warning,
+                key: places.keys.get(&note.place).cloned().unwrap_or_default(),
+                span: Some(span),
+                line: 0,
+                column: 0,
+                hint: note.hint.clone(),
+            }
+        };
+        Self::new(name, text, notes.iter().map(problem).collect())
+    }
+
+    /// One mistake of the scenario as a whole, without a place.
+    pub fn whole(name: &str, message: String, hint: Option<String>) -> Self {
         let problem =
             Problem { message, warning: false, key: String::new(), span: None, line: 0, column: 0, hint };
-        Self { name: name.to_owned(), text: text.clone(), list: vec![problem] }
+        Self { name: name.to_owned(), text: Arc::default(), list: vec![problem] }
     }
 
     /// The file, or what stands for it.
@@ -147,6 +182,52 @@ impl fmt::Display for Problems {
 }
 
 impl std::error::Error for Problems {}
+
+/// The dotted key of every place of a tree, and where that stands in a text that was printed of it.
+#[derive(Default)]
+struct Places {
+    keys: BTreeMap<Place, String>,
+    printed: BTreeMap<Place, Place>,
+}
+
+impl Places {
+    fn add(&mut self, place: Place, printed: Option<Place>, key: &str) {
+        self.keys.entry(place).or_insert_with(|| key.to_owned());
+        if let Some(printed) = printed {
+            self.printed.entry(place).or_insert(printed);
+        }
+    }
+
+    fn table(&mut self, table: &tree::Table, printed: Option<&tree::Table>, above: &str) {
+        for entry in table.iter() {
+            let key = if above.is_empty() { entry.key.to_string() } else { format!("{above}.{}", entry.key) };
+            let there = printed.and_then(|printed| printed.entry(&entry.key));
+            self.add(entry.place, there.map(|there| there.place), &key);
+            self.node(&entry.node, there.map(|there| &there.node), &key);
+        }
+    }
+
+    fn node(&mut self, node: &Node, printed: Option<&Node>, key: &str) {
+        match &node.value {
+            tree::Value::Table(table) => self.table(table, printed.and_then(Node::table), key),
+            tree::Value::List(items) => {
+                let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+                for name in items.iter().filter_map(Node::name) {
+                    *uses.entry(name).or_default() += 1;
+                }
+                for (i, item) in items.iter().enumerate() {
+                    // a name that two entries have does not say which
+                    let own = item.name().filter(|name| uses.get(name) == Some(&1));
+                    let entry = own.map_or_else(|| i.to_string(), str::to_owned);
+                    let there = printed.and_then(Node::list).and_then(|printed| printed.get(i));
+                    self.node(item, there, &format!("{key}.{entry}"));
+                }
+            }
+            _ => {}
+        }
+        self.add(node.place, printed.map(|there| there.place), key);
+    }
+}
 
 /// The span moved onto boundaries of characters inside `text`.
 fn within(text: &str, span: Span) -> Span {

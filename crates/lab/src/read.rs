@@ -1,26 +1,31 @@
 //! From a TOML value with its place to a typed value, every error and warning noted on the way instead of ending the reading.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use schemars::{Schema, SchemaGenerator, json_schema};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
 use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
 
 pub(crate) use crate::hints::{nearest, shortened, suggestion};
-use crate::problems::{Problem, Span};
+use crate::tree::{Node, Place, Table, Value};
 
-/// Errors and warnings found so far, and the key of every place.
+/// An error or a warning before it is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Note {
+    pub(crate) place: Place,
+    pub(crate) message: String,
+    pub(crate) warning: bool,
+    pub(crate) hint: Option<String>,
+}
+
+/// Errors and warnings found so far.
 #[derive(Default)]
 pub(crate) struct Notes {
-    problems: Vec<Problem>,
-    warnings: Vec<Problem>,
-    keys: BTreeMap<(usize, usize), String>,
+    errors: Vec<Note>,
+    warnings: Vec<Note>,
 }
 
 /// An error or a warning just noted, to which a hint may be added.
-pub(crate) struct Noted<'a>(&'a mut Problem);
+pub(crate) struct Noted<'a>(&'a mut Note);
 
 impl Noted<'_> {
     pub(crate) fn hint(self, hint: impl Into<String>) {
@@ -33,86 +38,34 @@ impl Noted<'_> {
 }
 
 impl Notes {
-    /// Notes about a text whose tree is `root`.
-    pub(crate) fn about(root: &DeTable<'_>) -> Self {
-        let mut notes = Self::default();
-        index_table(root, "", &mut notes.keys);
-        notes
-    }
-
     /// Notes an error at a place: the scenario is refused.
-    pub(crate) fn wrong(&mut self, span: Span, message: impl Into<String>) -> Noted<'_> {
-        let problem = self.problem(span, message.into(), false);
-        self.problems.push(problem);
-        Noted(self.problems.last_mut().expect("one was just pushed"))
+    pub(crate) fn wrong(&mut self, place: Place, message: impl Into<String>) -> Noted<'_> {
+        self.errors.push(Note { place, message: message.into(), warning: false, hint: None });
+        Noted(self.errors.last_mut().expect("one was just pushed"))
     }
 
     /// Notes a warning at a place: the scenario is accepted, but something in it has no effect.
-    pub(crate) fn warn(&mut self, span: Span, message: impl Into<String>) -> Noted<'_> {
-        let problem = self.problem(span, message.into(), true);
-        self.warnings.push(problem);
+    pub(crate) fn warn(&mut self, place: Place, message: impl Into<String>) -> Noted<'_> {
+        self.warnings.push(Note { place, message: message.into(), warning: true, hint: None });
         Noted(self.warnings.last_mut().expect("one was just pushed"))
-    }
-
-    fn problem(&self, span: Span, message: String, warning: bool) -> Problem {
-        let key = self.keys.get(&(span.start, span.end)).cloned().unwrap_or_default();
-        Problem { message, warning, key, span: Some(span), line: 0, column: 0, hint: None }
     }
 
     /// The number of errors so far.
     pub(crate) fn count(&self) -> usize {
-        self.problems.len()
+        self.errors.len()
     }
 
     /// All errors, and all warnings.
-    pub(crate) fn into_problems(self) -> (Vec<Problem>, Vec<Problem>) {
-        (self.problems, self.warnings)
+    pub(crate) fn into_lists(self) -> (Vec<Note>, Vec<Note>) {
+        (self.errors, self.warnings)
     }
-}
-
-fn index_table(table: &DeTable<'_>, path: &str, keys: &mut BTreeMap<(usize, usize), String>) {
-    for (key, value) in table {
-        let path =
-            if path.is_empty() { key.get_ref().to_string() } else { format!("{path}.{}", key.get_ref()) };
-        let span = key.span();
-        keys.entry((span.start, span.end)).or_insert_with(|| path.clone());
-        index_value(value, path, keys);
-    }
-}
-
-fn index_value(value: &Spanned<DeValue<'_>>, path: String, keys: &mut BTreeMap<(usize, usize), String>) {
-    match value.get_ref() {
-        DeValue::Table(inner) => index_table(inner, &path, keys),
-        DeValue::Array(items) => {
-            let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
-            for name in items.iter().filter_map(|item| name_of(item.get_ref())) {
-                *uses.entry(name).or_default() += 1;
-            }
-            for (i, item) in items.iter().enumerate() {
-                // a name that two entries have does not say which
-                let own = name_of(item.get_ref()).filter(|name| uses.get(name) == Some(&1));
-                let entry = own.map_or_else(|| i.to_string(), str::to_owned);
-                index_value(item, format!("{path}.{entry}"), keys);
-            }
-        }
-        _ => {}
-    }
-    let span = value.span();
-    keys.entry((span.start, span.end)).or_insert(path);
-}
-
-/// The name of an entry of a list, by which `--set` and `[sweep]` address it too: its `name`, or the `node` that it is about.
-fn name_of<'a>(entry: &'a DeValue<'_>) -> Option<&'a str> {
-    let table = entry.as_table()?;
-    let name = ["name", "node"].iter().find_map(|key| table.get(*key)?.get_ref().as_str());
-    name.filter(|name| !name.is_empty())
 }
 
 /// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct At<T> {
     pub(crate) value: T,
-    pub(crate) span: Span,
+    pub(crate) place: Place,
 }
 
 impl<T> Deref for At<T> {
@@ -155,13 +108,13 @@ impl<T> Field<T> {
         self.given().map_or(default, |at| at.value.clone())
     }
 
-    /// The value; where it is not written, that is noted at `span`.
-    pub(crate) fn required(&self, key: &str, of: &str, span: Span, notes: &mut Notes) -> Option<&At<T>>
+    /// The value; where it is not written, that is noted at `place`.
+    pub(crate) fn required(&self, key: &str, of: &str, place: Place, notes: &mut Notes) -> Option<&At<T>>
     where
         T: Read,
     {
         if self.is_missing() {
-            notes.wrong(span, format!("{of} needs `{key}`")).hint(format!("write {key} = {}", T::example()));
+            notes.wrong(place, format!("{of} needs `{key}`")).hint(format!("write {key} = {}", T::example()));
         }
         self.given()
     }
@@ -176,49 +129,30 @@ pub(crate) trait Read: Sized {
     fn example() -> String;
 
     /// Reads it; notes what is wrong.
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self>;
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self>;
 
     /// Its JSON schema.
     fn schema(generator: &mut SchemaGenerator) -> Schema;
 }
 
-pub(crate) fn span_of<T>(value: &Spanned<T>) -> Span {
-    let span = value.span();
-    Span { start: span.start, end: span.end }
-}
-
 /// What a value is, in words.
-pub(crate) fn kind_of(value: &DeValue<'_>) -> String {
-    match value {
-        DeValue::String(text) => format!("the text \"{}\"", shortened(text)),
-        DeValue::Integer(number) => format!("the number {}", shortened(&number.to_string())),
-        DeValue::Float(number) => format!("the number {}", shortened(&number.to_string())),
-        DeValue::Boolean(switch) => format!("{switch}"),
-        DeValue::Datetime(_) => "a date".to_owned(),
-        DeValue::Array(_) => "a list".to_owned(),
-        DeValue::Table(_) => "a table".to_owned(),
+pub(crate) fn kind_of(node: &Node) -> String {
+    match &node.value {
+        Value::Text(text) => format!("the text \"{}\"", shortened(text)),
+        Value::Integer(_, written) | Value::Float(_, written) => format!("the number {}", shortened(written)),
+        Value::Bool(switch) => format!("{switch}"),
+        Value::Date(_) => "a date".to_owned(),
+        Value::List(_) => "a list".to_owned(),
+        Value::Table(_) => "a table".to_owned(),
     }
 }
 
 /// Notes that a value is of another kind.
-pub(crate) fn mismatch<T: Read>(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<T> {
+pub(crate) fn mismatch<T: Read>(node: &Node, notes: &mut Notes) -> Option<T> {
     notes
-        .wrong(span_of(value), format!("expected {}, found {}", T::what(), kind_of(value.get_ref())))
+        .wrong(node.place, format!("expected {}, found {}", T::what(), kind_of(node)))
         .hint(format!("write it as {}", T::example()));
     None
-}
-
-pub(crate) fn integer(value: &DeValue<'_>) -> Option<i64> {
-    let number = value.as_integer()?;
-    i64::from_str_radix(number.as_str(), number.radix()).ok()
-}
-
-pub(crate) fn number(value: &DeValue<'_>) -> Option<f64> {
-    match value {
-        DeValue::Float(number) => number.as_str().parse().ok(),
-        DeValue::Integer(_) => integer(value).map(|whole| whole as f64),
-        _ => None,
-    }
 }
 
 impl Read for String {
@@ -228,10 +162,10 @@ impl Read for String {
     fn example() -> String {
         "\"…\"".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        match value.get_ref() {
-            DeValue::String(text) => Some(text.to_string()),
-            _ => mismatch(value, notes),
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        match &node.value {
+            Value::Text(text) => Some(text.to_string()),
+            _ => mismatch(node, notes),
         }
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
@@ -246,8 +180,11 @@ impl Read for bool {
     fn example() -> String {
         "true".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        value.get_ref().as_bool().or_else(|| mismatch(value, notes))
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        match node.value {
+            Value::Bool(switch) => Some(switch),
+            _ => mismatch(node, notes),
+        }
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "boolean" })
@@ -261,10 +198,10 @@ impl Read for u32 {
     fn example() -> String {
         "10".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        let whole = u64::read(value, notes)?;
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let whole = u64::read(node, notes)?;
         if whole > MOST {
-            notes.wrong(span_of(value), format!("`{whole}` is too large")).hint("at most 1000000");
+            notes.wrong(node.place, format!("`{whole}` is too large")).hint("at most 1000000");
         }
         Self::try_from(whole).ok().filter(|_| whole <= MOST)
     }
@@ -283,16 +220,16 @@ impl Read for u64 {
     fn example() -> String {
         "7".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        let DeValue::Integer(written) = value.get_ref() else { return mismatch(value, notes) };
-        let Some(whole) = integer(value.get_ref()) else {
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let Value::Integer(whole, written) = &node.value else { return mismatch(node, notes) };
+        let Some(whole) = *whole else {
             notes
-                .wrong(span_of(value), format!("`{}` is too large", shortened(&written.to_string())))
+                .wrong(node.place, format!("`{}` is too large", shortened(written)))
                 .hint("at most 9223372036854775807");
             return None;
         };
         if whole < 0 {
-            notes.wrong(span_of(value), format!("`{whole}` is negative")).hint("write a whole number from 0");
+            notes.wrong(node.place, format!("`{whole}` is negative")).hint("write a whole number from 0");
         }
         Self::try_from(whole).ok()
     }
@@ -308,16 +245,21 @@ impl Read for f64 {
     fn example() -> String {
         "0.5".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        match number(value.get_ref()) {
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let read = match node.value {
+            Value::Float(read, _) => Some(read),
+            Value::Integer(whole, _) => whole.map(|whole| whole as f64),
+            _ => None,
+        };
+        match read {
             Some(read) if read.is_finite() => Some(read),
             Some(read) => {
                 notes
-                    .wrong(span_of(value), format!("`{read}` is not finite"))
+                    .wrong(node.place, format!("`{read}` is not finite"))
                     .hint("write a number, such as 0.5");
                 None
             }
-            None => mismatch(value, notes),
+            None => mismatch(node, notes),
         }
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
@@ -326,17 +268,15 @@ impl Read for f64 {
 }
 
 /// Reads a quantity; a number without a unit gets the units that would do.
-fn quantity<T: UnitText + Read>(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<T> {
-    let written = match value.get_ref() {
-        DeValue::String(text) => text.to_string(),
-        DeValue::Integer(number) => number.to_string(),
-        DeValue::Float(number) => number.to_string(),
-        _ => return mismatch(value, notes),
+fn quantity<T: UnitText + Read>(node: &Node, notes: &mut Notes) -> Option<T> {
+    let written = match &node.value {
+        Value::Text(written) | Value::Integer(_, written) | Value::Float(_, written) => written,
+        _ => return mismatch(node, notes),
     };
-    match T::from_text(&written) {
+    match T::from_text(written) {
         Ok(read) => Some(read),
         Err(error) => {
-            notes.wrong(span_of(value), error.message).hint(error.hint);
+            notes.wrong(node.place, error.message).hint(error.hint);
             None
         }
     }
@@ -351,8 +291,8 @@ macro_rules! quantities {
             fn example() -> String {
                 format!("\"{}\"", <$type as UnitText>::EXAMPLE)
             }
-            fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-                quantity(value, notes)
+            fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+                quantity(node, notes)
             }
             fn schema(_: &mut SchemaGenerator) -> Schema {
                 json_schema!({
@@ -380,12 +320,12 @@ impl<T: Read> Read for Vec<At<T>> {
     fn example() -> String {
         format!("[{}]", T::example())
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        let Some(items) = value.get_ref().as_array() else { return mismatch(value, notes) };
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let Some(items) = node.list() else { return mismatch(node, notes) };
         let before = notes.count();
         let read: Self = items
             .iter()
-            .filter_map(|item| T::read(item, notes).map(|read| At { value: read, span: span_of(item) }))
+            .filter_map(|item| T::read(item, notes).map(|read| At { value: read, place: item.place }))
             .collect();
         (notes.count() == before || !read.is_empty()).then_some(read)
     }
@@ -396,14 +336,15 @@ impl<T: Read> Read for Vec<At<T>> {
 }
 
 /// Notes the keys of `table` that are not in `known`; says which known ones they seem to mean.
-pub(crate) fn refuse_unknown<'a>(table: &DeTable<'_>, known: &[&'a str], notes: &mut Notes) -> Vec<&'a str> {
+pub(crate) fn refuse_unknown<'a>(table: &Table, known: &[&'a str], notes: &mut Notes) -> Vec<&'a str> {
     let mut meant = Vec::new();
-    for key in table.keys() {
-        if !known.contains(&key.get_ref().as_ref()) {
+    for entry in table.iter() {
+        let key = &*entry.key;
+        if !known.contains(&key) {
             notes
-                .wrong(span_of(key), format!("unknown key `{}`", shortened(key.get_ref())))
-                .maybe(suggestion(key.get_ref(), known.iter().copied()));
-            meant.extend(nearest(key.get_ref(), known.iter().copied()));
+                .wrong(entry.place, format!("unknown key `{}`", shortened(key)))
+                .maybe(suggestion(key, known.iter().copied()));
+            meant.extend(nearest(key, known.iter().copied()));
         }
     }
     meant
@@ -423,7 +364,7 @@ macro_rules! tables {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, Default, PartialEq)]
         pub(crate) struct $Name {
-            pub(crate) span: $crate::problems::Span,
+            pub(crate) place: $crate::tree::Place,
             $($(#[doc = $fdoc])+ pub(crate) $field: $crate::read::Field<$type>,)*
         }
 
@@ -433,21 +374,21 @@ macro_rules! tables {
 
             /// Reads the keys of a table.
             pub(crate) fn from_table(
-                table: &toml::de::DeTable<'_>, span: $crate::problems::Span, notes: &mut $crate::read::Notes,
+                table: &$crate::tree::Table, place: $crate::tree::Place, notes: &mut $crate::read::Notes,
             ) -> Self {
-                let mut read = Self { span, ..Self::default() };
+                let mut read = Self { place, ..Self::default() };
                 let meant = $crate::read::refuse_unknown(table, Self::KEYS, notes);
-                $(if let Some(value) = table.get(stringify!($field)) {
-                    read.$field = match <$type as $crate::read::Read>::read(value, notes) {
+                $(if let Some(node) = table.get(stringify!($field)) {
+                    read.$field = match <$type as $crate::read::Read>::read(node, notes) {
                         Some(inner) => {
-                            let span = $crate::read::span_of(value);
+                            let place = node.place;
                             #[allow(unused_mut, reason = "not every field has a check")]
-                            let mut given = $crate::read::Field::Given($crate::read::At { value: inner, span });
+                            let mut given = $crate::read::Field::Given($crate::read::At { value: inner, place });
                             $(
                                 if let $crate::read::Field::Given(at) = &given
                                     && let Err((message, hint)) = ($check)(&at.value)
                                 {
-                                    notes.wrong(span, message).hint(hint);
+                                    notes.wrong(place, message).hint(hint);
                                     given = $crate::read::Field::Wrong;
                                 }
                             )?
@@ -464,10 +405,10 @@ macro_rules! tables {
 
             /// The keys that are written, with their places.
             #[allow(dead_code, reason = "not every table is asked")]
-            pub(crate) fn written(&self) -> Vec<(&'static str, $crate::problems::Span)> {
+            pub(crate) fn written(&self) -> Vec<(&'static str, $crate::tree::Place)> {
                 let mut list = Vec::new();
                 $(if let $crate::read::Field::Given(at) = &self.$field {
-                    list.push((stringify!($field), at.span));
+                    list.push((stringify!($field), at.place));
                 })*
                 list
             }
@@ -481,11 +422,11 @@ macro_rules! tables {
                 "{ … }".to_owned()
             }
             fn read(
-                value: &toml::Spanned<toml::de::DeValue<'_>>, notes: &mut $crate::read::Notes,
+                node: &$crate::tree::Node, notes: &mut $crate::read::Notes,
             ) -> Option<Self> {
-                match value.get_ref().as_table() {
-                    Some(table) => Some(Self::from_table(table, $crate::read::span_of(value), notes)),
-                    None => $crate::read::mismatch(value, notes),
+                match node.table() {
+                    Some(table) => Some(Self::from_table(table, node.place, notes)),
+                    None => $crate::read::mismatch(node, notes),
                 }
             }
             fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
@@ -551,15 +492,15 @@ macro_rules! words {
                 format!("\"{}\"", Self::WORDS.join("\" or \""))
             }
             fn read(
-                value: &toml::Spanned<toml::de::DeValue<'_>>, notes: &mut $crate::read::Notes,
+                node: &$crate::tree::Node, notes: &mut $crate::read::Notes,
             ) -> Option<Self> {
-                let Some(text) = value.get_ref().as_str() else { return $crate::read::mismatch(value, notes) };
+                let Some(text) = node.text() else { return $crate::read::mismatch(node, notes) };
                 match text {
                     $($word => Some(Self::$Variant),)+
                     other => {
                         notes
                             .wrong(
-                                $crate::read::span_of(value),
+                                node.place,
                                 format!("`{}` is not {}", $crate::read::shortened(other), $what),
                             )
                             .maybe($crate::read::suggestion(other, Self::WORDS.iter().copied()));

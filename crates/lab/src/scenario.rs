@@ -1,15 +1,16 @@
-//! A scenario: a text that was found right, and what can be done with it.
+//! A scenario: values that were found right, the plan that was made of them, and what can be done with both.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use serde_json::Value as Json;
 use toml::de::DeTable;
 
 use crate::file::File;
 use crate::problems::{Problem, Problems, Span};
-use crate::read::{At, Notes, shortened};
-use crate::{Plan, edit, plan};
+use crate::read::{At, Note, Notes, shortened};
+use crate::source::{Change, Source};
+use crate::tree::{Place, Refusal, Tree};
+use crate::{Plan, plan};
 
 /// Largest text that is read, in bytes.
 const MOST_BYTES: usize = 64_000_000;
@@ -18,13 +19,35 @@ const MOST_CELLS: usize = 100_000;
 /// Values of a sweep that are tried when it is loaded; the others are when it is run.
 const MOST_TRIED: usize = 256;
 
-/// A checked scenario. Cheap to clone.
-#[derive(Clone, Debug, PartialEq)]
+/// A checked scenario with its plan. Cheap to clone.
+#[derive(Clone, Debug)]
 pub struct Scenario {
     name: Arc<str>,
-    text: Arc<str>,
+    draft: Draft,
     file: Arc<File>,
-    warnings: Arc<Problems>,
+    plan: Arc<Plan>,
+    warnings: Arc<Warnings>,
+}
+
+/// The values of a scenario and the text that they have.
+#[derive(Clone, Debug)]
+struct Draft {
+    tree: Tree,
+    source: Arc<Source>,
+}
+
+#[derive(Debug)]
+struct Warnings {
+    notes: Vec<Note>,
+    drawn: OnceLock<Problems>,
+}
+
+/// What was read and planned once.
+struct Tried {
+    file: File,
+    plan: Option<Plan>,
+    errors: Vec<Note>,
+    warnings: Vec<Note>,
 }
 
 /// One combination of a sweep: the keys with their values, and the scenario that has them.
@@ -37,14 +60,7 @@ pub type Axis = (String, Vec<toml::Value>);
 ///
 /// Fails with every mistake of the text, or with the first one of its syntax.
 pub fn load(text: &str, name: &str) -> Result<Scenario, Problems> {
-    let (mut scenario, mut problems) = read_all(&Arc::from(text), name)?;
-    let (more, warnings) = scenario.sweep_problems(&problems);
-    problems.extend(more);
-    if !problems.is_empty() {
-        return Err(Problems::new(name, &scenario.text, problems));
-    }
-    scenario.warnings = Arc::new(Problems::new(name, &scenario.text, warnings));
-    Ok(scenario)
+    checked(name.into(), parsed(text, name)?)
 }
 
 /// Reads a scenario from the bytes of a file; fails also where they are not UTF-8.
@@ -68,22 +84,14 @@ pub fn load_bytes(bytes: &[u8], name: &str) -> Result<Scenario, Problems> {
     }
 }
 
-/// Reads a scenario from a tree in JSON, as Python builds it: the tree is written as TOML and that text is loaded.
-pub fn load_tree(json: &str) -> Result<Scenario, Problems> {
+/// Takes a scenario from plain values, as a program builds it.
+pub fn load_tree(values: toml::Table) -> Result<Scenario, Problems> {
     const NAME: &str = "<python>";
-    let whole = |message: String| Problems::whole(NAME, &Arc::from(json), message, None);
-    let tree: Json = serde_json::from_str(json).map_err(|error| whole(format!("not JSON: {error}")))?;
-    let Json::Object(_) = tree else {
-        return Err(whole("a scenario is a table of keys and values".to_owned()));
-    };
-    let text = match toml_value(&tree) {
-        Ok(Some(toml::Value::Table(table))) => {
-            toml::to_string(&table).map_err(|error| whole(error.to_string()))?
-        }
-        Ok(_) => String::new(),
-        Err(message) => return Err(whole(message)),
-    };
-    load(&text, NAME)
+    if values.is_empty() {
+        return Err(empty(NAME));
+    }
+    let draft = Draft { tree: Tree::of_values(&values), source: Arc::new(Source::values(values)) };
+    checked(NAME.into(), draft)
 }
 
 /// A value as a command line has it: TOML where it reads as such, or else a text.
@@ -92,52 +100,22 @@ fn value_of(text: &str) -> toml::Value {
     read.and_then(|mut table| table.remove("value")).unwrap_or_else(|| toml::Value::from(text))
 }
 
-/// A JSON value as TOML; `None` for null, which is left out. The error is a message.
-fn toml_value(json: &Json) -> Result<Option<toml::Value>, String> {
-    Ok(Some(match json {
-        Json::Null => return Ok(None),
-        Json::Bool(switch) => toml::Value::Boolean(*switch),
-        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (Some(whole), _) => toml::Value::Integer(whole),
-            (None, Some(float)) if number.is_f64() => toml::Value::Float(float),
-            _ => return Err(format!("the number {number} is too large")),
-        },
-        Json::String(text) => toml::Value::String(text.clone()),
-        Json::Array(items) => {
-            let read: Result<Vec<_>, _> = items.iter().map(toml_value).collect();
-            toml::Value::Array(read?.into_iter().flatten().collect())
-        }
-        Json::Object(map) => {
-            let mut table = toml::Table::new();
-            for (key, item) in map {
-                if let Some(value) = toml_value(item)? {
-                    table.insert(key.clone(), value);
-                }
-            }
-            toml::Value::Table(table)
-        }
-    }))
+fn empty(name: &str) -> Problems {
+    let hint = "write a topology and at least one flow; the folder scenarios has examples".to_owned();
+    Problems::whole(name, "the scenario is empty".to_owned(), Some(hint))
 }
 
-/// Reads and plans once; the sweep is not looked into.
-fn read(text: &Arc<str>, name: &str) -> Result<Scenario, Problems> {
-    match read_all(text, name)? {
-        (scenario, list) if list.is_empty() => Ok(scenario),
-        (_, list) => Err(Problems::new(name, text, list)),
-    }
-}
-
-/// Reads and plans once; fails where the text is not TOML, and otherwise lists what is wrong.
-fn read_all(text: &Arc<str>, name: &str) -> Result<(Scenario, Vec<Problem>), Problems> {
+/// The values of a text; fails where it is not TOML.
+fn parsed(text: &str, name: &str) -> Result<Draft, Problems> {
+    let text: Arc<str> = text.into();
     if text.len() > MOST_BYTES {
         let message = format!("{} bytes are too many", text.len());
-        return Err(Problems::whole(name, &Arc::from(""), message, Some("at most 64 MB".to_owned())));
+        return Err(Problems::whole(name, message, Some("at most 64 MB".to_owned())));
     }
     if text.trim().is_empty() {
-        let hint = "write a topology and at least one flow; the folder scenarios has examples".to_owned();
-        return Err(Problems::whole(name, text, "the scenario is empty".to_owned(), Some(hint)));
+        return Err(empty(name));
     }
-    let (root, errors) = DeTable::parse_recoverable(text);
+    let (root, errors) = DeTable::parse_recoverable(&text);
     if let Some(error) = errors.first() {
         let span = error.span().unwrap_or(0..0);
         let problem = Problem {
@@ -149,18 +127,138 @@ fn read_all(text: &Arc<str>, name: &str) -> Result<(Scenario, Vec<Problem>), Pro
             column: 0,
             hint: None,
         };
-        return Err(Problems::new(name, text, vec![problem]));
+        return Err(Problems::new(name, &text, vec![problem]));
     }
-    let mut notes = Notes::about(root.get_ref());
-    let whole = Span { start: 0, end: 0 };
-    let file = File::from_table(root.get_ref(), whole, &mut notes);
-    let none = Arc::new(Problems::new(name, text, Vec::new()));
-    let mut scenario =
-        Scenario { name: name.into(), text: text.clone(), file: Arc::new(file), warnings: none };
-    plan::build(&scenario.file, whole, None, &scenario.folder(), &mut notes);
-    let (problems, warnings) = notes.into_problems();
-    scenario.warnings = Arc::new(Problems::new(name, text, warnings));
-    Ok((scenario, problems))
+    let tree = Tree::of_text(root.get_ref());
+    drop(root);
+    Ok(Draft { tree, source: Arc::new(Source::given(text)) })
+}
+
+/// Reads and plans values, and tries those of a sweep.
+fn checked(name: Arc<str>, draft: Draft) -> Result<Scenario, Problems> {
+    let mut tried = draft.tried(&name);
+    let (more, warnings) = draft.sweep_notes(&name, &tried);
+    tried.errors.extend(more);
+    tried.warnings = warnings;
+    draft.scenario(name, tried)
+}
+
+/// Where paths in a scenario start.
+fn folder(name: &str) -> PathBuf {
+    Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+impl Draft {
+    /// Reads and plans once; the sweep is not looked into.
+    fn tried(&self, name: &str) -> Tried {
+        let mut notes = Notes::default();
+        let file = File::from_table(&self.tree.root, Place::default(), &mut notes);
+        let plan = plan::build(&file, Place::default(), None, &folder(name), &mut notes);
+        let (errors, warnings) = notes.into_lists();
+        Tried { file, plan, errors, warnings }
+    }
+
+    /// The scenario, or what is wrong with it.
+    fn scenario(self, name: Arc<str>, tried: Tried) -> Result<Scenario, Problems> {
+        let Tried { file, plan, errors, warnings } = tried;
+        match plan {
+            Some(plan) if errors.is_empty() => Ok(Scenario {
+                name,
+                draft: self,
+                file: Arc::new(file),
+                plan: Arc::new(plan),
+                warnings: Arc::new(Warnings { notes: warnings, drawn: OnceLock::new() }),
+            }),
+            _ => Err(self.refused(&name, &errors)),
+        }
+    }
+
+    fn refused(&self, name: &str, errors: &[Note]) -> Problems {
+        Problems::of(name, &self.source, &self.tree, errors)
+    }
+
+    /// A copy with some changes, made one after the other.
+    fn changed<'a>(
+        &self,
+        changes: impl IntoIterator<Item = (&'a str, &'a toml::Value)>,
+        sweep: bool,
+    ) -> Result<Self, Refusal> {
+        let mut tree = self.tree.clone();
+        let mut told = Vec::new();
+        if !sweep && tree.root.get("sweep").is_some() {
+            tree.remove("sweep");
+            told.push(Change::Remove("sweep"));
+        }
+        for (key, value) in changes {
+            for path in tree.find(key)? {
+                tree.put(&path, value);
+                told.push(Change::Put(path, value.clone()));
+            }
+        }
+        Ok(Self { tree, source: Arc::new(Source::changed(&self.source, told)) })
+    }
+
+    /// Errors of the sweep, and all warnings: every value of every axis is tried by itself, up to a number of them. An error of the
+    /// scenario without its sweep is not repeated; a warning of it that no value of some axis gives holds in no cell, and is left
+    /// out.
+    fn sweep_notes(&self, name: &str, without: &Tried) -> (Vec<Note>, Vec<Note>) {
+        let mut warnings = without.warnings.clone();
+        let Some(sweep) = without.file.sweep.given() else { return (Vec::new(), warnings) };
+        let mut notes = Notes::default();
+        let cells = sweep.value.0.iter().try_fold(1usize, |sum, (_, values)| sum.checked_mul(values.len()));
+        if cells.is_none_or(|cells| cells > MOST_CELLS) {
+            notes.wrong(sweep.place, "too many combinations").hint(format!("at most {MOST_CELLS}"));
+            return (notes.into_lists().0, warnings);
+        }
+        let mut count = 0;
+        'axes: for (key, values) in &sweep.value.0 {
+            let mut seen = vec![false; warnings.len()];
+            for value in values.iter() {
+                count += 1;
+                if count > MOST_TRIED {
+                    break 'axes;
+                }
+                let tried = match self.changed([(key.as_str(), &value.value)], true) {
+                    Ok(draft) => draft.tried(name),
+                    Err((message, hint)) => {
+                        notes.wrong(key.place, message).maybe(hint);
+                        continue 'axes;
+                    }
+                };
+                let shown = shortened(&value.value.to_string());
+                for (there, old) in seen.iter_mut().zip(&warnings) {
+                    *there |= tried.warnings.iter().any(|one| one.message == old.message);
+                }
+                for one in &tried.warnings {
+                    if !without.warnings.iter().any(|old| old.message == one.message) {
+                        let message = format!("with {} = {shown}: {}", key.value, one.message);
+                        notes.warn(value.place, message).maybe(one.hint.clone());
+                    }
+                }
+                let known = |one: &&Note| !without.errors.iter().any(|old| old.message == one.message);
+                let Some(new) = tried.errors.iter().find(known) else { continue };
+                if new.message.starts_with("unknown key") {
+                    notes.wrong(key.place, new.message.clone()).maybe(new.hint.clone());
+                    continue 'axes;
+                }
+                notes
+                    .wrong(value.place, format!("with {} = {shown}: {}", key.value, new.message))
+                    .maybe(new.hint.clone());
+            }
+            let mut seen = seen.into_iter();
+            warnings.retain(|_| seen.next().unwrap_or(true));
+        }
+        let (errors, more) = notes.into_lists();
+        warnings.extend(more);
+        (errors, warnings)
+    }
+}
+
+/// Scenarios are equal where they have one name and say the same.
+impl PartialEq for Scenario {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.draft.tree == other.draft.tree
+    }
 }
 
 impl Scenario {
@@ -169,9 +267,9 @@ impl Scenario {
         &self.name
     }
 
-    /// Its text.
+    /// Its text: as given, or printed.
     pub fn text(&self) -> &str {
-        &self.text
+        self.draft.source.text()
     }
 
     /// One line for people; empty when not given.
@@ -189,52 +287,42 @@ impl Scenario {
         self.file.seed.or(1)
     }
 
-    /// As written, in JSON.
-    pub fn tree(&self) -> Json {
-        let table: toml::Table = self.text.parse().expect("the text was parsed before");
-        serde_json::to_value(table).expect("a scenario has text, finite numbers, lists and tables only")
+    /// As written, without places.
+    pub fn tree(&self) -> toml::Table {
+        self.draft.tree.root.plain()
     }
 
-    /// The complete plan with this seed, or with the scenario's own. Fails where the seed is above 2⁶³ − 1, and where a file
-    /// that the scenario names is no longer what it was.
-    pub fn plan(&self, seed: Option<u64>) -> Result<Plan, Problems> {
-        if let Some(seed) = seed
-            && i64::try_from(seed).is_err()
-        {
+    /// The complete plan with this seed, or with the scenario's own, which was made when it was loaded. Fails where the seed is above
+    /// 2⁶³ − 1, and where a file that the scenario names is no longer what it was.
+    pub fn plan(&self, seed: Option<u64>) -> Result<Arc<Plan>, Problems> {
+        let seed = match seed {
+            None => return Ok(self.plan.clone()),
+            Some(seed) if seed == self.seed() => return Ok(self.plan.clone()),
+            Some(seed) => seed,
+        };
+        if i64::try_from(seed).is_err() {
             let hint = Some(format!("at most {}", i64::MAX));
-            return Err(Problems::whole(
-                &self.name,
-                &self.text,
-                format!("the seed {seed} is too large"),
-                hint,
-            ));
+            return Err(self.whole((format!("the seed {seed} is too large"), hint)));
         }
-        let whole = Span::default();
-        if let Some(plan) = plan::build(&self.file, whole, seed, &self.folder(), &mut Notes::default()) {
-            return Ok(plan);
-        }
-        // again, now with the keys of the places
-        let root = DeTable::parse(&self.text).expect("the text was parsed before");
-        let mut notes = Notes::about(root.get_ref());
-        match plan::build(&self.file, whole, seed, &self.folder(), &mut notes) {
-            Some(plan) => Ok(plan),
-            None => Err(Problems::new(&self.name, &self.text, notes.into_problems().0)),
+        let mut notes = Notes::default();
+        match plan::build(&self.file, Place::default(), Some(seed), &folder(&self.name), &mut notes) {
+            Some(plan) => Ok(Arc::new(plan)),
+            None => Err(self.draft.refused(&self.name, &notes.into_lists().0)),
         }
     }
 
     /// What it says that has no effect, or cannot be measured. With a sweep, what holds in every cell, and what holds with single
     /// values of it.
     pub fn warnings(&self) -> &Problems {
-        &self.warnings
+        let Warnings { notes, drawn } = &*self.warnings;
+        drawn.get_or_init(|| Problems::of(&self.name, &self.draft.source, &self.draft.tree, notes))
     }
 
     /// The scenario with one value changed or added. The key is dotted; an entry of a list goes by its name or its number
     /// from 0, `*` is each of them: `topology.bottleneck.buffer`, `flows.cubic.params.beta`, `topology.links.l1.rate`, `events.0.at`,
     /// `flows.*.scheme`.
     pub fn with(&self, key: &str, value: &toml::Value) -> Result<Self, Problems> {
-        let text = edit::set(&self.text, key, value)
-            .map_err(|(message, hint)| Problems::whole(&self.name, &self.text, message, hint))?;
-        load(&text, &self.name)
+        self.with_each([(key, value)])
     }
 
     /// As [`Scenario::with`], the value as a command line has it: TOML where it reads as such, or else a text.
@@ -242,13 +330,17 @@ impl Scenario {
         self.with(key, &value_of(value))
     }
 
-    /// As [`Scenario::with_text`] for several keys, all set before the result is checked.
-    pub fn with_all(&self, changes: &[(String, String)]) -> Result<Self, Problems> {
-        let whole = |(message, hint)| Problems::whole(&self.name, &self.text, message, hint);
-        let text = changes.iter().try_fold(self.text.to_string(), |text, (key, value)| {
-            edit::set(&text, key, &value_of(value)).map_err(whole)
-        })?;
-        load(&text, &self.name)
+    /// As [`Scenario::with`] for several keys, all set before the result is checked.
+    pub fn with_all(&self, changes: &[(String, toml::Value)]) -> Result<Self, Problems> {
+        self.with_each(changes.iter().map(|(key, value)| (key.as_str(), value)))
+    }
+
+    fn with_each<'a>(
+        &self,
+        changes: impl IntoIterator<Item = (&'a str, &'a toml::Value)>,
+    ) -> Result<Self, Problems> {
+        let draft = self.draft.changed(changes, true).map_err(|refusal| self.whole(refusal))?;
+        checked(self.name.clone(), draft)
     }
 
     /// The same without its sweep. Series that other cells of it alone offer are no longer recorded.
@@ -259,49 +351,45 @@ impl Scenario {
     /// Every combination of the values of `[sweep]`, the last key varying fastest. The scenario itself, with no keys, where
     /// it has no sweep. Fails where a combination is no scenario.
     pub fn cells(&self) -> Result<Vec<Cell>, Problems> {
-        let axes = self.axes();
+        self.grid(&self.axes())
+    }
+
+    /// As [`Scenario::cells`], over other axes than its own.
+    pub fn grid(&self, axes: &[Axis]) -> Result<Vec<Cell>, Problems> {
         let mut cells: Vec<Vec<(String, toml::Value)>> = vec![Vec::new()];
-        for (key, values) in &axes {
+        for (key, values) in axes {
             let longer = |cell: &Vec<_>, value: &toml::Value| {
                 cell.iter().cloned().chain([(key.clone(), value.clone())]).collect()
             };
             cells = cells.iter().flat_map(|cell| values.iter().map(|value| longer(cell, value))).collect();
         }
-        cells.into_iter().map(|keys| self.cell(&keys, &axes).map(|cell| (keys, cell))).collect()
-    }
-
-    /// As [`Scenario::cell`], the values as a command line has them: TOML where it reads as such, or else a text.
-    pub fn cell_text(
-        &self,
-        keys: &[(String, String)],
-        axes: &[(String, Vec<String>)],
-    ) -> Result<Self, Problems> {
-        let keys: Vec<_> = keys.iter().map(|(key, value)| (key.clone(), value_of(value))).collect();
-        let values = |list: &Vec<String>| list.iter().map(|value| value_of(value)).collect();
-        let axes: Vec<_> = axes.iter().map(|(key, list)| (key.clone(), values(list))).collect();
-        self.cell(&keys, &axes)
+        cells.into_iter().map(|keys| self.cell(&keys, axes).map(|cell| (keys, cell))).collect()
     }
 
     /// One cell of a sweep over `axes`: the scenario without its own sweep, with `keys` set. A series that the cell does not offer
     /// and another one would is not recorded in it. Fails where it is no scenario.
     pub fn cell(&self, keys: &[(String, toml::Value)], axes: &[Axis]) -> Result<Self, Problems> {
-        let whole = |(message, hint)| Problems::whole(&self.name, &self.text, message, hint);
-        let set = |text: String, key: &str, value: &toml::Value| edit::set(&text, key, value).map_err(whole);
-        let bare = edit::without_sweep(&self.text);
-        let text = keys.iter().try_fold(bare, |text, (key, value)| set(text, key, value))?;
-        let problems = match read(&Arc::from(text.as_str()), &self.name) {
-            Ok(scenario) => return Ok(scenario),
-            Err(problems) => problems,
-        };
-        let swept = axes.iter().try_fold(text.clone(), |text, (key, values)| {
-            set(text, &format!("sweep.{key}"), &toml::Value::Array(values.clone()))
-        })?;
-        let plan = match read_all(&Arc::from(swept), &self.name) {
-            Ok((scenario, list)) if list.is_empty() => scenario.plan(None)?,
-            _ => return Err(problems),
+        let whole = |refusal| self.whole(refusal);
+        let keys = keys.iter().map(|(key, value)| (key.as_str(), value));
+        let draft = self.draft.changed(keys, false).map_err(whole)?;
+        let tried = draft.tried(&self.name);
+        if tried.errors.is_empty() {
+            return draft.scenario(self.name.clone(), tried);
+        }
+        let swept: Vec<(String, toml::Value)> = axes
+            .iter()
+            .map(|(key, values)| (format!("sweep.{key}"), toml::Value::Array(values.clone())))
+            .collect();
+        let swept = swept.iter().map(|(key, values)| (key.as_str(), values));
+        let swept = draft.changed(swept, true).map_err(whole)?.tried(&self.name);
+        let Some(plan) = swept.plan.filter(|_| swept.errors.is_empty()) else {
+            return draft.scenario(self.name.clone(), tried);
         };
         let offered = plan.blueprint.record.series.into_iter().map(toml::Value::from).collect();
-        read(&Arc::from(set(text, "record.series", &toml::Value::Array(offered))?), &self.name)
+        let offered = toml::Value::Array(offered);
+        let draft = draft.changed([("record.series", &offered)], false).map_err(whole)?;
+        let tried = draft.tried(&self.name);
+        draft.scenario(self.name.clone(), tried)
     }
 
     /// The keys of `[sweep]`, each with its values.
@@ -311,70 +399,8 @@ impl Scenario {
         axes.iter().map(|(key, values)| (key.value.clone(), plain(values))).collect()
     }
 
-    /// Where paths in the scenario start.
-    fn folder(&self) -> PathBuf {
-        Path::new(&*self.name).parent().map(Path::to_path_buf).unwrap_or_default()
-    }
-
-    /// Errors and warnings of the sweep: every value of every axis is tried by itself, up to a number of them. An error of the
-    /// scenario without its sweep is not repeated; a warning of it that no value of some axis gives holds in no cell, and is left
-    /// out.
-    fn sweep_problems(&self, already: &[Problem]) -> (Vec<Problem>, Vec<Problem>) {
-        let mut warnings: Vec<Problem> = self.warnings.iter().cloned().collect();
-        let Some(sweep) = self.file.sweep.given() else { return (Vec::new(), warnings) };
-        let root = DeTable::parse(&self.text).expect("the text was parsed before");
-        let mut notes = Notes::about(root.get_ref());
-        let cells = sweep.value.0.iter().try_fold(1usize, |sum, (_, values)| sum.checked_mul(values.len()));
-        if cells.is_none_or(|cells| cells > MOST_CELLS) {
-            notes.wrong(sweep.span, "too many combinations").hint(format!("at most {MOST_CELLS}"));
-            return (notes.into_problems().0, warnings);
-        }
-        let mut tried = 0;
-        'axes: for (key, values) in &sweep.value.0 {
-            let mut seen = vec![false; warnings.len()];
-            for value in values.iter() {
-                tried += 1;
-                if tried > MOST_TRIED {
-                    break 'axes;
-                }
-                let changed = match edit::set(&self.text, key, &value.value) {
-                    Ok(text) => text,
-                    Err((message, hint)) => {
-                        notes.wrong(key.span, message).maybe(hint);
-                        continue 'axes;
-                    }
-                };
-                let (list, warned): (Vec<_>, Vec<_>) = match read_all(&Arc::from(changed), &self.name) {
-                    Ok((scenario, list)) => (list, scenario.warnings.iter().cloned().collect()),
-                    Err(problems) => (problems.iter().cloned().collect(), Vec::new()),
-                };
-                let shown = shortened(&value.value.to_string());
-                for (there, old) in seen.iter_mut().zip(&warnings) {
-                    *there |= warned.iter().any(|one| one.message == old.message);
-                }
-                for one in &warned {
-                    if !self.warnings.iter().any(|old| old.message == one.message) {
-                        let message = format!("with {} = {shown}: {}", key.value, one.message);
-                        notes.warn(value.span, message).maybe(one.hint.clone());
-                    }
-                }
-                let Some(new) = list.iter().find(|one| !already.iter().any(|old| old.message == one.message))
-                else {
-                    continue;
-                };
-                if new.message.starts_with("unknown key") {
-                    notes.wrong(key.span, new.message.clone()).maybe(new.hint.clone());
-                    continue 'axes;
-                }
-                notes
-                    .wrong(value.span, format!("with {} = {shown}: {}", key.value, new.message))
-                    .maybe(new.hint.clone());
-            }
-            let mut seen = seen.into_iter();
-            warnings.retain(|_| seen.next().unwrap_or(true));
-        }
-        let (problems, more) = notes.into_problems();
-        warnings.extend(more);
-        (problems, warnings)
+    /// What is wrong with a request, not with the scenario.
+    fn whole(&self, (message, hint): Refusal) -> Problems {
+        Problems::whole(&self.name, message, hint)
     }
 }

@@ -3,14 +3,11 @@
 use contract::ParamValue;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use stack::queue::CodelConfig;
-use toml::Spanned;
-use toml::de::DeValue;
 use units::{Bytes, Duration, Time, UnitText};
 
 use crate::file::{NodeTable, QueueTable, QueueWord, TargetTable, within};
-use crate::read::{
-    At, Field, MOST, Notes, Read, integer, kind_of, mismatch, nearest, number, shortened, span_of, suggestion,
-};
+use crate::read::{At, Field, MOST, Notes, Read, kind_of, mismatch, nearest, shortened, suggestion};
+use crate::tree::{Entry, Node, Value};
 
 /// How much may wait in a queue, as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,19 +24,17 @@ impl Read for Buffer {
     fn example() -> String {
         "\"100 packets\"".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
         const HINT: &str =
             "write a number and packets, bdp, MB, kB or B, such as \"100 packets\", \"1 bdp\" or \"64 kB\"";
-        let written = match value.get_ref() {
-            DeValue::String(text) => text.to_string(),
-            DeValue::Integer(number) => number.to_string(),
-            DeValue::Float(number) => number.to_string(),
-            _ => return mismatch(value, notes),
+        let written = match &node.value {
+            Value::Text(written) | Value::Integer(_, written) | Value::Float(_, written) => written,
+            _ => return mismatch(node, notes),
         };
-        match buffer(&written) {
+        match buffer(written) {
             Ok(buffer) => Some(buffer),
             Err((message, hint)) => {
-                notes.wrong(span_of(value), message).hint(hint.unwrap_or_else(|| HINT.to_owned()));
+                notes.wrong(node.place, message).hint(hint.unwrap_or_else(|| HINT.to_owned()));
                 None
             }
         }
@@ -105,18 +100,18 @@ impl Read for Queue {
     fn example() -> String {
         "\"codel\"".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        match value.get_ref() {
-            DeValue::String(_) => {
-                Some(Self((QueueWord::read(value, notes)? == QueueWord::Codel).then(CodelConfig::default)))
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        match &node.value {
+            Value::Text(_) => {
+                Some(Self((QueueWord::read(node, notes)? == QueueWord::Codel).then(CodelConfig::default)))
             }
-            DeValue::Table(_) => {
+            Value::Table(_) => {
                 let before = notes.count();
-                let table = QueueTable::read(value, notes)?;
-                let kind = table.kind.required("kind", "a queue", span_of(value), notes)?.value;
+                let table = QueueTable::read(node, notes)?;
+                let kind = table.kind.required("kind", "a queue", node.place, notes)?.value;
                 if kind == QueueWord::Fifo {
-                    for (key, span) in table.written().into_iter().filter(|(key, _)| *key != "kind") {
-                        notes.wrong(span, format!("a FIFO has no `{key}`")).hint("kind = \"codel\" has");
+                    for (key, place) in table.written().into_iter().filter(|(key, _)| *key != "kind") {
+                        notes.wrong(place, format!("a FIFO has no `{key}`")).hint("kind = \"codel\" has");
                     }
                 }
                 let usual = CodelConfig::default();
@@ -127,7 +122,7 @@ impl Read for Queue {
                 };
                 (notes.count() == before).then_some(Self((kind == QueueWord::Codel).then_some(config)))
             }
-            _ => mismatch(value, notes),
+            _ => mismatch(node, notes),
         }
     }
     fn schema(generator: &mut SchemaGenerator) -> Schema {
@@ -147,11 +142,11 @@ impl Read for MarkAbove {
     fn example() -> String {
         "30".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        match value.get_ref() {
-            DeValue::Boolean(false) => Some(Self(None)),
-            DeValue::Integer(_) => u32::read(value, notes).map(|n| Self(Some(n))),
-            _ => mismatch(value, notes),
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        match &node.value {
+            Value::Bool(false) => Some(Self(None)),
+            Value::Integer(..) => u32::read(node, notes).map(|n| Self(Some(n))),
+            _ => mismatch(node, notes),
         }
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
@@ -170,13 +165,13 @@ impl Read for Instant {
     fn example() -> String {
         "\"10 s\"".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        if value.get_ref().as_str() == Some("never") {
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        if node.text() == Some("never") {
             return Some(Self(Time::NEVER));
         }
-        let after = Duration::read(value, notes)?;
+        let after = Duration::read(node, notes)?;
         if let Err((message, hint)) = within("0 s", "1000000000 s")(&after) {
-            notes.wrong(span_of(value), message).hint(hint);
+            notes.wrong(node.place, message).hint(hint);
             return None;
         }
         Some(Self(Time::ZERO + after))
@@ -197,13 +192,13 @@ impl Read for Ends {
     fn example() -> String {
         "[\"a\", \"b\"]".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        let items = Vec::<At<String>>::read(value, notes)?;
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let items = Vec::<At<String>>::read(node, notes)?;
         match <[At<String>; 2]>::try_from(items) {
             Ok([first, second]) => Some(Self(first, second)),
             Err(items) => {
                 notes
-                    .wrong(span_of(value), format!("a link has two ends, not {}", items.len()))
+                    .wrong(node.place, format!("a link has two ends, not {}", items.len()))
                     .hint("write ends = [\"a\", \"b\"]");
                 None
             }
@@ -228,32 +223,32 @@ impl Read for Nodes {
     fn example() -> String {
         "[\"a\", \"b\"] or 20".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        match value.get_ref() {
-            DeValue::Integer(_) => u32::read(value, notes).map(Self::Count),
-            DeValue::Array(items) => {
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        match &node.value {
+            Value::Integer(..) => u32::read(node, notes).map(Self::Count),
+            Value::List(items) => {
                 let mut list = Vec::new();
                 for item in items.iter() {
-                    let span = span_of(item);
-                    let node = match item.get_ref() {
-                        DeValue::String(name) => Some(NodeTable {
-                            span,
-                            name: Field::Given(At { value: name.to_string(), span }),
+                    let place = item.place;
+                    let node = match &item.value {
+                        Value::Text(name) => Some(NodeTable {
+                            place,
+                            name: Field::Given(At { value: name.to_string(), place }),
                             ..NodeTable::default()
                         }),
-                        DeValue::Table(_) => NodeTable::read(item, notes),
-                        other => {
+                        Value::Table(_) => NodeTable::read(item, notes),
+                        _ => {
                             notes
-                                .wrong(span, format!("expected a node, found {}", kind_of(other)))
+                                .wrong(place, format!("expected a node, found {}", kind_of(item)))
                                 .hint("write its name, such as \"a\"");
                             None
                         }
                     };
-                    list.extend(node.map(|value| At { value, span }));
+                    list.extend(node.map(|value| At { value, place }));
                 }
                 Some(Self::List(list))
             }
-            _ => mismatch(value, notes),
+            _ => mismatch(node, notes),
         }
     }
     fn schema(generator: &mut SchemaGenerator) -> Schema {
@@ -276,11 +271,11 @@ impl Read for Senders {
     fn example() -> String {
         "\"a\"".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        match value.get_ref() {
-            DeValue::Array(_) => Vec::read(value, notes).map(Self),
-            DeValue::String(name) => Some(Self(vec![At { value: name.to_string(), span: span_of(value) }])),
-            _ => mismatch(value, notes),
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        match &node.value {
+            Value::List(_) => Vec::read(node, notes).map(Self),
+            Value::Text(name) => Some(Self(vec![At { value: name.to_string(), place: node.place }])),
+            _ => mismatch(node, notes),
         }
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
@@ -306,16 +301,16 @@ impl Read for Targets {
     fn example() -> String {
         "\"b\" or [\"d1\", \"d2\"]".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        match value.get_ref() {
-            DeValue::Array(items) => {
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        match &node.value {
+            Value::List(items) => {
                 let list = items.iter().filter_map(|item| target(item, notes)).collect();
                 Some(Self { list, listed: true })
             }
-            DeValue::String(_) | DeValue::Table(_) => {
-                target(value, notes).map(|one| Self { list: vec![one], listed: false })
+            Value::Text(_) | Value::Table(_) => {
+                target(node, notes).map(|one| Self { list: vec![one], listed: false })
             }
-            _ => mismatch(value, notes),
+            _ => mismatch(node, notes),
         }
     }
     fn schema(generator: &mut SchemaGenerator) -> Schema {
@@ -327,17 +322,17 @@ impl Read for Targets {
     }
 }
 
-fn target(item: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<At<TargetTable>> {
-    let span = span_of(item);
-    let value = match item.get_ref() {
-        DeValue::String(name) => TargetTable {
-            span,
-            node: Field::Given(At { value: name.to_string(), span }),
+fn target(item: &Node, notes: &mut Notes) -> Option<At<TargetTable>> {
+    let place = item.place;
+    let value = match &item.value {
+        Value::Text(name) => TargetTable {
+            place,
+            node: Field::Given(At { value: name.to_string(), place }),
             ..TargetTable::default()
         },
         _ => TargetTable::read(item, notes)?,
     };
-    Some(At { value, span })
+    Some(At { value, place })
 }
 
 /// The name of a scheme of the catalogue.
@@ -351,10 +346,10 @@ impl Read for SchemeName {
     fn example() -> String {
         "\"reno\"".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
         let catalogue = schemes::catalogue();
         let known: Vec<&str> = catalogue.iter().map(|entry| entry.scheme.name).collect();
-        known_name::<Self>(value, "scheme", &known, notes).map(Self)
+        known_name::<Self>(node, "scheme", &known, notes).map(Self)
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         let names: Vec<&str> = schemes::catalogue().iter().map(|entry| entry.scheme.name).collect();
@@ -364,20 +359,20 @@ impl Read for SchemeName {
 
 /// One of the names of a list.
 pub(crate) fn known_name<T: Read>(
-    value: &Spanned<DeValue<'_>>,
+    node: &Node,
     of: &str,
     known: &[&str],
     notes: &mut Notes,
 ) -> Option<String> {
-    let Some(name) = value.get_ref().as_str() else {
-        mismatch::<T>(value, notes);
+    let Some(name) = node.text() else {
+        mismatch::<T>(node, notes);
         return None;
     };
     if known.contains(&name) {
         return Some(name.to_owned());
     }
     notes
-        .wrong(span_of(value), format!("no {of} is called `{}`", shortened(name)))
+        .wrong(node.place, format!("no {of} is called `{}`", shortened(name)))
         .maybe(suggestion(name, known.iter().copied()));
     None
 }
@@ -393,28 +388,26 @@ impl Read for Params {
     fn example() -> String {
         "{ beta = 0.7 }".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        let Some(table) = value.get_ref().as_table() else { return mismatch(value, notes) };
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let Some(table) = node.table() else { return mismatch(node, notes) };
         let mut list = Vec::new();
-        for (key, item) in table {
-            let read = match item.get_ref() {
-                DeValue::String(text) => Some(ParamValue::Text(text.to_string())),
-                DeValue::Boolean(switch) => Some(ParamValue::Bool(*switch)),
-                DeValue::Integer(_) => integer(item.get_ref()).map(ParamValue::Int),
-                DeValue::Float(_) => {
-                    number(item.get_ref()).filter(|read| read.is_finite()).map(ParamValue::Float)
-                }
+        for Entry { key, place, node: item } in table.iter() {
+            let read = match &item.value {
+                Value::Text(text) => Some(ParamValue::Text(text.to_string())),
+                Value::Bool(switch) => Some(ParamValue::Bool(*switch)),
+                Value::Integer(whole, _) => whole.map(ParamValue::Int),
+                Value::Float(read, _) => Some(*read).filter(|read| read.is_finite()).map(ParamValue::Float),
                 _ => None,
             };
             let Some(read) = read else {
                 notes.wrong(
-                    span_of(item),
-                    format!("expected a number, a text or true or false, found {}", kind_of(item.get_ref())),
+                    item.place,
+                    format!("expected a number, a text or true or false, found {}", kind_of(item)),
                 );
                 continue;
             };
-            let name = At { value: key.get_ref().to_string(), span: span_of(key) };
-            list.push((name, At { value: read, span: span_of(item) }));
+            let name = At { value: key.to_string(), place: *place };
+            list.push((name, At { value: read, place: item.place }));
         }
         Some(Self(list))
     }
@@ -434,19 +427,19 @@ impl Read for Expect {
     fn example() -> String {
         "{ \"link.bottleneck.utilisation\" = \">= 0.9\" }".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        let Some(table) = value.get_ref().as_table() else { return mismatch(value, notes) };
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let Some(table) = node.table() else { return mismatch(node, notes) };
         let mut list = Vec::new();
-        for (key, item) in table {
-            if item.get_ref().is_table() {
+        for Entry { key, place, node: item } in table.iter() {
+            if item.table().is_some() {
                 notes
-                    .wrong(span_of(key), format!("`{}` is half a key", shortened(key.get_ref())))
+                    .wrong(*place, format!("`{}` is half a key", shortened(key)))
                     .hint("put the whole dotted key in quotes: \"link.bottleneck.utilisation\" = \">= 0.9\"");
                 continue;
             }
-            let name = At { value: key.get_ref().to_string(), span: span_of(key) };
+            let name = At { value: key.to_string(), place: *place };
             if let Some(text) = String::read(item, notes) {
-                list.push((name, At { value: text, span: span_of(item) }));
+                list.push((name, At { value: text, place: item.place }));
             }
         }
         Some(Self(list))
@@ -473,32 +466,30 @@ impl Read for Sweep {
     fn example() -> String {
         "{ \"topology.bottleneck.buffer\" = [\"0.5 bdp\", \"1 bdp\"] }".to_owned()
     }
-    fn read(value: &Spanned<DeValue<'_>>, notes: &mut Notes) -> Option<Self> {
-        let Some(table) = value.get_ref().as_table() else { return mismatch(value, notes) };
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let Some(table) = node.table() else { return mismatch(node, notes) };
         let mut axes = Vec::new();
-        for (key, item) in table {
-            let name = At { value: key.get_ref().to_string(), span: span_of(key) };
-            match item.get_ref() {
-                DeValue::Array(items) if !items.is_empty() => {
+        for Entry { key, place, node: item } in table.iter() {
+            let name = At { value: key.to_string(), place: *place };
+            match &item.value {
+                Value::List(items) if !items.is_empty() => {
                     let values = items
                         .iter()
-                        .filter_map(|item| {
-                            plain(item.get_ref()).map(|value| At { value, span: span_of(item) })
-                        })
+                        .filter_map(|item| item.plain().map(|value| At { value, place: item.place }))
                         .collect();
-                    axes.push((name, At { value: values, span: span_of(item) }));
+                    axes.push((name, At { value: values, place: item.place }));
                 }
-                DeValue::Array(_) => {
-                    notes.wrong(span_of(item), "a sweep over no values").hint("list at least one");
+                Value::List(_) => {
+                    notes.wrong(item.place, "a sweep over no values").hint("list at least one");
                 }
-                DeValue::Table(_) => {
-                    notes.wrong(span_of(key), format!("`{}` is half a key", shortened(key.get_ref()))).hint(
+                Value::Table(_) => {
+                    notes.wrong(*place, format!("`{}` is half a key", shortened(key))).hint(
                         "put the whole dotted key in quotes: \"topology.bottleneck.buffer\" = [\"1 bdp\"]",
                     );
                 }
-                other => {
+                _ => {
                     notes
-                        .wrong(span_of(item), format!("expected a list of values, found {}", kind_of(other)))
+                        .wrong(item.place, format!("expected a list of values, found {}", kind_of(item)))
                         .hint("put the values in brackets");
                 }
             }
@@ -508,24 +499,4 @@ impl Read for Sweep {
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "object", "additionalProperties": { "type": "array", "minItems": 1 } })
     }
-}
-
-/// A value without its places.
-pub(crate) fn plain(value: &DeValue<'_>) -> Option<toml::Value> {
-    Some(match value {
-        DeValue::String(text) => text.to_string().into(),
-        DeValue::Integer(_) => integer(value)?.into(),
-        DeValue::Float(_) => number(value)?.into(),
-        DeValue::Boolean(switch) => (*switch).into(),
-        DeValue::Datetime(date) => toml::Value::Datetime(*date),
-        DeValue::Array(items) => {
-            toml::Value::Array(items.iter().filter_map(|item| plain(item.get_ref())).collect())
-        }
-        DeValue::Table(table) => toml::Value::Table(
-            table
-                .iter()
-                .filter_map(|(key, item)| Some((key.get_ref().to_string(), plain(item.get_ref())?)))
-                .collect(),
-        ),
-    })
 }

@@ -4,7 +4,7 @@ use lab::{Plan, load};
 use sim::{Change, SdnSpec};
 use units::{Bytes, Duration, Rate};
 
-fn plan(text: &str) -> Plan {
+fn plan(text: &str) -> std::sync::Arc<Plan> {
     load(text, "test.toml")
         .unwrap_or_else(|problems| panic!("{problems}"))
         .plan(None)
@@ -27,7 +27,7 @@ fn names(plan: &Plan, nodes: &[contract::NodeId]) -> Vec<String> {
 
 fn same(plan: &Plan) {
     let printed = plan.to_toml();
-    assert_eq!(*plan, self::plan(&printed), "{printed}");
+    assert_eq!(*plan, *self::plan(&printed), "{printed}");
 }
 
 /// Hosts `a` and `b`, routers `r1` to `r3`, and a host `brain` at `r2`.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
@@ -20,6 +21,10 @@ fn texts() -> Vec<String> {
         .map(|path| String::from_utf8_lossy(&fs::read(path).expect("just listed")).into_owned())
         .collect()
 }
+
+/// Those that are right.
+static RIGHT: LazyLock<Vec<lab::Scenario>> =
+    LazyLock::new(|| texts().iter().filter_map(|text| lab::load(text, "changed.toml").ok()).collect());
 
 /// Pieces that matter to the loader, put where they do not belong.
 const PIECES: &[&str] = &[
@@ -96,6 +101,22 @@ fn changed(text: &str, change: (u8, usize, usize, usize)) -> String {
     chars[..start].iter().copied().chain(piece.chars()).chain(chars[end..].iter().copied()).collect()
 }
 
+/// The dotted keys of all values below `value`, with the values.
+fn leaves_of(value: &toml::Value, key: &str, leaves: &mut Vec<(String, toml::Value)>) {
+    let inner: Vec<(String, &toml::Value)> = match value {
+        toml::Value::Table(table) => table.iter().map(|(name, inner)| (name.clone(), inner)).collect(),
+        toml::Value::Array(items) => {
+            items.iter().enumerate().map(|(i, inner)| (i.to_string(), inner)).collect()
+        }
+        _ => Vec::new(),
+    };
+    for (name, inner) in inner {
+        let key = if key.is_empty() { name } else { format!("{key}.{name}") };
+        leaves_of(inner, &key, leaves);
+        leaves.push((key, inner.clone()));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -114,7 +135,7 @@ proptest! {
                 let plan = scenario.plan(Some(5)).expect("loaded means planned");
                 let printed = plan.to_toml();
                 let again = lab::load(&printed, "plan.toml").unwrap_or_else(|problems| panic!("{problems}\n{printed}"));
-                prop_assert_eq!(again.plan(None).expect("loaded means planned").blueprint, plan.blueprint);
+                prop_assert_eq!(&again.plan(None).expect("loaded means planned").blueprint, &plan.blueprint);
             }
             Err(problems) => {
                 prop_assert!(problems.count() > 0);
@@ -133,9 +154,26 @@ proptest! {
     }
 
     #[test]
-    fn no_json_makes_the_loader_panic(text in "[\\[\\]{}\":,a-z0-9.e-]{0,60}") {
-        if let Err(problems) = lab::load_tree(&text) {
-            prop_assert!(!problems.to_string().is_empty());
+    fn a_changed_scenario_is_the_one_that_its_text_says(
+        pick in any::<prop::sample::Index>(),
+        key in any::<prop::sample::Index>(),
+        value in any::<prop::sample::Index>(),
+    ) {
+        let scenario = pick.get(&RIGHT);
+        let mut leaves = Vec::new();
+        leaves_of(&toml::Value::Table(scenario.tree()), "", &mut leaves);
+        let (key, value) = (&key.get(&leaves).0, &value.get(&leaves).1);
+        match scenario.with(key, value) {
+            Ok(changed) => {
+                let again = lab::load(changed.text(), "changed.toml").unwrap_or_else(|problems| panic!("{problems}"));
+                prop_assert_eq!(&again, &changed);
+                prop_assert_eq!(again.plan(None), changed.plan(None));
+                prop_assert_eq!(again.warnings().to_json(), changed.warnings().to_json());
+            }
+            Err(problems) => {
+                prop_assert!(problems.count() > 0);
+                prop_assert!(!problems.to_string().is_empty());
+            }
         }
     }
 }

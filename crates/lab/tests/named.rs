@@ -5,7 +5,7 @@ use sim::{Change, FlowKind, Limit, NameRoute, NdnSpec};
 use stack::ndn::{ConsumerConfig, EpisodeCheck, Gaps, OVERHEAD, Pattern, Policy, Store, Timeout};
 use units::{Bytes, Duration, Rate};
 
-fn plan(text: &str) -> Plan {
+fn plan(text: &str) -> std::sync::Arc<Plan> {
     load(text, "test.toml")
         .unwrap_or_else(|problems| panic!("{problems}"))
         .plan(None)
@@ -40,7 +40,7 @@ fn node(plan: &Plan, name: &str) -> contract::NodeId {
 
 fn same(plan: &Plan) {
     let printed = plan.to_toml();
-    assert_eq!(*plan, self::plan(&printed), "{printed}");
+    assert_eq!(*plan, *self::plan(&printed), "{printed}");
 }
 
 /// Two ways from a consumer to two producers of one prefix.

@@ -3,7 +3,7 @@
 use lab::Plan;
 use units::{Duration, Rate};
 
-fn plan(topology: &str, from: &str, to: &str) -> Plan {
+fn plan(topology: &str, from: &str, to: &str) -> std::sync::Arc<Plan> {
     let text = format!(
         "duration = \"1 s\"\n[topology]\n{topology}\n[[flows]]\nname = \"f\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
          source = {{ kind = \"constant\", rate = \"1 Mbit/s\" }}\n"
@@ -202,7 +202,7 @@ fn the_reference_has_the_names_that_generators_give() {
     ] {
         let text = format!("[topology]\nkind = \"{kind}\"\n{keys}\n[[flows]]\nname = \"none\"\ncount = 0\n");
         let scenario = lab::load(&text, "test.toml").unwrap_or_else(|problems| panic!("{problems}"));
-        let blueprint = scenario.plan(None).expect("it was loaded").blueprint;
+        let blueprint = scenario.plan(None).expect("it was loaded").blueprint.clone();
         let said = documented(kind);
         let first = |name: &str| {
             let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());

@@ -4,7 +4,7 @@ use lab::{Plan, load};
 use sim::{Control, FlowEmulation, FlowKind};
 use units::Duration;
 
-fn plan(text: &str) -> Plan {
+fn plan(text: &str) -> std::sync::Arc<Plan> {
     load(text, "test.toml")
         .unwrap_or_else(|problems| panic!("{problems}"))
         .plan(None)

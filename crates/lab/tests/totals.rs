@@ -192,7 +192,7 @@ impl Case {
         text
     }
 
-    fn plan(&self) -> Plan {
+    fn plan(&self) -> std::sync::Arc<Plan> {
         let text = self.toml();
         let scenario = lab::load(&text, "case.toml").unwrap_or_else(|problems| panic!("{problems}\n{text}"));
         scenario.plan(None).expect("loaded means planned")
@@ -212,7 +212,7 @@ fn check(case: &Case) -> Result<(), TestCaseError> {
     let outcome = run(&plan);
     // the same run up to the end of the warm-up, all of it counted
     let before = (case.warmup_ms > 0).then(|| {
-        let mut plan = plan.clone();
+        let mut plan = Plan::clone(&plan);
         plan.blueprint.duration = Duration::from_millis(case.warmup_ms);
         plan.blueprint.warmup = Duration::ZERO;
         run(&plan)

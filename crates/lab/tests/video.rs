@@ -2,7 +2,7 @@
 
 use lab::Plan;
 
-fn plan(text: &str) -> Plan {
+fn plan(text: &str) -> std::sync::Arc<Plan> {
     // paths start beside this file
     let name = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/video.toml");
     let scenario = lab::load(text, name).unwrap_or_else(|problems| panic!("{problems}"));

@@ -10,10 +10,11 @@ mod ndn;
 mod scenario;
 mod table;
 mod transfer;
+mod values;
 
 use pyo3::prelude::*;
 
-/// What `python/thalweg` stands on. Its functions take and give plain values; trees travel as JSON text.
+/// What `python/thalweg` stands on. Its functions take and give plain values; what is made for programs to read travels as JSON text.
 #[pymodule]
 mod _native {
     #[pymodule_export]

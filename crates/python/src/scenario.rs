@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::emulation;
 use crate::table::Table;
+use crate::values;
 
 /// A scenario that was read without a mistake.
 #[pyclass(frozen, module = "thalweg._native")]
@@ -32,16 +33,17 @@ impl Scenario {
         py.detach(|| lab::load(text, name)).map(Self).map_err(|problems| refused(py, &problems))
     }
 
-    /// Reads a tree of plain values, in JSON.
+    /// Takes a tree of plain values.
     #[staticmethod]
-    fn from_json(py: Python<'_>, tree: &str) -> PyResult<Self> {
-        py.detach(|| lab::load_tree(tree)).map(Self).map_err(|problems| refused(py, &problems))
+    fn from_tree(py: Python<'_>, tree: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let values = values::table_of(tree)?;
+        py.detach(|| lab::load_tree(values)).map(Self).map_err(|problems| refused(py, &problems))
     }
 
-    /// The scenario as a tree, in JSON.
+    /// The scenario as a tree of plain values.
     #[getter]
-    fn tree(&self) -> String {
-        self.0.tree().to_string()
+    fn tree<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        values::dict(py, &self.0.tree())
     }
 
     /// The scenario as TOML: as given when it was text.
@@ -74,20 +76,18 @@ impl Scenario {
         self.0.warnings().to_string()
     }
 
-    /// A copy with some dotted keys set, all at once; values are TOML text.
-    fn with_all(&self, py: Python<'_>, changes: Vec<(String, String)>) -> PyResult<Self> {
+    /// A copy with some dotted keys set, all at once.
+    fn with_all(&self, py: Python<'_>, changes: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let changes: Vec<_> = values::table_of_all(changes)?.into_iter().collect();
         py.detach(|| self.0.with_all(&changes)).map(Self).map_err(|problems| refused(py, &problems))
     }
 
-    /// One cell of a sweep over `axes`, without a sweep of its own; values are TOML text. A series that only other cells offer
-    /// is not recorded in it.
-    fn cell(
-        &self,
-        py: Python<'_>,
-        keys: Vec<(String, String)>,
-        axes: Vec<(String, Vec<String>)>,
-    ) -> PyResult<Self> {
-        py.detach(|| self.0.cell_text(&keys, &axes)).map(Self).map_err(|problems| refused(py, &problems))
+    /// Every cell of a grid of dotted keys and the values that they take, the last key varying fastest, without a sweep of its own.
+    /// A series that only other cells offer is not recorded in a cell.
+    fn grid(&self, py: Python<'_>, axes: &Bound<'_, PyDict>) -> PyResult<Vec<Self>> {
+        let axes = values::axes(axes)?;
+        let cells = py.detach(|| self.0.grid(&axes)).map_err(|problems| refused(py, &problems))?;
+        Ok(cells.into_iter().map(|(_, cell)| Self(cell)).collect())
     }
 
     /// The same without its sweep.
@@ -98,9 +98,7 @@ impl Scenario {
     /// Fills in every default and every relative unit.
     #[pyo3(signature = (seed = None))]
     fn plan(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<Plan> {
-        py.detach(|| self.0.plan(seed))
-            .map(|plan| Plan(Arc::new(plan)))
-            .map_err(|problems| refused(py, &problems))
+        py.detach(|| self.0.plan(seed)).map(Plan).map_err(|problems| refused(py, &problems))
     }
 }
 
@@ -333,7 +331,7 @@ fn unread(error: &std::io::Error, path: &str) -> PyErr {
 }
 
 /// The exception of a refused scenario: `thalweg.errors.ScenarioError(picture, problems)`.
-fn refused(py: Python<'_>, problems: &Problems) -> PyErr {
+pub(crate) fn refused(py: Python<'_>, problems: &Problems) -> PyErr {
     let make = || {
         py.import("thalweg.errors")?
             .getattr("ScenarioError")?

@@ -23,7 +23,8 @@ pub(super) fn build(
     let net = setting.net;
     let mut list = Vec::new();
     for event in file.events.given().map_or(&[][..], |events| &events.value) {
-        let at = event.at.required("at", "an event", event.span, notes).map_or(Duration::ZERO, |at| at.value);
+        let at =
+            event.at.required("at", "an event", event.place, notes).map_or(Duration::ZERO, |at| at.value);
         let subjects: Vec<&str> = event
             .written()
             .into_iter()
@@ -50,20 +51,20 @@ pub(super) fn build(
                 let missing = event.link.is_missing() && event.flow.is_missing();
                 if missing && event.route.is_missing() && event.node.is_missing() {
                     notes
-                        .wrong(event.span, "this event is about nothing")
+                        .wrong(event.place, "this event is about nothing")
                         .hint("say `link`, `flow`, `route` or `node`");
                 }
                 Vec::new()
             }
             _ => {
                 notes
-                    .wrong(event.span, format!("this event is about {}", subjects.join(" and ")))
+                    .wrong(event.place, format!("this event is about {}", subjects.join(" and ")))
                     .hint("write one event for each");
                 Vec::new()
             }
         };
         if list.len() + changes.len() > MOST_CHANGES {
-            notes.wrong(event.span, "too many events").hint(format!("at most {MOST_CHANGES}"));
+            notes.wrong(event.place, "too many events").hint(format!("at most {MOST_CHANGES}"));
             break;
         }
         list.extend(changes.into_iter().map(|change| (Time::ZERO + at, change)));
@@ -73,10 +74,10 @@ pub(super) fn build(
 
 /// Notes keys of an event that its subject does not take.
 fn refuse(event: &Event, known: &[&str], of: &str, notes: &mut Notes) {
-    for (key, span) in event.written() {
+    for (key, place) in event.written() {
         if key != "at" && !known.contains(&key) {
             notes
-                .wrong(span, format!("an event of a {of} takes no `{key}`"))
+                .wrong(place, format!("an event of a {of} takes no `{key}`"))
                 .hint(format!("it takes {}", known.join(", ")));
         }
     }
@@ -92,7 +93,7 @@ fn link(event: &At<Event>, net: &Net, notes: &mut Notes) -> Vec<Change> {
     changes.extend(event.up.given().map(|at| Change::LinkUp(id, at.value)));
     if event.rate.is_missing() && event.delay.is_missing() && event.loss.is_missing() && event.up.is_missing()
     {
-        notes.wrong(event.span, "this event changes nothing").hint("say `rate`, `delay`, `loss` or `up`");
+        notes.wrong(event.place, "this event changes nothing").hint("say `rate`, `delay`, `loss` or `up`");
     }
     changes
 }
@@ -105,15 +106,15 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
         let mut known: Vec<&str> = traffic.names().collect();
         known.dedup();
         notes
-            .wrong(name.span, format!("no flow is called `{}`", shortened(name)))
+            .wrong(name.place, format!("no flow is called `{}`", shortened(name)))
             .maybe(suggestion(name, known.iter().copied()));
     }
-    let action = event.action.required("action", "an event of a flow", event.span, notes);
+    let action = event.action.required("action", "an event of a flow", event.place, notes);
     let (Some(flows), Some(written)) = (flows, action) else { return Vec::new() };
     let action = written.value;
     if action == Action::Reset {
         notes
-            .wrong(written.span, "a flow cannot be reset")
+            .wrong(written.place, "a flow cannot be reset")
             .hint("a node of the name-based network can: write node = \"NODE\" and leave `flow` out");
         return Vec::new();
     }
@@ -124,7 +125,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
     for (key, at) in misplaced {
         if let Some(at) = at {
             notes
-                .wrong(at.span, format!("`{key}` does not go with action = \"{}\"", action.word()))
+                .wrong(at.place, format!("`{key}` does not go with action = \"{}\"", action.word()))
                 .hint("leave it out");
         }
     }
@@ -133,7 +134,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
         Action::Start => flows.into_iter().map(Change::FlowStart).collect(),
         Action::Stop => flows.into_iter().map(Change::FlowStop).collect(),
         Action::Mode => {
-            let Some(mode) = event.mode.required("mode", "action = \"mode\"", event.span, notes) else {
+            let Some(mode) = event.mode.required("mode", "action = \"mode\"", event.place, notes) else {
                 return Vec::new();
             };
             let deaf = |id: &contract::FlowId| {
@@ -141,7 +142,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
             };
             if flows.iter().any(deaf) {
                 notes
-                    .wrong(name.span, "only streams have modes")
+                    .wrong(name.place, "only streams have modes")
                     .hint("name a flow whose scheme is a stream");
             }
             for id in &flows {
@@ -150,9 +151,9 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
                 let modes = modes(scheme);
                 if !modes.contains(&mode.value.as_str()) {
                     let note = match modes {
-                        [] => notes.wrong(name.span, format!("`{scheme}` has no modes")),
+                        [] => notes.wrong(name.place, format!("`{scheme}` has no modes")),
                         _ => {
-                            notes.wrong(mode.span, format!("`{}` is no mode of `{scheme}`", shortened(mode)))
+                            notes.wrong(mode.place, format!("`{}` is no mode of `{scheme}`", shortened(mode)))
                         }
                     };
                     note.maybe(suggestion(mode, modes.iter().copied()));
@@ -162,7 +163,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
             flows.into_iter().map(|id| Change::Mode(id, mode.value.clone())).collect()
         }
         Action::Join | Action::Leave => {
-            let Some(node_name) = event.node.required("node", "a join or leave", event.span, notes) else {
+            let Some(node_name) = event.node.required("node", "a join or leave", event.place, notes) else {
                 return Vec::new();
             };
             let Some(node) = net.find_node(node_name, notes) else { return Vec::new() };
@@ -172,7 +173,7 @@ fn flow(event: &At<Event>, net: &Net, traffic: &Traffic, notes: &mut Notes) -> V
                 if !flow.to.iter().any(|receiver| receiver.node == node) {
                     notes
                         .wrong(
-                            node_name.span,
+                            node_name.place,
                             format!("`{}` is no receiver of `{}`", shortened(node_name), flow.name),
                         )
                         .hint("list it under the flow's `to`");
@@ -202,7 +203,7 @@ fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Chan
     let Setting { net, names, named, control, .. } = *setting;
     refuse(event, &["node", "action"], "node", notes);
     let node = event.node.given().and_then(|name| net.find_node(name, notes).map(|node| (name, node)));
-    let Some(action) = event.action.required("action", "an event of a node", event.span, notes) else {
+    let Some(action) = event.action.required("action", "an event of a node", event.place, notes) else {
         return Vec::new();
     };
     if let (Some((name, node)), Action::Stop | Action::Start) = (node, action.value) {
@@ -211,7 +212,7 @@ fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Chan
         }
         notes
             .wrong(
-                name.span,
+                name.place,
                 format!("`{}` is no controller, which alone can stop and start", shortened(name)),
             )
             .hint("say the `flow` that it is about, or name the node of the SDN controller");
@@ -219,7 +220,7 @@ fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Chan
     }
     if action.value != Action::Reset {
         notes
-            .wrong(action.span, format!("a node knows no action `{}`", action.word()))
+            .wrong(action.place, format!("a node knows no action `{}`", action.word()))
             .hint("say the `flow` that it is about, or write action = \"reset\"");
         return Vec::new();
     }
@@ -229,7 +230,7 @@ fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Chan
         let known: Vec<&str> = nodes.map(|node| net.nodes[node.index()].as_str()).collect();
         let nobody = "no flow is sent by name: write network = \"icn\" in one".to_owned();
         notes
-            .wrong(name.span, format!("`{}` does not route by name", shortened(name)))
+            .wrong(name.place, format!("`{}` does not route by name", shortened(name)))
             .maybe(suggestion(name, known.iter().copied()).or(Some(nobody)));
         return Vec::new();
     }
@@ -239,21 +240,21 @@ fn node(event: &At<Event>, setting: &Setting<'_>, notes: &mut Notes) -> Vec<Chan
 /// A route whose names are known and whose next node is a neighbour.
 pub(super) fn route(route: &At<Route>, net: &Net, notes: &mut Notes) -> Option<RouteSpec> {
     let mut node = |field: &Field<String>, key: &str| -> Option<NodeId> {
-        let name = field.required(key, "a route", route.span, notes)?;
+        let name = field.required(key, "a route", route.place, notes)?;
         net.find_node(name, notes)
     };
     let (at, to, via) = (node(&route.at, "at"), node(&route.to, "to"), node(&route.via, "via"));
     let (at, to, via) = (at?, to?, via?);
     let name = |id: NodeId| &net.nodes[id.index()];
     if at == to {
-        notes.wrong(route.span, format!("`{}` needs no route to itself", name(at))).hint("leave it out");
+        notes.wrong(route.place, format!("`{}` needs no route to itself", name(at))).hint("leave it out");
         return None;
     }
     let joined = net.links.iter().any(|link| link.ends == (at, via) || link.ends == (via, at));
     if !joined {
-        let span = route.via.given().map_or(route.span, |at| at.span);
+        let place = route.via.given().map_or(route.place, |at| at.place);
         notes
-            .wrong(span, format!("no link joins `{}` and `{}`", name(at), name(via)))
+            .wrong(place, format!("no link joins `{}` and `{}`", name(at), name(via)))
             .hint("`via` is the next node, not a later one");
         return None;
     }

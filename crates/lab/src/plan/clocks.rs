@@ -12,9 +12,9 @@ pub(super) fn build(file: &File, net: &Net, notes: &mut Notes) -> Vec<ClockSpec>
     let mut list: Vec<ClockSpec> = Vec::new();
     for clock in file.clocks.given().map_or(&[][..], |clocks| &clocks.value) {
         if clock.offset.is_missing() && clock.drift.is_missing() {
-            notes.wrong(clock.span, "this clock is right").hint("say `offset` or `drift`");
+            notes.wrong(clock.place, "this clock is right").hint("say `offset` or `drift`");
         }
-        let Some(name) = clock.node.required("node", "a clock", clock.span, notes) else { continue };
+        let Some(name) = clock.node.required("node", "a clock", clock.place, notes) else { continue };
         let wild = name.contains('*');
         let nodes = if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
         if wild && nodes.is_empty() {
@@ -23,7 +23,7 @@ pub(super) fn build(file: &File, net: &Net, notes: &mut Notes) -> Vec<ClockSpec>
         for node in nodes {
             if list.iter().any(|other| other.node == node) {
                 let called = &net.nodes[node.index()];
-                notes.wrong(name.span, format!("`{called}` has a clock already")).hint("write one of them");
+                notes.wrong(name.place, format!("`{called}` has a clock already")).hint("write one of them");
                 break;
             }
             list.push(ClockSpec {

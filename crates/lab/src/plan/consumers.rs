@@ -14,7 +14,7 @@ use crate::read::{At, Field, Notes};
 
 /// The machine of a flow with network = "ndn"; `None` when something is noted.
 pub(super) fn machine(table: &At<Flow>, named: &Named, notes: &mut Notes) -> Option<Machine> {
-    for (key, span) in table.written() {
+    for (key, place) in table.written() {
         let hint = match key {
             "to" | "multicast" | "receivers" => {
                 "whoever serves the prefix answers, and Data comes back to the consumer"
@@ -25,9 +25,9 @@ pub(super) fn machine(table: &At<Flow>, named: &Named, notes: &mut Notes) -> Opt
             "tcp" | "stream" | "arrivals" => "its settings are those of `consumer`",
             _ => continue,
         };
-        notes.wrong(span, format!("`{key}` does not go with a consumer of named data")).hint(hint);
+        notes.wrong(place, format!("`{key}` does not go with a consumer of named data")).hint(hint);
     }
-    let prefix = table.prefix.required("prefix", "a consumer of named data", table.span, notes);
+    let prefix = table.prefix.required("prefix", "a consumer of named data", table.place, notes);
     let served = prefix.and_then(|prefix| named.server(prefix, notes));
     let law = law(table, named, notes);
     // without a server the sizes do not matter: something is noted
@@ -70,16 +70,17 @@ pub(super) fn machine(table: &At<Flow>, named: &Named, notes: &mut Notes) -> Opt
     {
         notes
             .wrong(
-                phase.span,
+                phase.place,
                 format!("a clock that ticks each {} cannot be {} late", config.tick, phase.value),
             )
             .hint("`tick_phase` is less than `tick`");
     }
     if config.timeout.min > config.timeout.max {
-        let span = consumer.min_rto.given().or(consumer.max_rto.given()).map_or(consumer.span, |at| at.span);
+        let place =
+            consumer.min_rto.given().or(consumer.max_rto.given()).map_or(consumer.place, |at| at.place);
         let (least, most) = (config.timeout.min, config.timeout.max);
         notes
-            .wrong(span, format!("`min_rto` of {least} is above `max_rto` of {most}"))
+            .wrong(place, format!("`min_rto` of {least} is above `max_rto` of {most}"))
             .hint("lower one or raise the other");
     }
     let (scheme, params) = law?;
@@ -90,14 +91,14 @@ pub(super) fn machine(table: &At<Flow>, named: &Named, notes: &mut Notes) -> Opt
 fn law(table: &At<Flow>, named: &Named, notes: &mut Notes) -> Option<(Option<String>, ParamList)> {
     if let Some(source) = table.source.given() {
         if table.scheme.given().is_some() {
-            notes.wrong(source.span, "a flow has a scheme or a source").hint("write one of them");
+            notes.wrong(source.place, "a flow has a scheme or a source").hint("write one of them");
         }
         refuse(table, &["params"], "a source without congestion control", notes);
         return Some((None, Vec::new()));
     }
     if table.scheme.is_missing() && table.source.is_missing() {
         notes
-            .wrong(table.span, "a flow needs `scheme` or `source`")
+            .wrong(table.place, "a flow needs `scheme` or `source`")
             .hint("write scheme = \"aimd\" or source = { kind = \"constant\", interests = 500 }");
     }
     let written = table.scheme.given()?;
@@ -106,13 +107,13 @@ fn law(table: &At<Flow>, named: &Named, notes: &mut Notes) -> Option<(Option<Str
     let asks = entry.scheme.families.contains(&Family::Ndn) && matches!(entry.build, Build::Control(_));
     if !asks {
         notes
-            .wrong(written.span, format!("`{name}` is no law of consumers of named data"))
+            .wrong(written.place, format!("`{name}` is no law of consumers of named data"))
             .hint("take a law of the family ndn, such as scheme = \"aimd\"");
         return None;
     }
     if entry.link.is_some() && entry.scheme.families == [Family::Ndn] && named.link.is_none() {
         notes
-            .wrong(written.span, format!("`{name}` has a part in forwarders, which [ndn] does not say"))
+            .wrong(written.place, format!("`{name}` has a part in forwarders, which [ndn] does not say"))
             .hint(format!("write link = \"{name}\" under [ndn], or link = \"none\" to do without it"));
     }
     Some((Some(name.clone()), params(table, entry, notes)?))
@@ -120,34 +121,34 @@ fn law(table: &At<Flow>, named: &Named, notes: &mut Notes) -> Option<(Option<Str
 
 /// Mean rate of Data, and gaps, of a consumer without a law.
 fn rate(source: &At<Source>, data: Bytes, notes: &mut Notes) -> Option<(Rate, Gaps)> {
-    let kind = source.kind.required("kind", "a source", source.span, notes);
+    let kind = source.kind.required("kind", "a source", source.place, notes);
     let gaps = kind.and_then(|kind| match kind.value {
         SourceWord::Constant => Some(Gaps::Even),
         SourceWord::Poisson => Some(Gaps::Exponential),
         SourceWord::Frames | SourceWord::Trace => {
             notes
-                .wrong(kind.span, "a consumer of named data is constant or poisson")
+                .wrong(kind.place, "a consumer of named data is constant or poisson")
                 .hint("frames are what a stream carries");
             None
         }
         SourceWord::OnOff => {
             notes
-                .wrong(kind.span, "a consumer of named data is constant or poisson")
+                .wrong(kind.place, "a consumer of named data is constant or poisson")
                 .hint("on- and off-times are those of its flow: see `churn`");
             None
         }
     });
-    for (key, span) in source.written() {
+    for (key, place) in source.written() {
         if !matches!(key, "kind" | "rate" | "interests") {
             notes
-                .wrong(span, format!("`{key}` does not go with a consumer of named data"))
+                .wrong(place, format!("`{key}` does not go with a consumer of named data"))
                 .hint("leave it out");
         }
     }
     let rate = match (&source.rate, &source.interests) {
         (Field::Given(rate), Field::Given(interests)) => {
             notes
-                .wrong(interests.span, format!("`rate` of {} and `interests`", rate.value))
+                .wrong(interests.place, format!("`rate` of {} and `interests`", rate.value))
                 .hint("write one of them");
             None
         }
@@ -157,13 +158,13 @@ fn rate(source: &At<Source>, data: Bytes, notes: &mut Notes) -> Option<(Rate, Ga
             let most = Rate::from_text("10000 Gbit/s").unwrap_or(Rate::UNLIMITED);
             if rate > most {
                 notes
-                    .wrong(interests.span, format!("Data of so many Interests come at {rate}"))
+                    .wrong(interests.place, format!("Data of so many Interests come at {rate}"))
                     .hint(format!("at most {most}"));
             }
             Some(rate)
         }
         (Field::Missing, Field::Missing) => {
-            notes.wrong(source.span, "a source needs `rate` or `interests`").hint("write interests = 500");
+            notes.wrong(source.place, "a source needs `rate` or `interests`").hint("write interests = 500");
             None
         }
         _ => None,
@@ -173,7 +174,7 @@ fn rate(source: &At<Source>, data: Bytes, notes: &mut Notes) -> Option<(Rate, Ga
 
 fn pattern(consumer: &Consumer, notes: &mut Notes) -> Option<Pattern> {
     let word = consumer.pattern.or(PatternWord::Sequential);
-    for (key, span) in consumer.written() {
+    for (key, place) in consumer.written() {
         let of = match key {
             "batch" | "every" => PatternWord::Batches,
             "contents" | "segments" | "exponent" | "shift" => PatternWord::Zipf,
@@ -181,22 +182,22 @@ fn pattern(consumer: &Consumer, notes: &mut Notes) -> Option<Pattern> {
         };
         if of != word {
             notes
-                .wrong(span, format!("`{key}` does not go with pattern = \"{}\"", word.word()))
+                .wrong(place, format!("`{key}` does not go with pattern = \"{}\"", word.word()))
                 .hint(format!("it belongs to pattern = \"{}\"", of.word()));
         }
     }
-    let span = consumer.pattern.given().map_or(consumer.span, |at| at.span);
+    let place = consumer.pattern.given().map_or(consumer.place, |at| at.place);
     Some(match word {
         PatternWord::Sequential => Pattern::Sequential,
         PatternWord::Batches => {
             let size =
-                consumer.batch.required("batch", "pattern = \"batches\"", span, notes).map(|at| at.value);
+                consumer.batch.required("batch", "pattern = \"batches\"", place, notes).map(|at| at.value);
             let every =
-                consumer.every.required("every", "pattern = \"batches\"", span, notes).map(|at| at.value);
+                consumer.every.required("every", "pattern = \"batches\"", place, notes).map(|at| at.value);
             Pattern::Batches { size: size?, every: every? }
         }
         PatternWord::Zipf => {
-            let contents = consumer.contents.required("contents", "pattern = \"zipf\"", span, notes);
+            let contents = consumer.contents.required("contents", "pattern = \"zipf\"", place, notes);
             Pattern::Zipf {
                 contents: contents?.value,
                 segments: consumer.segments.or(1),

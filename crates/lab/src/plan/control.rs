@@ -13,9 +13,9 @@ use super::names::Names;
 use super::places::ends;
 use crate::controlled::{ControlLink, Sdn};
 use crate::file::{File, Flow};
-use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened};
 use crate::topology::{Net, NetPort};
+use crate::tree::Place;
 use crate::values::Buffer;
 
 /// What a plan says of control.
@@ -69,16 +69,16 @@ pub(super) fn build(
         Field::Wrong => return Control { spec: None, partial: true },
         Field::Missing => return Control::default(),
     };
-    let app = table.app.required("app", "software-defined networking", table.span, notes);
+    let app = table.app.required("app", "software-defined networking", table.place, notes);
     let params = app
         .and_then(|app| PartParams::of_scheme(&app.0))
         .and_then(|part| resolved(&table.app_params, &part.name, &part.infos, part.resolve, notes));
-    let own = table.controller.given().and_then(|name| Some((name.span, net.find_node(name, notes)?)));
-    if let Some((span, node)) = own {
-        alone(span, node, flows, net, names, named, notes);
+    let own = table.controller.given().and_then(|name| Some((name.place, net.find_node(name, notes)?)));
+    if let Some((place, node)) = own {
+        alone(place, node, flows, net, names, named, notes);
         if let Some(link) = table.link.given() {
             notes
-                .wrong(link.span, "`link` is of the links that are added when no controller is given")
+                .wrong(link.place, "`link` is of the links that are added when no controller is given")
                 .hint("leave `link` out, or leave `controller` out");
         }
     }
@@ -90,7 +90,7 @@ pub(super) fn build(
         && !at.value
     {
         notes
-            .wrong(at.span, "a controller that is added has links of its own")
+            .wrong(at.place, "a controller that is added has links of its own")
             .hint("name a `controller`, or leave `out_of_band` out");
     }
     let ready =
@@ -105,7 +105,7 @@ pub(super) fn build(
         }
         None => {
             let none = ControlLink::default();
-            let port = port_of(table.link.given().map_or(&none, |at| &at.value), table.span, notes);
+            let port = port_of(table.link.given().map_or(&none, |at| &at.value), table.place, notes);
             net.add_hub(&nodes, ("controller", "control"), &port)
         }
     };
@@ -122,7 +122,7 @@ pub(super) fn build(
 
 /// Notes what else the controller's node would do.
 fn alone(
-    span: Span,
+    place: Place,
     node: NodeId,
     flows: &[At<Flow>],
     net: &Net,
@@ -141,7 +141,7 @@ fn alone(
     };
     let name = &net.nodes[node.index()];
     notes
-        .wrong(span, format!("`{name}` {what}, and cannot be the controller as well"))
+        .wrong(place, format!("`{name}` {what}, and cannot be the controller as well"))
         .hint("take another node, or leave `controller` out: one is added");
 }
 
@@ -178,7 +178,7 @@ fn nodes(
                 let Some(node) = net.find_node(name, notes) else { continue };
                 if Some(node) == controller {
                     notes
-                        .wrong(name.span, format!("`{}` is the controller", shortened(name)))
+                        .wrong(name.place, format!("`{}` is the controller", shortened(name)))
                         .hint("leave it out: it does not report to itself");
                 }
                 set.insert(node);
@@ -187,7 +187,10 @@ fn nodes(
     }
     if set.is_empty() && notes.count() == before && !net.partial && !table.nodes.is_wrong() {
         notes
-            .wrong(table.nodes.given().map_or(table.span, |at| at.span), "no node reports to the controller")
+            .wrong(
+                table.nodes.given().map_or(table.place, |at| at.place),
+                "no node reports to the controller",
+            )
             .hint("list some under sdn.nodes");
     }
     set.into_iter().collect()
@@ -211,7 +214,7 @@ fn join(
     if let Some(far) = nodes.iter().find(|node| !joined(node)) {
         let name = |node: NodeId| &net.nodes[node.index()];
         notes
-            .wrong(table.span, format!("no link joins `{}` and `{}`", name(*far), name(controller)))
+            .wrong(table.place, format!("no link joins `{}` and `{}`", name(*far), name(controller)))
             .hint("out of band, every node that reports has a link to the controller");
     }
 }
@@ -228,11 +231,11 @@ fn config(table: &Sdn) -> sdn::Config {
 }
 
 /// A link of a controller that nobody placed: wide enough not to matter, unless the scenario says otherwise.
-fn port_of(link: &ControlLink, span: Span, notes: &mut Notes) -> NetPort {
+fn port_of(link: &ControlLink, place: Place, notes: &mut Notes) -> NetPort {
     let buffer = link.buffer.or(Buffer::Packets(1000));
     if let (Some(at), Buffer::Bdp(_)) = (link.buffer.given(), buffer) {
         notes
-            .wrong(at.span, "no flow passes a control link, so that it has no bandwidth-delay product")
+            .wrong(at.place, "no flow passes a control link, so that it has no bandwidth-delay product")
             .hint("write packets or bytes");
     }
     NetPort {
@@ -243,6 +246,6 @@ fn port_of(link: &ControlLink, span: Span, notes: &mut Notes) -> NetPort {
         mark_above: None,
         classes: Vec::new(),
         codel: None,
-        span,
+        place,
     }
 }

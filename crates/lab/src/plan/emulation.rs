@@ -40,13 +40,13 @@ pub(super) fn outside(table: &Flow) -> Option<FlowEmulation> {
 
 /// Notes what does not go with ends outside.
 pub(super) fn check(table: &At<Flow>, network: NetworkWord, cast: Cast, notes: &mut Notes) {
-    let kernel = table.kernel.given().map(|at| (at.span, "kernel"));
-    let live = table.live.given().filter(|at| at.value).map(|at| (at.span, "live"));
-    let commands = table.commands.given().map(|at| (at.span, "commands"));
+    let kernel = table.kernel.given().map(|at| (at.place, "kernel"));
+    let live = table.live.given().filter(|at| at.value).map(|at| (at.place, "live"));
+    let commands = table.commands.given().map(|at| (at.place, "commands"));
     let mut written = [kernel, live, commands].into_iter().flatten();
-    let Some((span, key)) = written.next() else { return };
-    for (span, other) in written {
-        notes.wrong(span, format!("a flow has `{key}` or `{other}`")).hint("write one of them");
+    let Some((place, key)) = written.next() else { return };
+    for (place, other) in written {
+        notes.wrong(place, format!("a flow has `{key}` or `{other}`")).hint("write one of them");
     }
     let (fits, who, hint) = match key {
         "kernel" => (
@@ -60,31 +60,31 @@ pub(super) fn check(table: &At<Flow>, network: NetworkWord, cast: Cast, notes: &
         _ => (network == NetworkWord::Ip, "flows by address", "leave `network` out"),
     };
     if !fits {
-        notes.wrong(span, format!("`{key}` is for {who}")).hint(hint);
+        notes.wrong(place, format!("`{key}` is for {who}")).hint(hint);
     }
     if let Some(kernel) = table.kernel.given() {
         let odd = kernel.is_empty() || kernel.len() > 15 || !kernel.chars().all(is_of_a_name);
         if odd {
             notes
-                .wrong(kernel.span, format!("`{}` is no congestion control of a kernel", shortened(kernel)))
+                .wrong(kernel.place, format!("`{}` is no congestion control of a kernel", shortened(kernel)))
                 .hint("such as \"reno\", \"cubic\" or \"bbr\"");
         }
         if let Some(source) = table.source.given() {
             notes
-                .wrong(source.span, "a flow of the kernel's TCP has a scheme, not a source")
+                .wrong(source.place, "a flow of the kernel's TCP has a scheme, not a source")
                 .hint("leave `source` out");
         }
     }
     if key == "live" && table.scheme.is_missing() {
         notes
-            .wrong(span, "a live flow has a scheme")
+            .wrong(place, "a live flow has a scheme")
             .hint("write scheme = \"cubic\"; what has no congestion control does not go over sockets");
     }
     if let Some(commands) = table.commands.given()
         && commands.sender.is_missing()
         && commands.receiver.is_missing()
     {
-        notes.wrong(commands.span, "there is no command").hint("write `sender`, `receiver` or both");
+        notes.wrong(commands.place, "there is no command").hint("write `sender`, `receiver` or both");
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
     }
     let Some(kernel) = table.kernel.given() else {
         notes
-            .wrong(table.span, "a flow needs `scheme` or `source`")
+            .wrong(table.place, "a flow needs `scheme` or `source`")
             .hint("write scheme = \"cubic\" or source = { kind = \"constant\", rate = \"1 Mbit/s\" }");
         return None;
     };
@@ -124,7 +124,7 @@ pub(super) fn scheme(table: &At<Flow>, notes: &mut Notes) -> Option<String> {
         Some(near) => format!("did you mean `{near}`?"),
         None => "write as `scheme` what takes its place there".to_owned(),
     };
-    notes.wrong(kernel.span, format!("a simulation has no TCP with `{}`", shortened(kernel))).hint(hint);
+    notes.wrong(kernel.place, format!("a simulation has no TCP with `{}`", shortened(kernel))).hint(hint);
     None
 }
 
@@ -156,14 +156,14 @@ pub(super) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes
         Some(names) => real(names, net, notes).into_iter().collect(),
         None => ends.iter().copied().collect(),
     };
-    let span = written.and_then(|table| table.real.given()).map_or(file.span, |names| names.span);
+    let place = written.and_then(|table| table.real.given()).map_or(file.place, |names| names.place);
     if notes.count() == 0
         && let Some(missing) = ends.iter().find(|node| emulation.real.binary_search(node).is_err())
     {
         let name = &net.nodes[missing.index()];
         notes
             .wrong(
-                span,
+                place,
                 format!("`{name}` is the end of a flow with `kernel`, `live` or `commands` and not real"),
             )
             .hint("add it to `real`, or leave `real` out");
@@ -172,12 +172,12 @@ pub(super) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes
         [(outside().count(), MOST_OUTSIDE, "flows outside"), (emulation.real.len(), MOST_REAL, "real nodes")]
     {
         if n > most {
-            notes.wrong(span, format!("{n} {of} are too many")).hint(format!("at most {most}"));
+            notes.wrong(place, format!("{n} {of} are too many")).hint(format!("at most {most}"));
         }
     }
     if let Some(flow) = outside().find(|flow| packet_of(flow).is_some_and(|packet| packet < LEAST_PACKET)) {
         notes
-            .wrong(span, format!("packets of `{}` are too small for their headers", shortened(&flow.name)))
+            .wrong(place, format!("packets of `{}` are too small for their headers", shortened(&flow.name)))
             .hint(format!("at least {LEAST_PACKET}"));
     }
     emulation

@@ -16,9 +16,9 @@ use super::names::Names;
 use super::places::{check_places, nodes, senders};
 use crate::file::{self, File, Flow};
 use crate::named::Prefix;
-use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened};
 use crate::topology::{Net, Paths};
+use crate::tree::Place;
 use crate::values::Instant;
 
 /// Most flows of a plan, copies and arrivals counted.
@@ -162,11 +162,11 @@ impl Traffic {
         })
     }
 
-    fn add(&mut self, spec: FlowSpec, group: usize, span: Span, notes: &mut Notes) {
+    fn add(&mut self, spec: FlowSpec, group: usize, place: Place, notes: &mut Notes) {
         let id = FlowId(self.flows.len() as u32);
         if self.ids.insert(spec.name.clone(), id).is_some() {
             notes
-                .wrong(span, format!("two flows are called `{}`", shortened(&spec.name)))
+                .wrong(place, format!("two flows are called `{}`", shortened(&spec.name)))
                 .hint("give each a name of its own, or write count = 2 in one table");
             return;
         }
@@ -232,7 +232,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
         let none = table.count.given().is_some_and(|count| count.value == 0);
         if none && table.scheme.is_missing() && table.source.is_missing() {
             // an entry without flows needs no machine
-            if let Some(name) = table.name.required("name", "a flow", table.span, notes) {
+            if let Some(name) = table.name.required("name", "a flow", table.place, notes) {
                 traffic.group(&table.group.or(name.value.clone()));
             }
             continue;
@@ -244,7 +244,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
         let group = traffic.group(&table.group.or(model.name.value.clone()));
         if !names.insert(model.name.value.clone()) {
             notes
-                .wrong(model.name.span, format!("two flows are called `{}`", shortened(model.name)))
+                .wrong(model.name.place, format!("two flows are called `{}`", shortened(model.name)))
                 .hint("give each a name of its own, or write count = 2 in one table");
             continue;
         }
@@ -260,7 +260,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
         let total = traffic.flows.len() + times.as_ref().map_or(copies as usize, Vec::len);
         if total > MOST_FLOWS {
             notes
-                .wrong(table.span, format!("{total} flows are too many"))
+                .wrong(table.place, format!("{total} flows are too many"))
                 .hint(format!("at most {MOST_FLOWS}"));
             break;
         }
@@ -285,9 +285,9 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             {
                 contents += u64::from(more);
                 if contents > MOST_CONTENTS {
-                    let span = table.consumer.given().map_or(table.span, |at| at.span);
+                    let place = table.consumer.given().map_or(table.place, |at| at.place);
                     notes
-                        .wrong(span, format!("the catalogues of all consumers have {contents} contents"))
+                        .wrong(place, format!("the catalogues of all consumers have {contents} contents"))
                         .hint(format!("at most {MOST_CONTENTS}: take fewer contents of more segments"));
                     return traffic;
                 }
@@ -295,7 +295,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             receivers += to.len();
             if receivers > MOST_RECEIVERS {
                 notes
-                    .wrong(table.span, format!("{receivers} receivers are too many"))
+                    .wrong(table.place, format!("{receivers} receivers are too many"))
                     .hint(format!("at most {MOST_RECEIVERS}"));
                 return traffic;
             }
@@ -329,7 +329,7 @@ fn made(tables: &[At<Flow>], setting: &Setting<'_>, paths: &mut Paths<'_>, notes
             if let (FlowKind::Ndn(_), Some(prefix)) = (&model.kind, &model.prefix) {
                 traffic.prefixes.push((FlowId(traffic.flows.len() as u32), prefix.clone()));
             }
-            traffic.add(spec, group, model.name.span, notes);
+            traffic.add(spec, group, model.name.place, notes);
         }
     }
     traffic
@@ -358,22 +358,26 @@ fn arrivals_of(
     notes: &mut Notes,
 ) -> Option<Vec<(Time, Bytes)>> {
     let of = "`arrivals`";
-    let rate = arrivals.rate.required("rate", of, arrivals.span, notes).map(|at| at.value);
-    let size = arrivals.size.required("size", of, arrivals.span, notes).map(|at| at.value);
+    let rate = arrivals.rate.required("rate", of, arrivals.place, notes).map(|at| at.value);
+    let size = arrivals.size.required("size", of, arrivals.place, notes).map(|at| at.value);
     for (key, written) in [
-        ("count", table.count.given().map(|at| at.span)),
-        ("size", table.size.given().map(|at| at.span)),
-        ("rate", table.rate.given().map(|at| at.span)),
-        ("start_spread", table.start_spread.given().map(|at| at.span)),
-        ("churn", table.churn.given().map(|at| at.span)),
+        ("count", table.count.given().map(|at| at.place)),
+        ("size", table.size.given().map(|at| at.place)),
+        ("rate", table.rate.given().map(|at| at.place)),
+        ("start_spread", table.start_spread.given().map(|at| at.place)),
+        ("churn", table.churn.given().map(|at| at.place)),
     ] {
-        if let Some(span) = written {
-            notes.wrong(span, format!("`{key}` and `arrivals` do not go together")).hint("write one of them");
+        if let Some(place) = written {
+            notes
+                .wrong(place, format!("`{key}` and `arrivals` do not go together"))
+                .hint("write one of them");
         }
     }
     let (rate, size) = (rate?, size?);
     if !matches!(model.kind, FlowKind::Tcp(_)) {
-        notes.wrong(arrivals.span, "`arrivals` are short TCP flows").hint("take a scheme that runs over TCP");
+        notes
+            .wrong(arrivals.place, "`arrivals` are short TCP flows")
+            .hint("take a scheme that runs over TCP");
         return None;
     }
     let start = table.start.or(Instant(Time::ZERO)).0;
@@ -382,7 +386,7 @@ fn arrivals_of(
     let expected = (rate * stop.saturating_since(start).as_secs_f64()).min(most as f64);
     if expected > MOST_FLOWS as f64 / 2.0 && most > MOST_FLOWS {
         notes
-            .wrong(arrivals.span, format!("about {expected:.0} flows would arrive"))
+            .wrong(arrivals.place, format!("about {expected:.0} flows would arrive"))
             .hint(format!("at most {} are expected to; `count` bounds them", MOST_FLOWS / 2));
         return None;
     }

@@ -39,7 +39,7 @@ pub(super) fn model<'a>(
     notes: &mut Notes,
 ) -> Option<Model<'a>> {
     let before = notes.count();
-    let name = table.name.required("name", "a flow", table.span, notes);
+    let name = table.name.required("name", "a flow", table.place, notes);
     if let Some(name) = name {
         check_name(name, "a flow", notes);
     }
@@ -59,7 +59,7 @@ pub(super) fn model<'a>(
         && !multicast.value
     {
         notes
-            .wrong(multicast.span, "what is sent by name is sent to a group")
+            .wrong(multicast.place, "what is sent by name is sent to a group")
             .hint("leave `multicast` out, or write network = \"ip\"");
     }
     let (start, stop) = (table.start.given(), table.stop.given());
@@ -67,7 +67,7 @@ pub(super) fn model<'a>(
         && start.map_or(Time::ZERO, |at| at.value.0) >= stop.value.0
     {
         notes
-            .wrong(stop.span, "this flow stops before it starts")
+            .wrong(stop.place, "this flow stops before it starts")
             .hint("`stop` is an instant of the run, not a length");
     }
     let of_members = table.receivers.given().and_then(|receivers| receivers.churn.given());
@@ -78,7 +78,7 @@ pub(super) fn model<'a>(
         && cast == Cast::Unicast
         && network != NetworkWord::Ndn
     {
-        notes.wrong(receivers.span, "`receivers` are the members of a group").hint("write `to` as a list");
+        notes.wrong(receivers.place, "`receivers` are the members of a group").hint("write `to` as a list");
     }
     if let (Some(class), Some(net)) = (table.class.given(), net)
         && class.value > 0
@@ -89,7 +89,7 @@ pub(super) fn model<'a>(
         let known = !net.partial || most.is_some_and(|most| most > 0);
         if known && most.unwrap_or(0) <= class.value as usize {
             notes
-                .wrong(class.span, format!("no queue has a class {}", class.value))
+                .wrong(class.place, format!("no queue has a class {}", class.value))
                 .hint("classes are numbered from 0; a link's `classes` lists their weights");
         }
     }
@@ -116,15 +116,15 @@ const PARTS: [&str; 7] = ["params", "tcp", "stream", "player", "size", "rate", "
 pub(super) type Machine = (Option<String>, ParamList, FlowKind);
 
 fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Option<Machine> {
-    for (key, span) in table.written() {
+    for (key, place) in table.written() {
         if matches!(key, "prefix" | "consumer") && !table.network.is_wrong() {
             notes
-                .wrong(span, format!("`{key}` goes with network = \"ndn\""))
+                .wrong(place, format!("`{key}` goes with network = \"ndn\""))
                 .hint("write it, or leave the key out");
         }
     }
     // where it is said that it is sent by name
-    let named = table.network.given().filter(|_| cast == Cast::Named).map(|at| at.span);
+    let named = table.network.given().filter(|_| cast == Cast::Named).map(|at| at.place);
     let streams = |scheme: &At<SchemeName>| {
         schemes::find(&scheme.0).is_some_and(|entry| matches!(entry.build, Build::Stream { .. }))
     };
@@ -135,17 +135,17 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
     if let Some(source) = table.source.given().filter(|_| !carries) {
         if let Some(scheme) = table.scheme.given().filter(|_| frames(source)) {
             notes
-                .wrong(scheme.span, format!("`{}` is no stream, and carries no frames", scheme.0))
+                .wrong(scheme.place, format!("`{}` is no stream, and carries no frames", scheme.0))
                 .hint("take the scheme of a stream, such as scheme = \"tfrc\"");
             return None;
         }
-        if let Some(span) = named {
+        if let Some(place) = named {
             notes
-                .wrong(span, "a source without congestion control cannot be sent by name")
+                .wrong(place, "a source without congestion control cannot be sent by name")
                 .hint("leave `network` out, or take a scheme for groups instead of the source");
         }
         if let Some(scheme) = table.scheme.given() {
-            notes.wrong(scheme.span, "a flow has a scheme or a source").hint("write one of them");
+            notes.wrong(scheme.place, "a flow has a scheme or a source").hint("write one of them");
         }
         refuse(table, &PARTS, "a source without congestion control", notes);
         let packet = table.packet.or(Bytes::new(1000));
@@ -168,21 +168,22 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
     let kind = match entry.build {
         Build::Control(_) => {
             if !entry.scheme.families.contains(&Family::Ip) {
-                let span = table.scheme.given().map_or(table.span, |scheme| scheme.span);
+                let place = table.scheme.given().map_or(table.place, |scheme| scheme.place);
                 notes
-                    .wrong(span, format!("`{scheme}` is a law of consumers of named data"))
+                    .wrong(place, format!("`{scheme}` is a law of consumers of named data"))
                     .hint("write network = \"ndn\" and the `prefix` that it asks for");
                 return None;
             }
-            if let Some(span) = named {
+            if let Some(place) = named {
                 notes
-                    .wrong(span, format!("`{scheme}` runs over TCP, which knows no names"))
+                    .wrong(place, format!("`{scheme}` runs over TCP, which knows no names"))
                     .hint("leave `network` out, or take a scheme for groups");
             } else if cast == Cast::Multicast {
-                let span = table.multicast.given().map(|at| at.span).or(table.to.given().map(|at| at.span));
+                let place =
+                    table.multicast.given().map(|at| at.place).or(table.to.given().map(|at| at.place));
                 notes
                     .wrong(
-                        span.unwrap_or(table.span),
+                        place.unwrap_or(table.place),
                         format!("`{scheme}` runs over TCP, which has one receiver"),
                     )
                     .hint("write to = \"NODE\" without brackets, or take a scheme for groups");
@@ -203,9 +204,9 @@ fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Op
             FlowKind::Stream(stream_config(table, entry, cast, folder, notes)?)
         }
         Build::Forwarder => {
-            let span = table.scheme.given().map_or(table.span, |scheme| scheme.span);
+            let place = table.scheme.given().map_or(table.place, |scheme| scheme.place);
             notes
-                .wrong(span, format!("`{scheme}` has parts in NDN forwarders alone"))
+                .wrong(place, format!("`{scheme}` has parts in NDN forwarders alone"))
                 .hint("a flow takes a congestion law, such as scheme = \"cubic\"");
             return None;
         }
@@ -231,15 +232,15 @@ fn astray(table: &At<Flow>, entry: &Entry, cast: Cast, notes: &mut Notes) -> boo
     } else {
         format!("take a scheme of the family {}", family.name())
     };
-    let network = table.network.given().map(|at| at.span).filter(|_| cast == Cast::Named);
-    let span = network.or(table.scheme.given().map(|at| at.span)).unwrap_or(table.span);
-    notes.wrong(span, format!("`{}` is not made for {what}", entry.scheme.name)).hint(hint);
+    let network = table.network.given().map(|at| at.place).filter(|_| cast == Cast::Named);
+    let place = network.or(table.scheme.given().map(|at| at.place)).unwrap_or(table.place);
+    notes.wrong(place, format!("`{}` is not made for {what}", entry.scheme.name)).hint(hint);
     true
 }
 
 /// Notes keys that do not go with the machine.
 pub(super) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
-    for (key, span) in table.written() {
+    for (key, place) in table.written() {
         if keys.contains(&key) {
             let hint = match key {
                 "size" if of.ends_with("stream") => {
@@ -247,7 +248,7 @@ pub(super) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
                 }
                 _ => "leave it out",
             };
-            notes.wrong(span, format!("`{key}` does not go with {of}")).hint(hint);
+            notes.wrong(place, format!("`{key}` does not go with {of}")).hint(hint);
         }
     }
 }
@@ -283,7 +284,7 @@ fn resolved_beside(
     for (name, value) in written.given().map_or(&[][..], |params| &params.value.0) {
         if !infos.iter().any(|info| info.name == name.value) {
             notes
-                .wrong(name.span, format!("`{of}` has no parameter `{}`", shortened(name)))
+                .wrong(name.place, format!("`{of}` has no parameter `{}`", shortened(name)))
                 .maybe(suggestion(name, infos.iter().map(|info| info.name)));
             continue;
         }
@@ -292,7 +293,7 @@ fn resolved_beside(
         if let Err(error) = resolve(std::slice::from_ref(&one))
             && error.beside.is_none()
         {
-            notes.wrong(value.span, error.message).maybe(error.hint);
+            notes.wrong(value.place, error.message).maybe(error.hint);
         }
         list.push(one);
     }
@@ -314,10 +315,10 @@ fn resolved_beside(
             let table = written.given();
             let of = |name: &str| {
                 let row = table?.value.0.iter().find(|(key, _)| key.value == name)?;
-                Some(row.1.span)
+                Some(row.1.place)
             };
-            let span = of(&error.name).or_else(|| of(error.beside?)).or(table.map(|at| at.span));
-            notes.wrong(span.unwrap_or_default(), error.message).maybe(error.hint);
+            let place = of(&error.name).or_else(|| of(error.beside?)).or(table.map(|at| at.place));
+            notes.wrong(place.unwrap_or_default(), error.message).maybe(error.hint);
             None
         }
     }
@@ -330,10 +331,10 @@ fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
     let header = tcp.header.or(emulation::header(table, default.header));
     let packet = table.packet.or(default.segment + default.header);
     if packet <= header {
-        let span = table.packet.given().map(|at| at.span).or(tcp.header.given().map(|at| at.span));
+        let place = table.packet.given().map(|at| at.place).or(tcp.header.given().map(|at| at.place));
         notes
             .wrong(
-                span.unwrap_or(tcp.span),
+                place.unwrap_or(tcp.place),
                 format!("a packet of {packet} has no room behind a header of {header}"),
             )
             .hint("`packet` is the size on the wire, header included");
@@ -342,7 +343,7 @@ fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
     let demand = match (table.size.given(), table.rate.given()) {
         (Some(_), Some(rate)) => {
             notes
-                .wrong(rate.span, "a flow has a size or a rate")
+                .wrong(rate.place, "a flow has a size or a rate")
                 .hint("`size` ends the flow, `rate` limits its application; write one of them");
             return None;
         }
@@ -375,9 +376,9 @@ fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
         demand,
     };
     if config.min_rto > config.max_rto {
-        let span = tcp.min_rto.given().or(tcp.max_rto.given()).map_or(tcp.span, |at| at.span);
+        let place = tcp.min_rto.given().or(tcp.max_rto.given()).map_or(tcp.place, |at| at.place);
         notes
-            .wrong(span, format!("`min_rto` of {} is above `max_rto` of {}", config.min_rto, config.max_rto))
+            .wrong(place, format!("`min_rto` of {} is above `max_rto` of {}", config.min_rto, config.max_rto))
             .hint("lower one or raise the other");
     }
     Some(config)
@@ -412,10 +413,10 @@ fn stream_config(
 
 fn pattern(source: &At<file::Source>, notes: &mut Notes) -> Option<Pattern> {
     let of = "a source";
-    let kind = source.kind.required("kind", of, source.span, notes).map(|at| at.value);
+    let kind = source.kind.required("kind", of, source.place, notes).map(|at| at.value);
     if let Some(kind @ (SourceWord::Frames | SourceWord::Trace)) = kind {
         notes
-            .wrong(source.span, format!("kind = \"{}\" is what a stream carries", kind.word()))
+            .wrong(source.place, format!("kind = \"{}\" is what a stream carries", kind.word()))
             .hint("add the scheme of a stream, such as scheme = \"tfrc\"");
         return None;
     }
@@ -426,7 +427,7 @@ fn pattern(source: &At<file::Source>, notes: &mut Notes) -> Option<Pattern> {
     if source.interests.given().is_some() {
         return None;
     }
-    let rate = source.rate.required("rate", of, source.span, notes).map(|at| at.value);
+    let rate = source.rate.required("rate", of, source.place, notes).map(|at| at.value);
     if notes.count() > before {
         return None;
     }
@@ -435,8 +436,8 @@ fn pattern(source: &At<file::Source>, notes: &mut Notes) -> Option<Pattern> {
         SourceWord::Constant => Pattern::Constant { rate },
         SourceWord::Poisson => Pattern::Poisson { rate },
         SourceWord::OnOff => {
-            let on = source.on.required("on", "an on_off source", source.span, notes).map(|at| at.value);
-            let off = source.off.required("off", "an on_off source", source.span, notes).map(|at| at.value);
+            let on = source.on.required("on", "an on_off source", source.place, notes).map(|at| at.value);
+            let off = source.off.required("off", "an on_off source", source.place, notes).map(|at| at.value);
             refuse_both(&source.shape, &source.fixed, notes);
             let shape = source.shape.given().map(|at| at.value);
             let fixed = source.fixed.or(false);
@@ -459,13 +460,13 @@ fn refuse_both(shape: &Field<f64>, fixed: &Field<bool>, notes: &mut Notes) {
     if let (Some(shape), Some(fixed)) = (shape.given(), fixed.given())
         && fixed.value
     {
-        notes.wrong(shape.span, "times of fixed length have no shape").hint("write one of them");
+        notes.wrong(shape.place, "times of fixed length have no shape").hint("write one of them");
     }
 }
 
 pub(super) fn check_churn(churn: &At<file::Churn>, notes: &mut Notes) {
-    churn.on.required("on", "churn", churn.span, notes);
-    churn.off.required("off", "churn", churn.span, notes);
+    churn.on.required("on", "churn", churn.place, notes);
+    churn.off.required("off", "churn", churn.place, notes);
     refuse_both(&churn.shape, &churn.fixed, notes);
 }
 

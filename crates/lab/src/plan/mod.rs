@@ -29,9 +29,9 @@ use units::Duration;
 
 use crate::Expectation;
 use crate::file::{File, MetricWord};
-use crate::problems::Span;
 use crate::read::{Notes, shortened, suggestion};
 use crate::topology::{self, Net, Paths};
+use crate::tree::Place;
 
 /// Most points of recorded series; each takes sixteen bytes.
 const MOST_POINTS: u128 = 50_000_000;
@@ -96,7 +96,7 @@ impl Plan {
 /// Makes the plan of a file; `None` when something is noted.
 pub(crate) fn build(
     file: &File,
-    whole: Span,
+    whole: Place,
     seed: Option<u64>,
     folder: &Path,
     notes: &mut Notes,
@@ -109,7 +109,7 @@ pub(crate) fn build(
         && warmup >= duration
     {
         notes
-            .wrong(at.span, format!("a warm-up of {warmup} leaves nothing of {duration}"))
+            .wrong(at.place, format!("a warm-up of {warmup} leaves nothing of {duration}"))
             .hint("shorten `warmup` or lengthen `duration`");
     }
 
@@ -209,7 +209,7 @@ fn routes(file: &File, net: &Net, notes: &mut Notes) -> Vec<RouteSpec> {
     for route in written.map_or(&[][..], |list| &list.value) {
         let Some(spec) = changes::route(route, net, notes) else { continue };
         if routes.iter().any(|other| (other.at, other.to) == (spec.at, spec.to)) {
-            notes.wrong(route.span, "there is a route from here to there already").hint("write one of them");
+            notes.wrong(route.place, "there is a route from here to there already").hint("write one of them");
             continue;
         }
         routes.push(spec);
@@ -230,16 +230,16 @@ fn refuse_circles(file: &File, net: &Net, routes: &[RouteSpec], paths: &mut Path
         let names: Vec<&str> =
             circle.iter().chain(circle.first()).map(|node| net.nodes[node.index()].as_str()).collect();
         let target = &net.nodes[route.to.index()];
-        let span = list
+        let place = list
             .iter()
             .find(|written| {
                 let at = |field: &crate::read::Field<String>| field.given().and_then(|at| net.node(at));
                 at(&written.to) == Some(route.to)
                     && at(&written.at).is_some_and(|node| circle.contains(&node))
             })
-            .map_or(list.span, |written| written.span);
+            .map_or(list.place, |written| written.place);
         notes
-            .wrong(span, format!("packets for `{target}` would go in a circle: {}", names.join(" → ")))
+            .wrong(place, format!("packets for `{target}` would go in a circle: {}", names.join(" → ")))
             .hint("a route must lead nearer to its destination");
     }
 }
@@ -255,7 +255,7 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
             if traffic.may_offer(name) || elsewhere.contains(name.value.as_str()) {
                 continue;
             }
-            notes.wrong(name.span, format!("nothing here offers the series `{}`", shortened(name))).maybe(
+            notes.wrong(name.place, format!("nothing here offers the series `{}`", shortened(name))).maybe(
                 traffic
                     .offered_by(name)
                     .or_else(|| results::column(name))
@@ -289,9 +289,9 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
         let intervals = setting.duration.as_nanos() / every.as_nanos();
         let points = u128::from(intervals) * subjects.max(1) as u128;
         if points > MOST_POINTS {
-            let span = written.every.given().map_or(written.span, |at| at.span);
+            let place = written.every.given().map_or(written.place, |at| at.place);
             notes
-                .wrong(span, format!("{intervals} intervals of {subjects} series are {points} points"))
+                .wrong(place, format!("{intervals} intervals of {subjects} series are {points} points"))
                 .hint(format!("at most {MOST_POINTS}: take a longer interval or fewer series"));
         }
     }

@@ -13,9 +13,9 @@ use super::machines::resolved;
 use super::names::Names;
 use crate::file::{File, Flow, NetworkWord};
 use crate::named::{LinkName, Ndn, NodeStore, PolicyWord, Prefix, Producer};
-use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened, suggestion};
 use crate::topology::Net;
+use crate::tree::Place;
 use crate::values::Params;
 
 /// Most producers, and most routes of names.
@@ -64,7 +64,7 @@ impl Named {
             let same = served.iter().find(|other| other.prefix == one.prefix);
             if same.is_some_and(|other| (other.payload, other.data) != (one.payload, one.data)) {
                 notes
-                    .wrong(producer.span, format!("`{}` is served in Data of two sizes", one.prefix.0))
+                    .wrong(producer.place, format!("`{}` is served in Data of two sizes", one.prefix.0))
                     .hint("producers of one prefix serve the same content: give them the same `payload` and `data`");
             }
             served.push(one);
@@ -92,7 +92,7 @@ impl Named {
             let known: BTreeSet<&str> = self.served.iter().map(|served| served.prefix.0.as_str()).collect();
             let nobody = "write a table [[producers]] with prefix and node".to_owned();
             notes
-                .wrong(prefix.span, format!("nobody serves `{}`", shortened(&prefix.0)))
+                .wrong(prefix.place, format!("nobody serves `{}`", shortened(&prefix.0)))
                 .maybe(suggestion(&prefix.0, known).or(Some(nobody)));
         }
         found
@@ -125,16 +125,16 @@ impl Named {
         let before = notes.count();
         let none = Ndn::default();
         let asked = flows.iter().find(|flow| flow.network.or(NetworkWord::Ip) == NetworkWord::Ndn);
-        let (table, span) = match (&file.ndn, file.producers.given(), asked) {
-            (Field::Given(at), _, _) => (&at.value, at.span),
-            (Field::Missing, Some(producers), _) => (&none, producers.span),
-            (Field::Missing, None, Some(flow)) => (&none, flow.span),
+        let (table, place) = match (&file.ndn, file.producers.given(), asked) {
+            (Field::Given(at), _, _) => (&at.value, at.place),
+            (Field::Missing, Some(producers), _) => (&none, producers.place),
+            (Field::Missing, None, Some(flow)) => (&none, flow.place),
             _ => return self,
         };
         // entries without flows, as a printed plan has them, need not say how nothing is asked for
         let some = flows.iter().any(|flow| flow.count.or(1) > 0);
         if some && flows.iter().all(|flow| flow.network.is_missing()) {
-            notes.wrong(span, "no flow asks for named data").hint(
+            notes.wrong(place, "no flow asks for named data").hint(
                 "write network = \"ndn\" and a `prefix` in a flow, or leave [ndn] and [[producers]] out",
             );
         }
@@ -144,7 +144,7 @@ impl Named {
         spec.config.dead_nonces = table.dead_nonces.or(spec.config.dead_nonces);
         spec.config.data = self.served.iter().map(|served| served.data).max().unwrap_or(spec.config.data);
         if let Some(store) = table.store.given() {
-            spec.config.store = store_of(&store.policy, &store.size, store.span, notes);
+            spec.config.store = store_of(&store.policy, &store.size, store.place, notes);
         }
         for store in table.stores.given().map_or(&[][..], |list| &list.value) {
             place_store(store, &mut spec, net, notes);
@@ -187,7 +187,7 @@ impl Named {
                     if !taken.insert((node, prefix)) {
                         if !wild {
                             let text = &served.prefix.0;
-                            notes.wrong(name.span, format!("`{}` serves `{text}` already", shortened(name)));
+                            notes.wrong(name.place, format!("`{}` serves `{text}` already", shortened(name)));
                         }
                         continue;
                     }
@@ -197,8 +197,8 @@ impl Named {
                 }
             }
             if spec.producers.len() > MOST {
-                let span = served.nodes.first().map_or(Span::default(), |at| at.span);
-                notes.wrong(span, "too many producers").hint(format!("at most {MOST}"));
+                let place = served.nodes.first().map_or(Place::default(), |at| at.place);
+                notes.wrong(place, "too many producers").hint(format!("at most {MOST}"));
                 return;
             }
         }
@@ -207,11 +207,11 @@ impl Named {
     /// Whether a consumer can reach who serves its prefix; noted where it cannot.
     pub(super) fn reach(&self, table: &At<Flow>, from: NodeId, net: &Net, notes: &mut Notes) -> bool {
         let (Some(spec), Some(prefix)) = (&self.spec, table.prefix.given()) else { return true };
-        let span = table.from.given().map_or(table.span, |at| at.span);
+        let place = table.from.given().map_or(table.place, |at| at.place);
         let name = &net.nodes[from.index()];
         if spec.nodes.binary_search(&from).is_err() {
             notes
-                .wrong(span, format!("`{name}` does not forward named data"))
+                .wrong(place, format!("`{name}` does not forward named data"))
                 .hint("a consumer's own node has a forwarder too: list it in ndn.nodes");
             return false;
         }
@@ -219,7 +219,7 @@ impl Named {
         let serves = self.covering(&prefix.value).and_then(|served| spec.names.find(&served.prefix.0));
         if !serves.is_some_and(|prefix| self.near.contains(&(part, prefix))) {
             notes
-                .wrong(span, format!("nobody who serves `{}` can be reached from `{name}`", prefix.0))
+                .wrong(place, format!("nobody who serves `{}` can be reached from `{name}`", prefix.0))
                 .hint("join them by links between nodes of ndn.nodes");
             return false;
         }
@@ -252,19 +252,19 @@ pub(super) fn nodes_named(file: &File) -> impl Iterator<Item = &At<String>> {
 
 fn serves(producer: &At<Producer>, notes: &mut Notes) -> Option<Served> {
     let of = "a producer";
-    let prefix = producer.prefix.required("prefix", of, producer.span, notes);
-    let node = producer.node.required("node", of, producer.span, notes);
+    let prefix = producer.prefix.required("prefix", of, producer.place, notes);
+    let node = producer.node.required("node", of, producer.place, notes);
     if let Some(node) = node
         && node.0.is_empty()
     {
-        notes.wrong(node.span, "a producer needs a node").hint("name at least one");
+        notes.wrong(node.place, "a producer needs a node").hint("name at least one");
     }
     let payload = producer.payload.or(Bytes::new(1024));
     let data = producer.data.or(payload + ndn::OVERHEAD);
     if data < payload {
-        let span = producer.data.given().map_or(producer.span, |at| at.span);
+        let place = producer.data.given().map_or(producer.place, |at| at.place);
         notes
-            .wrong(span, format!("Data of {data} have no room for a payload of {payload}"))
+            .wrong(place, format!("Data of {data} have no room for a payload of {payload}"))
             .hint("`data` is the size on the wire, name and signature included");
         return None;
     }
@@ -274,7 +274,7 @@ fn serves(producer: &At<Producer>, notes: &mut Notes) -> Option<Served> {
 
 fn no_forwarder(name: &At<String>, notes: &mut Notes) {
     notes
-        .wrong(name.span, format!("`{}` does not forward named data", shortened(name)))
+        .wrong(name.place, format!("`{}` does not forward named data", shortened(name)))
         .hint("list it in ndn.nodes, or leave `nodes` out");
 }
 
@@ -304,11 +304,11 @@ fn nodes(
         let Some(node) = net.find_node(name, notes) else { continue };
         if Some(node) == controller {
             notes
-                .wrong(name.span, format!("`{}` is the controller of [sdn]", shortened(name)))
+                .wrong(name.place, format!("`{}` is the controller of [sdn]", shortened(name)))
                 .hint("it forwards nothing; leave it out here, or take another node there");
         } else if !free(&node) {
             notes
-                .wrong(name.span, format!("`{}` is a node of [icn]", shortened(name)))
+                .wrong(name.place, format!("`{}` is a node of [icn]", shortened(name)))
                 .hint("a node routes by name in one way only; leave it out here or there");
         }
         set.insert(node);
@@ -316,18 +316,18 @@ fn nodes(
     set.into_iter().collect()
 }
 
-fn store_of(policy: &Field<PolicyWord>, size: &Field<u32>, span: Span, notes: &mut Notes) -> ndn::Store {
+fn store_of(policy: &Field<PolicyWord>, size: &Field<u32>, place: Place, notes: &mut Notes) -> ndn::Store {
     let policy = policy.or(PolicyWord::Lru).policy();
     let size = match policy {
         ndn::Policy::None => size.or(0),
-        _ => size.required("size", "a content store", span, notes).map_or(0, |at| at.value),
+        _ => size.required("size", "a content store", place, notes).map_or(0, |at| at.value),
     };
     ndn::Store { policy, size }
 }
 
 fn place_store(store: &At<NodeStore>, spec: &mut NdnSpec, net: &Net, notes: &mut Notes) {
-    let made = store_of(&store.policy, &store.size, store.span, notes);
-    let Some(name) = store.node.required("node", "a content store", store.span, notes) else { return };
+    let made = store_of(&store.policy, &store.size, store.place, notes);
+    let Some(name) = store.node.required("node", "a content store", store.place, notes) else { return };
     let wild = name.contains('*');
     let found = if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
     if wild && found.is_empty() {
@@ -348,33 +348,33 @@ fn place_store(store: &At<NodeStore>, spec: &mut NdnSpec, net: &Net, notes: &mut
 
 fn place_route(route: &At<crate::named::NameRoute>, spec: &mut NdnSpec, net: &Net, notes: &mut Notes) {
     let of = "a route of a name";
-    let prefix = route.prefix.required("prefix", of, route.span, notes);
-    let mut node = |field: &Field<String>, key: &str| -> Option<(Span, NodeId)> {
-        let name = field.required(key, of, route.span, notes)?;
+    let prefix = route.prefix.required("prefix", of, route.place, notes);
+    let mut node = |field: &Field<String>, key: &str| -> Option<(Place, NodeId)> {
+        let name = field.required(key, of, route.place, notes)?;
         let node = net.find_node(name, notes)?;
         if spec.nodes.binary_search(&node).is_err() {
             no_forwarder(name, notes);
             return None;
         }
-        Some((name.span, node))
+        Some((name.place, node))
     };
     let (at, via) = (node(&route.at, "at"), node(&route.via, "via"));
-    let (Some(prefix), Some((_, at)), Some((span, via))) = (prefix, at, via) else { return };
+    let (Some(prefix), Some((_, at)), Some((place, via))) = (prefix, at, via) else { return };
     if !net.links.iter().any(|link| link.ends == (at, via) || link.ends == (via, at)) {
         let name = |id: NodeId| &net.nodes[id.index()];
         notes
-            .wrong(span, format!("no link joins `{}` and `{}`", name(at), name(via)))
+            .wrong(place, format!("no link joins `{}` and `{}`", name(at), name(via)))
             .hint("`via` is the next node, not a later one");
         return;
     }
     let prefix = spec.names.intern(&prefix.0);
     let cost = u64::from(route.cost.or(0));
     if spec.routes.iter().any(|other| (other.at, other.prefix, other.via) == (at, prefix, via)) {
-        notes.wrong(route.span, "there is such a route already").hint("write one of them");
+        notes.wrong(route.place, "there is such a route already").hint("write one of them");
         return;
     }
     if spec.routes.len() == MOST {
-        notes.wrong(route.span, "too many routes").hint(format!("at most {MOST}"));
+        notes.wrong(route.place, "too many routes").hint(format!("at most {MOST}"));
         return;
     }
     spec.routes.push(NameRoute { at, prefix, via, cost });
@@ -398,7 +398,7 @@ fn parts_in_forwarders(table: &Ndn, spec: &mut NdnSpec, notes: &mut Notes) {
         None => {
             if let Some(params) = table.link_params.given().filter(|params| !params.0.is_empty()) {
                 notes
-                    .wrong(params.span, "`link_params` without a link part")
+                    .wrong(params.place, "`link_params` without a link part")
                     .hint("say which under `link`, or leave them out");
             }
         }

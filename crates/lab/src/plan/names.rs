@@ -9,9 +9,9 @@ use units::{Duration, Rate};
 
 use super::places::ends;
 use crate::file::{File, Flow, Icn, NetworkWord};
-use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened};
 use crate::topology::{Net, NetPort, Paths};
+use crate::tree::Place;
 use crate::values::Buffer;
 
 /// What a plan says of names.
@@ -46,10 +46,10 @@ impl Names {
     ) -> bool {
         let Some(spec) = &self.spec else { return true };
         let name = |node: NodeId| &net.nodes[node.index()];
-        let span = |written: Option<Span>| written.unwrap_or(table.span);
-        let (source, members) = (table.from.given().map(|at| at.span), table.to.given().map(|at| at.span));
-        let hosts = to.iter().map(|receiver| (receiver.node, span(members)));
-        for (host, at) in [(from, span(source))].into_iter().chain(hosts) {
+        let place = |written: Option<Place>| written.unwrap_or(table.place);
+        let (source, members) = (table.from.given().map(|at| at.place), table.to.given().map(|at| at.place));
+        let hosts = to.iter().map(|receiver| (receiver.node, place(members)));
+        for (host, at) in [(from, place(source))].into_iter().chain(hosts) {
             let what = if host == spec.resolver {
                 "runs the name resolution system"
             } else if spec.routers.binary_search(&host).is_ok() {
@@ -68,7 +68,7 @@ impl Names {
         // whoever can be reached from the source can be from its members
         if !spec.routers.iter().any(|router| paths.joined(from, *router)) {
             notes
-                .wrong(span(source), format!("no router by name can be reached from `{}`", name(from)))
+                .wrong(place(source), format!("no router by name can be reached from `{}`", name(from)))
                 .hint("list one in icn.routers that can");
             return false;
         }
@@ -76,7 +76,7 @@ impl Names {
             let resolver = name(spec.resolver);
             notes
                 .wrong(
-                    span(source),
+                    place(source),
                     format!("the resolver `{resolver}` cannot be reached from `{}`", name(from)),
                 )
                 .hint("join them by links");
@@ -93,11 +93,11 @@ pub(super) fn build(file: &File, flows: &[At<Flow>], net: &mut Net, notes: &mut 
     let named: Vec<&At<Flow>> =
         flows.iter().filter(|flow| flow.network.or(NetworkWord::Ip) == NetworkWord::Icn).collect();
     let none = Icn::default();
-    let (table, span) = match &file.icn {
-        Field::Given(at) => (&at.value, at.span),
+    let (table, place) = match &file.icn {
+        Field::Given(at) => (&at.value, at.place),
         Field::Wrong => return Names { spec: None, partial: true },
         Field::Missing => match named.first().and_then(|flow| flow.network.given()) {
-            Some(network) => (&none, network.span),
+            Some(network) => (&none, network.place),
             None => return Names::default(),
         },
     };
@@ -105,19 +105,20 @@ pub(super) fn build(file: &File, flows: &[At<Flow>], net: &mut Net, notes: &mut 
     let some = flows.iter().any(|flow| flow.count.or(1) > 0);
     if some && flows.iter().all(|flow| flow.network.is_missing()) {
         notes
-            .wrong(span, "no flow is sent by name")
+            .wrong(place, "no flow is sent by name")
             .hint("write network = \"icn\" in a flow, or leave [icn] out");
     }
     let hosts: BTreeSet<NodeId> = named.iter().flat_map(|flow| ends(flow, net)).collect();
     let resolver = table.resolver.given().and_then(|name| net.find_node(name, notes));
-    let routers = routers(table, span, resolver, &hosts, net, notes);
+    let routers = routers(table, place, resolver, &hosts, net, notes);
     let config = config(table, notes);
     let (Some(&first), false) =
         (routers.first(), notes.count() > before || table.resolver.is_wrong() || net.partial)
     else {
         return Names { spec: None, partial: true };
     };
-    let resolver = resolver.unwrap_or_else(|| net.add_leaf(first, ("nrs", "nrs-link"), &resolver_port(span)));
+    let resolver =
+        resolver.unwrap_or_else(|| net.add_leaf(first, ("nrs", "nrs-link"), &resolver_port(place)));
     let routers: BTreeSet<NodeId> = routers.into_iter().collect();
     let spec = IcnSpec { resolver, routers: routers.into_iter().collect(), config };
     Names { spec: Some(spec), partial: false }
@@ -126,7 +127,7 @@ pub(super) fn build(file: &File, flows: &[At<Flow>], net: &mut Net, notes: &mut 
 /// The routers in the order in which they are written; where they are not, all inner nodes but `hosts`.
 fn routers(
     table: &Icn,
-    span: Span,
+    place: Place,
     resolver: Option<NodeId>,
     hosts: &BTreeSet<NodeId>,
     net: &Net,
@@ -146,7 +147,7 @@ fn routers(
                 let (pattern, resolver) = (shortened(name), &net.nodes[resolver.index()]);
                 notes
                     .wrong(
-                        name.span,
+                        name.place,
                         format!("`{pattern}` matches `{resolver}`, which runs the name resolution system"),
                     )
                     .hint("list the routers without it, or leave `resolver` out for a node of its own");
@@ -157,7 +158,7 @@ fn routers(
         let node = net.find_node(name, notes);
         if node.is_some() && node == resolver {
             notes
-                .wrong(name.span, format!("`{}` runs the name resolution system", shortened(name)))
+                .wrong(name.place, format!("`{}` runs the name resolution system", shortened(name)))
                 .hint("a node routes by name or resolves names; leave it out here or under `resolver`");
         }
         list.extend(node);
@@ -169,7 +170,7 @@ fn routers(
         list.extend(inner.filter(free));
     }
     if list.is_empty() && notes.count() == before && !net.partial && !table.routers.is_wrong() {
-        let at = table.routers.given().map_or(span, |at| at.span);
+        let at = table.routers.given().map_or(place, |at| at.place);
         notes
             .wrong(at, "no node routes by name")
             .hint("list some nodes under icn.routers; they can be no ends of flows that are sent by name");
@@ -189,7 +190,7 @@ fn config(table: &Icn, notes: &mut Notes) -> icn::Config {
         probe_packets: u8::try_from(probe_packets).unwrap_or(u8::MAX),
     };
     if config.retry > config.refresh
-        && let Some(at) = table.retry.given().map(|at| at.span).or(table.refresh.given().map(|at| at.span))
+        && let Some(at) = table.retry.given().map(|at| at.place).or(table.refresh.given().map(|at| at.place))
     {
         notes
             .wrong(at, format!("`retry` of {} is above `refresh` of {}", config.retry, config.refresh))
@@ -199,7 +200,7 @@ fn config(table: &Icn, notes: &mut Notes) -> icn::Config {
 }
 
 /// The link of a resolver that nobody placed: wide enough not to matter.
-const fn resolver_port(span: Span) -> NetPort {
+const fn resolver_port(place: Place) -> NetPort {
     NetPort {
         rate: Rate::from_mbps(1000),
         delay: Duration::from_millis(1),
@@ -208,6 +209,6 @@ const fn resolver_port(span: Span) -> NetPort {
         codel: None,
         mark_above: None,
         classes: Vec::new(),
-        span,
+        place,
     }
 }

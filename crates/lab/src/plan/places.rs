@@ -9,9 +9,9 @@ use units::Time;
 use super::flows::MOST_FLOWS;
 use super::machines::{check_churn, churn};
 use crate::file::{self, Flow, NetworkWord};
-use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened};
 use crate::topology::{Net, Paths};
+use crate::tree::Place;
 use crate::values::Instant;
 
 /// Pairs of hosts that a dumbbell needs: one for each copy of a flow that does not say its nodes, and all that are named, by flows or
@@ -65,7 +65,7 @@ pub(super) fn senders(table: &Flow, net: &Net, notes: &mut Notes) -> Result<Vec<
         && notes.count() == before
         && net.knows_all_nodes()
     {
-        notes.wrong(from.span, "a flow needs a sender").hint("name at least one node");
+        notes.wrong(from.place, "a flow needs a sender").hint("name at least one node");
     }
     if notes.count() > before || matches!(table.from, Field::Wrong) { Err(()) } else { Ok(list) }
 }
@@ -113,7 +113,7 @@ pub(super) fn nodes(
             *next_pair += 1;
             let Some((left, right)) = pair(n) else {
                 notes
-                    .wrong(table.span, format!("this flow needs a pair {n} of hosts, which there is not"))
+                    .wrong(table.place, format!("this flow needs a pair {n} of hosts, which there is not"))
                     .hint("raise topology.pairs or leave it out, or say `from` and `to`");
                 return None;
             };
@@ -122,12 +122,12 @@ pub(super) fn nodes(
         (Some(from), Field::Missing) if opposite(from).is_some() => (from, vec![plain(opposite(from)?)]),
         (from, to) => {
             if from.is_none() {
-                table.from.required("from", "a flow", table.span, notes);
+                table.from.required("from", "a flow", table.place, notes);
             }
             if consumes {
                 return None;
             }
-            let to = to.required("to", "a flow", table.span, notes);
+            let to = to.required("to", "a flow", table.place, notes);
             let (from, to) = (from?, to?);
             let list = receivers(table, from, &to.list, net, notes)?;
             (from, list)
@@ -136,8 +136,8 @@ pub(super) fn nodes(
     for receiver in &to {
         if !paths.joined(from, receiver.node) {
             let (a, b) = (&net.nodes[from.index()], &net.nodes[receiver.node.index()]);
-            let span = table.to.given().map_or(table.span, |at| at.span);
-            notes.wrong(span, format!("there is no way from `{a}` to `{b}`")).hint("join them by links");
+            let place = table.to.given().map_or(table.place, |at| at.place);
+            notes.wrong(place, format!("there is no way from `{a}` to `{b}`")).hint("join them by links");
             return None;
         }
     }
@@ -165,7 +165,7 @@ fn receivers(
     let mut list: Vec<ReceiverSpec> = Vec::new();
     let mut taken = BTreeSet::new();
     for target in targets {
-        let Some(name) = target.node.required("node", "a receiver", target.span, notes) else { continue };
+        let Some(name) = target.node.required("node", "a receiver", target.place, notes) else { continue };
         if let Some(own) = target.churn.given() {
             check_churn(own, notes);
         }
@@ -174,7 +174,7 @@ fn receivers(
         if let Some(at) = target.stop.given()
             && start >= stop
         {
-            notes.wrong(at.span, "this receiver leaves before it joins");
+            notes.wrong(at.place, "this receiver leaves before it joins");
         }
         let wild = name.contains('*');
         let nodes = if wild {
@@ -188,10 +188,10 @@ fn receivers(
         for node in nodes {
             if node == from {
                 notes
-                    .wrong(name.span, format!("a flow cannot go from `{}` to itself", shortened(name)))
+                    .wrong(name.place, format!("a flow cannot go from `{}` to itself", shortened(name)))
                     .hint("name two different nodes");
             } else if !taken.insert(node) {
-                notes.wrong(name.span, format!("`{}` is a receiver already", shortened(name)));
+                notes.wrong(name.place, format!("`{}` is a receiver already", shortened(name)));
             }
             let own = target.churn.given().and_then(|at| churn(at));
             let churn = own.or(if always.contains(&node) { None } else { shared });
@@ -199,14 +199,14 @@ fn receivers(
         }
     }
     if list.is_empty() && notes.count() == before && net.knows_all_nodes() {
-        let span = table.to.given().map_or(Span::default(), |at| at.span);
-        notes.wrong(span, "a flow needs a receiver").hint("name at least one node");
+        let place = table.to.given().map_or(Place::default(), |at| at.place);
+        notes.wrong(place, "a flow needs a receiver").hint("name at least one node");
     }
     let by_name = table.network.or(NetworkWord::Ip) == NetworkWord::Icn;
     if list.len() > 1 && !table.multicast.or(true) && !by_name {
-        let span = table.multicast.given().map_or(Span::default(), |at| at.span);
+        let place = table.multicast.given().map_or(Place::default(), |at| at.place);
         notes
-            .wrong(span, format!("{} receivers without multicast", list.len()))
+            .wrong(place, format!("{} receivers without multicast", list.len()))
             .hint("leave `multicast` out, or name one receiver");
     }
     // a node that a refused entry may have named is no receiver yet

@@ -44,10 +44,10 @@ pub(super) fn build(
             Buffer::Bdp(factor) => {
                 let seen = passing.get(&index).copied().unwrap_or(any);
                 let packets = bdp(factor, port, seen);
-                if packets > 1e7 && !told.contains(&port.span) {
-                    told.push(port.span);
+                if packets > 1e7 && !told.contains(&port.place) {
+                    told.push(port.place);
                     notes
-                        .wrong(port.span, format!("{factor} bdp are {packets:.0} packets here"))
+                        .wrong(port.place, format!("{factor} bdp are {packets:.0} packets here"))
                         .hint("at most 10000000 packets; lower the rate or the delay");
                 }
                 Limit::Packets(packets.min(1e7) as u32)

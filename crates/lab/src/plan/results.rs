@@ -46,7 +46,7 @@ pub(super) fn expectations(
 ) -> Vec<Expectation> {
     for (key, _) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
         if let Err((message, hint)) = check(key, setting, traffic) {
-            notes.wrong(key.span, message).maybe(hint);
+            notes.wrong(key.place, message).maybe(hint);
         }
     }
     relations(file, notes)
@@ -60,7 +60,7 @@ pub(super) fn relations(file: &File, notes: &mut Notes) -> Vec<Expectation> {
             Ok(sides) => list.push(Expectation { key: key.value.clone(), text: text.value.clone(), sides }),
             Err(message) => {
                 notes
-                    .wrong(text.span, message)
+                    .wrong(text.place, message)
                     .hint("write \">= 0.9\", \"<= 20 ms\", \"0.9 .. 0.95\" or \"10 +- 1\"");
             }
         }

@@ -14,7 +14,7 @@ use crate::topology::Net;
 pub(super) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
     for (key, _) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
         if let Some((why, hint)) = why(key, plan, net) {
-            notes.warn(key.span, format!("`{}` is never measured: {why}", key.value)).hint(hint);
+            notes.warn(key.place, format!("`{}` is never measured: {why}", key.value)).hint(hint);
         }
     }
 }

@@ -20,11 +20,11 @@ const MOST_TYPES: usize = 1000;
 /// The frames of a stream; `None` when something is noted.
 pub(super) fn video(source: &At<Source>, folder: &Path, notes: &mut Notes) -> Option<Video> {
     let before = notes.count();
-    let kind = source.kind.required("kind", "a source", source.span, notes)?;
+    let kind = source.kind.required("kind", "a source", source.place, notes)?;
     let of = format!("kind = \"{}\"", kind.value.word());
     if matches!(kind.value, SourceWord::Poisson | SourceWord::OnOff) {
         notes
-            .wrong(kind.span, format!("a source of {of} has no frames, and goes without a scheme"))
+            .wrong(kind.place, format!("a source of {of} has no frames, and goes without a scheme"))
             .hint("leave `scheme` out, or take kind = \"constant\", \"frames\" or \"trace\"");
         return None;
     }
@@ -32,12 +32,12 @@ pub(super) fn video(source: &At<Source>, folder: &Path, notes: &mut Notes) -> Op
     let live = source.live.or(true);
     if let (false, Some(drop)) = (live, source.drop_after.given()) {
         notes
-            .wrong(drop.span, "frames that are all there from the start are never too old")
+            .wrong(drop.place, "frames that are all there from the start are never too old")
             .hint("leave `drop_after` out, or write live = true");
     }
     let frames = match kind.value {
         SourceWord::Trace => {
-            let file = source.file.required("file", &of, source.span, notes);
+            let file = source.file.required("file", &of, source.place, notes);
             let rate = source.rate.given().map(|at| at.value);
             let list = file.and_then(|file| trace(file, folder, notes));
             file.zip(list).map(|(file, list)| Frames::Trace {
@@ -49,11 +49,11 @@ pub(super) fn video(source: &At<Source>, folder: &Path, notes: &mut Notes) -> Op
             })
         }
         SourceWord::Frames => {
-            let rate = source.rate.required("rate", &of, source.span, notes).map(|at| at.value);
+            let rate = source.rate.required("rate", &of, source.place, notes).map(|at| at.value);
             groups(source, rate, notes)
         }
         _ => {
-            let rate = source.rate.required("rate", &of, source.span, notes).map(|at| at.value);
+            let rate = source.rate.required("rate", &of, source.place, notes).map(|at| at.value);
             rate.map(|rate| Frames::Equal { rate })
         }
     };
@@ -70,7 +70,7 @@ fn groups(source: &Source, rate: Option<Rate>, notes: &mut Notes) -> Option<Fram
     let pattern = pattern.filter(|types| (1..=MOST_TYPES).contains(&types.len()));
     if let (None, Some(at)) = (&pattern, source.pattern.given()) {
         notes
-            .wrong(at.span, format!("`{}` is no group of pictures", shortened(at)))
+            .wrong(at.place, format!("`{}` is no group of pictures", shortened(at)))
             .hint("write the letters I, P and B, such as \"IBBPBBPBBPBB\"");
     }
     let mut sizes = [5.0, 3.0, 1.0];
@@ -81,11 +81,11 @@ fn groups(source: &Source, rate: Option<Rate>, notes: &mut Notes) -> Option<Fram
         let wrong = at.value.iter().find(|size| !(1e-6..=1e6).contains(&size.value));
         if at.value.len() != 3 {
             notes
-                .wrong(at.span, format!("{} sizes, where I, P and B have one each", at.value.len()))
+                .wrong(at.place, format!("{} sizes, where I, P and B have one each", at.value.len()))
                 .hint("write three numbers, such as [5, 3, 1]");
         } else if let Some(wrong) = wrong {
             notes
-                .wrong(wrong.span, format!("`{}` is out of range", wrong.value))
+                .wrong(wrong.place, format!("`{}` is out of range", wrong.value))
                 .hint("it must lie within 0.000001 and 1000000");
         }
     }
@@ -110,21 +110,21 @@ const KEYS: &[(&str, &[SourceWord], bool)] = &[
 
 /// Notes keys that do not go with this kind of source, or with one that has no scheme.
 pub(super) fn refuse_others(source: &Source, kind: SourceWord, has_scheme: bool, notes: &mut Notes) {
-    for (key, span) in source.written() {
+    for (key, place) in source.written() {
         if key == "interests" {
             notes
-                .wrong(span, "`interests` goes with network = \"ndn\"")
+                .wrong(place, "`interests` goes with network = \"ndn\"")
                 .hint("write the `rate` of the datagrams");
         }
         let Some((_, kinds, of_scheme)) = KEYS.iter().find(|row| row.0 == key) else { continue };
         if !kinds.contains(&kind) {
             let words: Vec<String> = kinds.iter().map(|kind| format!("\"{}\"", kind.word())).collect();
             notes
-                .wrong(span, format!("`{key}` does not go with kind = \"{}\"", kind.word()))
+                .wrong(place, format!("`{key}` does not go with kind = \"{}\"", kind.word()))
                 .hint(format!("it belongs to kind = {}", words.join(" or ")));
         } else if *of_scheme && !has_scheme {
             notes
-                .wrong(span, format!("`{key}` goes with the frames of a scheme that is a stream"))
+                .wrong(place, format!("`{key}` goes with the frames of a scheme that is a stream"))
                 .hint("add scheme = \"tfrc\", or leave the key out");
         }
     }
@@ -146,16 +146,16 @@ fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<List> {
         .and_then(|open| open.take(MOST_BYTES + 1).read_to_end(&mut bytes));
     if let Err(error) = read {
         notes
-            .wrong(file.span, format!("`{}` cannot be read: {}", file.value, error.kind()))
+            .wrong(file.place, format!("`{}` cannot be read: {}", file.value, error.kind()))
             .hint("the path is relative to the folder of the scenario");
         return None;
     }
     if bytes.len() as u64 > MOST_BYTES {
-        notes.wrong(file.span, format!("`{}` is too large", file.value)).hint("at most 64 MB");
+        notes.wrong(file.place, format!("`{}` is too large", file.value)).hint("at most 64 MB");
         return None;
     }
     let Ok(text) = String::from_utf8(bytes) else {
-        notes.wrong(file.span, format!("`{}` is not UTF-8 text", file.value));
+        notes.wrong(file.place, format!("`{}` is not UTF-8 text", file.value));
         return None;
     };
     match listed(&text) {
@@ -167,7 +167,7 @@ fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<List> {
                 format!("`{}`", file.value)
             };
             notes
-                .wrong(file.span, format!("{at}: {message}"))
+                .wrong(file.place, format!("{at}: {message}"))
                 .hint("a line is the size of a frame in bytes, or its number, its type and its size");
             None
         }
@@ -222,13 +222,13 @@ pub(super) fn player(
     let written = table.player.given()?;
     if table.source.is_missing() {
         notes
-            .wrong(written.span, "there are no frames to be played")
+            .wrong(written.place, "there are no frames to be played")
             .hint("write what the stream carries: source = { kind = \"frames\", rate = \"1 Mbit/s\" }");
         return None;
     }
     if let (Some(modes), true) = (written.modes.given(), cast != Cast::Unicast) {
         notes
-            .wrong(modes.span, "the buffers of a group do not fill together")
+            .wrong(modes.place, "the buffers of a group do not fill together")
             .hint("leave `modes` out, or write `to` without brackets");
         return None;
     }
@@ -257,7 +257,7 @@ fn depends(player: &frames::Player, video: Option<&Video>, notes: &mut Notes) ->
     };
     if depends != Depends::Nothing && !has_types {
         notes
-            .wrong(word.span, "these frames have no types, and none depends on another")
+            .wrong(word.place, "these frames have no types, and none depends on another")
             .hint("take kind = \"frames\", or a list that tells the type of each frame: I, P or B");
         return None;
     }
@@ -267,10 +267,10 @@ fn depends(player: &frames::Player, video: Option<&Video>, notes: &mut Notes) ->
 /// The outer `None` when something is noted.
 fn modes(player: &frames::Player, scheme: &str, notes: &mut Notes) -> Option<Option<Modes>> {
     let Some(modes) = player.modes.given() else {
-        for (key, span) in player.written() {
+        for (key, place) in player.written() {
             if matches!(key, "low" | "high") {
                 notes
-                    .wrong(span, format!("`{key}` is a threshold between modes"))
+                    .wrong(place, format!("`{key}` is a threshold between modes"))
                     .hint("write modes = [\"NAME WHILE IT FILLS\", \"NAME WHEN IT IS FULL\"]");
                 return None;
             }
@@ -279,7 +279,7 @@ fn modes(player: &frames::Player, scheme: &str, notes: &mut Notes) -> Option<Opt
     };
     let [filling, full] = &modes.value[..] else {
         notes
-            .wrong(modes.span, format!("{} modes, where there are two", modes.value.len()))
+            .wrong(modes.place, format!("{} modes, where there are two", modes.value.len()))
             .hint("write the mode while the buffer fills and the one when it is full");
         return None;
     };
@@ -287,8 +287,8 @@ fn modes(player: &frames::Player, scheme: &str, notes: &mut Notes) -> Option<Opt
     for mode in &modes.value {
         if !known.contains(&mode.value.as_str()) {
             match known {
-                [] => notes.wrong(modes.span, format!("`{scheme}` has no modes")),
-                _ => notes.wrong(mode.span, format!("`{}` is no mode of `{scheme}`", shortened(mode))),
+                [] => notes.wrong(modes.place, format!("`{scheme}` has no modes")),
+                _ => notes.wrong(mode.place, format!("`{}` is no mode of `{scheme}`", shortened(mode))),
             }
             .maybe(suggestion(mode, known.iter().copied()));
             return None;
@@ -296,9 +296,9 @@ fn modes(player: &frames::Player, scheme: &str, notes: &mut Notes) -> Option<Opt
     }
     let (low, high) = (player.low.or(Duration::from_secs(5)), player.high.or(Duration::from_secs(20)));
     if low >= high {
-        let span = player.low.given().or(player.high.given()).map_or(player.span, |at| at.span);
+        let place = player.low.given().or(player.high.given()).map_or(player.place, |at| at.place);
         notes
-            .wrong(span, format!("`low` of {low} is not below `high` of {high}"))
+            .wrong(place, format!("`low` of {low} is not below `high` of {high}"))
             .hint("lower one or raise the other");
         return None;
     }

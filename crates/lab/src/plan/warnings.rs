@@ -11,9 +11,9 @@ use units::{Bytes, Duration, Time};
 use super::Plan;
 use crate::file::{Action, Event, File, Flow, Link, TargetTable};
 use crate::named::Prefix;
-use crate::problems::Span;
 use crate::read::{At, Field, Notes, shortened};
 use crate::topology::Net;
+use crate::tree::Place;
 
 /// What is looked at.
 struct Whole<'a> {
@@ -76,7 +76,7 @@ impl Whole<'_> {
             && table.count.or(1) > 0
         {
             notes
-                .warn(arrivals.span, format!("no flow of `{name}` arrives before the end of the run"))
+                .warn(arrivals.place, format!("no flow of `{name}` arrives before the end of the run"))
                 .hint("raise `rate` of the arrivals, or lengthen the time from `start` to `stop`");
         }
         if let Some(start) = table.start.given() {
@@ -87,19 +87,19 @@ impl Whole<'_> {
             };
             if start.value.0 == Time::NEVER && !started() {
                 notes
-                    .warn(start.span, format!("`{name}` never starts: no event starts it"))
+                    .warn(start.place, format!("`{name}` never starts: no event starts it"))
                     .hint(format!("add [[events]] with at, flow = \"{name}\" and action = \"start\""));
             } else if start.value.0 != Time::NEVER && start.value.0 >= end && table.arrivals.is_missing() {
                 let (at, duration) = (start.value.0.saturating_since(Time::ZERO), self.blueprint.duration);
                 notes
-                    .warn(start.span, format!("`{name}` starts at {at}, and the run ends at {duration}"))
+                    .warn(start.place, format!("`{name}` starts at {at}, and the run ends at {duration}"))
                     .hint("start it earlier, or lengthen `duration`");
             }
             if let Some(spread) = table.start_spread.given()
                 && start.value.0 == Time::NEVER
             {
                 notes
-                    .warn(spread.span, "`start_spread` has no effect where start = \"never\"")
+                    .warn(spread.place, "`start_spread` has no effect where start = \"never\"")
                     .hint("leave it out: an event starts all copies at once");
             }
         }
@@ -110,7 +110,7 @@ impl Whole<'_> {
             let at = stop.value.0.saturating_since(Time::ZERO);
             notes
                 .warn(
-                    stop.span,
+                    stop.place,
                     format!(
                         "`{name}` stops at {at}, and the warm-up ends at {warmup}: nothing of it is measured"
                     ),
@@ -125,7 +125,7 @@ impl Whole<'_> {
         if let Some(commands) = table.commands.given().filter(|_| super::emulation::commands_alone(table)) {
             let name = shortened(name_of(table).unwrap_or_default());
             notes
-                .warn(commands.span, format!("a simulation sends nothing for `{name}`, which has `commands` alone"))
+                .warn(commands.place, format!("a simulation sends nothing for `{name}`, which has `commands` alone"))
                 .hint("run it by `thalweg emulate`, or write `scheme` or `source` for what takes their place in a simulation");
         }
         if let (FlowKind::Tcp(config), Some(tcp)) = (&flow.kind, table.tcp.given()) {
@@ -137,19 +137,19 @@ impl Whole<'_> {
             let delay = config.ack_delay != usual.ack_delay;
             let rules = [
                 (
-                    span_of(&tcp.tail_probe),
+                    place_of(&tcp.tail_probe),
                     config.tail_probe && !by_time,
                     "tail_probe",
                     "loss_detection = \"time\"",
                 ),
-                (span_of(&tcp.loss_detection), detection && !config.sack, "loss_detection", "sack = true"),
-                (span_of(&tcp.recovery_timer), timer && config.sack, "recovery_timer", "sack = false"),
-                (span_of(&tcp.ack_delay), delay && !config.delayed_ack, "ack_delay", "delayed_ack = true"),
+                (place_of(&tcp.loss_detection), detection && !config.sack, "loss_detection", "sack = true"),
+                (place_of(&tcp.recovery_timer), timer && config.sack, "recovery_timer", "sack = false"),
+                (place_of(&tcp.ack_delay), delay && !config.delayed_ack, "ack_delay", "delayed_ack = true"),
             ];
-            for (span, void, key, needs) in rules {
-                if let Some(span) = span.filter(|_| void) {
+            for (place, void, key, needs) in rules {
+                if let Some(place) = place.filter(|_| void) {
                     notes
-                        .warn(span, format!("`{key}` has no effect without {needs}"))
+                        .warn(place, format!("`{key}` has no effect without {needs}"))
                         .hint(format!("write {needs}, or leave `{key}` out"));
                 }
             }
@@ -161,23 +161,23 @@ impl Whole<'_> {
             let window = config.initial_window != usual.initial_window;
             let episode = config.episode != usual.episode;
             let of_a_law = [
-                ("initial_window", span_of(&consumer.initial_window), window),
-                ("episode", span_of(&consumer.episode), episode),
+                ("initial_window", place_of(&consumer.initial_window), window),
+                ("episode", place_of(&consumer.episode), episode),
             ];
-            for (key, span, asked) in of_a_law {
-                if let Some(span) = span.filter(|_| asked) {
+            for (key, place, asked) in of_a_law {
+                if let Some(place) = place.filter(|_| asked) {
                     notes
-                        .warn(span, format!("`{key}` has no effect on a consumer with a `source`"))
+                        .warn(place, format!("`{key}` has no effect on a consumer with a `source`"))
                         .hint("a source asks at its rate, whatever comes back; leave the key out");
                 }
             }
         }
-        if let Some((span, hears)) = self.hears_marks(table, flow)
+        if let Some((place, hears)) = self.hears_marks(table, flow)
             && hears
             && !self.can_mark()
         {
             notes
-                .warn(span, "`ecn` has no effect: no queue of this network marks packets")
+                .warn(place, "`ecn` has no effect: no queue of this network marks packets")
                 .hint("write mark_above = 30 or queue = \"codel\" on a link, or leave `ecn` out");
         }
         let families = flow.scheme.as_deref().and_then(schemes::find).map(|entry| entry.scheme.families);
@@ -187,7 +187,7 @@ impl Whole<'_> {
             && table.multicast.is_missing()
         {
             notes
-                .warn(scheme.span, format!("`{}` is a scheme for groups, and this flow has one receiver", scheme.0))
+                .warn(scheme.place, format!("`{}` is a scheme for groups, and this flow has one receiver", scheme.0))
                 .hint(
                     "list the receivers in `to`, write multicast = true for a group of one, or take a scheme for one receiver: \
                      \"cubic\" for a download, \"tfrc\" for a stream",
@@ -196,13 +196,13 @@ impl Whole<'_> {
     }
 
     /// Where an entry says that it understands marks, and whether it does; none where that is not written.
-    fn hears_marks(&self, table: &At<Flow>, flow: &FlowSpec) -> Option<(Span, bool)> {
+    fn hears_marks(&self, table: &At<Flow>, flow: &FlowSpec) -> Option<(Place, bool)> {
         let written = match &flow.kind {
             FlowKind::Tcp(_) => table.tcp.given()?.ecn.given(),
             FlowKind::Stream(_) => table.stream.given()?.ecn.given(),
             FlowKind::Datagram(_) | FlowKind::Ndn(_) => None,
         }?;
-        Some((written.span, written.value))
+        Some((written.place, written.value))
     }
 
     /// Whether a queue, or a node, may mark packets.
@@ -232,12 +232,12 @@ impl Whole<'_> {
             let node = shortened(target.node.given().map_or("", |node| node));
             if start.value.0 == Time::NEVER && !joined() {
                 notes
-                    .warn(start.span, format!("`{node}` never joins: no event lets it"))
+                    .warn(start.place, format!("`{node}` never joins: no event lets it"))
                     .hint(format!("add [[events]] with at, flow, action = \"join\" and node = \"{node}\""));
             } else if start.value.0 != Time::NEVER && start.value.0 >= ends {
                 notes
                     .warn(
-                        start.span,
+                        start.place,
                         format!("`{node}` joins after the end of the run at {}", self.blueprint.duration),
                     )
                     .hint("let it join earlier, or lengthen `duration`");
@@ -247,7 +247,7 @@ impl Whole<'_> {
         let Some(always) = receivers.always.given() else { return };
         if receivers.churn.is_missing() {
             notes
-                .warn(always.span, "`always` has no effect without `churn`: all receivers stay")
+                .warn(always.place, "`always` has no effect without `churn`: all receivers stay")
                 .hint("write receivers.churn = { on = \"10 s\", off = \"10 s\" }, or leave `always` out");
         }
         for name in always.iter() {
@@ -256,7 +256,7 @@ impl Whole<'_> {
             };
             if !flows.is_empty() && !flows.iter().any(|flow| member(&flow)) {
                 notes
-                    .warn(name.span, format!("`{}` is no receiver of this flow", shortened(name)))
+                    .warn(name.place, format!("`{}` is no receiver of this flow", shortened(name)))
                     .hint("list it in `to`, or leave it out here");
             }
         }
@@ -310,7 +310,7 @@ impl Whole<'_> {
         if let Some(above) = link.mark_above.given() {
             if !understood && !self.blueprint.flows.is_empty() {
                 notes
-                    .warn(above.span, "`mark_above` has no effect: no flow understands marks")
+                    .warn(above.place, "`mark_above` has no effect: no flow understands marks")
                     .hint("write tcp = { ecn = true } or stream = { ecn = true } in a flow, or leave it out");
             }
             // where the link is one of many, all have the same buffer
@@ -325,7 +325,7 @@ impl Whole<'_> {
             {
                 notes
                     .warn(
-                        above.span,
+                        above.place,
                         format!(
                             "`mark_above` of {} has no effect: the buffer holds {limit} packets",
                             above.value
@@ -340,7 +340,7 @@ impl Whole<'_> {
             && !self.blueprint.flows.is_empty()
         {
             notes
-                .warn(weights.span, "`classes` has no effect: all flows are of class 0")
+                .warn(weights.place, "`classes` has no effect: all flows are of class 0")
                 .hint("write class = 1 in a flow, or leave `classes` out");
         }
     }
@@ -363,7 +363,7 @@ impl Whole<'_> {
             {
                 notes
                     .warn(
-                        to.span,
+                        to.place,
                         format!("this route has no effect: no packet is addressed to `{}`", shortened(to)),
                     )
                     .hint("name an end of a flow; ways of named data are in ndn.routes");
@@ -373,7 +373,7 @@ impl Whole<'_> {
             let Some(prefix) = producer.prefix.given() else { continue };
             if !self.is_asked_for(prefix) {
                 notes
-                    .warn(prefix.span, format!("no consumer asks for `{}`", shortened(&prefix.0)))
+                    .warn(prefix.place, format!("no consumer asks for `{}`", shortened(&prefix.0)))
                     .hint("write the prefix in a flow with network = \"ndn\", or leave the producer out");
             }
         }
@@ -390,7 +390,7 @@ impl Whole<'_> {
             if !blueprint.flows.is_empty() && !self.net.matching(name).into_iter().any(works) {
                 notes
                     .warn(
-                        name.span,
+                        name.place,
                         format!("the clock of `{}` has no effect: nobody reads it", shortened(name)),
                     )
                     .hint("name an end of a flow, or a node that routes by name");
@@ -401,7 +401,7 @@ impl Whole<'_> {
             && !blueprint.flows.is_empty()
         {
             notes
-                .warn(table.span, "[emulation] has no effect: no flow has `kernel`, `live` or `commands`")
+                .warn(table.place, "[emulation] has no effect: no flow has `kernel`, `live` or `commands`")
                 .hint("write kernel = \"cubic\" in a flow, or start it with `thalweg emulate --kernel`");
         }
     }
@@ -427,7 +427,7 @@ impl Whole<'_> {
             {
                 notes
                     .warn(
-                        at.span,
+                        at.place,
                         format!("this event is after the end of the run at {}", self.blueprint.duration),
                     )
                     .hint("let it happen earlier, or lengthen `duration`");
@@ -446,7 +446,7 @@ impl Whole<'_> {
             {
                 let state = if up.value { "up" } else { "down" };
                 notes
-                    .warn(up.span, format!("`{}` is {state} already", shortened(link)))
+                    .warn(up.place, format!("`{}` is {state} already", shortened(link)))
                     .hint("leave it out, or add the event that changes it before");
             }
             let (Some(name), Some(action)) = (event.flow.given(), event.action.given()) else { continue };
@@ -481,7 +481,7 @@ impl Whole<'_> {
                 };
                 notes
                     .warn(
-                        action.span,
+                        action.place,
                         format!(
                             "this event changes nothing: at {} `{}` {what}",
                             at_of(event),
@@ -519,11 +519,11 @@ impl Whole<'_> {
         if let Some(every) = record.every.given() {
             if !series && !record.series.is_wrong() {
                 notes
-                    .warn(every.span, "`every` has no effect: no series is recorded")
+                    .warn(every.place, "`every` has no effect: no series is recorded")
                     .hint("write series = [\"rate\", \"backlog\"], or leave it out");
             } else if every.value > blueprint.duration {
                 notes
-                    .warn(every.span, format!("nothing is recorded: the run ends at {}", blueprint.duration))
+                    .warn(every.place, format!("nothing is recorded: the run ends at {}", blueprint.duration))
                     .hint("take a shorter interval");
             }
         }
@@ -536,7 +536,7 @@ impl Whole<'_> {
             && !blueprint.flows.iter().any(consumes)
         {
             notes
-                .warn(distributions.span, "`distributions` has no effect: no flow is a consumer of named data")
+                .warn(distributions.place, "`distributions` has no effect: no flow is a consumer of named data")
                 .hint("leave it out: the percentiles queueing_delay_p50 to queueing_delay_p99 are kept without it");
         }
         let silent = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Datagram(_));
@@ -547,7 +547,7 @@ impl Whole<'_> {
             && blueprint.flows.iter().all(silent)
         {
             notes
-                .warn(events.span, "`events` has no effect: sources without congestion control report none")
+                .warn(events.place, "`events` has no effect: sources without congestion control report none")
                 .hint("leave it out");
         }
         if let Some(name) =
@@ -555,7 +555,7 @@ impl Whole<'_> {
             && blueprint.ndn.is_none()
         {
             notes
-                .warn(name.span, "`pit` is of forwarders of named data, and there are none")
+                .warn(name.place, "`pit` is of forwarders of named data, and there are none")
                 .hint("leave it out");
         }
     }
@@ -578,6 +578,6 @@ pub(super) fn is_finite(flow: &FlowSpec) -> bool {
     }
 }
 
-fn span_of<T>(field: &Field<T>) -> Option<Span> {
-    field.given().map(|at| at.span)
+fn place_of<T>(field: &Field<T>) -> Option<Place> {
+    field.given().map(|at| at.place)
 }

@@ -11,21 +11,21 @@ use crate::values::Nodes;
 
 /// The nodes and links of a `custom` topology.
 pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
-    let links = topology.links.required("links", "a custom topology", topology.span, notes)?;
+    let links = topology.links.required("links", "a custom topology", topology.place, notes)?;
     let mut net = Net { nodes_lost: matches!(topology.nodes, Field::Wrong), ..Net::default() };
     let mut drawn = Vec::new();
     let listed = match &topology.nodes {
         Field::Given(nodes) => match &nodes.value {
             Nodes::List(list) => {
                 for node in list {
-                    let Some(name) = node.name.required("name", "a node", node.span, notes) else {
+                    let Some(name) = node.name.required("name", "a node", node.place, notes) else {
                         net.nodes_lost = true;
                         continue;
                     };
                     // a node with an odd name is there as well: who names it needs no second message
                     check_name(name, "a node", notes);
                     if net.node(name).is_some() {
-                        notes.wrong(name.span, format!("two nodes are called `{}`", shortened(name)));
+                        notes.wrong(name.place, format!("two nodes are called `{}`", shortened(name)));
                         continue;
                     }
                     net.add_node(name.value.clone(), (0.5, 0.5));
@@ -35,7 +35,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
             }
             Nodes::Count(_) => {
                 notes
-                    .wrong(nodes.span, "a custom topology lists its nodes")
+                    .wrong(nodes.place, "a custom topology lists its nodes")
                     .hint("write nodes = [\"a\", \"b\"], or leave it out");
                 false
             }
@@ -46,14 +46,14 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
     let circle = like_in_circles(links, notes);
     let mut names = BTreeSet::new();
     for link in links.iter() {
-        let name = link.name.required("name", "a link", link.span, notes);
+        let name = link.name.required("name", "a link", link.place, notes);
         if let Some(name) = name {
             check_name(name, "a link", notes);
             if !names.insert(name.value.clone()) {
-                notes.wrong(name.span, format!("two links are called `{}`", shortened(name)));
+                notes.wrong(name.place, format!("two links are called `{}`", shortened(name)));
             }
         }
-        let ends = link.ends.required("ends", "a link", link.span, notes);
+        let ends = link.ends.required("ends", "a link", link.place, notes);
         let values = if circle { Link::default() } else { completed(link, links) };
         let stand_in = Defaults {
             rate: Some(Rate::from_mbps(10)),
@@ -91,7 +91,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
         let (from, to) = (end(&ends.0), end(&ends.1));
         if from == to {
             notes
-                .wrong(ends.1.span, format!("a link cannot lead from `{}` to itself", shortened(&ends.1)))
+                .wrong(ends.1.place, format!("a link cannot lead from `{}` to itself", shortened(&ends.1)))
                 .hint("name two different nodes");
         }
         if let Some(name) = name {
@@ -99,7 +99,7 @@ pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {
         }
     }
     if net.nodes.is_empty() && net.knows_all_nodes() {
-        notes.wrong(topology.span, "this topology has no nodes").hint("list at least one link");
+        notes.wrong(topology.place, "this topology has no nodes").hint("list at least one link");
     }
     net.positions = layout::layered(&net);
     for (position, fixed) in net.positions.iter_mut().zip(drawn) {
@@ -150,7 +150,7 @@ fn like_in_circles(links: &[At<Link>], notes: &mut Notes) -> bool {
         let Some(like) = link.like.given() else { continue };
         if !known.contains(&like.value.as_str()) {
             notes
-                .wrong(like.span, format!("no link is called `{}`", shortened(like)))
+                .wrong(like.place, format!("no link is called `{}`", shortened(like)))
                 .maybe(suggestion(like, known.iter().copied()));
             continue;
         }
@@ -164,7 +164,7 @@ fn like_in_circles(links: &[At<Link>], notes: &mut Notes) -> bool {
                 if circle.iter().all(|name| told.insert(*name)) {
                     notes
                         .wrong(
-                            like.span,
+                            like.place,
                             format!("links are like each other in a circle: {} → {step}", circle.join(" → ")),
                         )
                         .hint("one of them must say its values itself");

@@ -6,8 +6,8 @@ use contract::{NodeId, Random};
 
 use super::{Defaults, Net, NetPort, layout, template};
 use crate::file::{Kind, Topology};
-use crate::problems::Span;
 use crate::read::{At, Notes};
+use crate::tree::Place;
 use crate::values::Nodes;
 
 type Ports = (NetPort, NetPort);
@@ -17,7 +17,7 @@ const MOST_NODES: u64 = 200_000;
 
 /// The network of any kind but `custom` and `graphml`. `pairs` is what the flows of a dumbbell need.
 pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut Notes) -> Option<Net> {
-    let at = topology.span;
+    let at = topology.place;
     if matches!(kind, Kind::Dumbbell | Kind::ParkingLot) {
         let edge = template(&topology.edge, "edge", Defaults::EDGE, at, notes);
         let bottleneck = template(&topology.bottleneck, "bottleneck", Defaults::default(), at, notes);
@@ -46,7 +46,7 @@ pub(super) fn build(topology: &At<Topology>, kind: Kind, pairs: u32, notes: &mut
             });
             if size.is_none_or(|size| size > MOST_NODES) {
                 notes
-                    .wrong(depth.span, "this tree is too large")
+                    .wrong(depth.place, "this tree is too large")
                     .hint(format!("a network has at most {MOST_NODES} nodes"));
                 return None;
             }
@@ -155,28 +155,28 @@ fn tree(arity: u32, depth: u32, link: &Ports) -> Net {
 }
 
 /// `n1` … in a connected random graph: a random tree, then links between random pairs. A link is called `n1-n4`.
-fn random(topology: &Topology, link: &Ports, at: Span, notes: &mut Notes) -> Option<Net> {
+fn random(topology: &Topology, link: &Ports, at: Place, notes: &mut Notes) -> Option<Net> {
     let nodes = topology.nodes.required("nodes", "a random topology", at, notes)?;
     let n = match nodes.value {
         Nodes::Count(n) if (2..=10_000).contains(&n) => u64::from(n),
         Nodes::Count(n) => {
             notes
-                .wrong(nodes.span, format!("`{n}` is out of range"))
+                .wrong(nodes.place, format!("`{n}` is out of range"))
                 .hint("a random graph has 2 to 10000 nodes");
             return None;
         }
         Nodes::List(_) => {
-            notes.wrong(nodes.span, "a random topology takes a number of nodes").hint("write nodes = 20");
+            notes.wrong(nodes.place, "a random topology takes a number of nodes").hint("write nodes = 20");
             return None;
         }
     };
     let (wanted, place) = match (topology.edges.given(), topology.degree.given()) {
         (Some(edges), Some(_)) => {
-            notes.wrong(edges.span, "`edges` and `degree` say the same").hint("write one of them");
+            notes.wrong(edges.place, "`edges` and `degree` say the same").hint("write one of them");
             return None;
         }
-        (Some(edges), None) => (u64::from(edges.value), edges.span),
-        (None, Some(degree)) => ((n as f64 * degree.value / 2.0 + 0.5) as u64, degree.span),
+        (Some(edges), None) => (u64::from(edges.value), edges.place),
+        (None, Some(degree)) => ((n as f64 * degree.value / 2.0 + 0.5) as u64, degree.place),
         (None, None) if topology.edges.is_missing() && topology.degree.is_missing() => {
             notes.wrong(at, "a random topology needs `degree` or `edges`").hint("write degree = 3.0");
             return None;

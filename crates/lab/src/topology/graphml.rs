@@ -21,29 +21,29 @@ const EARTH_RADIUS_M: f64 = 6_371_000.0;
 /// become `_`) and unique (`_2`, `_3` …). An edge's `LinkSpeedRaw`, in bit/s, is its rate; the template has the rest.
 /// Edges from a node to itself are left out.
 pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -> Option<Net> {
-    let file = topology.file.required("file", "a graphml topology", topology.span, notes)?;
+    let file = topology.file.required("file", "a graphml topology", topology.place, notes)?;
     let by_distance = topology.delay_by_distance.or(false);
     let defaults = Defaults {
         // stands in until the distance is known
         delay: by_distance.then_some(Duration::ZERO),
         ..Defaults::default()
     };
-    let ports = template(&topology.link, "link", defaults, topology.span, notes);
+    let ports = template(&topology.link, "link", defaults, topology.place, notes);
     let path = folder.join(&file.value);
     let length = std::fs::metadata(&path).map_or(0, |data| data.len());
     if length > MOST_BYTES {
-        notes.wrong(file.span, format!("`{}` is too large", file.value)).hint("at most 32 MB");
+        notes.wrong(file.place, format!("`{}` is too large", file.value)).hint("at most 32 MB");
         return None;
     }
     let text = match std::fs::read(&path).map(String::from_utf8) {
         Ok(Ok(text)) => text,
         Ok(Err(_)) => {
-            notes.wrong(file.span, format!("`{}` is not UTF-8 text", file.value));
+            notes.wrong(file.place, format!("`{}` is not UTF-8 text", file.value));
             return None;
         }
         Err(error) => {
             notes
-                .wrong(file.span, format!("`{}` cannot be read: {}", file.value, error.kind()))
+                .wrong(file.place, format!("`{}` cannot be read: {}", file.value, error.kind()))
                 .hint("the path is relative to the folder of the scenario");
             return None;
         }
@@ -51,7 +51,7 @@ pub(super) fn build(topology: &At<Topology>, folder: &Path, notes: &mut Notes) -
     match graph(&text).and_then(|graph| network(&graph, &ports, by_distance)) {
         Ok(net) => Some(net),
         Err(message) => {
-            notes.wrong(file.span, format!("`{}`: {message}", file.value));
+            notes.wrong(file.place, format!("`{}`: {message}", file.value));
             None
         }
     }

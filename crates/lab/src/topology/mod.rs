@@ -14,8 +14,8 @@ use stack::queue::CodelConfig;
 use units::{Duration, Rate};
 
 use crate::file::{Kind, Link, Port, Topology};
-use crate::problems::Span;
 use crate::read::{At, Field, Notes, nearest, shortened};
+use crate::tree::Place;
 use crate::values::{Buffer, Queue};
 
 pub(crate) use paths::{Paths, PortIndex};
@@ -58,7 +58,7 @@ pub(crate) struct NetPort {
     pub(crate) mark_above: Option<u32>,
     pub(crate) classes: Vec<u32>,
     /// Where its buffer is written, or the link.
-    pub(crate) span: Span,
+    pub(crate) place: Place,
 }
 
 impl Net {
@@ -75,7 +75,7 @@ impl Net {
         let found = self.node(name);
         if found.is_none() && !self.nodes_lost {
             notes
-                .wrong(name.span, format!("no node is called `{}`", shortened(name)))
+                .wrong(name.place, format!("no node is called `{}`", shortened(name)))
                 .maybe(self.node_hint(name));
         }
         found
@@ -85,7 +85,7 @@ impl Net {
     pub(crate) fn no_match(&self, pattern: &At<String>, notes: &mut Notes) {
         if !self.nodes_lost {
             notes
-                .wrong(pattern.span, format!("no node matches `{}`", shortened(pattern)))
+                .wrong(pattern.place, format!("no node matches `{}`", shortened(pattern)))
                 .maybe(self.node_hint(""));
         }
     }
@@ -104,7 +104,7 @@ impl Net {
         let found = self.link(name);
         if found.is_none() && !self.links_lost {
             notes
-                .wrong(name.span, format!("no link is called `{}`", shortened(name)))
+                .wrong(name.place, format!("no link is called `{}`", shortened(name)))
                 .maybe(self.link_hint(name));
         }
         found
@@ -237,7 +237,7 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
 
 /// The network of a scenario. `pairs` is what the flows of a dumbbell need; `folder` is where paths start.
 pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &mut Notes) -> Option<Net> {
-    let kind = topology.kind.required("kind", "a topology", topology.span, notes)?.value;
+    let kind = topology.kind.required("kind", "a topology", topology.place, notes)?.value;
     refuse_foreign_keys(topology, kind, notes);
     let before = notes.count();
     let mut net = match kind {
@@ -272,10 +272,10 @@ const fn keys_of(kind: Kind) -> &'static [&'static str] {
 
 fn refuse_foreign_keys(topology: &Topology, kind: Kind, notes: &mut Notes) {
     let known = keys_of(kind);
-    for (key, span) in topology.written() {
+    for (key, place) in topology.written() {
         if key != "kind" && !known.contains(&key) {
             notes
-                .wrong(span, format!("a {} has no `{key}`", kind.word()))
+                .wrong(place, format!("a {} has no `{key}`", kind.word()))
                 .hint(format!("it takes {}", known.join(", ")));
         }
     }
@@ -303,10 +303,10 @@ fn template(
     field: &Field<Link>,
     key: &str,
     defaults: Defaults,
-    at: Span,
+    at: Place,
     notes: &mut Notes,
 ) -> (NetPort, NetPort) {
-    let none = || Link { span: at, ..Link::default() };
+    let none = || Link { place: at, ..Link::default() };
     let written = match field {
         Field::Given(link) => link.value.clone(),
         // what is in it is noted
@@ -319,9 +319,11 @@ fn template(
             return ports(&none(), Defaults::EDGE, notes);
         }
     };
-    for (name, span) in written.written() {
+    for (name, place) in written.written() {
         if matches!(name, "name" | "ends" | "like") {
-            notes.wrong(span, format!("a template has no `{name}`")).hint("links are named by the generator");
+            notes
+                .wrong(place, format!("a template has no `{name}`"))
+                .hint("links are named by the generator");
         }
     }
     ports(&written, defaults, notes)
@@ -332,8 +334,8 @@ fn template(
 fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPort) {
     let none = Port::default();
     let back = link.backward.given().map_or(&none, |port| &port.value);
-    let rate = known(&link.rate, defaults.rate, "rate", "10 Mbit/s", link.span, notes);
-    let delay = known(&link.delay, defaults.delay, "delay", "10 ms", link.span, notes);
+    let rate = known(&link.rate, defaults.rate, "rate", "10 Mbit/s", link.place, notes);
+    let delay = known(&link.delay, defaults.delay, "delay", "10 ms", link.place, notes);
     let (rate, delay) = (rate.unwrap_or(Rate::from_mbps(10)), delay.unwrap_or(Duration::from_millis(10)));
     let forward = NetPort {
         rate,
@@ -343,7 +345,7 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
         codel: link.queue.or(Queue(None)).0,
         mark_above: link.mark_above.given().map(|at| at.value),
         classes: classes(&link.classes, notes),
-        span: span_of(&link.buffer).unwrap_or(link.span),
+        place: place_of(&link.buffer).unwrap_or(link.place),
     };
     let backward = NetPort {
         rate: back.rate.or(rate),
@@ -357,31 +359,31 @@ fn ports(link: &Link, defaults: Defaults, notes: &mut Notes) -> (NetPort, NetPor
         } else {
             classes(&back.classes, notes)
         },
-        span: span_of(&back.buffer).unwrap_or(forward.span),
+        place: place_of(&back.buffer).unwrap_or(forward.place),
     };
-    one_rule(&forward, &link.queue, [span_of(&link.mark_above), span_of(&link.classes)], notes);
-    one_rule(&backward, &back.queue, [span_of(&back.mark_above), span_of(&back.classes)], notes);
+    one_rule(&forward, &link.queue, [place_of(&link.mark_above), place_of(&link.classes)], notes);
+    one_rule(&backward, &back.queue, [place_of(&back.mark_above), place_of(&back.classes)], notes);
     (forward, backward)
 }
 
 /// Notes where CoDel meets another rule, at what is written of the two in this direction; what it takes from the other is noted there.
-fn one_rule(port: &NetPort, queue: &Field<Queue>, written: [Option<Span>; 2], notes: &mut Notes) {
+fn one_rule(port: &NetPort, queue: &Field<Queue>, written: [Option<Place>; 2], notes: &mut Notes) {
     if port.codel.is_none() {
         return;
     }
     let rules =
         [("mark_above", port.mark_above.is_some(), "false"), ("classes", !port.classes.is_empty(), "[]")];
-    for ((key, there, none), span) in rules.into_iter().zip(written) {
-        if let Some(span) = queue.given().map(|at| at.span).or(span).filter(|_| there) {
-            notes.wrong(span, format!("a queue with CoDel has no `{key}`")).hint(format!(
+    for ((key, there, none), place) in rules.into_iter().zip(written) {
+        if let Some(place) = queue.given().map(|at| at.place).or(place).filter(|_| there) {
+            notes.wrong(place, format!("a queue with CoDel has no `{key}`")).hint(format!(
                 "leave one of them away; `backward` takes both from its link, but for {key} = {none}"
             ));
         }
     }
 }
 
-fn span_of<T>(field: &Field<T>) -> Option<Span> {
-    field.given().map(|at| at.span)
+fn place_of<T>(field: &Field<T>) -> Option<Place> {
+    field.given().map(|at| at.place)
 }
 
 /// The value of a key that every link needs, noted where it is missing.
@@ -390,7 +392,7 @@ fn known<T: Copy>(
     default: Option<T>,
     key: &str,
     example: &str,
-    at: Span,
+    at: Place,
     notes: &mut Notes,
 ) -> Option<T> {
     let found = field.given().map(|at| at.value).or(if field.is_missing() { default } else { None });
@@ -404,12 +406,12 @@ fn known<T: Copy>(
 fn classes(field: &Field<Vec<At<u32>>>, notes: &mut Notes) -> Vec<u32> {
     let Some(list) = field.given() else { return Vec::new() };
     if list.len() > 256 {
-        notes.wrong(list.span, format!("{} classes are too many", list.len())).hint("at most 256");
+        notes.wrong(list.place, format!("{} classes are too many", list.len())).hint("at most 256");
     }
     for weight in list.iter() {
         if !(1..=10_000).contains(&weight.value) {
             notes
-                .wrong(weight.span, format!("`{}` is out of range", weight.value))
+                .wrong(weight.place, format!("`{}` is out of range", weight.value))
                 .hint("a weight must lie within 1 and 10000");
         }
     }
@@ -420,15 +422,15 @@ fn classes(field: &Field<Vec<At<u32>>>, notes: &mut Notes) -> Vec<u32> {
 pub(crate) fn check_name(name: &At<String>, of: &str, notes: &mut Notes) -> bool {
     let hint = "use letters, digits, `_`, `-` and `.`";
     if name.is_empty() {
-        notes.wrong(name.span, format!("the name of {of} is empty")).hint(hint);
+        notes.wrong(name.place, format!("the name of {of} is empty")).hint(hint);
         return false;
     }
     if name.chars().count() > 100 {
-        notes.wrong(name.span, format!("the name of {of} is longer than 100 characters")).hint(hint);
+        notes.wrong(name.place, format!("the name of {of} is longer than 100 characters")).hint(hint);
         return false;
     }
     if let Some(odd) = name.chars().find(|c| !is_name(*c)) {
-        notes.wrong(name.span, format!("the name of {of} cannot contain {}", quoted(odd))).hint(hint);
+        notes.wrong(name.place, format!("the name of {of} cannot contain {}", quoted(odd))).hint(hint);
         return false;
     }
     true
