@@ -212,8 +212,8 @@ fn the_reference_has_the_names_that_generators_give() {
             assert!(said.contains(&first(node)), "{kind}: {node}: {said}");
         }
         for spec in &blueprint.links {
-            let as_node = blueprint.nodes.contains(&spec.name) && said.contains("called as");
-            let as_nodes = spec.name.contains('-') && said.contains("with a hyphen");
+            let as_node = blueprint.nodes.contains(&spec.name) && said.contains("named after");
+            let as_nodes = spec.name.contains('-') && said.contains("two nodes");
             assert!(
                 as_node || as_nodes || said.contains(&first(&spec.name)),
                 "{kind}: {}: {said}",
