@@ -1,6 +1,6 @@
-"""The compiled core: conversion only. Trees travel as JSON text."""
+"""The compiled core: conversion only. What is made for programs to read travels as JSON text."""
 
-from typing import final
+from typing import Any, final
 
 __all__ = [
     "Control",

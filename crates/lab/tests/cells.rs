@@ -18,6 +18,7 @@ start_spread = "100 ms"
 
 /// In a release build; about one and a half seconds where this was written.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "it measures how long planning takes")]
 #[ignore = "measures a release build: cargo test --release -p lab --test cells -- --ignored"]
 fn ten_thousand_cells_are_planned_in_two_seconds() {
     let scenario = lab::load(SMALL, "small.toml").unwrap_or_else(|problems| panic!("{problems}"));
