@@ -53,7 +53,8 @@ fn a_tree_of_values_makes_the_plan_of_the_text() {
 }
 
 #[test]
-fn every_scenario_runs_as_its_author_expects() {
+fn every_scenario_runs_as_its_author_expects_and_leaves_the_trace_that_it_always_left() {
+    let mut hashes = String::new();
     for (path, scenario) in scenarios() {
         if scenario.is_slow() {
             continue;
@@ -63,6 +64,8 @@ fn every_scenario_runs_as_its_author_expects() {
         assert!(!plan.expect.is_empty(), "{} expects nothing", path.display());
         let outcome = lab::run(&plan, &sim::Control::default());
         assert!(outcome.complete, "{}", path.display());
+        let name = path.file_stem().expect("a file has a name").to_string_lossy();
+        hashes += &format!("{name} {:016x}\n", outcome.trace.hash);
         for row in &plan.expect {
             let measured = outcome.report.value(&row.key);
             assert!(
@@ -74,4 +77,5 @@ fn every_scenario_runs_as_its_author_expects() {
             );
         }
     }
+    insta::assert_snapshot!(hashes);
 }
