@@ -1,6 +1,6 @@
-//! What the two ends of a transfer say to each other: any words, one after the other, to every kind of end.
+//! What the two ends of a transfer say to each other: any messages, one after the other, to every kind of end.
 //!
-//! The input is a byte that chooses the end, and words, each after a byte with its length.
+//! The input is a byte that chooses the end, and messages, each after a byte with its length.
 #![no_main]
 
 use std::io::sink;
@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 
 use contract::EndpointId;
 use libfuzzer_sys::fuzz_target;
-use live::content::{ByteSink, ByteSource, LONGEST_WORD, Payload, Sink};
+use live::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Payload, Sink};
 use live::transfer::{
     BlockSink, BlockSource, Bytes, Collector, FileStore, Fountain, Into, Kind, Layout, Manifest, Playout,
     Receivers, Store, Tally, Timely, TransferError, Whole,
@@ -27,14 +27,14 @@ fuzz_target!(|bytes: &[u8]| {
         5 => hear(&mut Collector::of(manifest(), Into::Pipe(Box::new(sink())), tally), bytes),
         6 => {
             let mut sink = BlockSink::new(manifest(), Into::Pipe(Box::new(sink())), 1 << 16, tally);
-            let (mut at, mut said) = (0, [0; LONGEST_WORD]);
+            let (mut at, mut said) = (0, [0; MAX_MESSAGE_BYTES]);
             sink.on_open();
             each(bytes, |_, now, content| {
                 sink.write(at, content);
                 at += content.len() as u64;
                 sink.on_contiguous(at, now);
-                assert!(sink.speak(now, &mut said) <= LONGEST_WORD);
-                let _ = (sink.wake(), sink.standing());
+                assert!(sink.speak(now, &mut said) <= MAX_MESSAGE_BYTES);
+                let _ = (sink.wake(), sink.status());
             });
         }
         7 => {
@@ -43,11 +43,11 @@ fuzz_target!(|bytes: &[u8]| {
             let mut source = BlockSource::new(store, &manifest, tally);
             let mut room = [0; 90];
             source.on_join(EndpointId(1));
-            each(bytes, |_, now, word| {
-                source.on_word(EndpointId(1), now, word);
+            each(bytes, |_, now, message| {
+                source.on_message(EndpointId(1), now, message);
                 let ready = source.ready(now);
                 source.read(ready.saturating_sub(90), &mut room);
-                let _ = (source.end(), source.standing());
+                let _ = (source.end(), source.status());
             });
         }
         1 => hear(&mut Playout::new(Box::new(sink()), tally), bytes),
@@ -68,10 +68,10 @@ fuzz_target!(|bytes: &[u8]| {
         _ => {
             let (mut source, _) = Bytes::of_memory(&CONTENT, "file", 1, tally);
             source.on_join(EndpointId(1));
-            each(bytes, |_, now, word| {
-                source.on_word(EndpointId(1), now, word);
+            each(bytes, |_, now, message| {
+                source.on_message(EndpointId(1), now, message);
                 source.ready(now);
-                let _ = (source.end(), source.standing());
+                let _ = (source.end(), source.status());
             });
         }
     }
@@ -116,36 +116,36 @@ impl Store for InMemory {
     }
 }
 
-/// The words, with a number and an instant each.
+/// The messages, with a number and an instant each.
 fn each(mut bytes: &[u8], mut act: impl FnMut(u64, Time, &[u8])) {
     let mut number = 0;
     while let Some((length, rest)) = bytes.split_first() {
-        let (word, behind) = rest.split_at(usize::from(*length).min(rest.len()));
+        let (message, behind) = rest.split_at(usize::from(*length).min(rest.len()));
         bytes = behind;
-        act(number, Time::ZERO + Duration::from_millis(5) * number, word);
+        act(number, Time::ZERO + Duration::from_millis(5) * number, message);
         number += 1;
     }
 }
 
 /// A receiver hears packets, and speaks.
 fn hear(sink: &mut dyn Sink, bytes: &[u8]) {
-    let mut said = [0; LONGEST_WORD];
+    let mut said = [0; MAX_MESSAGE_BYTES];
     each(bytes, |number, now, content| {
         sink.take(number, now, content);
-        assert!(sink.speak(now, &mut said) <= LONGEST_WORD);
-        let _ = (sink.wake(), sink.standing());
+        assert!(sink.speak(now, &mut said) <= MAX_MESSAGE_BYTES);
+        let _ = (sink.wake(), sink.status());
     });
     sink.on_end(Time::ZERO + Duration::from_secs(10));
 }
 
-/// A sender hears words, and fills packets.
+/// A sender hears messages, and fills packets.
 fn pay(payload: &mut dyn Payload, bytes: &[u8]) {
     let mut room = [0; 200];
     payload.on_join(EndpointId(1));
-    each(bytes, |number, now, word| {
-        payload.on_word(EndpointId(1), now, word);
+    each(bytes, |number, now, message| {
+        payload.on_message(EndpointId(1), now, message);
         assert!(payload.fill(number, now, &mut room) <= room.len());
-        let _ = payload.standing();
+        let _ = payload.status();
     });
     payload.on_leave(EndpointId(1));
 }

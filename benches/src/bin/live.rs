@@ -11,8 +11,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 
 use contract::{EndpointId, ParamValue};
-use live::content::{ByteSink, ByteSource, LONGEST_WORD, Payload, Sink, Standing};
-use live::{Cargo, Control, Meet, Outcome, Outer, Scheme, Secret, Settings, Store, Udp};
+use live::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Payload, Sink, Status};
+use live::{Cargo, Control, Handshake, Outcome, Platform, Scheme, Secret, Settings, Store, Udp};
 use nix::time::{ClockId, clock_gettime};
 use units::{Duration, Time};
 
@@ -34,8 +34,12 @@ fn main() {
     let mut there = Udp::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a socket");
     let address = there.address().expect("an address");
     let offloads = there.offloads();
-    let settings =
-        |meet| Settings { meet, secret: Secret::new("bench"), limits: live::Limits::default(), caller: None };
+    let settings = |handshake| Settings {
+        handshake,
+        secret: Secret::new("bench"),
+        limits: live::Limits::default(),
+        caller: None,
+    };
     let receiving = thread::spawn(move || {
         let mut accept = |offer: &wire::stream::Offer| {
             Ok(match offer.transport {
@@ -43,7 +47,7 @@ fn main() {
                 wire::stream::Transport::Windowed => Store::Windowed(Box::new(Nothing)),
             })
         };
-        let outcome = live::receive(&settings(Meet::Listen), &mut accept, &mut there, &Control::new());
+        let outcome = live::receive(&settings(Handshake::Listen), &mut accept, &mut there, &Control::new());
         (outcome, cpu_s())
     });
     let sending = thread::spawn(move || {
@@ -53,8 +57,14 @@ fn main() {
         let zeros = Zeros { until, over: false };
         let cargo = if paced { Cargo::Paced(Box::new(zeros)) } else { Cargo::Windowed(Box::new(zeros)) };
         let control = Control::new();
-        let outcome =
-            live::send(&settings(Meet::Call(address)), &scheme, cargo, Vec::new(), &mut here, &control);
+        let outcome = live::send(
+            &settings(Handshake::Connect(address)),
+            &scheme,
+            cargo,
+            Vec::new(),
+            &mut here,
+            &control,
+        );
         (outcome, cpu_s())
     });
     let (sent, sender_s) = sending.join().expect("the sender runs");
@@ -99,9 +109,9 @@ impl Payload for Zeros {
         self.over |= now >= self.until;
         room.len()
     }
-    fn on_word(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
-    fn standing(&self) -> Standing {
-        if self.over { Standing::Whole } else { Standing::Going }
+    fn on_message(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
+    fn status(&self) -> Status {
+        if self.over { Status::Whole } else { Status::Going }
     }
 }
 
@@ -115,9 +125,9 @@ impl ByteSource for Zeros {
     }
     fn read(&mut self, _offset: u64, _room: &mut [u8]) {}
     fn on_acknowledged(&mut self, _offset: u64) {}
-    fn on_word(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
-    fn standing(&self) -> Standing {
-        if self.over { Standing::Whole } else { Standing::Going }
+    fn on_message(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
+    fn status(&self) -> Status {
+        if self.over { Status::Whole } else { Status::Going }
     }
 }
 
@@ -126,11 +136,11 @@ struct Nothing;
 
 impl Sink for Nothing {
     fn take(&mut self, _seq: u64, _now: Time, _content: &[u8]) {}
-    fn speak(&mut self, _now: Time, _word: &mut [u8; LONGEST_WORD]) -> usize {
+    fn speak(&mut self, _now: Time, _word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         0
     }
-    fn standing(&self) -> Standing {
-        Standing::Going
+    fn status(&self) -> Status {
+        Status::Going
     }
 }
 
@@ -139,10 +149,10 @@ impl ByteSink for Nothing {
         true
     }
     fn on_contiguous(&mut self, _offset: u64, _now: Time) {}
-    fn speak(&mut self, _now: Time, _word: &mut [u8; LONGEST_WORD]) -> usize {
+    fn speak(&mut self, _now: Time, _word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         0
     }
-    fn standing(&self) -> Standing {
-        Standing::Going
+    fn status(&self) -> Status {
+        Status::Going
     }
 }

@@ -6,7 +6,7 @@
 
 use contract::{FlowId, Header, NodeId, Packet};
 use wire::UDP_HEADERS;
-use wire::stream::{Datagram, Envelope, TAG, Word};
+use wire::stream::{Datagram, Envelope, Frame, TAG};
 
 /// Bytes of the headers of IP and UDP.
 pub(crate) const OUTER: u32 = UDP_HEADERS as u32;
@@ -16,8 +16,8 @@ pub(crate) const OUTER: u32 = UDP_HEADERS as u32;
 /// False for packets that do not travel so.
 pub(crate) fn write(packet: &Packet, number: u64, content: Option<u32>, out: &mut Vec<u8>) -> bool {
     out.clear();
-    let Some(word) = Word::of(packet, &[], 0) else { return false };
-    Datagram { session: packet.flow.0, number, word }.write(out);
+    let Some(frame) = Frame::of(packet, &[], 0) else { return false };
+    Datagram { session: packet.flow.0, number, frame }.write(out);
     let whole = match (packet.header, content) {
         (Header::Feedback | Header::Player { .. }, _) => 0,
         (Header::Tcp(_), Some(content)) => out.len() + content as usize,
@@ -55,11 +55,11 @@ impl Writer {
 /// The packet that a datagram is, and how many bytes it carries; its size is what it has on the wire. `None` for what is no packet of a machine.
 pub(crate) fn read(datagram: &[u8], envelope: &Envelope) -> Option<(Packet, u32)> {
     let (body, _) = Datagram::split(datagram)?;
-    let word = Datagram::read(body).ok()?.word;
-    let packet = word.packet(datagram.len(), envelope)?;
-    let carried = match word {
-        Word::Data(data) => data.content.len() + data.padding,
-        Word::Segment(segment) => segment.content.len(),
+    let frame = Datagram::read(body).ok()?.frame;
+    let packet = frame.packet(datagram.len(), envelope)?;
+    let carried = match frame {
+        Frame::Data(data) => data.content.len() + data.padding,
+        Frame::Segment(segment) => segment.content.len(),
         _ => 0,
     };
     Some((Packet { size_bytes: OUTER + datagram.len() as u32, ..packet }, carried as u32))

@@ -23,14 +23,14 @@ const LONGEST: usize = 65_536;
 /// Programs are asked at least and at most so often.
 const NEWS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
 
-/// Runs `world` by the clock of `outer` until it is over, or `control` says stop. What has to be told of programs is asked twice an
+/// Runs `world` by the clock of `platform` until it is over, or `control` says stop. What has to be told of programs is asked twice an
 /// interval of the recorded series, between 20 and 200 times a second.
 pub(crate) fn drive(
     world: &mut World,
     gates: &Gates,
     blueprint: &Blueprint,
     control: &Control,
-    outer: &mut impl Surroundings,
+    platform: &mut impl Surroundings,
 ) -> Accuracy {
     let every = blueprint.record.every;
     let every = if every == Duration::ZERO { NEWS.1 } else { every.scaled(0.5) };
@@ -48,25 +48,25 @@ pub(crate) fn drive(
     // since when nobody looks at the devices
     let mut away = Time::ZERO;
     loop {
-        let now = outer.now();
-        if turn.handle(now, control, outer) {
+        let now = platform.now();
+        if turn.handle(now, control, platform) {
             break;
         }
         for &device in &ready {
-            turn.take_in(device, control, outer);
+            turn.take_in(device, control, platform);
         }
         ready.clear();
         let until = turn.world.next_event().min(turn.news_at);
-        let watched = outer.wait(until, &mut ready);
+        let watched = platform.wait(until, &mut ready);
         let waited = watched.saturating_since(away);
         turn.accuracy.pickups.record_times(waited, waited.as_nanos());
-        let back = outer.now();
+        let back = platform.now();
         // what was asked for and slept through counts as looking away
         away = if ready.is_empty() { back.min(until.max(watched)) } else { back };
         turn.accuracy.pickups.record_times(Duration::ZERO, away.saturating_since(watched).as_nanos());
     }
-    turn.ask(outer);
-    turn.accuracy.wall = outer.now().saturating_since(Time::ZERO);
+    turn.ask(platform);
+    turn.accuracy.wall = platform.now().saturating_since(Time::ZERO);
     turn.accuracy
 }
 
@@ -85,13 +85,13 @@ struct Turn<'a> {
 
 impl Turn<'_> {
     /// Handles what is due and hands out what leaves. True when the run is over.
-    fn handle(&mut self, now: Time, control: &Control, outer: &mut impl Surroundings) -> bool {
+    fn handle(&mut self, now: Time, control: &Control, platform: &mut impl Surroundings) -> bool {
         let due = self.world.next_event();
         if due <= now {
             self.accuracy.events.record(now.saturating_since(due));
         }
         if now >= self.news_at {
-            self.ask(outer);
+            self.ask(platform);
             self.news_at = now + self.news_every;
         }
         let mut over = self.world.run_until(now, control);
@@ -99,27 +99,27 @@ impl Turn<'_> {
             // an emulation cannot wait: it keeps nothing in between
             over = self.world.run_until(now, control);
         }
-        self.egress(outer);
+        self.egress(platform);
         over
     }
 
-    fn egress(&mut self, outer: &mut impl Surroundings) {
+    fn egress(&mut self, platform: &mut impl Surroundings) {
         self.world.take_egress(&mut self.egress);
         let mut egress = std::mem::take(&mut self.egress);
         for one in egress.drain(..) {
             let live = self.gates.is_live(one.flow);
             match one.event {
                 EgressEvent::Start if live => {
-                    outer.begin(one.endpoint, self.world.detached_endpoint(one.endpoint))
+                    platform.begin(one.endpoint, self.world.detached_endpoint(one.endpoint))
                 }
-                EgressEvent::Stop if live => outer.end(one.endpoint),
-                EgressEvent::Mode(number) if live => outer.mode(one.endpoint, self.gates.mode(number)),
-                EgressEvent::Start if self.gates.sends(one.flow, one.endpoint) => outer.start(one.flow),
-                EgressEvent::Stop if self.gates.sends(one.flow, one.endpoint) => outer.stop(one.flow),
+                EgressEvent::Stop if live => platform.end(one.endpoint),
+                EgressEvent::Mode(number) if live => platform.mode(one.endpoint, self.gates.mode(number)),
+                EgressEvent::Start if self.gates.sends(one.flow, one.endpoint) => platform.start(one.flow),
+                EgressEvent::Stop if self.gates.sends(one.flow, one.endpoint) => platform.stop(one.flow),
                 EgressEvent::Start | EgressEvent::Stop | EgressEvent::Mode(_) => {}
                 EgressEvent::Packet(packet) => {
-                    let taken = self.hand_over(&one, &packet, outer);
-                    self.accuracy.departures.record(outer.now().saturating_since(one.at));
+                    let taken = self.hand_over(&one, &packet, platform);
+                    self.accuracy.departures.record(platform.now().saturating_since(one.at));
                     self.accuracy.packets_out += 1;
                     self.accuracy.overruns += u64::from(!taken);
                 }
@@ -129,14 +129,14 @@ impl Turn<'_> {
     }
 
     /// Gives a packet to the program or live endpoint at `device`, and counts what a program got. Whether the device took it.
-    fn hand_over(&mut self, one: &Egress, packet: &Packet, outer: &mut impl Surroundings) -> bool {
+    fn hand_over(&mut self, one: &Egress, packet: &Packet, platform: &mut impl Surroundings) -> bool {
         let Self { world, gates, buffer, datagrams, .. } = self;
         let node = world.address_of(one.endpoint).node;
         let device = gates.device_of(node);
         let Header::External(external) = packet.header else {
             // of a machine: it goes out as the datagram that it is
             let bytes = datagrams.write(packet, one.flow, node);
-            return bytes.zip(device).is_some_and(|(bytes, device)| outer.send(device, bytes));
+            return bytes.zip(device).is_some_and(|(bytes, device)| platform.send(device, bytes));
         };
         let counted = gates.counts_payload(one.flow, one.endpoint);
         let payloads = world.external_payloads();
@@ -148,7 +148,7 @@ impl Turn<'_> {
             wire::mark(own);
             bytes = own;
         }
-        let taken = device.is_some_and(|device| outer.send(device, bytes));
+        let taken = device.is_some_and(|device| platform.send(device, bytes));
         let payload = if counted { Ipv4::read(bytes).map_or(0, |read| read.payload) } else { 0 };
         payloads.release(external);
         if payload > 0 {
@@ -158,9 +158,9 @@ impl Turn<'_> {
     }
 
     /// Takes in what a device has, up to a batch.
-    fn take_in(&mut self, device: usize, control: &Control, outer: &mut impl Surroundings) {
+    fn take_in(&mut self, device: usize, control: &Control, platform: &mut impl Surroundings) {
         for _ in 0..BATCH {
-            let Some(length) = outer.receive(device, &mut self.buffer) else { return };
+            let Some(length) = platform.receive(device, &mut self.buffer) else { return };
             let bytes = &self.buffer[..length];
             self.accuracy.packets_in += 1;
             let read = Ipv4::read(bytes);
@@ -170,7 +170,7 @@ impl Turn<'_> {
                 continue;
             };
             // what is due before it comes first; what that hands out leaves when the batch is in
-            let now = outer.now();
+            let now = platform.now();
             if self.world.run_until(now, control) {
                 return;
             }
@@ -186,10 +186,10 @@ impl Turn<'_> {
     }
 
     /// Asks what programs did, and lets their endpoints say it.
-    fn ask(&mut self, outer: &mut impl Surroundings) {
-        self.ask_programs(outer);
+    fn ask(&mut self, platform: &mut impl Surroundings) {
+        self.ask_programs(platform);
         let (world, accuracy) = (&mut *self.world, &mut self.accuracy);
-        outer.words(&mut |endpoint, said| {
+        platform.words(&mut |endpoint, said| {
             world.add_meter(endpoint, &said.meter);
             accuracy.endpoints.add(&said.late);
             let now = world.now();
@@ -205,9 +205,9 @@ impl Turn<'_> {
         });
     }
 
-    fn ask_programs(&mut self, outer: &mut impl Surroundings) {
+    fn ask_programs(&mut self, platform: &mut impl Surroundings) {
         let (world, gates) = (&mut *self.world, self.gates);
-        outer.news(&mut |news| {
+        platform.news(&mut |news| {
             let Some(ends) = gates.ends(news.flow) else { return };
             let now = world.now();
             let Some(receiver) = ends.receivers.first() else { return };

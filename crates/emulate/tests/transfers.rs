@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use emulate::Settings;
 use live::transfer::{Collector, FileStore, Fountain, Into, Receivers, Source, Tally, Task, keep};
-use live::{Control, End, Group, Limits, Meet, Multicast, Scheme, Secret, Store, Udp};
+use live::{Control, End, Group, Handshake, Limits, Multicast, Scheme, Secret, Store, Udp};
 
 /// Whether it can be tried here; if not, that is said.
 fn possible(test: &str) -> bool {
@@ -38,9 +38,9 @@ fn said(name: &str) -> String {
     std::env::var(name).expect("the test says it")
 }
 
-fn settings(meet: Meet) -> live::Settings {
+fn settings(handshake: Handshake) -> live::Settings {
     let limits = Limits { patience: units::Duration::from_secs(20), ..Limits::default() };
-    live::Settings { meet, secret: Secret::new("between namespaces"), limits, caller: None }
+    live::Settings { handshake, secret: Secret::new("between namespaces"), limits, caller: None }
 }
 
 /// For [`a_file_for_twenty_arrives_whole_on_all`]: sends a file to a group, or takes it.
@@ -65,7 +65,7 @@ fn a_program_of_a_transfer() {
         let fountain = Fountain::new(manifest, Box::new(store), Receivers { least }, tally);
         let to = Group { address: group, most: 64 };
         let (outcome, left) = live::send_to_group(
-            &settings(Meet::Listen),
+            &settings(Handshake::Listen),
             &to,
             &scheme,
             Box::new(fountain),
@@ -85,7 +85,8 @@ fn a_program_of_a_transfer() {
         let into = Into::Folder { path: into.clone(), name: None, replace: false, me: None };
         Ok(Store::Paced(Box::new(Collector::new(into, tally.clone()))))
     };
-    let outcome = live::receive(&settings(Meet::Call(sender)), &mut accept, &mut udp, &Control::new());
+    let outcome =
+        live::receive(&settings(Handshake::Connect(sender)), &mut accept, &mut udp, &Control::new());
     let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
     fs::write(own.join("done"), word).unwrap();
 }
@@ -202,7 +203,8 @@ fn a_program_of_a_file() {
         };
         let (cargo, about) = task.load(&tally, &|| true).unwrap().unwrap();
         let mut udp = Udp::bind(sender).unwrap();
-        let outcome = live::send(&settings(Meet::Listen), &scheme, cargo, about, &mut udp, &Control::new());
+        let outcome =
+            live::send(&settings(Handshake::Listen), &scheme, cargo, about, &mut udp, &Control::new());
         let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
         fs::write(folder.join(format!("sent-{}", scheme.name)), word).unwrap();
         return;
@@ -210,12 +212,13 @@ fn a_program_of_a_file() {
     let own = folder.join(said("SCHEME"));
     fs::create_dir_all(&own).unwrap();
     let mut udp = Udp::for_calling(sender).unwrap();
-    let window = settings(Meet::Call(sender)).limits.window;
+    let window = settings(Handshake::Connect(sender)).limits.window;
     let mut accept = |offer: &wire::stream::Offer| {
         let into = Into::Folder { path: own.clone(), name: None, replace: false, me: None };
         keep(offer, into, window, &tally)
     };
-    let outcome = live::receive(&settings(Meet::Call(sender)), &mut accept, &mut udp, &Control::new());
+    let outcome =
+        live::receive(&settings(Handshake::Connect(sender)), &mut accept, &mut udp, &Control::new());
     let word = format!("{:?} after {} packets", outcome.end, outcome.stats.packets);
     fs::write(own.join("done"), word).unwrap();
 }

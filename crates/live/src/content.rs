@@ -13,7 +13,7 @@ use crate::Pace;
 
 /// How a transfer stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
+pub enum Status {
     /// There is more to do.
     #[default]
     Going,
@@ -35,7 +35,7 @@ pub enum Waits {
 }
 
 /// The most bytes of a word.
-pub const LONGEST_WORD: usize = 1024;
+pub const MAX_MESSAGE_BYTES: usize = 1024;
 
 /// What the packets of a paced scheme carry.
 pub trait Payload: Send {
@@ -63,7 +63,7 @@ pub trait Payload: Send {
     fn on_leave(&mut self, _peer: EndpointId) {}
 
     /// A receiver said something.
-    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]);
+    fn on_message(&mut self, from: EndpointId, now: Time, word: &[u8]);
 
     /// What receivers have taken so far, in any unit that grows: patience counts from when it last grew. `None` where that is not known.
     fn moved(&self) -> Option<u64> {
@@ -86,7 +86,7 @@ pub trait Payload: Send {
     }
 
     /// How it stands.
-    fn standing(&self) -> Standing;
+    fn status(&self) -> Status;
 
     /// Where it cannot go on: what the other end is told of that.
     fn reason(&self) -> Reason {
@@ -112,7 +112,7 @@ pub trait Sink: Send {
 
     /// A word to the sender, written into `word`; how long it is, or zero where there is nothing to say. Asked after every batch of packets and
     /// at [`Sink::wake`].
-    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize;
+    fn speak(&mut self, now: Time, word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize;
 
     /// When [`Sink::speak`] shall be asked though nothing arrives.
     fn wake(&self) -> Time {
@@ -133,7 +133,7 @@ pub trait Sink: Send {
     }
 
     /// How it stands.
-    fn standing(&self) -> Standing;
+    fn status(&self) -> Status;
 }
 
 /// The byte stream of a windowed scheme, from 0.
@@ -157,7 +157,7 @@ pub trait ByteSource: Send {
     fn on_join(&mut self, _peer: EndpointId) {}
 
     /// The receiver said something.
-    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]);
+    fn on_message(&mut self, from: EndpointId, now: Time, word: &[u8]);
 
     /// What receivers have taken so far, in any unit that grows: patience counts from when it last grew. `None` where that is not known.
     fn moved(&self) -> Option<u64> {
@@ -175,7 +175,7 @@ pub trait ByteSource: Send {
     }
 
     /// How it stands.
-    fn standing(&self) -> Standing;
+    fn status(&self) -> Status;
 
     /// Where it cannot go on: what the other end is told of that.
     fn reason(&self) -> Reason {
@@ -203,7 +203,7 @@ pub trait ByteSink: Send {
     fn on_contiguous(&mut self, offset: u64, now: Time);
 
     /// A word to the sender, as [`Sink::speak`].
-    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize;
+    fn speak(&mut self, now: Time, word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize;
 
     /// When [`ByteSink::speak`] shall be asked though nothing arrives.
     fn wake(&self) -> Time {
@@ -224,5 +224,5 @@ pub trait ByteSink: Send {
     }
 
     /// How it stands.
-    fn standing(&self) -> Standing;
+    fn status(&self) -> Status;
 }

@@ -10,19 +10,19 @@ use std::sync::atomic::Ordering;
 
 use contract::Ecn;
 use units::Time;
-use wire::stream::{Datagram, KEY, Malformed, Order, Reason, Role, Word};
+use wire::stream::{Datagram, Frame, KEY, Malformed, Order, Reason, Role};
 
-use crate::content::{Payload, Standing, Waits};
+use crate::channel::Channel;
+use crate::content::{Payload, Status, Waits};
+use crate::event_loop::{EventLoop, drive};
+use crate::gso::GsoBatches;
+use crate::handshake::{Attempt, CallerHello, Listener, Place};
 use crate::keys::Key;
-use crate::line::Line;
 use crate::machine::SENDER;
-use crate::meeting::{CallerHello, Door, Knock, Place};
 use crate::send::Sending;
-use crate::session::{At, GLANCE, GOODBYE, HEARS_OUT, Mouth, Opened, Work};
+use crate::session::{At, GOODBYE, HEARS_OUT, Opened, POLL_INTERVAL, TxContext, Work};
 use crate::still::Still;
-use crate::trains::Trains;
-use crate::turns::{Turns, drive};
-use crate::{Cargo, Control, End, Limits, Meet, Outcome, Outer, Phase, Scheme, Settings, Stats};
+use crate::{Cargo, Control, End, Handshake, Limits, Outcome, Phase, Platform, Scheme, Settings, Stats};
 
 /// After so many of the silences that [`Limits`] grants one receiver, the sender stands still where no receiver was heard: those who hear the group say so
 /// once in each.
@@ -54,7 +54,7 @@ const AGAIN: usize = 8;
 const LEFT: usize = 65_536;
 
 /// Sends `payload` by `scheme`, a paced one, to a group, and returns when that is over: all was done, it was stopped, or it cannot go on.
-/// Receivers call the address of `outer`; `settings.meet` is not looked at. Nothing is sent while no receiver is ready. `about` (at most
+/// Receivers call the address of `platform`; `settings.handshake` is not looked at. Nothing is sent while no receiver is ready. `about` (at most
 /// [`wire::stream::ABOUT`] bytes) tells receiving applications what comes.
 ///
 /// Returns the outcome and how it ended with each receiver, in the order in which they left. A receiver that comes back is the one that it
@@ -68,7 +68,7 @@ pub fn send_to_group(
     scheme: &Scheme,
     payload: Box<dyn Payload>,
     about: Vec<u8>,
-    outer: &mut impl Outer,
+    platform: &mut impl Platform,
     control: &Control,
 ) -> (Outcome, Vec<Left>) {
     let failed = |why| (Outcome { end: End::Failed(why), stats: Stats::default() }, Vec::new());
@@ -79,8 +79,8 @@ pub fn send_to_group(
         Ok(work) => work,
         Err(why) => return failed(why),
     };
-    let settings = Settings { meet: Meet::Listen, ..settings.clone() };
-    let mut gathering = Gathering::new(&settings, group, work, outer, control);
+    let settings = Settings { handshake: Handshake::Listen, ..settings.clone() };
+    let mut gathering = Gathering::new(&settings, group, work, platform, control);
     let end = drive(&mut gathering);
     gathering.finish(end)
 }
@@ -89,7 +89,7 @@ pub fn send_to_group(
 struct Member {
     peer: u32,
     caller: [u8; KEY],
-    line: Line,
+    channel: Channel,
     /// It is ready, and data are for it.
     ready: bool,
     /// For how long it has taken nothing.
@@ -105,14 +105,14 @@ struct Gathering<'a, O> {
     trusted: bool,
     most: usize,
     work: Sending,
-    outer: &'a mut O,
+    platform: &'a mut O,
     control: &'a Control,
-    trains: Trains,
+    gso_batches: GsoBatches,
     stats: Stats,
-    door: Door,
+    listener: Listener,
     group: wire::stream::Group,
     /// To the group. It is read from by nobody.
-    line: Line,
+    channel: Channel,
     /// By the number of its session.
     members: BTreeMap<u32, Member>,
     /// So many of them are ready.
@@ -127,19 +127,19 @@ struct Gathering<'a, O> {
     unheard_since: Option<Time>,
     /// Nobody is there since.
     alone_since: Time,
-    glance_at: Time,
+    poll_at: Time,
     /// Changes of mode that were asked for and taken.
     asked: u32,
     /// It is to end so, at this instant at the latest.
     closing: Option<(End, Time)>,
 }
 
-impl<O: Outer> Turns for Gathering<'_, O> {
-    type Outer = O;
+impl<O: Platform> EventLoop for Gathering<'_, O> {
+    type Platform = O;
     const SENDS: bool = true;
 
-    fn outer(&mut self) -> &mut O {
-        self.outer
+    fn platform(&mut self) -> &mut O {
+        self.platform
     }
 
     fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
@@ -152,7 +152,7 @@ impl<O: Outer> Turns for Gathering<'_, O> {
     }
 
     fn flush(&mut self) {
-        self.trains.flush(self.outer);
+        self.gso_batches.flush(self.platform);
     }
 
     fn wake(&self, now: Time) -> Time {
@@ -164,29 +164,29 @@ impl<O: Outer> Turns for Gathering<'_, O> {
     }
 }
 
-impl<'a, O: Outer> Gathering<'a, O> {
+impl<'a, O: Platform> Gathering<'a, O> {
     fn new(
         settings: &Settings,
         group: &Group,
         mut work: Sending,
-        outer: &'a mut O,
+        platform: &'a mut O,
         control: &'a Control,
     ) -> Self {
-        let now = outer.now();
-        let door = Door::new(&settings.secret, group.most, outer);
+        let now = platform.now();
+        let listener = Listener::new(&settings.secret, group.most, platform);
         let (mut secret, mut drawn) = ([0; KEY], [0; 12]);
-        outer.surprise(&mut secret);
-        outer.surprise(&mut drawn);
+        platform.fill_random(&mut secret);
+        platform.fill_random(&mut drawn);
         let [a, b, c, d, seed @ ..] = drawn;
         let session = u32::from_be_bytes([a, b, c, d]);
         let told = wire::stream::Group { address: group.address, session, secret };
         let key = Key::group(&settings.secret, &secret);
-        let line = Line::new(group.address, session, [key.clone(), key], [0; KEY], now);
+        let channel = Channel::new(group.address, session, [key.clone(), key], [0; KEY], now);
         let mut stats = Stats::default();
         let opened = Opened {
             now,
             peer: SENDER.endpoint.0,
-            outer_bytes: line.outer_bytes(),
+            outer_bytes: channel.outer_bytes(),
             seed: u64::from_be_bytes(seed),
             rtt: None,
             binding: [0; KEY],
@@ -198,13 +198,13 @@ impl<'a, O: Outer> Gathering<'a, O> {
             trusted: settings.secret != crate::Secret::none(),
             most: group.most,
             work,
-            outer,
+            platform,
             control,
-            trains: Trains::new(),
+            gso_batches: GsoBatches::new(),
             stats,
-            door,
+            listener,
             group: told,
-            line,
+            channel,
             members: BTreeMap::new(),
             ready: 0,
             heard: true,
@@ -212,14 +212,14 @@ impl<'a, O: Outer> Gathering<'a, O> {
             left: Vec::new(),
             unheard_since: None,
             alone_since: now,
-            glance_at: now,
+            poll_at: now,
             asked: 0,
             closing: None,
         }
     }
 
     fn finish(mut self, end: End) -> (Outcome, Vec<Left>) {
-        let now = self.outer.now();
+        let now = self.platform.now();
         for session in self.members.keys().copied().collect::<Vec<_>>() {
             let own = if end == End::Complete { End::Complete } else { End::Stopped };
             self.give_up(session, own);
@@ -229,7 +229,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
         self.control.progress.peers.store(0, Ordering::Relaxed);
         self.control.progress.enter(Phase::Over);
         self.stats.ended_at = now;
-        self.stats.overruns = self.trains.overruns;
+        self.stats.overruns = self.gso_batches.overruns;
         let left = self.left.into_iter().map(|(_, left)| left).collect();
         (Outcome { end, stats: self.stats }, left)
     }
@@ -240,7 +240,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
         let (session, opening) = match Datagram::peek(bytes) {
             Ok(found) => found,
             Err(Malformed::Version) => {
-                return self.door.on_other_version(bytes, from, self.outer, &mut self.stats);
+                return self.listener.on_other_version(bytes, from, self.platform, &mut self.stats);
             }
             Err(_) => {
                 self.stats.refused.malformed += 1;
@@ -248,32 +248,32 @@ impl<'a, O: Outer> Gathering<'a, O> {
             }
         };
         if opening {
-            return self.on_knock(bytes, from, now);
+            return self.on_attempt(bytes, from, now);
         }
         let Some(member) = self.members.get_mut(&session) else {
             self.stats.refused.strangers += 1;
             return;
         };
-        let known = member.line.known;
-        let Some(word) = member.line.read(bytes, from, now, &mut self.stats) else { return };
+        let known = member.channel.known;
+        let Some(frame) = member.channel.read(bytes, from, now, &mut self.stats) else { return };
         if !known {
             self.know(session, now);
         }
         let Some(member) = self.members.get_mut(&session) else { return };
         let at = At { now, ecn, length: bytes.len() };
-        match word {
-            Word::Alive => {}
-            Word::Heard { serial } => member.line.on_heard(serial, now),
-            Word::Order { serial, order } => self.on_order(session, serial, &order, now),
-            word => {
+        match frame {
+            Frame::KeepAlive => {}
+            Frame::Ack { serial } => member.channel.on_heard(serial, now),
+            Frame::Order { serial, order } => self.on_order(session, serial, &order, now),
+            frame => {
                 let (peer, ready) = (member.peer, member.ready);
-                let mut mouth = Mouth {
-                    line: &mut self.line,
-                    trains: &mut self.trains,
-                    outer: self.outer,
+                let mut tx = TxContext {
+                    channel: &mut self.channel,
+                    gso_batches: &mut self.gso_batches,
+                    platform: self.platform,
                     stats: &mut self.stats,
                 };
-                if self.closing.is_none() && !(ready && self.work.hear(peer, &word, &at, &mut mouth)) {
+                if self.closing.is_none() && !(ready && self.work.hear(peer, &frame, &at, &mut tx)) {
                     self.stats.refused.misplaced += 1;
                 }
             }
@@ -282,15 +282,15 @@ impl<'a, O: Outer> Gathering<'a, O> {
 
     fn on_order(&mut self, session: u32, serial: u32, order: &Order, now: Time) {
         let Some(member) = self.members.get_mut(&session) else { return };
-        let (new, answer) = member.line.on_order(serial);
+        let (new, answer) = member.channel.on_order(serial);
         if answer {
-            let mut mouth = Mouth {
-                line: &mut member.line,
-                trains: &mut self.trains,
-                outer: self.outer,
+            let mut tx = TxContext {
+                channel: &mut member.channel,
+                gso_batches: &mut self.gso_batches,
+                platform: self.platform,
                 stats: &mut self.stats,
             };
-            mouth.say(Word::Heard { serial }, Ecn::NotCapable, now);
+            tx.say(Frame::Ack { serial }, Ecn::NotCapable, now);
         }
         if !new {
             return;
@@ -300,14 +300,14 @@ impl<'a, O: Outer> Gathering<'a, O> {
                 member.ready = true;
                 self.ready += 1;
                 self.heard = true;
-                let (peer, binding) = (member.peer, member.line.binding);
-                let mut mouth = Mouth {
-                    line: &mut self.line,
-                    trains: &mut self.trains,
-                    outer: self.outer,
+                let (peer, binding) = (member.peer, member.channel.binding);
+                let mut tx = TxContext {
+                    channel: &mut self.channel,
+                    gso_batches: &mut self.gso_batches,
+                    platform: self.platform,
                     stats: &mut self.stats,
                 };
-                self.work.join(peer, *window, &binding, now, &mut mouth);
+                self.work.join(peer, *window, &binding, now, &mut tx);
             }
             Order::Close(reason) => {
                 let end = if *reason == Reason::Complete { End::Complete } else { End::Closed(*reason) };
@@ -322,8 +322,10 @@ impl<'a, O: Outer> Gathering<'a, O> {
         }
     }
 
-    fn on_knock(&mut self, bytes: &[u8], from: SocketAddr, now: Time) {
-        let Knock::Hello(hello) = self.door.on_knock(bytes, from, now, self.outer, &mut self.stats) else {
+    fn on_attempt(&mut self, bytes: &[u8], from: SocketAddr, now: Time) {
+        let Attempt::Hello(hello) =
+            self.listener.on_attempt(bytes, from, now, self.platform, &mut self.stats)
+        else {
             return;
         };
         let again = self.members.iter().find(|(_, member)| member.caller == hello.caller);
@@ -337,7 +339,7 @@ impl<'a, O: Outer> Gathering<'a, O> {
             () => None,
         };
         if let Some(reason) = reason {
-            return self.door.refuse(&hello, from, reason, self.outer, &mut self.stats);
+            return self.listener.refuse(&hello, from, reason, self.platform, &mut self.stats);
         }
         let left = self.left.iter().find(|(caller, _)| *caller == hello.caller);
         // it lost this end, or was started again; or it had been given up, or had said goodbye
@@ -368,14 +370,15 @@ impl<'a, O: Outer> Gathering<'a, O> {
     fn admit(&mut self, hello: &CallerHello, from: SocketAddr, peer: u32, now: Time) {
         let place = Place { peer, group: Some(self.group) };
         loop {
-            let (line, welcome) = self.door.admit(hello, from, now, place, self.work.offer(), self.outer);
-            if line.session == self.group.session || self.members.contains_key(&line.session) {
+            let (channel, welcome) =
+                self.listener.admit(hello, from, now, place, self.work.offer(), self.platform);
+            if channel.session == self.group.session || self.members.contains_key(&channel.session) {
                 continue;
             }
-            self.door.welcome(hello, welcome, from, self.outer, &mut self.stats);
+            self.listener.welcome(hello, welcome, from, self.platform, &mut self.stats);
             let caller = hello.caller;
-            let member = Member { peer, caller, line, ready: false, still: Still::new(now), gone: None };
-            self.members.insert(member.line.session, member);
+            let member = Member { peer, caller, channel, ready: false, still: Still::new(now), gone: None };
+            self.members.insert(member.channel.session, member);
             break;
         }
     }
@@ -392,29 +395,29 @@ impl<'a, O: Outer> Gathering<'a, O> {
         if member.ready {
             self.leave(member.peer);
         }
-        if member.line.known && self.left.len() < LEFT {
+        if member.channel.known && self.left.len() < LEFT {
             let end = member.gone.map_or(end, |(end, _)| end);
-            self.left.push((member.caller, Left { peer: member.peer, address: member.line.to, end }));
+            self.left.push((member.caller, Left { peer: member.peer, address: member.channel.to, end }));
         }
     }
 
     // ---- time
 
     fn turn(&mut self, now: Time) -> Option<End> {
-        if now >= self.glance_at {
-            self.glance_at = now + GLANCE;
+        if now >= self.poll_at {
+            self.poll_at = now + POLL_INTERVAL;
             if let Some(end) = self.glance(now) {
                 return Some(end);
             }
         }
-        let mut mouth = Mouth {
-            line: &mut self.line,
-            trains: &mut self.trains,
-            outer: self.outer,
+        let mut tx = TxContext {
+            channel: &mut self.channel,
+            gso_batches: &mut self.gso_batches,
+            platform: self.platform,
             stats: &mut self.stats,
         };
         if self.ready > 0 && self.heard && self.closing.is_none() {
-            self.work.turn(now, &mut mouth);
+            self.work.turn(now, &mut tx);
         }
         None
     }
@@ -438,41 +441,41 @@ impl<'a, O: Outer> Gathering<'a, O> {
             self.look_after(session, now);
         }
         let patience = self.limits.silence.scaled(SILENT);
-        let hears = |member: &Member| member.ready && now < member.line.heard_at + patience;
+        let hears = |member: &Member| member.ready && now < member.channel.heard_at + patience;
         let heard = self.ready == 0 || self.members.values().any(hears);
         if heard != self.heard {
             self.heard = heard;
             self.control.progress.enter(if heard { Phase::Open } else { Phase::Silent });
         }
-        if self.members.values().any(|member| member.line.known) {
+        if self.members.values().any(|member| member.channel.known) {
             self.alone_since = now;
-            let mut mouth = Mouth {
-                line: &mut self.line,
-                trains: &mut self.trains,
-                outer: self.outer,
+            let mut tx = TxContext {
+                channel: &mut self.channel,
+                gso_batches: &mut self.gso_batches,
+                platform: self.platform,
                 stats: &mut self.stats,
             };
-            if mouth.line.too_quiet(now, self.limits.alive) {
-                mouth.say(Word::Alive, Ecn::NotCapable, now);
+            if tx.channel.too_quiet(now, self.limits.keep_alive) {
+                tx.say(Frame::KeepAlive, Ecn::NotCapable, now);
             }
         }
         if let Some((end, until)) = &self.closing {
-            let said = self.members.values().all(|member| member.line.settled());
+            let said = self.members.values().all(|member| member.channel.settled());
             return (said || now >= *until).then(|| end.clone());
         }
-        match self.work.standing() {
-            Standing::Failed(why) => self.close(End::Failed(why), self.work.reason(), now),
-            Standing::Whole => {
+        match self.work.status() {
+            Status::Failed(why) => self.close(End::Failed(why), self.work.reason(), now),
+            Status::Whole => {
                 if let Some(total) = self.work.total() {
                     self.order(&Order::End { total }, now);
                 }
                 self.close(End::Complete, Reason::Complete, now);
             }
-            Standing::Going if self.control.stopped() => self.close(End::Stopped, Reason::Stopped, now),
-            Standing::Going if now.saturating_since(self.alone_since) >= self.limits.waits => {
+            Status::Going if self.control.stopped() => self.close(End::Stopped, Reason::Stopped, now),
+            Status::Going if now.saturating_since(self.alone_since) >= self.limits.waits => {
                 return Some(if self.stats.sessions > 0 { End::Silent } else { End::Unanswered });
             }
-            Standing::Going => {}
+            Status::Going => {}
         }
         None
     }
@@ -486,31 +489,31 @@ impl<'a, O: Outer> Gathering<'a, O> {
             }
             return;
         }
-        let patience = if member.line.known { self.limits.patience } else { self.limits.silence };
-        if now >= member.line.heard_at + patience {
+        let patience = if member.channel.known { self.limits.patience } else { self.limits.silence };
+        if now >= member.channel.heard_at + patience {
             return self.give_up(session, End::Silent);
         }
-        if !member.line.known {
+        if !member.channel.known {
             return;
         }
         // who has the key may have a program that takes nothing for a while
         let waits = self.trusted || self.work.waits() == Waits::Here;
         let moved = if member.ready { self.work.moved_by(member.peer) } else { Some(0) };
-        let silent = now >= member.line.heard_at + self.limits.silence;
+        let silent = now >= member.channel.heard_at + self.limits.silence;
         member.still.look(moved, waits && member.ready, silent, now);
         let quiet = member.still.lasts() >= self.limits.patience;
         if quiet {
-            member.line.order(Order::Close(Reason::Quiet), now);
+            member.channel.order(Order::Close(Reason::Quiet), now);
             member.gone = Some((End::Quiet, now + HEARS_OUT));
         }
-        let mut mouth = Mouth {
-            line: &mut member.line,
-            trains: &mut self.trains,
-            outer: self.outer,
+        let mut tx = TxContext {
+            channel: &mut member.channel,
+            gso_batches: &mut self.gso_batches,
+            platform: self.platform,
             stats: &mut self.stats,
         };
-        if let Some((serial, order)) = mouth.line.due(now) {
-            mouth.say(Word::Order { serial, order }, Ecn::NotCapable, now);
+        if let Some((serial, order)) = tx.channel.due(now) {
+            tx.say(Frame::Order { serial, order }, Ecn::NotCapable, now);
         }
         if quiet {
             let peer = member.peer;
@@ -520,15 +523,16 @@ impl<'a, O: Outer> Gathering<'a, O> {
             return;
         }
         // what the group hears says that this end lives; this, that it knows the receiver
-        if mouth.line.too_quiet(now, self.limits.silence.scaled(0.5)) {
-            mouth.say(Word::Alive, Ecn::NotCapable, now);
+        if tx.channel.too_quiet(now, self.limits.silence.scaled(0.5)) {
+            tx.say(Frame::KeepAlive, Ecn::NotCapable, now);
         }
     }
 
     /// Tells all receivers.
     fn order(&mut self, order: &Order, now: Time) {
-        for member in self.members.values_mut().filter(|member| member.line.known && member.gone.is_none()) {
-            member.line.order(order.clone(), now);
+        for member in self.members.values_mut().filter(|member| member.channel.known && member.gone.is_none())
+        {
+            member.channel.order(order.clone(), now);
         }
     }
 
@@ -542,6 +546,6 @@ impl<'a, O: Outer> Gathering<'a, O> {
     fn wake(&self, now: Time) -> Time {
         let listens = self.closing.is_none() && self.ready > 0 && self.heard;
         let work = if listens { self.work.wake(now) } else { Time::NEVER };
-        work.min(self.glance_at)
+        work.min(self.poll_at)
     }
 }

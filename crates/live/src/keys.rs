@@ -133,13 +133,13 @@ impl Agreed {
 }
 
 /// Bakes cookies and knows them again, without keeping any. A cookie proves that its bearer gets what is sent to its address.
-pub(crate) struct Jar(Key);
+pub(crate) struct TokenKey(Key);
 
 /// A cookie is good for so long.
 const FRESH: Duration = Duration::from_secs(10);
 
-impl Jar {
-    /// A jar with a key drawn at random, which nobody else needs to know.
+impl TokenKey {
+    /// A key of address-validation tokens, drawn at random, which nobody else needs to know.
     pub(crate) fn new(random: [u8; 32]) -> Self {
         Self(Key(random))
     }
@@ -290,16 +290,16 @@ mod tests {
 
     #[test]
     fn a_cookie_is_good_for_its_bearer_and_for_ten_seconds() {
-        let (jar, other) = (Jar::new([7; 32]), Jar::new([8; 32]));
+        let (token_key, other) = (TokenKey::new([7; 32]), TokenKey::new([8; 32]));
         let at = |secs: u64| Time::ZERO + Duration::from_secs(secs);
         let (here, there): (SocketAddr, SocketAddr) =
             ([127, 0, 0, 1, 99, 1].into_address(), [127, 0, 0, 2, 99, 1].into_address());
-        let cookie = jar.bake(here, &[1; KEY], at(100));
-        assert!(jar.knows(&cookie, here, &[1; KEY], at(105)));
-        assert!(!jar.knows(&cookie, there, &[1; KEY], at(105)));
-        assert!(!jar.knows(&cookie, here, &[2; KEY], at(105)));
-        assert!(!jar.knows(&cookie, here, &[1; KEY], at(111)));
-        assert!(!jar.knows(&cookie, here, &[1; KEY], at(99)), "from the future");
+        let cookie = token_key.bake(here, &[1; KEY], at(100));
+        assert!(token_key.knows(&cookie, here, &[1; KEY], at(105)));
+        assert!(!token_key.knows(&cookie, there, &[1; KEY], at(105)));
+        assert!(!token_key.knows(&cookie, here, &[2; KEY], at(105)));
+        assert!(!token_key.knows(&cookie, here, &[1; KEY], at(111)));
+        assert!(!token_key.knows(&cookie, here, &[1; KEY], at(99)), "from the future");
         assert!(!other.knows(&cookie, here, &[1; KEY], at(105)));
     }
 

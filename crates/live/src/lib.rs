@@ -2,22 +2,24 @@
 //!
 //! A machine of `stack` with a law of `schemes` decides when what leaves, as it does in the simulator; [`content`] says what its packets
 //! carry, and [`transfer`] carries files and live streams. A session gives the machine time, datagrams and chance, and keeps strangers out:
-//! every datagram has a keyed tag and a number that is taken once. It knows the system by a trait ([`Outer`]).
+//! every datagram has a keyed tag and a number that is taken once. It knows the system by a trait ([`Platform`]).
 
+mod channel;
 pub mod content;
 mod control;
-mod ear;
+mod event_loop;
 pub mod forward;
 mod group;
+mod gso;
+mod handshake;
 mod keys;
-mod line;
 mod listen;
 mod machine;
-mod meeting;
+mod multicast;
 pub mod ndn;
 mod outcome;
-mod outer;
 pub mod pacing;
+mod platform;
 mod receive;
 mod replay;
 pub mod sdn;
@@ -31,9 +33,7 @@ mod tapped;
 mod testing;
 #[cfg(test)]
 mod tests;
-mod trains;
 pub mod transfer;
-mod turns;
 mod udp;
 mod watch;
 
@@ -41,10 +41,10 @@ pub use control::{Control, Phase, Progress};
 pub use group::{Group, Left, send_to_group};
 pub use listen::Listening;
 pub use outcome::{End, Outcome, Refused, Stats, Traffic};
-pub use outer::{Batch, Fate, Outer, Train};
+pub use platform::{Batch, Fate, GsoBatch, Platform};
 pub use receive::receive;
 pub use send::{send, transport_of};
-pub use settings::{Accept, Cargo, Limits, Meet, Scheme, Secret, Settings, Store};
+pub use settings::{Accept, Cargo, Handshake, Limits, Scheme, Secret, Settings, Store};
 pub use start::Pace;
 pub use tapped::{Captured, Recorder, Tapped};
 pub use udp::{Interface, Multicast, Udp, wake_exactly};

@@ -3,8 +3,8 @@
 use contract::{Address, Cx, Endpoint, EndpointId, FlowId, Input, Meter, NodeId, Outputs, Packet, Random};
 use units::{Duration, Time};
 
-/// Deadlines are handled at their own instants though the loop comes late, so that a high rate is kept by trains of packets; but not at
-/// instants longer ago than this, so that no train is longer.
+/// Deadlines are handled at their own instants though the loop comes late, so that a high rate is kept by batches of packets; but not at
+/// instants longer ago than this, so that no batch is longer.
 pub(crate) const CATCH_UP: Duration = Duration::from_millis(2);
 
 /// The flow that a session is.

@@ -6,13 +6,13 @@ use contract::{Count, Ecn, Header, Input, Packet};
 use schemes::{AnyReceiver, Build};
 use stack::{stream, tcp};
 use units::Time;
-use wire::stream::{Data, Envelope, Offer, Order, Reason, Role, Segment, Transport, Word};
+use wire::stream::{Data, Envelope, Frame, Offer, Order, Reason, Role, Segment, Transport};
 
-use crate::content::{LONGEST_WORD, Standing, Waits};
+use crate::content::{MAX_MESSAGE_BYTES, Status, Waits};
 use crate::machine::{FLOW, Machine, SENDER, receiver};
 use crate::send::{entry, size_is_right, stream_config, stream_setup, tcp_config, transport};
-use crate::session::{At, Mouth, Opened, Work, run};
-use crate::{Accept, Control, Limits, Outcome, Outer, Progress, Settings, Stats, Store};
+use crate::session::{At, Opened, TxContext, Work, run};
+use crate::{Accept, Control, Limits, Outcome, Platform, Progress, Settings, Stats, Store};
 
 /// Words of the store that are sent at one time, at most.
 const WORDS: usize = 4;
@@ -25,10 +25,10 @@ const LEAP: u64 = 1 << 32;
 pub fn receive(
     settings: &Settings,
     accept: Accept<'_>,
-    outer: &mut impl Outer,
+    platform: &mut impl Platform,
     control: &Control,
 ) -> Outcome {
-    run(settings, Receiving::new(accept, settings.limits), outer, control)
+    run(settings, Receiving::new(accept, settings.limits), platform, control)
 }
 
 /// The work of a receiver.
@@ -45,7 +45,7 @@ struct Receiving<'a> {
     newest: (u64, u64),
     /// Next byte expected of a windowed flow.
     expected: u64,
-    word: Box<[u8; LONGEST_WORD]>,
+    frame: Box<[u8; MAX_MESSAGE_BYTES]>,
     /// Data packets received in all sessions, their bytes and those of their content.
     counted: [u64; 3],
 }
@@ -105,7 +105,7 @@ impl<'a> Receiving<'a> {
             packets: Vec::new(),
             newest: (0, 0),
             expected: 0,
-            word: Box::new([0; LONGEST_WORD]),
+            frame: Box::new([0; MAX_MESSAGE_BYTES]),
             counted: [0; 3],
         }
     }
@@ -162,22 +162,22 @@ impl<'a> Receiving<'a> {
     }
 
     /// Puts what the machine sent into datagrams.
-    fn post<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
+    fn post<O: Platform>(&mut self, now: Time, tx: &mut TxContext<'_, O>) {
         let Some(machine) = &mut self.machine else { return };
         machine.collect(&mut self.packets);
         for packet in self.packets.drain(..) {
-            if let Some(word) = Word::of(&packet, &[], 0) {
-                mouth.say(word, Ecn::NotCapable, now);
+            if let Some(frame) = Frame::of(&packet, &[], 0) {
+                tx.say(frame, Ecn::NotCapable, now);
             }
         }
     }
 
-    fn on_data<O: Outer>(
+    fn on_data<O: Platform>(
         &mut self,
         data: &Data<'_>,
         packet: &Packet,
         at: &At,
-        mouth: &mut Mouth<'_, O>,
+        tx: &mut TxContext<'_, O>,
     ) -> bool {
         let (newest, before) = self.newest;
         let header = &data.header;
@@ -198,16 +198,16 @@ impl<'a> Receiving<'a> {
         };
         machine.give(Input::Packet(packet), at.now);
         sink.take(header.seq, at.now, data.content);
-        self.post(at.now, mouth);
+        self.post(at.now, tx);
         true
     }
 
-    fn on_segment<O: Outer>(
+    fn on_segment<O: Platform>(
         &mut self,
         segment: &Segment<'_>,
         packet: &Packet,
         at: &At,
-        mouth: &mut Mouth<'_, O>,
+        tx: &mut TxContext<'_, O>,
     ) -> bool {
         let (Some(Receives::Windowed(machine)), Some((_, Store::Windowed(sink)))) =
             (&mut self.machine, &mut self.agreed)
@@ -236,23 +236,23 @@ impl<'a> Receiving<'a> {
             self.expected = expected;
             sink.on_contiguous(expected, at.now);
         }
-        self.post(at.now, mouth);
+        self.post(at.now, tx);
         true
     }
 
     /// Says what the store has to say.
-    fn speak<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
+    fn speak<O: Platform>(&mut self, now: Time, tx: &mut TxContext<'_, O>) {
         let Some((_, store)) = &mut self.agreed else { return };
         for _ in 0..WORDS {
             let length = match store {
-                Store::Paced(sink) => sink.speak(now, &mut self.word),
-                Store::Windowed(sink) => sink.speak(now, &mut self.word),
+                Store::Paced(sink) => sink.speak(now, &mut self.frame),
+                Store::Windowed(sink) => sink.speak(now, &mut self.frame),
             };
             if length == 0 {
                 return;
             }
-            let word = Word::Message(&self.word[..length.min(LONGEST_WORD)]);
-            mouth.say(word, Ecn::NotCapable, now);
+            let frame = Frame::Message(&self.frame[..length.min(MAX_MESSAGE_BYTES)]);
+            tx.say(frame, Ecn::NotCapable, now);
         }
     }
 
@@ -312,14 +312,14 @@ impl Work for Receiving<'_> {
         }
     }
 
-    fn on_ready<O: Outer>(&mut self, _window: u32, _now: Time, mouth: &mut Mouth<'_, O>) {
-        mouth.stats.refused.misplaced += 1;
+    fn on_ready<O: Platform>(&mut self, _window: u32, _now: Time, tx: &mut TxContext<'_, O>) {
+        tx.stats.refused.misplaced += 1;
     }
 
-    fn on_word<O: Outer>(&mut self, word: &Word<'_>, at: &At, mouth: &mut Mouth<'_, O>) -> bool {
+    fn on_message<O: Platform>(&mut self, frame: &Frame<'_>, at: &At, tx: &mut TxContext<'_, O>) -> bool {
         // what was due before comes first
         while self.machine.as_mut().is_some_and(|machine| machine.tick(at.now)) {
-            self.post(at.now, mouth);
+            self.post(at.now, tx);
         }
         let envelope = Envelope {
             flow: FLOW,
@@ -328,30 +328,30 @@ impl Work for Receiving<'_> {
             ecn: at.ecn,
             outer_bytes: self.outer_bytes,
         };
-        let Some(packet) = word.packet(at.length, &envelope) else { return false };
-        let (taken, content) = match word {
-            Word::Data(data) if matches!(packet.header, Header::Stream(_)) => {
-                (self.on_data(data, &packet, at, mouth), data.content.len())
+        let Some(packet) = frame.packet(at.length, &envelope) else { return false };
+        let (taken, content) = match frame {
+            Frame::Data(data) if matches!(packet.header, Header::Stream(_)) => {
+                (self.on_data(data, &packet, at, tx), data.content.len())
             }
-            Word::Segment(segment) => (self.on_segment(segment, &packet, at, mouth), segment.content.len()),
+            Frame::Segment(segment) => (self.on_segment(segment, &packet, at, tx), segment.content.len()),
             _ => return false,
         };
         if taken {
-            mouth.stats.packets += 1;
-            mouth.stats.bytes += u64::from(packet.size_bytes);
-            mouth.stats.content += content as u64;
-            mouth.stats.marked += u64::from(at.ecn == Ecn::Marked);
-            self.counted = [mouth.stats.packets, mouth.stats.bytes, mouth.stats.content];
+            tx.stats.packets += 1;
+            tx.stats.bytes += u64::from(packet.size_bytes);
+            tx.stats.content += content as u64;
+            tx.stats.marked += u64::from(at.ecn == Ecn::Marked);
+            self.counted = [tx.stats.packets, tx.stats.bytes, tx.stats.content];
         }
         taken
     }
 
-    fn turn<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
+    fn turn<O: Platform>(&mut self, now: Time, tx: &mut TxContext<'_, O>) {
         while self.machine.as_mut().is_some_and(|machine| machine.tick(now)) {
-            self.post(now, mouth);
+            self.post(now, tx);
         }
-        self.post(now, mouth);
-        self.speak(now, mouth);
+        self.post(now, tx);
+        self.speak(now, tx);
     }
 
     fn wake(&self, _now: Time) -> Time {
@@ -369,11 +369,11 @@ impl Work for Receiving<'_> {
         }
     }
 
-    fn standing(&self) -> Standing {
+    fn status(&self) -> Status {
         match &self.agreed {
-            Some((_, Store::Paced(sink))) => sink.standing(),
-            Some((_, Store::Windowed(sink))) => sink.standing(),
-            None => Standing::Going,
+            Some((_, Store::Paced(sink))) => sink.status(),
+            Some((_, Store::Windowed(sink))) => sink.status(),
+            None => Status::Going,
         }
     }
 

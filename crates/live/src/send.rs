@@ -6,13 +6,13 @@ use contract::{CongestionControl, Count, EndpointId, Header, Input, Packet, Requ
 use schemes::{AnyControl, AnySender, Build, Entry};
 use stack::{stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
-use wire::stream::{DATA, Envelope, FEEDBACK, KEY, Offer, Order, Reason, Role, SEGMENT, Transport, Word};
+use wire::stream::{DATA, Envelope, FEEDBACK, Frame, KEY, Offer, Order, Reason, Role, SEGMENT, Transport};
 
-use crate::content::{Standing, Waits};
+use crate::content::{Status, Waits};
 use crate::machine::{FLOW, Machine, SENDER, receiver};
-use crate::session::{At, Mouth, Opened, Work, run};
+use crate::session::{At, Opened, TxContext, Work, run};
 use crate::start::with_initial_rate;
-use crate::{Cargo, Control, End, Limits, Outcome, Outer, Pace, Progress, Scheme, Settings, Stats};
+use crate::{Cargo, Control, End, Limits, Outcome, Pace, Platform, Progress, Scheme, Settings, Stats};
 
 /// A byte source that has given all it had is asked again after this.
 const ASKS: Duration = Duration::from_millis(2);
@@ -29,11 +29,11 @@ pub fn send(
     scheme: &Scheme,
     cargo: Cargo,
     about: Vec<u8>,
-    outer: &mut impl Outer,
+    platform: &mut impl Platform,
     control: &Control,
 ) -> Outcome {
     match Sending::new(scheme, cargo, about, settings.limits) {
-        Ok(sending) => run(settings, sending, outer, control),
+        Ok(sending) => run(settings, sending, platform, control),
         Err(why) => Outcome { end: End::Failed(why), stats: Stats::default() },
     }
 }
@@ -231,7 +231,7 @@ impl Sending {
     }
 
     /// Puts what the machine sent into datagrams.
-    fn post<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
+    fn post<O: Platform>(&mut self, now: Time, tx: &mut TxContext<'_, O>) {
         let (Some(machine), Some(opened)) = (&mut self.machine, &self.opened) else { return };
         match machine {
             Sends::Paced(machine) => machine.collect(&mut self.packets),
@@ -256,25 +256,25 @@ impl Sending {
                 }
                 _ => continue,
             };
-            let Some(word) = Word::of(&packet, &self.room[..filled], padding) else { continue };
-            mouth.say(word, packet.ecn, now);
-            mouth.stats.lateness.record(now.saturating_since(packet.sent_at));
-            mouth.stats.packets += 1;
-            mouth.stats.bytes += whole as u64;
-            mouth.stats.content += filled as u64;
+            let Some(frame) = Frame::of(&packet, &self.room[..filled], padding) else { continue };
+            tx.say(frame, packet.ecn, now);
+            tx.stats.lateness.record(now.saturating_since(packet.sent_at));
+            tx.stats.packets += 1;
+            tx.stats.bytes += whole as u64;
+            tx.stats.content += filled as u64;
             self.sent += 1;
         }
-        self.counted = [mouth.stats.packets, mouth.stats.bytes, mouth.stats.content];
+        self.counted = [tx.stats.packets, tx.stats.bytes, tx.stats.content];
     }
 
     /// A receiver is ready: with the first the machine begins.
-    pub(crate) fn join<O: Outer>(
+    pub(crate) fn join<O: Platform>(
         &mut self,
         peer: u32,
         window: u32,
         binding: &[u8; KEY],
         now: Time,
-        mouth: &mut Mouth<'_, O>,
+        tx: &mut TxContext<'_, O>,
     ) {
         if self.opened.is_none() {
             return;
@@ -292,11 +292,11 @@ impl Sending {
                 source.on_join(EndpointId(peer));
             }
         }
-        self.start(now, mouth);
+        self.start(now, tx);
     }
 
     /// Makes the machine and has it begin, once it is known how fast content comes.
-    fn start<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
+    fn start<O: Platform>(&mut self, now: Time, tx: &mut TxContext<'_, O>) {
         let (Some(opened), Some(window)) = (self.opened, self.awaited) else { return };
         let pace = match &mut self.cargo {
             Cargo::Paced(payload) => payload.pace(now),
@@ -318,7 +318,7 @@ impl Sending {
         if let Some(mode) = &self.mode {
             machine.give(Input::Mode(mode), now);
         }
-        self.post(now, mouth);
+        self.post(now, tx);
     }
 
     /// A receiver has gone.
@@ -329,23 +329,23 @@ impl Sending {
     }
 
     /// A receiver said something; false where it should not have.
-    pub(crate) fn hear<O: Outer>(
+    pub(crate) fn hear<O: Platform>(
         &mut self,
         peer: u32,
-        word: &Word<'_>,
+        frame: &Frame<'_>,
         at: &At,
-        mouth: &mut Mouth<'_, O>,
+        tx: &mut TxContext<'_, O>,
     ) -> bool {
         // what was due before comes first: a machine that is shown the present has missed its deadlines
-        self.turn(at.now, mouth);
+        self.turn(at.now, tx);
         let from = receiver(peer);
         let starts = self.awaited.is_some();
-        if let Word::Message(content) = word
+        if let Frame::Message(content) = frame
             && (self.machine.is_some() || starts)
         {
             match &mut self.cargo {
-                Cargo::Paced(payload) => payload.on_word(from.endpoint, at.now, content),
-                Cargo::Windowed(source) => source.on_word(from.endpoint, at.now, content),
+                Cargo::Paced(payload) => payload.on_message(from.endpoint, at.now, content),
+                Cargo::Windowed(source) => source.on_message(from.endpoint, at.now, content),
             }
             return true;
         }
@@ -357,7 +357,7 @@ impl Sending {
             ecn: at.ecn,
             outer_bytes: opened.outer_bytes,
         };
-        let Some(packet) = word.packet(at.length, &envelope) else { return false };
+        let Some(packet) = frame.packet(at.length, &envelope) else { return false };
         match (machine, &packet.header) {
             (Sends::Paced(machine), Header::Feedback | Header::Player { .. }) => {
                 machine.give(Input::Packet(&packet), at.now);
@@ -369,7 +369,7 @@ impl Sending {
                     return false;
                 }
                 machine.give(Input::Packet(&packet), at.now);
-                self.post(at.now, mouth);
+                self.post(at.now, tx);
                 if let Cargo::Windowed(source) = &mut self.cargo
                     && header.ack > self.acknowledged
                 {
@@ -436,19 +436,19 @@ impl Work for Sending {
         Ok(None)
     }
 
-    fn on_ready<O: Outer>(&mut self, window: u32, now: Time, mouth: &mut Mouth<'_, O>) {
+    fn on_ready<O: Platform>(&mut self, window: u32, now: Time, tx: &mut TxContext<'_, O>) {
         let unstarted = self.machine.is_none() && self.awaited.is_none();
         let Some(opened) = self.opened.filter(|_| unstarted) else { return };
-        self.join(opened.peer, window, &opened.binding, now, mouth);
+        self.join(opened.peer, window, &opened.binding, now, tx);
     }
 
-    fn on_word<O: Outer>(&mut self, word: &Word<'_>, at: &At, mouth: &mut Mouth<'_, O>) -> bool {
+    fn on_message<O: Platform>(&mut self, frame: &Frame<'_>, at: &At, tx: &mut TxContext<'_, O>) -> bool {
         let Some(opened) = &self.opened else { return false };
-        self.hear(opened.peer, word, at, mouth)
+        self.hear(opened.peer, frame, at, tx)
     }
 
-    fn turn<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>) {
-        self.start(now, mouth);
+    fn turn<O: Platform>(&mut self, now: Time, tx: &mut TxContext<'_, O>) {
+        self.start(now, tx);
         for _ in 0..TICKS {
             self.supply(now);
             let ticked = match &mut self.machine {
@@ -456,7 +456,7 @@ impl Work for Sending {
                 Some(Sends::Windowed(machine)) => machine.tick(now),
                 None => return,
             };
-            self.post(now, mouth);
+            self.post(now, tx);
             if !ticked {
                 return;
             }
@@ -484,11 +484,11 @@ impl Work for Sending {
         self.mode = Some(mode.to_owned());
     }
 
-    fn standing(&self) -> Standing {
+    fn status(&self) -> Status {
         match (&self.failed, &self.cargo) {
-            (Some(why), _) => Standing::Failed(why.clone()),
-            (None, Cargo::Paced(payload)) => payload.standing(),
-            (None, Cargo::Windowed(source)) => source.standing(),
+            (Some(why), _) => Status::Failed(why.clone()),
+            (None, Cargo::Paced(payload)) => payload.status(),
+            (None, Cargo::Windowed(source)) => source.status(),
         }
     }
 

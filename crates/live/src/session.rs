@@ -1,4 +1,4 @@
-//! A session between two ends: meeting, orders, silence, goodbye, and the loop. What data are is the business of its [`Work`].
+//! A session between two ends: handshake, orders, silence, goodbye, and the loop. What data are is the business of its [`Work`].
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -6,25 +6,25 @@ use std::sync::atomic::Ordering;
 
 use contract::Ecn;
 use units::{Duration, Time};
-use wire::stream::{Datagram, KEY, Malformed, Offer, Order, Reason, Role, Word};
+use wire::stream::{Datagram, Frame, KEY, Malformed, Offer, Order, Reason, Role};
 
-use crate::content::{Standing, Waits};
-use crate::ear::Ear;
-use crate::line::Line;
-use crate::meeting::{Caller, Door, Heard};
-use crate::session::knocks::Candidate;
+use crate::channel::Channel;
+use crate::content::{Status, Waits};
+use crate::event_loop::{EventLoop, drive};
+use crate::gso::GsoBatches;
+use crate::handshake::{Caller, Listener, Reply};
+use crate::multicast::MulticastReceiver;
+use crate::session::attempts::Candidate;
 use crate::still::Still;
-use crate::trains::Trains;
-use crate::turns::{Turns, drive};
-use crate::{Control, End, Limits, Meet, Outcome, Outer, Phase, Progress, Secret, Settings, Stats};
+use crate::{Control, End, Handshake, Limits, Outcome, Phase, Platform, Progress, Secret, Settings, Stats};
 
-mod knocks;
+mod attempts;
 mod quiet;
 
 /// The number of the one receiver of a session for two.
 const ONLY: u32 = 1;
 /// Progress is brought up to date, and wishes of other threads are read, so often.
-pub(crate) const GLANCE: Duration = Duration::from_millis(20);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long an end tries to be heard when it says goodbye.
 pub(crate) const GOODBYE: Duration = Duration::from_secs(1);
 /// A caller says that it lives so often until it has heard the other end: that the session is its own is known by what it says.
@@ -33,17 +33,17 @@ const SHOWN_AGAIN: Duration = Duration::from_millis(100);
 pub(crate) const HEARS_OUT: Duration = Duration::from_millis(250);
 
 /// What is said with, inside a session.
-pub(crate) struct Mouth<'a, O> {
-    pub(crate) line: &'a mut Line,
-    pub(crate) trains: &'a mut Trains,
-    pub(crate) outer: &'a mut O,
+pub(crate) struct TxContext<'a, O> {
+    pub(crate) channel: &'a mut Channel,
+    pub(crate) gso_batches: &'a mut GsoBatches,
+    pub(crate) platform: &'a mut O,
     pub(crate) stats: &'a mut Stats,
 }
 
-impl<O: Outer> Mouth<'_, O> {
+impl<O: Platform> TxContext<'_, O> {
     /// Says something to the other end; how many bytes that is without headers of IP and UDP.
-    pub(crate) fn say(&mut self, word: Word<'_>, ecn: Ecn, now: Time) -> usize {
-        self.line.say(word, ecn, now, self.outer, self.trains, self.stats)
+    pub(crate) fn say(&mut self, frame: Frame<'_>, ecn: Ecn, now: Time) -> usize {
+        self.channel.say(frame, ecn, now, self.platform, self.gso_batches, self.stats)
     }
 }
 
@@ -82,13 +82,13 @@ pub(crate) trait Work {
     }
 
     /// The receiver is ready to take data, and so many bytes beyond those in order.
-    fn on_ready<O: Outer>(&mut self, window: u32, now: Time, mouth: &mut Mouth<'_, O>);
+    fn on_ready<O: Platform>(&mut self, window: u32, now: Time, tx: &mut TxContext<'_, O>);
 
     /// The other end said something of a kind that is not the session's own; false where it should not have.
-    fn on_word<O: Outer>(&mut self, heard: &Word<'_>, at: &At, mouth: &mut Mouth<'_, O>) -> bool;
+    fn on_message<O: Platform>(&mut self, heard: &Frame<'_>, at: &At, tx: &mut TxContext<'_, O>) -> bool;
 
     /// Does what is due.
-    fn turn<O: Outer>(&mut self, now: Time, mouth: &mut Mouth<'_, O>);
+    fn turn<O: Platform>(&mut self, now: Time, tx: &mut TxContext<'_, O>);
 
     /// When something is due.
     fn wake(&self, now: Time) -> Time;
@@ -97,7 +97,7 @@ pub(crate) trait Work {
     fn on_mode(&mut self, mode: &str, now: Time);
 
     /// How it stands.
-    fn standing(&self) -> Standing;
+    fn status(&self) -> Status;
 
     /// Where it cannot go on: what the other end is told of that.
     fn reason(&self) -> Reason {
@@ -153,11 +153,11 @@ pub(crate) struct Opened {
 
 /// An open session.
 struct Open {
-    line: Line,
+    channel: Channel,
     /// Who called, at an end that listens.
     caller: Option<[u8; KEY]>,
     /// What is sent to a group, where data come that way.
-    ear: Option<Ear>,
+    multicast: Option<MulticastReceiver>,
     /// The other end lets nothing be heard.
     silent: bool,
     /// Nothing of the group is heard. Until it is again, nothing is said: a sender that hears nobody stands still.
@@ -171,11 +171,11 @@ struct Open {
 }
 
 impl Open {
-    fn new(line: Line, caller: Option<[u8; KEY]>) -> Self {
+    fn new(channel: Channel, caller: Option<[u8; KEY]>) -> Self {
         Self {
-            line,
+            channel,
             caller,
-            ear: None,
+            multicast: None,
             silent: false,
             deaf: false,
             closing: None,
@@ -185,53 +185,53 @@ impl Open {
     }
 
     /// After which silence this end says that it lives.
-    fn alive(&self, limits: &Limits) -> Duration {
-        if self.caller.is_none() && !self.line.known && !self.silent {
+    fn keep_alive(&self, limits: &Limits) -> Duration {
+        if self.caller.is_none() && !self.channel.known && !self.silent {
             return SHOWN_AGAIN;
         }
-        match &self.ear {
+        match &self.multicast {
             Some(_) if self.deaf => limits.patience,
-            ear => limits.alive_in(ear.is_some()),
+            multicast => limits.alive_in(multicast.is_some()),
         }
     }
 }
 
 /// Runs a session until it is over.
-pub(crate) fn run<O: Outer, W: Work>(
+pub(crate) fn run<O: Platform, W: Work>(
     settings: &Settings,
     work: W,
-    outer: &mut O,
+    platform: &mut O,
     control: &Control,
 ) -> Outcome {
-    let now = outer.now();
-    let door = Door::new(&settings.secret, 1, outer);
-    let caller = match settings.meet {
-        Meet::Call(to) => {
-            Some(Caller::new(to, &settings.secret, W::ROLE, settings.caller, work.offer(), now, outer))
+    let now = platform.now();
+    let listener = Listener::new(&settings.secret, 1, platform);
+    let caller = match settings.handshake {
+        Handshake::Connect(to) => {
+            Some(Caller::new(to, &settings.secret, W::ROLE, settings.caller, work.offer(), now, platform))
         }
-        Meet::Listen => None,
+        Handshake::Listen => None,
     };
     let mut session = Session {
         limits: settings.limits,
         secret: settings.secret.clone(),
         work,
-        outer,
+        platform,
         control,
-        trains: Trains::new(),
+        gso_batches: GsoBatches::new(),
         stats: Stats::default(),
-        door,
+        listener,
         calls: caller.is_some(),
         caller,
         open: None,
         candidates: VecDeque::new(),
         began_at: now,
-        glance_at: now,
+        poll_at: now,
         still: Still::new(now),
         asked: 0,
         mode: None,
     };
     let end = drive(&mut session);
-    let now = session.outer.now();
+    let now = session.platform.now();
     session.work.close(&mut session.stats, now);
     session.work.show(&control.progress);
     control.progress.peers.store(0, Ordering::Relaxed);
@@ -239,7 +239,7 @@ pub(crate) fn run<O: Outer, W: Work>(
     if session.stats.ended_at == Time::ZERO {
         session.stats.ended_at = now;
     }
-    session.stats.overruns = session.trains.overruns;
+    session.stats.overruns = session.gso_batches.overruns;
     Outcome { end, stats: session.stats }
 }
 
@@ -247,19 +247,19 @@ struct Session<'a, O, W> {
     limits: Limits,
     secret: Secret,
     work: W,
-    outer: &'a mut O,
+    platform: &'a mut O,
     control: &'a Control,
-    trains: Trains,
+    gso_batches: GsoBatches,
     stats: Stats,
-    /// Where callers knock, at an end that listens.
-    door: Door,
+    /// Takes connection attempts, at an end that listens.
+    listener: Listener,
     /// This end is the one that calls.
     calls: bool,
     caller: Option<Caller>,
     open: Option<Open>,
     candidates: VecDeque<Candidate>,
     began_at: Time,
-    glance_at: Time,
+    poll_at: Time,
     /// For how long nothing has been delivered.
     still: Still,
     /// Changes of mode that were asked for here and taken.
@@ -268,12 +268,12 @@ struct Session<'a, O, W> {
     mode: Option<String>,
 }
 
-impl<O: Outer, W: Work> Turns for Session<'_, O, W> {
-    type Outer = O;
+impl<O: Platform, W: Work> EventLoop for Session<'_, O, W> {
+    type Platform = O;
     const SENDS: bool = matches!(W::ROLE, Role::Sender);
 
-    fn outer(&mut self) -> &mut O {
-        self.outer
+    fn platform(&mut self) -> &mut O {
+        self.platform
     }
 
     fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
@@ -285,7 +285,7 @@ impl<O: Outer, W: Work> Turns for Session<'_, O, W> {
     }
 
     fn flush(&mut self) {
-        self.trains.flush(self.outer);
+        self.gso_batches.flush(self.platform);
     }
 
     fn wake(&self, now: Time) -> Time {
@@ -297,14 +297,14 @@ impl<O: Outer, W: Work> Turns for Session<'_, O, W> {
     }
 }
 
-impl<O: Outer, W: Work> Session<'_, O, W> {
+impl<O: Platform, W: Work> Session<'_, O, W> {
     // ---- what comes
 
     fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End> {
         let (number, opening) = match Datagram::peek(bytes) {
             Ok(found) => found,
             Err(Malformed::Version) => {
-                self.door.on_other_version(bytes, from, self.outer, &mut self.stats);
+                self.listener.on_other_version(bytes, from, self.platform, &mut self.stats);
                 return None;
             }
             Err(_) => {
@@ -316,65 +316,65 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             return if self.calls {
                 self.on_answer(bytes, from, now)
             } else {
-                self.on_knock(bytes, from, now)
+                self.on_attempt(bytes, from, now)
             };
         }
         if let Some(open) = &mut self.open
-            && let Some(ear) = open.ear.as_mut().filter(|ear| ear.session() == number)
+            && let Some(multicast) = open.multicast.as_mut().filter(|multicast| multicast.session() == number)
         {
-            let word = ear.read(bytes, now, &mut self.stats)?;
+            let frame = multicast.read(bytes, now, &mut self.stats)?;
             // who speaks to the group is there
-            open.line.heard_at = now;
-            return self.on_word(&word, &At { now, ecn, length: bytes.len() });
+            open.channel.heard_at = now;
+            return self.on_message(&frame, &At { now, ecn, length: bytes.len() });
         }
-        let mut found = self.candidates.iter().position(|candidate| candidate.line.session == number);
-        let line = match (&mut self.open, found) {
-            (Some(open), _) if open.line.session == number => {
+        let mut found = self.candidates.iter().position(|candidate| candidate.channel.session == number);
+        let channel = match (&mut self.open, found) {
+            (Some(open), _) if open.channel.session == number => {
                 found = None;
-                &mut open.line
+                &mut open.channel
             }
-            (_, Some(at)) => &mut self.candidates[at].line,
+            (_, Some(at)) => &mut self.candidates[at].channel,
             _ => {
                 self.stats.refused.strangers += 1;
                 return None;
             }
         };
-        let known = line.known;
-        let word = line.read(bytes, from, now, &mut self.stats)?;
+        let known = channel.known;
+        let frame = channel.read(bytes, from, now, &mut self.stats)?;
         if let Some(candidate) = found.and_then(|at| self.candidates.remove(at)) {
             self.replace(candidate, now);
-            if self.open.as_ref().is_none_or(|open| open.line.session != number) {
+            if self.open.as_ref().is_none_or(|open| open.channel.session != number) {
                 return None;
             }
         }
         if !known {
             self.stats.sessions += 1;
         }
-        self.on_word(&word, &At { now, ecn, length: bytes.len() })
+        self.on_message(&frame, &At { now, ecn, length: bytes.len() })
     }
 
-    fn on_word(&mut self, word: &Word<'_>, at: &At) -> Option<End> {
+    fn on_message(&mut self, frame: &Frame<'_>, at: &At) -> Option<End> {
         let open = self.open.as_mut()?;
         let now = at.now;
-        match word {
-            Word::Alive => {}
-            Word::Heard { serial } => open.line.on_heard(*serial, now),
-            Word::Order { serial, order } => {
-                let (new, answer) = open.line.on_order(*serial);
-                let mut mouth = Mouth {
-                    line: &mut open.line,
-                    trains: &mut self.trains,
-                    outer: self.outer,
+        match frame {
+            Frame::KeepAlive => {}
+            Frame::Ack { serial } => open.channel.on_heard(*serial, now),
+            Frame::Order { serial, order } => {
+                let (new, answer) = open.channel.on_order(*serial);
+                let mut tx = TxContext {
+                    channel: &mut open.channel,
+                    gso_batches: &mut self.gso_batches,
+                    platform: self.platform,
                     stats: &mut self.stats,
                 };
                 if answer {
-                    mouth.say(Word::Heard { serial: *serial }, Ecn::NotCapable, now);
+                    tx.say(Frame::Ack { serial: *serial }, Ecn::NotCapable, now);
                 }
                 if !new {
                     return None;
                 }
                 match order {
-                    Order::Ready { window } => self.work.on_ready(*window, now, &mut mouth),
+                    Order::Ready { window } => self.work.on_ready(*window, now, &mut tx),
                     Order::Mode(mode) => {
                         self.work.on_mode(mode, now);
                         self.control.progress.set_mode(mode);
@@ -383,10 +383,10 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
                     Order::End { .. } => {}
                     Order::Close(reason) => {
                         // that all is done is not believed because somebody says goodbye
-                        let end = match self.work.standing() {
-                            Standing::Whole => End::Complete,
-                            Standing::Failed(why) => End::Failed(why),
-                            Standing::Going => End::Closed(*reason),
+                        let end = match self.work.status() {
+                            Status::Whole => End::Complete,
+                            Status::Failed(why) => End::Failed(why),
+                            Status::Going => End::Closed(*reason),
                         };
                         // what this end wanted to say of its own end counts first
                         let end = open.closing.take().map_or(end, |(own, _)| own);
@@ -396,14 +396,14 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
                     }
                 }
             }
-            word => {
-                let mut mouth = Mouth {
-                    line: &mut open.line,
-                    trains: &mut self.trains,
-                    outer: self.outer,
+            frame => {
+                let mut tx = TxContext {
+                    channel: &mut open.channel,
+                    gso_batches: &mut self.gso_batches,
+                    platform: self.platform,
                     stats: &mut self.stats,
                 };
-                if open.closing.is_none() && !self.work.on_word(word, at, &mut mouth) {
+                if open.closing.is_none() && !self.work.on_message(frame, at, &mut tx) {
                     self.stats.refused.misplaced += 1;
                 }
             }
@@ -411,7 +411,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
         None
     }
 
-    // ---- meeting
+    // ---- handshake
 
     /// Something came for one who calls.
     fn on_answer(&mut self, bytes: &[u8], from: SocketAddr, now: Time) -> Option<End> {
@@ -419,28 +419,28 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             self.stats.refused.strangers += 1;
             return None;
         };
-        match caller.on_answer(bytes, from, now, self.outer, &mut self.stats) {
-            Heard::Nothing => None,
-            Heard::Refused(reason) if self.open.is_none() => Some(End::Refused(reason)),
+        match caller.on_answer(bytes, from, now, self.platform, &mut self.stats) {
+            Reply::Nothing => None,
+            Reply::Refused(reason) if self.open.is_none() => Some(End::Refused(reason)),
             // it was there a moment ago
-            Heard::Refused(_) => None,
-            Heard::Welcome { mut line, peer, offer, group } => {
+            Reply::Refused(_) => None,
+            Reply::Welcome { mut channel, peer, offer, group } => {
                 caller.rest();
                 // only who receives has ears
                 let group = group.filter(|_| W::ROLE == Role::Receiver);
-                let begun = Ear::open(group, &self.secret, now, self.outer)
-                    .and_then(|ear| Ok((ear, self.begin(&line, peer, offer.as_ref(), now)?)));
+                let begun = MulticastReceiver::open(group, &self.secret, now, self.platform)
+                    .and_then(|multicast| Ok((multicast, self.begin(&channel, peer, offer.as_ref(), now)?)));
                 match begun {
-                    Ok((ear, first)) => {
-                        self.enter(*line, None, first, now);
+                    Ok((multicast, first)) => {
+                        self.enter(*channel, None, first, now);
                         if let Some(open) = &mut self.open {
-                            open.ear = ear;
+                            open.multicast = multicast;
                         }
                     }
                     Err((reason, why)) => {
-                        line.order(Order::Close(reason), now);
+                        channel.order(Order::Close(reason), now);
                         let closing = Some((End::Failed(why), now + GOODBYE));
-                        self.open = Some(Open { closing, ..Open::new(*line, None) });
+                        self.open = Some(Open { closing, ..Open::new(*channel, None) });
                     }
                 }
                 None
@@ -451,14 +451,14 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
     // ---- time
 
     fn turn(&mut self, now: Time) -> Option<End> {
-        if now >= self.glance_at {
-            self.glance_at = now + GLANCE;
+        if now >= self.poll_at {
+            self.poll_at = now + POLL_INTERVAL;
             self.show();
             if let Some(mode) = self.control.mode(&mut self.asked) {
                 self.work.on_mode(&mode, now);
                 self.control.progress.set_mode(&mode);
                 if let Some(open) = &mut self.open {
-                    open.line.order(Order::Mode(mode.clone()), now);
+                    open.channel.order(Order::Mode(mode.clone()), now);
                 }
                 self.mode = Some(mode);
             }
@@ -466,7 +466,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
                 match &mut self.open {
                     None => return Some(End::Stopped),
                     Some(open) if open.closing.is_none() => {
-                        open.line.order(Order::Close(Reason::Stopped), now);
+                        open.channel.order(Order::Close(Reason::Stopped), now);
                         open.closing = Some((End::Stopped, now + GOODBYE));
                         self.stats.ended_at = now;
                         self.control.progress.enter(Phase::Closing);
@@ -479,25 +479,25 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             return Some(end);
         }
         if let Some(caller) = &mut self.caller {
-            caller.turn(now, self.outer, &mut self.stats);
+            caller.turn(now, self.platform, &mut self.stats);
         }
         let open = self.open.as_mut()?;
-        let alive = open.alive(&self.limits);
-        let mut mouth = Mouth {
-            line: &mut open.line,
-            trains: &mut self.trains,
-            outer: self.outer,
+        let keep_alive = open.keep_alive(&self.limits);
+        let mut tx = TxContext {
+            channel: &mut open.channel,
+            gso_batches: &mut self.gso_batches,
+            platform: self.platform,
             stats: &mut self.stats,
         };
         // that this end is ready comes before what it says
-        if let Some((serial, order)) = mouth.line.due(now) {
-            mouth.say(Word::Order { serial, order }, Ecn::NotCapable, now);
+        if let Some((serial, order)) = tx.channel.due(now) {
+            tx.say(Frame::Order { serial, order }, Ecn::NotCapable, now);
         }
         if !open.silent && !open.deaf && open.closing.is_none() {
-            self.work.turn(now, &mut mouth);
+            self.work.turn(now, &mut tx);
         }
-        if mouth.line.too_quiet(now, alive) {
-            mouth.say(Word::Alive, Ecn::NotCapable, now);
+        if tx.channel.too_quiet(now, keep_alive) {
+            tx.say(Frame::KeepAlive, Ecn::NotCapable, now);
         }
         None
     }
@@ -513,55 +513,55 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
         };
         if let Some((end, until)) = &open.closing {
             // its last order was heard, or nobody hears it; one that was told goodbye stays to answer once more
-            let said = open.line.settled() && !open.ended;
+            let said = open.channel.settled() && !open.ended;
             return (said || now >= *until).then(|| end.clone());
         }
-        if now >= open.line.heard_at + self.limits.patience {
+        if now >= open.channel.heard_at + self.limits.patience {
             return Some(End::Silent);
         }
         if self.has_lost_patience(now) {
             return None;
         }
         let open = self.open.as_mut()?;
-        if let Some(ear) = &open.ear {
-            if ear.deaf(now, self.limits.patience) {
-                open.line.order(Order::Close(Reason::Stopped), now);
-                open.closing = Some((End::Failed(ear.complaint()), now + GOODBYE));
+        if let Some(multicast) = &open.multicast {
+            if multicast.deaf(now, self.limits.patience) {
+                open.channel.order(Order::Close(Reason::Stopped), now);
+                open.closing = Some((End::Failed(multicast.complaint()), now + GOODBYE));
                 return None;
             }
-            open.deaf = ear.deaf(now, self.limits.silence);
+            open.deaf = multicast.deaf(now, self.limits.silence);
             self.control.progress.deaf.store(open.deaf, Ordering::Relaxed);
         }
-        let silent = now >= open.line.heard_at + self.limits.silence;
+        let silent = now >= open.channel.heard_at + self.limits.silence;
         if silent != open.silent {
             open.silent = silent;
             self.control.progress.enter(if silent { Phase::Silent } else { Phase::Open });
             if let Some(caller) = &mut self.caller {
                 if silent {
-                    caller.again(now, self.outer);
+                    caller.again(now, self.platform);
                 } else {
                     caller.rest();
                 }
             }
         }
-        match self.work.standing() {
-            Standing::Going => {}
-            Standing::Failed(why) => {
-                open.line.order(Order::Close(self.work.reason()), now);
+        match self.work.status() {
+            Status::Going => {}
+            Status::Failed(why) => {
+                open.channel.order(Order::Close(self.work.reason()), now);
                 open.closing = Some((End::Failed(why), now + GOODBYE));
             }
-            Standing::Whole if W::ROLE == Role::Receiver => {
+            Status::Whole if W::ROLE == Role::Receiver => {
                 open.whole_at = open.whole_at.min(now);
                 if now >= open.whole_at + self.limits.linger {
-                    open.line.order(Order::Close(Reason::Complete), now);
+                    open.channel.order(Order::Close(Reason::Complete), now);
                     open.closing = Some((End::Complete, now + GOODBYE));
                 }
             }
-            Standing::Whole => {
+            Status::Whole => {
                 if let Some(total) = self.work.total() {
-                    open.line.order(Order::End { total }, now);
+                    open.channel.order(Order::End { total }, now);
                 }
-                open.line.order(Order::Close(Reason::Complete), now);
+                open.channel.order(Order::Close(Reason::Complete), now);
                 open.closing = Some((End::Complete, now + self.limits.linger.max(GOODBYE)));
             }
         }
@@ -573,7 +573,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
     }
 
     fn wake(&self, now: Time) -> Time {
-        let mut wake = self.glance_at;
+        let mut wake = self.poll_at;
         if let Some(caller) = &self.caller {
             wake = wake.min(caller.wake());
         }
@@ -581,13 +581,13 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             let limit = if self.calls { self.limits.patience } else { self.limits.waits };
             return wake.min(self.began_at + limit);
         };
-        wake = wake.min(open.line.wake(open.alive(&self.limits)));
+        wake = wake.min(open.channel.wake(open.keep_alive(&self.limits)));
         match &open.closing {
             Some((_, until)) => wake.min(*until),
             None if open.silent || open.deaf => wake,
             None => wake
                 .min(self.work.wake(now))
-                .min(open.line.heard_at + self.limits.silence)
+                .min(open.channel.heard_at + self.limits.silence)
                 .min(open.whole_at + self.limits.linger),
         }
     }

@@ -13,7 +13,7 @@ use crate::content::{ByteSink, ByteSource, Payload, Sink};
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How the ends find each other.
-    pub meet: Meet,
+    pub handshake: Handshake,
     /// What only the ends know.
     pub secret: Secret,
     /// Times and sizes.
@@ -25,9 +25,9 @@ pub struct Settings {
 
 /// How the ends of a session find each other. Either may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meet {
+pub enum Handshake {
     /// This end calls the other, which listens at this address.
-    Call(SocketAddr),
+    Connect(SocketAddr),
     /// This end listens, and serves the first who calls.
     Listen,
 }
@@ -66,7 +66,7 @@ impl fmt::Debug for Secret {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// An end that has nothing to say says so after this silence, so that the other knows that it lives.
-    pub alive: Duration,
+    pub keep_alive: Duration,
     /// After such a silence of the other end a session stands still: its sender sends nothing, and whoever called calls again. A sender to a
     /// group stands still when all receivers have been silent for three times as long.
     pub silence: Duration,
@@ -83,7 +83,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            alive: Duration::from_millis(500),
+            keep_alive: Duration::from_millis(500),
             silence: Duration::from_secs(3),
             patience: Duration::from_secs(60),
             waits: Duration::MAX,
@@ -96,7 +96,7 @@ impl Default for Limits {
 impl Limits {
     /// After which silence an end says that it lives: a member of a group later, since it is one of many and its sender does not mind.
     pub(crate) fn alive_in(&self, group: bool) -> Duration {
-        if group { self.silence.max(self.alive) } else { self.alive }
+        if group { self.silence.max(self.keep_alive) } else { self.keep_alive }
     }
 }
 

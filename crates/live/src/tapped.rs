@@ -12,7 +12,7 @@ use wire::{Capture, Way};
 
 use crate::forward::{Frames, Inbox, Place, Surroundings};
 use crate::ndn::{Broken, Carrier};
-use crate::{Batch, Fate, Outer, Train};
+use crate::{Batch, Fate, GsoBatch, Platform};
 
 /// Numbers of the interfaces in the file.
 const SENT: u32 = 0;
@@ -135,11 +135,11 @@ impl Recorder {
     }
 
     /// A frame of a forwarder's face. What goes between it and an endpoint inside the process is on no wire, and a controller is no face.
-    fn write_frame(&mut self, at: Time, way: Way, place: Place, frame: &[u8], outer: &impl Surroundings) {
+    fn write_frame(&mut self, at: Time, way: Way, place: Place, frame: &[u8], platform: &impl Surroundings) {
         let (interface, here, there) = match place {
             Place::Udp(peer) => {
                 let interface = self.links.iter().position(|link| *link == peer);
-                let here = self.end_towards(peer, |peer| outer.end_towards(peer));
+                let here = self.end_towards(peer, |peer| platform.end_towards(peer));
                 (interface.unwrap_or(self.links.len()), here, peer)
             }
             Place::Program(number) => (self.links.len() + 1, FORWARDER, program_end(number)),
@@ -221,7 +221,7 @@ impl<T> DerefMut for Tapped<T> {
     }
 }
 
-impl<O: Outer> Outer for Tapped<O> {
+impl<O: Platform> Platform for Tapped<O> {
     fn now(&mut self) -> Time {
         self.inner.now()
     }
@@ -247,15 +247,15 @@ impl<O: Outer> Outer for Tapped<O> {
         some
     }
 
-    fn send(&mut self, train: &Train<'_>) -> Fate {
-        let Some(recorder) = &mut self.recorder else { return self.inner.send(train) };
+    fn send(&mut self, gso_batch: &GsoBatch<'_>) -> Fate {
+        let Some(recorder) = &mut self.recorder else { return self.inner.send(gso_batch) };
         // before: the answer may be there before the system says that it took them
         let now = self.inner.now();
-        let fate = self.inner.send(train);
+        let fate = self.inner.send(gso_batch);
         if fate == Fate::Taken {
-            let here = recorder.end_towards(train.to, |peer| self.inner.end_towards(peer));
-            for bytes in train.bytes.chunks(train.each.max(1)) {
-                recorder.write(now, SENT, (here, train.to), train.ecn, bytes);
+            let here = recorder.end_towards(gso_batch.to, |peer| self.inner.end_towards(peer));
+            for bytes in gso_batch.bytes.chunks(gso_batch.each.max(1)) {
+                recorder.write(now, SENT, (here, gso_batch.to), gso_batch.ecn, bytes);
             }
         }
         fate
@@ -269,8 +269,8 @@ impl<O: Outer> Outer for Tapped<O> {
         self.inner.end_towards(peer)
     }
 
-    fn surprise(&mut self, bytes: &mut [u8]) {
-        self.inner.surprise(bytes);
+    fn fill_random(&mut self, bytes: &mut [u8]) {
+        self.inner.fill_random(bytes);
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use contract::{Ecn, Random};
 use units::{Duration, Time};
 
-use crate::{Batch, Fate, Outer, Train};
+use crate::{Batch, Fate, GsoBatch, Platform};
 
 /// A datagram on its way.
 #[derive(Clone, Debug)]
@@ -197,7 +197,7 @@ impl Place {
     }
 }
 
-impl Outer for Place {
+impl Platform for Place {
     fn now(&mut self) -> Time {
         self.turn().clock
     }
@@ -229,12 +229,17 @@ impl Outer for Place {
         any
     }
 
-    fn send(&mut self, train: &Train<'_>) -> Fate {
+    fn send(&mut self, gso_batch: &GsoBatch<'_>) -> Fate {
         let mut world = self.turn();
         let from = world.places[self.me].address;
-        for bytes in train.bytes.chunks(train.each) {
-            let passing =
-                Passing { at: world.clock, from, to: train.to, ecn: train.ecn, bytes: bytes.to_vec() };
+        for bytes in gso_batch.bytes.chunks(gso_batch.each) {
+            let passing = Passing {
+                at: world.clock,
+                from,
+                to: gso_batch.to,
+                ecn: gso_batch.ecn,
+                bytes: bytes.to_vec(),
+            };
             let arrivals = (world.law)(&passing);
             arrivals.into_iter().for_each(|arrival| world.carry(arrival));
         }
@@ -250,7 +255,7 @@ impl Outer for Place {
         Some(lock(&self.shared).places[self.me].address)
     }
 
-    fn surprise(&mut self, bytes: &mut [u8]) {
+    fn fill_random(&mut self, bytes: &mut [u8]) {
         let mut world = self.turn();
         bytes.iter_mut().for_each(|byte| *byte = world.random.bits() as u8);
     }

@@ -11,7 +11,7 @@ use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 use units::{Duration, Time};
 
-use crate::{Batch, Fate, Outer, Train};
+use crate::{Batch, Fate, GsoBatch, Platform};
 
 /// Bytes that the system is asked to keep, each way, while the program does something else. It may grant less.
 const BUFFER: usize = 4 << 20;
@@ -206,12 +206,12 @@ impl Udp {
         (self.state.max_gso_segments(), self.state.gro_segments())
     }
 
-    fn post(&self, train: &Train<'_>, bytes: &[u8]) -> Fate {
+    fn post(&self, gso_batch: &GsoBatch<'_>, bytes: &[u8]) -> Fate {
         let transmit = Transmit {
-            destination: train.to,
-            ecn: codepoint(train.ecn),
+            destination: gso_batch.to,
+            ecn: codepoint(gso_batch.ecn),
             contents: bytes,
-            segment_size: (bytes.len() > train.each).then_some(train.each),
+            segment_size: (bytes.len() > gso_batch.each).then_some(gso_batch.each),
             src_ip: None,
         };
         loop {
@@ -232,7 +232,7 @@ impl Udp {
     }
 }
 
-impl Outer for Udp {
+impl Platform for Udp {
     fn now(&mut self) -> Time {
         let since = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         Time::ZERO + self.base + Duration::from_nanos(since)
@@ -262,16 +262,17 @@ impl Outer for Udp {
         })
     }
 
-    fn send(&mut self, train: &Train<'_>) -> Fate {
+    fn send(&mut self, gso_batch: &GsoBatch<'_>) -> Fate {
         // what one call takes may become less while it runs: drivers differ
-        let most = self.state.max_gso_segments().max(1) * train.each.max(1);
+        let most = self.state.max_gso_segments().max(1) * gso_batch.each.max(1);
         let mut fate = Fate::Taken;
-        for bytes in train.bytes.chunks(most) {
-            let mut one = self.post(train, bytes);
-            if one == Fate::Unreachable && bytes.len() > train.each && self.state.max_gso_segments() == 1 {
-                // the way does not cut trains: one by one from now on
-                for bytes in bytes.chunks(train.each) {
-                    one = self.post(train, bytes);
+        for bytes in gso_batch.bytes.chunks(most) {
+            let mut one = self.post(gso_batch, bytes);
+            if one == Fate::Unreachable && bytes.len() > gso_batch.each && self.state.max_gso_segments() == 1
+            {
+                // the way does not take GSO batches: one by one from now on
+                for bytes in bytes.chunks(gso_batch.each) {
+                    one = self.post(gso_batch, bytes);
                 }
             }
             if one != Fate::Taken {
@@ -316,7 +317,7 @@ impl Outer for Udp {
         address_towards(peer).map(|ip| SocketAddr::new(ip, here.port()))
     }
 
-    fn surprise(&mut self, bytes: &mut [u8]) {
+    fn fill_random(&mut self, bytes: &mut [u8]) {
         getrandom::fill(bytes).expect("the system has chance to give");
     }
 }

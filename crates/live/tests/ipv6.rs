@@ -9,10 +9,10 @@ use std::sync::mpsc;
 use std::thread;
 
 use contract::{EndpointId, ParamValue};
-use live::content::{LONGEST_WORD, Payload, Sink, Standing};
+use live::content::{MAX_MESSAGE_BYTES, Payload, Sink, Status};
 use live::{
-    Cargo, Control, End, Group, Interface, Limits, Meet, Multicast, Outcome, Scheme, Secret, Settings, Store,
-    Udp,
+    Cargo, Control, End, Group, Handshake, Interface, Limits, Multicast, Outcome, Scheme, Secret, Settings,
+    Store, Udp,
 };
 use nix::sched::{CloneFlags, unshare};
 use units::{Duration, Time};
@@ -44,10 +44,10 @@ fn set_up(device: &str, n: u8) {
     ip(&format!("addr add fe80::{n}/64 dev {device} nodad"));
 }
 
-fn settings(meet: Meet) -> Settings {
+fn settings(handshake: Handshake) -> Settings {
     let limits =
         Limits { patience: Duration::from_secs(20), linger: Duration::from_millis(200), ..Limits::default() };
-    Settings { meet, secret: Secret::new("of the tests"), limits, caller: None }
+    Settings { handshake, secret: Secret::new("of the tests"), limits, caller: None }
 }
 
 fn steady() -> Scheme {
@@ -64,11 +64,11 @@ impl Payload for Numbers {
         room[..8].copy_from_slice(&seq.to_be_bytes());
         8
     }
-    fn on_word(&mut self, from: EndpointId, _now: Time, _word: &[u8]) {
+    fn on_message(&mut self, from: EndpointId, _now: Time, _word: &[u8]) {
         self.1.insert(from);
     }
-    fn standing(&self) -> Standing {
-        if self.1.len() >= self.0 { Standing::Whole } else { Standing::Going }
+    fn status(&self) -> Status {
+        if self.1.len() >= self.0 { Status::Whole } else { Status::Going }
     }
 }
 
@@ -80,12 +80,12 @@ impl Sink for Wants {
         assert_eq!(content, seq.to_be_bytes());
         self.0 = self.0.saturating_sub(1);
     }
-    fn speak(&mut self, _now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+    fn speak(&mut self, _now: Time, word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         word[..6].copy_from_slice(b"enough");
         if self.0 == 0 { 6 } else { 0 }
     }
-    fn standing(&self) -> Standing {
-        if self.0 == 0 { Standing::Whole } else { Standing::Going }
+    fn status(&self) -> Status {
+        if self.0 == 0 { Status::Whole } else { Status::Going }
     }
 }
 
@@ -111,7 +111,7 @@ fn far_side(asked: &mpsc::Receiver<Asked>, ends: &mpsc::Sender<Vec<Outcome>>) {
                     udp.set_multicast(&by(interface)).expect("an interface");
                     let mut accept =
                         |_: &wire::stream::Offer| Ok(Store::Paced(Box::new(Wants(300)) as Box<dyn Sink>));
-                    live::receive(&settings(Meet::Call(to)), &mut accept, &mut udp, &Control::new())
+                    live::receive(&settings(Handshake::Connect(to)), &mut accept, &mut udp, &Control::new())
                 })
             })
             .collect();
@@ -166,7 +166,7 @@ fn sessions_and_groups_between_two_computers() {
             let mut udp = Udp::bind(wildcard).expect("a socket");
             ask.send(Asked { call, interface: None, receivers: 1 }).expect("the far side waits");
             let cargo = Cargo::Paced(Box::new(Numbers(1, BTreeSet::new())));
-            let (settings, control) = (settings(Meet::Listen), Control::new());
+            let (settings, control) = (settings(Handshake::Listen), Control::new());
             let outcome = live::send(&settings, &steady(), cargo, Vec::new(), &mut udp, &control);
             whole(&[outcome]);
             whole(&told.recv().expect("the far side tells"));
@@ -183,7 +183,7 @@ fn sessions_and_groups_between_two_computers() {
             let (call, interface) = (format!("[fd00:7::1]:{PORT}"), interface.map(|(_, far)| far));
             ask.send(Asked { call, interface, receivers: 2 }).expect("the far side waits");
             let payload = Box::new(Numbers(2, BTreeSet::new()));
-            let (settings, control) = (settings(Meet::Listen), Control::new());
+            let (settings, control) = (settings(Handshake::Listen), Control::new());
             let (outcome, left) =
                 live::send_to_group(&settings, &group, &steady(), payload, Vec::new(), &mut udp, &control);
             whole(&[outcome]);

@@ -4,9 +4,10 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::thread;
 
 use contract::{Ecn, EndpointId, ParamValue};
-use live::content::{ByteSink, ByteSource, LONGEST_WORD, Payload, Sink, Standing};
+use live::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Payload, Sink, Status};
 use live::{
-    Batch, Cargo, Control, End, Fate, Meet, Outcome, Outer, Scheme, Secret, Settings, Store, Train, Udp,
+    Batch, Cargo, Control, End, Fate, GsoBatch, Handshake, Outcome, Platform, Scheme, Secret, Settings,
+    Store, Udp,
 };
 use units::{Duration, Time};
 
@@ -22,8 +23,8 @@ fn bind(ip: std::net::IpAddr) -> Option<Udp> {
     }
 }
 
-fn settings(meet: Meet) -> Settings {
-    Settings { meet, secret: Secret::new("of the tests"), limits: live::Limits::default(), caller: None }
+fn settings(handshake: Handshake) -> Settings {
+    Settings { handshake, secret: Secret::new("of the tests"), limits: live::Limits::default(), caller: None }
 }
 
 /// A flow from a sender that calls to a receiver that listens at `ip`.
@@ -38,11 +39,17 @@ fn flow(
     let receiving = thread::spawn(move || {
         let mut store = Some(store);
         let mut accept = |_: &wire::stream::Offer| Ok(store.take().expect("it is asked once")());
-        live::receive(&settings(Meet::Listen), &mut accept, &mut there, &Control::new())
+        live::receive(&settings(Handshake::Listen), &mut accept, &mut there, &Control::new())
     });
     let mut here = Udp::for_calling(address).expect("a socket");
-    let outcome =
-        live::send(&settings(Meet::Call(address)), &scheme, cargo(), Vec::new(), &mut here, &Control::new());
+    let outcome = live::send(
+        &settings(Handshake::Connect(address)),
+        &scheme,
+        cargo(),
+        Vec::new(),
+        &mut here,
+        &Control::new(),
+    );
     Some((outcome, receiving.join().expect("the receiver does not panic")))
 }
 
@@ -54,11 +61,11 @@ impl Payload for Numbers {
         room[..8].copy_from_slice(&seq.to_be_bytes());
         8
     }
-    fn on_word(&mut self, _from: EndpointId, _now: Time, word: &[u8]) {
+    fn on_message(&mut self, _from: EndpointId, _now: Time, word: &[u8]) {
         self.0 |= word == b"enough";
     }
-    fn standing(&self) -> Standing {
-        if self.0 { Standing::Whole } else { Standing::Going }
+    fn status(&self) -> Status {
+        if self.0 { Status::Whole } else { Status::Going }
     }
 }
 
@@ -70,12 +77,12 @@ impl Sink for Wants {
         assert_eq!(content, seq.to_be_bytes());
         self.0 = self.0.saturating_sub(1);
     }
-    fn speak(&mut self, _now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+    fn speak(&mut self, _now: Time, word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         word[..6].copy_from_slice(b"enough");
         if self.0 == 0 { 6 } else { 0 }
     }
-    fn standing(&self) -> Standing {
-        if self.0 == 0 { Standing::Whole } else { Standing::Going }
+    fn status(&self) -> Status {
+        if self.0 == 0 { Status::Whole } else { Status::Going }
     }
 }
 
@@ -95,9 +102,9 @@ impl ByteSource for Stream {
     fn on_acknowledged(&mut self, offset: u64) {
         self.1 = offset;
     }
-    fn on_word(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
-    fn standing(&self) -> Standing {
-        if self.1 == self.0 { Standing::Whole } else { Standing::Going }
+    fn on_message(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
+    fn status(&self) -> Status {
+        if self.1 == self.0 { Status::Whole } else { Status::Going }
     }
 }
 
@@ -112,11 +119,11 @@ impl ByteSink for Keep {
     fn on_contiguous(&mut self, offset: u64, _now: Time) {
         self.1 = offset;
     }
-    fn speak(&mut self, _now: Time, _word: &mut [u8; LONGEST_WORD]) -> usize {
+    fn speak(&mut self, _now: Time, _word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         0
     }
-    fn standing(&self) -> Standing {
-        if self.1 == self.0 { Standing::Whole } else { Standing::Going }
+    fn status(&self) -> Status {
+        if self.1 == self.0 { Status::Whole } else { Status::Going }
     }
 }
 
@@ -156,7 +163,7 @@ fn trains_marks_and_addresses_cross_a_socket() {
         let (from, to) = (here.address().expect("bound"), there.address().expect("bound"));
         let bytes: Vec<u8> = (0..3500u32).map(|n| (n / 1000) as u8).collect();
         for ecn in [Ecn::NotCapable, Ecn::Capable, Ecn::Marked] {
-            assert_eq!(here.send(&Train { to, ecn, bytes: &bytes, each: 1000 }), Fate::Taken);
+            assert_eq!(here.send(&GsoBatch { to, ecn, bytes: &bytes, each: 1000 }), Fate::Taken);
             let (mut batch, mut got) = (Batch::new(1 << 19), Vec::new());
             while got.len() < 4 {
                 let until = there.now() + Duration::from_secs(5);
@@ -181,7 +188,7 @@ fn a_datagram_that_is_too_long_for_the_way_is_told_apart() {
     let mut here = bind(Ipv4Addr::LOCALHOST.into()).expect("IPv4 is there");
     let to = here.address().expect("bound");
     let bytes = vec![0; 65_508];
-    assert_eq!(here.send(&Train { to, ecn: Ecn::NotCapable, bytes: &bytes, each: 65_508 }), Fate::TooLong);
+    assert_eq!(here.send(&GsoBatch { to, ecn: Ecn::NotCapable, bytes: &bytes, each: 65_508 }), Fate::TooLong);
 }
 
 #[test]
@@ -193,7 +200,7 @@ fn a_clock_goes_forward_and_a_wait_ends() {
     assert!(here.now() >= until);
     here.wait(first);
     let (mut a, mut b) = ([0; 16], [0; 16]);
-    here.surprise(&mut a);
-    here.surprise(&mut b);
+    here.fill_random(&mut a);
+    here.fill_random(&mut b);
     assert_ne!(a, b);
 }

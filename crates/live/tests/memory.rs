@@ -4,11 +4,11 @@ use std::alloc::System;
 use std::net::SocketAddr;
 
 use contract::{Ecn, Random};
-use live::content::{ByteSink, LONGEST_WORD, Standing};
-use live::{Batch, Control, End, Fate, Limits, Meet, Outer, Secret, Settings, Store, Train};
+use live::content::{ByteSink, MAX_MESSAGE_BYTES, Status};
+use live::{Batch, Control, End, Fate, GsoBatch, Handshake, Limits, Platform, Secret, Settings, Store};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use units::{Duration, Time};
-use wire::stream::{Datagram, HELLO, Hello, KEY, Offer, Role, Transport, Word};
+use wire::stream::{Datagram, Frame, HELLO, Hello, KEY, Offer, Role, Transport};
 
 #[global_allocator]
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -46,8 +46,8 @@ impl Storm {
             1 => {
                 // right in all but its tag
                 let label = contract::Label([self.random.bits(); 4]);
-                let word = Word::Feedback { sent_at: Time::ZERO, label };
-                Datagram { session: self.random.bits() as u32, number: 1, word }.write(&mut bytes);
+                let word = Frame::Feedback { sent_at: Time::ZERO, label };
+                Datagram { session: self.random.bits() as u32, number: 1, frame: word }.write(&mut bytes);
                 bytes.resize(bytes.len() + 16, 7);
             }
             _ => {
@@ -68,8 +68,8 @@ impl Storm {
                     cookie: self.random.chance(0.5).then_some([1; 24]),
                     offer: Some(offer),
                 };
-                let word = Word::Hello(Box::new(hello));
-                Datagram { session: self.random.bits() as u32, number: 0, word }.write(&mut bytes);
+                let word = Frame::Hello(Box::new(hello));
+                Datagram { session: self.random.bits() as u32, number: 0, frame: word }.write(&mut bytes);
                 let mut hasher = blake3::Hasher::new_derive_key("thalweg 2 opening");
                 hasher.update(&0u64.to_be_bytes());
                 let tag = blake3::keyed_hash(hasher.finalize().as_bytes(), &bytes);
@@ -81,7 +81,7 @@ impl Storm {
     }
 }
 
-impl Outer for Storm {
+impl Platform for Storm {
     fn now(&mut self) -> Time {
         self.clock
     }
@@ -110,11 +110,11 @@ impl Outer for Storm {
         }
         true
     }
-    fn send(&mut self, train: &Train<'_>) -> Fate {
+    fn send(&mut self, train: &GsoBatch<'_>) -> Fate {
         self.sent += train.bytes.len() as u64;
         Fate::Taken
     }
-    fn surprise(&mut self, bytes: &mut [u8]) {
+    fn fill_random(&mut self, bytes: &mut [u8]) {
         bytes.iter_mut().for_each(|byte| *byte = self.random.bits() as u8);
     }
 }
@@ -128,11 +128,11 @@ impl ByteSink for Never {
         false
     }
     fn on_contiguous(&mut self, _offset: u64, _now: Time) {}
-    fn speak(&mut self, _now: Time, _word: &mut [u8; LONGEST_WORD]) -> usize {
+    fn speak(&mut self, _now: Time, _word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         0
     }
-    fn standing(&self) -> Standing {
-        Standing::Going
+    fn status(&self) -> Status {
+        Status::Going
     }
 }
 
@@ -149,7 +149,7 @@ fn a_storm_of_strangers_takes_no_memory_and_gets_fewer_bytes_than_it_sent() {
         most: 0,
     };
     let limits = Limits { waits: Duration::from_secs(20), ..Limits::default() };
-    let settings = Settings { meet: Meet::Listen, secret: Secret::none(), limits, caller: None };
+    let settings = Settings { handshake: Handshake::Listen, secret: Secret::none(), limits, caller: None };
     let mut asked = 0;
     let mut accept = |_: &Offer| {
         asked += 1;

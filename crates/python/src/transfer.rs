@@ -10,8 +10,8 @@ use std::sync::{Arc, OnceLock};
 use contract::{ParamList, ParamValue};
 use live::transfer::{Identity, Into, Receivers, Source, Tally, Task, keep};
 use live::{
-    Captured, Cargo, Control, End, Group, Interface, Left, Limits, Listening, Meet, Multicast, Outcome,
-    Outer, Phase, Recorder, Scheme, Secret, Settings, Tapped, Udp, send_to_group,
+    Captured, Cargo, Control, End, Group, Handshake, Interface, Left, Limits, Listening, Multicast, Outcome,
+    Phase, Platform, Recorder, Scheme, Secret, Settings, Tapped, Udp, send_to_group,
 };
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -99,8 +99,8 @@ impl Transfer {
             let Some((mut settings, mut socket)) = open(&told, &go_on)? else {
                 return Ok(Remains::none(control));
             };
-            let me = match (settings.meet, text(&told, "folder")) {
-                (Meet::Call(sender), Some(folder)) => {
+            let me = match (settings.handshake, text(&told, "folder")) {
+                (Handshake::Connect(sender), Some(folder)) => {
                     Some(Identity::of(Path::new(folder), text(&told, "name"), sender, &mut socket))
                 }
                 _ => None,
@@ -280,12 +280,13 @@ fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)
         limits.patience = Duration::from_secs_f64(patience);
         limits.waits = limits.patience;
     }
-    let settings = |meet| Settings { meet, secret: secret.clone().unwrap_or_default(), limits, caller: None };
+    let settings =
+        |handshake| Settings { handshake, secret: secret.clone().unwrap_or_default(), limits, caller: None };
     if let Some(to) = text(told, "call") {
         let to = address(to)?;
         let mut socket = Udp::for_calling(to).map_err(|error| format!("{to}: {error}"))?;
         join(told, &mut socket)?;
-        return Ok(Some((settings(Meet::Call(to)), socket)));
+        return Ok(Some((settings(Handshake::Connect(to)), socket)));
     }
     let listed = told["listen"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let addresses: Vec<SocketAddr> = listed.map(address).collect::<Result<_, _>>()?;
@@ -297,7 +298,7 @@ fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)
     let socket = socket.map_err(said)?;
     let Some(mut socket) = socket else { return Ok(None) };
     join(told, &mut socket)?;
-    Ok(Some((settings(Meet::Listen), socket)))
+    Ok(Some((settings(Handshake::Listen), socket)))
 }
 
 /// The file for a capture, where one is wanted.

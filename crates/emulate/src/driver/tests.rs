@@ -268,8 +268,8 @@ fn datagrams_of_live_endpoints_go_through_the_network_as_the_packets_that_they_a
     assert_eq!(out[..2], [(at_ms(13), 1, 1250), (at_ms(13), 2, 1250)]);
     assert_eq!((out[2].1, out[2].2, accuracy.strays), (0, 100, 1));
     let read = |bytes: &[u8]| {
-        let outer = Ipv4::read(bytes).expect("it is IPv4");
-        let envelope = Envelope { flow: FlowId(0), source, to: group, ecn: outer.ecn, outer_bytes: 28 };
+        let platform = Ipv4::read(bytes).expect("it is IPv4");
+        let envelope = Envelope { flow: FlowId(0), source, to: group, ecn: platform.ecn, outer_bytes: 28 };
         datagrams::read(&bytes[28..], &envelope).expect("it is ours").0
     };
     let (left, right, back) = (read(&stage.out[0].2), read(&stage.out[1].2), read(&stage.out[2].2));

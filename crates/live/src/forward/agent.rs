@@ -15,12 +15,12 @@ use super::ports::Port;
 use super::routes::Routes;
 use super::settings::ControllerSettings;
 use super::{Frames, Node, Place};
-use crate::sdn::{Heard, Post};
-use crate::{Batch, Fate, Outer, Refused, Train};
+use crate::sdn::{Received, SouthboundChannel};
+use crate::{Batch, Fate, GsoBatch, Platform, Refused};
 
 /// The agent of a forwarder.
 pub(super) struct Attached {
-    post: Post,
+    post: SouthboundChannel,
     settings: ControllerSettings,
     chance: Chance,
     task: Option<Task>,
@@ -63,7 +63,7 @@ impl Attached {
         let mut chance = Chance { seed: settings.chance, drawn: 0 };
         let mut way = Way { frames, chance: &mut chance, now };
         let ControllerSettings { address, node, secret, limits, .. } = settings;
-        let post = Post::new(node, *address, secret, *limits, now, &mut way);
+        let post = SouthboundChannel::new(node, *address, secret, *limits, now, &mut way);
         let settings = settings.clone();
         Self { post, settings, chance, task: None, ports: vec![None; links], served: Vec::new() }
     }
@@ -146,14 +146,14 @@ impl Node {
         let heard = post.take(bytes, settings.address, now, &mut Way { frames: &mut *frames, chance, now });
         let mut retold = false;
         let orders = match heard {
-            Heard::Nothing => Vec::new(),
-            Heard::Word(said) => {
-                let packet = Post::packet(&said);
+            Received::Nothing => Vec::new(),
+            Received::Frame(said) => {
+                let packet = SouthboundChannel::packet(&said);
                 attached.run(RouterInput::Packet(&packet, PortId(0)), now, &self.ports, frames)
             }
             // the same task again, as after a controller's restart: what was ordered stays in force
-            Heard::Task(task) if attached.task.as_ref() == Some(&*task) => Vec::new(),
-            Heard::Task(task) => {
+            Received::Task(task) if attached.task.as_ref() == Some(&*task) => Vec::new(),
+            Received::Task(task) => {
                 self.take_task(&mut attached, *task, now);
                 retold = true;
                 attached.run(RouterInput::Start, now, &self.ports, frames)
@@ -273,7 +273,7 @@ struct Way<'a> {
     now: Time,
 }
 
-impl Outer for Way<'_> {
+impl Platform for Way<'_> {
     fn now(&mut self) -> Time {
         self.now
     }
@@ -285,7 +285,7 @@ impl Outer for Way<'_> {
         false
     }
 
-    fn send(&mut self, train: &Train<'_>) -> Fate {
+    fn send(&mut self, train: &GsoBatch<'_>) -> Fate {
         let mut fate = Fate::Taken;
         for bytes in train.bytes.chunks(train.each) {
             if !self.frames.send(Place::Controller, bytes) {
@@ -299,7 +299,7 @@ impl Outer for Way<'_> {
         None
     }
 
-    fn surprise(&mut self, bytes: &mut [u8]) {
+    fn fill_random(&mut self, bytes: &mut [u8]) {
         self.chance.drawn += 1;
         let mut hasher = blake3::Hasher::new_keyed(&self.chance.seed);
         hasher.update(&self.chance.drawn.to_be_bytes());

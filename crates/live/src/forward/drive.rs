@@ -84,15 +84,15 @@ pub type Control = Watch<Stats>;
 /// Its standing is shown so often, and a wish to end is heard.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Runs `node` by the clock of `outer` until `until`, or `control` says stop. How late the loop was with what was due.
-pub fn drive(node: &mut Node, outer: &mut impl Surroundings, control: &Control, until: Time) -> Lateness {
+/// Runs `node` by the clock of `platform` until `until`, or `control` says stop. How late the loop was with what was due.
+pub fn drive(node: &mut Node, platform: &mut impl Surroundings, control: &Control, until: Time) -> Lateness {
     let mut late = Lateness::default();
     let mut inbox = Inbox::default();
-    let now = outer.now();
-    node.start(now, outer);
+    let now = platform.now();
+    node.start(now, platform);
     let mut look = now;
     loop {
-        let now = outer.now();
+        let now = platform.now();
         if now >= look {
             control.show(node.stats());
             look = now + LOOK;
@@ -104,23 +104,23 @@ pub fn drive(node: &mut Node, outer: &mut impl Surroundings, control: &Control, 
         if due <= now {
             late.record(now - due);
         }
-        node.on_time(now, outer);
+        node.on_time(now, platform);
         inbox.clear();
-        outer.receive(&mut inbox);
+        platform.receive(&mut inbox);
         for (arrival, at) in inbox.found.drain(..) {
             // what is due before it is done first
-            let now = outer.now();
+            let now = platform.now();
             match arrival {
-                Arrival::Frame(from) => node.on_frame(from, &inbox.bytes[at], now, outer),
+                Arrival::Frame(from) => node.on_frame(from, &inbox.bytes[at], now, platform),
                 Arrival::Gone(from) => node.on_gone(from, now),
             }
         }
         let next = node.wake().min(look).min(until);
-        if next > outer.now() {
-            outer.wait(next);
+        if next > platform.now() {
+            platform.wait(next);
         }
     }
-    node.end(outer.now(), outer);
+    node.end(platform.now(), platform);
     control.show(node.stats());
     late
 }

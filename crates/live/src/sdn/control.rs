@@ -10,28 +10,28 @@ use contract::{
 use schemes::AnyApp;
 use stack::sdn::{AgentLocation, Controller};
 use units::{Bytes, Duration, Rate, Time};
-use wire::stream::{Datagram, KEY, Malformed, Order as SessionOrder, Reason, Role, Said, Task, Word};
+use wire::stream::{Datagram, Frame, KEY, Malformed, Order as SessionOrder, Reason, Role, Said, Task};
 
 use super::{Control, Error, NodeStats, Settings, Stats};
-use crate::line::Line;
-use crate::meeting::{CallerHello, Door, Knock, Place};
-use crate::session::{GLANCE, HEARS_OUT, Mouth};
-use crate::trains::Trains;
-use crate::turns::{Turns, drive};
-use crate::{End, Outer};
+use crate::channel::Channel;
+use crate::event_loop::{EventLoop, drive};
+use crate::gso::GsoBatches;
+use crate::handshake::{Attempt, CallerHello, Listener, Place};
+use crate::session::{HEARS_OUT, POLL_INTERVAL, TxContext};
+use crate::{End, Platform};
 
-/// Its standing is shown so often.
+/// Its status is shown so often.
 const SHOW: Duration = Duration::from_millis(100);
 /// Callers beside those that stand at a node: some that come back before they were missed.
 const SPARE: usize = 16;
 
-/// Runs a controller at the address of `outer` until it is told to stop. How it stood then.
+/// Runs a controller at the address of `platform` until it is told to stop. How it stood then.
 ///
 /// # Errors
 ///
 /// Where the settings are wrong, before anything is sent.
-pub fn control(settings: Settings, outer: &mut impl Outer, control: &Control) -> Result<Stats, Error> {
-    let mut hub = Hub::new(settings, outer, control)?;
+pub fn control(settings: Settings, platform: &mut impl Platform, control: &Control) -> Result<Stats, Error> {
+    let mut hub = Hub::new(settings, platform, control)?;
     drive(&mut hub);
     let stats = hub.stats();
     control.show(stats.clone());
@@ -41,7 +41,7 @@ pub fn control(settings: Settings, outer: &mut impl Outer, control: &Control) ->
 /// An open session.
 struct Member {
     caller: [u8; KEY],
-    line: Line,
+    channel: Channel,
     /// Where it stands, when it has said so.
     node: Option<NodeId>,
     /// It has gone, or is told to, and is answered until then.
@@ -54,28 +54,28 @@ struct Hub<'a, O> {
     machine: Controller<AnyApp>,
     random: Random,
     out: Outputs,
-    outer: &'a mut O,
+    platform: &'a mut O,
     control: &'a Control,
-    trains: Trains,
+    gso_batches: GsoBatches,
     stats: crate::Stats,
-    door: Door,
+    listener: Listener,
     /// By the number of the session.
     members: BTreeMap<u32, Member>,
     /// Who stood last at each node.
     last: BTreeMap<NodeId, [u8; KEY]>,
     begun: u32,
     unknown: u64,
-    glance_at: Time,
+    poll_at: Time,
     show_at: Time,
     stopping: bool,
 }
 
-impl<O: Outer> Turns for Hub<'_, O> {
-    type Outer = O;
+impl<O: Platform> EventLoop for Hub<'_, O> {
+    type Platform = O;
     const SENDS: bool = false;
 
-    fn outer(&mut self) -> &mut O {
-        self.outer
+    fn platform(&mut self) -> &mut O {
+        self.platform
     }
 
     fn take(&mut self, bytes: &[u8], from: SocketAddr, _ecn: Ecn, now: Time) -> Option<End> {
@@ -88,11 +88,11 @@ impl<O: Outer> Turns for Hub<'_, O> {
     }
 
     fn flush(&mut self) {
-        self.trains.flush(self.outer);
+        self.gso_batches.flush(self.platform);
     }
 
     fn wake(&self, _now: Time) -> Time {
-        self.machine.wake().min(self.glance_at)
+        self.machine.wake().min(self.poll_at)
     }
 
     fn packets(&self) -> u64 {
@@ -100,8 +100,8 @@ impl<O: Outer> Turns for Hub<'_, O> {
     }
 }
 
-impl<'a, O: Outer> Hub<'a, O> {
-    fn new(settings: Settings, outer: &'a mut O, control: &'a Control) -> Result<Self, Error> {
+impl<'a, O: Platform> Hub<'a, O> {
+    fn new(settings: Settings, platform: &'a mut O, control: &'a Control) -> Result<Self, Error> {
         let network = &settings.network;
         let app = make_app(&settings)?;
         let nameless =
@@ -118,8 +118,8 @@ impl<'a, O: Outer> Hub<'a, O> {
             }
             tasks.insert(node, task);
         }
-        let now = outer.now();
-        let door = Door::new(&settings.secret, tasks.len() + SPARE, outer);
+        let now = platform.now();
+        let listener = Listener::new(&settings.secret, tasks.len() + SPARE, platform);
         let machine = make(&settings, app);
         let mut hub = Self {
             random: Random::new(settings.seed, "controller", "app"),
@@ -127,16 +127,16 @@ impl<'a, O: Outer> Hub<'a, O> {
             tasks,
             machine,
             out: Outputs::default(),
-            outer,
+            platform,
             control,
-            trains: Trains::new(),
+            gso_batches: GsoBatches::new(),
             stats: crate::Stats::default(),
-            door,
+            listener,
             members: BTreeMap::new(),
             last: BTreeMap::new(),
             begun: 1,
             unknown: 0,
-            glance_at: now,
+            poll_at: now,
             show_at: now,
             stopping: false,
         };
@@ -155,7 +155,7 @@ impl<'a, O: Outer> Hub<'a, O> {
             let ports = network.net.out.get(node.index()).map_or(&[][..], Vec::as_slice);
             NodeStats {
                 name: network.name(node).to_owned(),
-                at: here.map(|member| member.line.to),
+                at: here.map(|member| member.channel.to),
                 loads: ports.iter().filter_map(load).collect(),
             }
         };
@@ -182,10 +182,10 @@ impl<'a, O: Outer> Hub<'a, O> {
         for &id in &outbox {
             let packet = *self.out.arena.get(id);
             self.out.arena.release(id);
-            let (Header::Control(word), Some(node)) = (packet.header, packet.to.node()) else { continue };
-            let said = Said { sent_at: packet.sent_at, label: packet.label, word };
+            let (Header::Control(frame), Some(node)) = (packet.header, packet.to.node()) else { continue };
+            let said = Said { sent_at: packet.sent_at, label: packet.label, frame };
             if let Some(session) = self.session_of(node) {
-                self.say(session, Word::Control(said), now);
+                self.say(session, Frame::Control(said), now);
             }
         }
         self.out.outbox = outbox;
@@ -204,7 +204,7 @@ impl<'a, O: Outer> Hub<'a, O> {
     /// Whether an agent at this node may say so: it speaks of its own ports, and of prefixes that there are.
     fn fits(&self, said: &Said, node: NodeId) -> bool {
         let network = &self.settings.network;
-        match said.word {
+        match said.frame {
             Spoken::Status(status) => network.is_of(status.port, node),
             Spoken::Signal { port } => network.is_of(port, node),
             Spoken::Shares { port, .. } => {
@@ -228,7 +228,7 @@ impl<'a, O: Outer> Hub<'a, O> {
         let (session, opening) = match Datagram::peek(bytes) {
             Ok(found) => found,
             Err(Malformed::Version) => {
-                return self.door.on_other_version(bytes, from, self.outer, &mut self.stats);
+                return self.listener.on_other_version(bytes, from, self.platform, &mut self.stats);
             }
             Err(_) => {
                 self.stats.refused.malformed += 1;
@@ -236,34 +236,34 @@ impl<'a, O: Outer> Hub<'a, O> {
             }
         };
         if opening {
-            return self.on_knock(bytes, from, now);
+            return self.on_attempt(bytes, from, now);
         }
         let Some(member) = self.members.get_mut(&session) else {
             self.stats.refused.strangers += 1;
             return;
         };
-        let (caller, known) = (member.caller, member.line.known);
-        let Some(word) = member.line.read(bytes, from, now, &mut self.stats) else { return };
+        let (caller, known) = (member.caller, member.channel.known);
+        let Some(frame) = member.channel.read(bytes, from, now, &mut self.stats) else { return };
         if !known {
             // it is who it says that it is, and has no other session
             self.members.retain(|number, member| *number == session || member.caller != caller);
         }
         let Some(member) = self.members.get_mut(&session) else { return };
         let node = member.node.filter(|_| member.gone.is_none());
-        match word {
-            Word::Alive => {}
-            Word::Heard { serial } => member.line.on_heard(serial, now),
-            Word::Order { serial, order } => {
-                let (_, answer) = member.line.on_order(serial);
+        match frame {
+            Frame::KeepAlive => {}
+            Frame::Ack { serial } => member.channel.on_heard(serial, now),
+            Frame::Order { serial, order } => {
+                let (_, answer) = member.channel.on_order(serial);
                 if matches!(order, SessionOrder::Close(_)) {
                     (member.node, member.gone) = (None, Some(now + HEARS_OUT));
                 }
                 if answer {
-                    self.say(session, Word::Heard { serial }, now);
+                    self.say(session, Frame::Ack { serial }, now);
                 }
             }
-            Word::Post { node } => self.on_post(session, &node, now),
-            Word::Control(said) if node.is_some_and(|node| self.fits(&said, node)) => {
+            Frame::Attach { node } => self.on_attach(session, &node, now),
+            Frame::Control(said) if node.is_some_and(|node| self.fits(&said, node)) => {
                 let Some(node) = node else { return };
                 let packet = Packet {
                     flow: FlowId(u32::MAX),
@@ -272,7 +272,7 @@ impl<'a, O: Outer> Hub<'a, O> {
                     to: ME.into(),
                     sent_at: said.sent_at,
                     label: said.label,
-                    header: Header::Control(said.word),
+                    header: Header::Control(said.frame),
                     ecn: Ecn::NotCapable,
                     hops: 0,
                 };
@@ -283,13 +283,13 @@ impl<'a, O: Outer> Hub<'a, O> {
     }
 
     /// An agent says where it stands.
-    fn on_post(&mut self, session: u32, name: &str, now: Time) {
+    fn on_attach(&mut self, session: u32, name: &str, now: Time) {
         let Some(member) = self.members.get(&session).filter(|member| member.gone.is_none()) else { return };
         let caller = member.caller;
         let Some(node) = self.settings.network.agent(name) else {
             self.unknown += 1;
             if let Some(member) = self.members.get_mut(&session) {
-                member.line.order(SessionOrder::Close(Reason::Unknown), now);
+                member.channel.order(SessionOrder::Close(Reason::Unknown), now);
                 member.gone = Some(now + self.settings.limits.linger);
             }
             return;
@@ -298,7 +298,7 @@ impl<'a, O: Outer> Hub<'a, O> {
         if let Some(other) = other {
             let silence = self.settings.limits.silence;
             let there = self.members.get(&other).is_some_and(|other| {
-                other.caller != caller && now.saturating_since(other.line.heard_at) < silence
+                other.caller != caller && now.saturating_since(other.channel.heard_at) < silence
             });
             if there {
                 // two say that they are one: the first stays until it falls silent
@@ -311,7 +311,7 @@ impl<'a, O: Outer> Hub<'a, O> {
             member.node = Some(node);
         }
         if let Some(task) = self.tasks.get(&node) {
-            self.say(session, Word::Task(Box::new(task.clone())), now);
+            self.say(session, Frame::Task(Box::new(task.clone())), now);
         }
         if self.last.insert(node, caller).is_some_and(|before| before != caller) {
             // a forwarder that began anew has forgotten its orders
@@ -319,8 +319,10 @@ impl<'a, O: Outer> Hub<'a, O> {
         }
     }
 
-    fn on_knock(&mut self, bytes: &[u8], from: SocketAddr, now: Time) {
-        let Knock::Hello(hello) = self.door.on_knock(bytes, from, now, self.outer, &mut self.stats) else {
+    fn on_attempt(&mut self, bytes: &[u8], from: SocketAddr, now: Time) {
+        let Attempt::Hello(hello) =
+            self.listener.on_attempt(bytes, from, now, self.platform, &mut self.stats)
+        else {
             return;
         };
         let reason = match () {
@@ -328,20 +330,20 @@ impl<'a, O: Outer> Hub<'a, O> {
             () if self.members.len() >= self.tasks.len() + SPARE => Reason::Busy,
             () => return self.admit(&hello, from, now),
         };
-        self.door.refuse(&hello, from, reason, self.outer, &mut self.stats);
+        self.listener.refuse(&hello, from, reason, self.platform, &mut self.stats);
     }
 
     fn admit(&mut self, hello: &CallerHello, from: SocketAddr, now: Time) {
-        let (line, welcome) =
-            self.door.admit(hello, from, now, Place { peer: 0, group: None }, None, self.outer);
+        let (channel, welcome) =
+            self.listener.admit(hello, from, now, Place { peer: 0, group: None }, None, self.platform);
         // by chance there is a session of that number: the caller says hello again
-        if self.members.contains_key(&line.session) {
+        if self.members.contains_key(&channel.session) {
             return;
         }
-        self.door.welcome(hello, welcome, from, self.outer, &mut self.stats);
+        self.listener.welcome(hello, welcome, from, self.platform, &mut self.stats);
         self.stats.sessions += 1;
-        let member = Member { caller: hello.caller, line, node: None, gone: None };
-        self.members.insert(member.line.session, member);
+        let member = Member { caller: hello.caller, channel, node: None, gone: None };
+        self.members.insert(member.channel.session, member);
     }
 
     // ---- time
@@ -354,27 +356,27 @@ impl<'a, O: Outer> Hub<'a, O> {
             self.show_at = now + SHOW;
             self.control.show(self.stats());
         }
-        if now < self.glance_at {
+        if now < self.poll_at {
             return None;
         }
-        self.glance_at = now + GLANCE;
+        self.poll_at = now + POLL_INTERVAL;
         if self.control.stopped() && !self.stopping {
             // said once: who does not hear it finds out by the silence
             self.stopping = true;
             let open = self.members.values_mut().filter(|member| member.gone.is_none());
-            open.for_each(|member| member.line.order(SessionOrder::Close(Reason::Stopped), now));
+            open.for_each(|member| member.channel.order(SessionOrder::Close(Reason::Stopped), now));
         }
         let limits = self.settings.limits;
         self.members.retain(|_, member| {
-            let until = member.gone.unwrap_or(member.line.heard_at + limits.patience);
+            let until = member.gone.unwrap_or(member.channel.heard_at + limits.patience);
             now < until
         });
         for session in self.members.keys().copied().collect::<Vec<_>>() {
             let Some(member) = self.members.get_mut(&session) else { continue };
-            if let Some((serial, order)) = member.line.due(now) {
-                self.say(session, Word::Order { serial, order }, now);
-            } else if member.line.too_quiet(now, limits.alive) {
-                self.say(session, Word::Alive, now);
+            if let Some((serial, order)) = member.channel.due(now) {
+                self.say(session, Frame::Order { serial, order }, now);
+            } else if member.channel.too_quiet(now, limits.keep_alive) {
+                self.say(session, Frame::KeepAlive, now);
             }
         }
         self.stopping.then_some(End::Stopped)
@@ -384,15 +386,15 @@ impl<'a, O: Outer> Hub<'a, O> {
         self.members.iter().find(|(_, member)| member.node == Some(node)).map(|(session, _)| *session)
     }
 
-    fn say(&mut self, session: u32, word: Word<'_>, now: Time) {
+    fn say(&mut self, session: u32, frame: Frame<'_>, now: Time) {
         let Some(member) = self.members.get_mut(&session) else { return };
-        let mut mouth = Mouth {
-            line: &mut member.line,
-            trains: &mut self.trains,
-            outer: self.outer,
+        let mut tx = TxContext {
+            channel: &mut member.channel,
+            gso_batches: &mut self.gso_batches,
+            platform: self.platform,
             stats: &mut self.stats,
         };
-        mouth.say(word, Ecn::NotCapable, now);
+        tx.say(frame, Ecn::NotCapable, now);
     }
 }
 

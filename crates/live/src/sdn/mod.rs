@@ -2,10 +2,10 @@
 //!
 //! The machines are those of `stack::sdn`, the app is that of a scheme, and they decide as in the simulator. [`control`] runs the controller
 //! as a process; it is set up with a network, and agents call it. An agent stands in a forwarder ([`crate::forward`]); its half of
-//! the session is `post.rs`. Who an agent is, and what numbers of ports and prefixes mean, both agree on before anything else.
+//! the session is `southbound.rs`. Who an agent is, and what numbers of ports and prefixes mean, both agree on before anything else.
 
 mod control;
-mod post;
+mod southbound;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +21,7 @@ use wire::stream::{Prefix, Task};
 use crate::{Limits, Refused, Secret, Traffic, Watch};
 
 pub use control::control;
-pub(crate) use post::{Heard, Post};
+pub(crate) use southbound::{Received, SouthboundChannel};
 
 /// What a controller is set up with.
 #[derive(Clone, Debug, Default)]

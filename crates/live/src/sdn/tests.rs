@@ -14,16 +14,16 @@ use contract::{
 use stack::ndn::ConsumerConfig;
 use stack::sdn::Config;
 use units::{Bytes, Duration, Rate, Time};
-use wire::stream::{Datagram, Reason, Said, Word};
+use wire::stream::{Datagram, Frame, Reason, Said};
 
-use super::{Control, Network, Post, Settings, Stats, control};
+use super::{Control, Network, Settings, SouthboundChannel, Stats, control};
 use crate::forward::{
     self, App, ControllerSettings, Frames, Inbox, LinkSettings, Node, Place as Face, RouteSettings,
     Surroundings, drive,
 };
 use crate::keys::Key;
 use crate::testing::{Net as Virtual, Passing, Place};
-use crate::{Accept, Batch, End, Limits, Meet, Outer, Secret, Train, receive};
+use crate::{Accept, Batch, End, GsoBatch, Handshake, Limits, Platform, Secret, receive};
 
 const RATE: Rate = Rate::from_mbps(4);
 const FILM: NameId = NameId(1);
@@ -64,8 +64,8 @@ impl Frames for Over {
             Face::Controller => address(CONTROLLER),
             Face::Program(_) | Face::App(_) => return false,
         };
-        let train = Train { to, ecn: contract::Ecn::NotCapable, bytes: frame, each: frame.len() };
-        self.place.send(&train) == crate::Fate::Taken
+        let gso_batch = GsoBatch { to, ecn: contract::Ecn::NotCapable, bytes: frame, each: frame.len() };
+        self.place.send(&gso_batch) == crate::Fate::Taken
     }
 }
 
@@ -134,8 +134,8 @@ fn settings() -> Settings {
 fn controller_at(mut place: Place, settings: Settings, span: Duration) -> JoinHandle<Stats> {
     thread::spawn(move || {
         let watch = Control::default();
-        let mut outer = Until { at: place.now() + span, place: &mut place, watch: &watch };
-        control(settings, &mut outer, &watch).expect("the settings are right")
+        let mut platform = Until { at: place.now() + span, place: &mut place, watch: &watch };
+        control(settings, &mut platform, &watch).expect("the settings are right")
     })
 }
 
@@ -146,7 +146,7 @@ struct Until<'a> {
     watch: &'a Control,
 }
 
-impl Outer for Until<'_> {
+impl Platform for Until<'_> {
     fn now(&mut self) -> Time {
         let now = self.place.now();
         if now >= self.at {
@@ -160,11 +160,11 @@ impl Outer for Until<'_> {
     fn receive(&mut self, batch: &mut Batch) -> bool {
         self.place.receive(batch)
     }
-    fn send(&mut self, train: &Train<'_>) -> crate::Fate {
-        self.place.send(train)
+    fn send(&mut self, gso_batch: &GsoBatch<'_>) -> crate::Fate {
+        self.place.send(gso_batch)
     }
-    fn surprise(&mut self, bytes: &mut [u8]) {
-        self.place.surprise(bytes);
+    fn fill_random(&mut self, bytes: &mut [u8]) {
+        self.place.fill_random(bytes);
     }
 }
 
@@ -210,7 +210,7 @@ fn producer(node: &'static str, link: &'static str) -> Host {
     Host { node, links: vec![(link, 1)], apps, secret: secret(), chance: 0 }
 }
 
-/// How a forwarder ended: its standing, and the bytes that came over each of its links.
+/// How a forwarder ended: its status, and the bytes that came over each of its links.
 struct Ended {
     stats: forward::Stats,
     bytes_in: Vec<u64>,
@@ -325,10 +325,10 @@ fn nobody_else_moves_anything_who_repeats_changes_or_forges_orders() {
         changed.bytes[20] ^= 1;
         // somebody who sees the traffic knows the session, and guesses the key
         let hops = contract::Hops::new(&[Hop { port: PortId(0), cost: 0 }]);
-        let word = Spoken::Order(Order::NextHops { prefix: FILM, hops });
-        let said = Said { sent_at: passing.at, label: Label([u64::MAX - 1, 0, 0, 0]), word };
+        let frame = Spoken::Order(Order::NextHops { prefix: FILM, hops });
+        let said = Said { sent_at: passing.at, label: Label([u64::MAX - 1, 0, 0, 0]), frame };
         let mut forged = Passing { bytes: Vec::new(), ..passing.after(ms(1)) };
-        Datagram { session, number: 1 << 40, word: Word::Control(said) }.write(&mut forged.bytes);
+        Datagram { session, number: 1 << 40, frame: Frame::Control(said) }.write(&mut forged.bytes);
         Key::opening(&Secret::new("a guess")).seal(&mut forged.bytes, 0);
         vec![forged, changed, arrives, again]
     });
@@ -436,8 +436,9 @@ fn a_receiver_that_calls_a_controller_is_told_that_they_do_not_fit() {
     let [mut caller, central] = [5, CONTROLLER].map(|host| net.place(address(host), ms(0)));
     let central = controller_at(central, settings(), secs(2));
     let receiver = thread::spawn(move || {
-        let meet = Meet::Call(address(CONTROLLER));
-        let settings = crate::Settings { meet, secret: secret(), limits: Limits::default(), caller: None };
+        let handshake = Handshake::Connect(address(CONTROLLER));
+        let settings =
+            crate::Settings { handshake, secret: secret(), limits: Limits::default(), caller: None };
         let accept: Accept<'_> = &mut |_| Err("there is nothing to take".to_owned());
         receive(&settings, accept, &mut caller, &crate::Control::new()).end
     });
@@ -449,23 +450,24 @@ fn a_receiver_that_calls_a_controller_is_told_that_they_do_not_fit() {
 fn liar_at(mut place: Place, words: Vec<Spoken>, span: Duration) -> JoinHandle<()> {
     thread::spawn(move || {
         let now = place.now();
-        let mut post = Post::new("r1", address(CONTROLLER), &secret(), Limits::default(), now, &mut place);
+        let mut southbound =
+            SouthboundChannel::new("r1", address(CONTROLLER), &secret(), Limits::default(), now, &mut place);
         let (mut batch, mut words) = (Batch::new(1 << 16), words.into_iter());
         while place.now() < now + span {
             while place.receive(&mut batch) {
                 for (from, _, bytes) in batch.iter() {
                     let at = place.now();
-                    post.take(bytes, from, at, &mut place);
+                    southbound.take(bytes, from, at, &mut place);
                 }
             }
             let at = place.now();
-            if post.is_told() {
-                for word in words.by_ref() {
-                    let said = Said { sent_at: at, label: Label::default(), word };
-                    post.say(Word::Control(said), at, &mut place);
+            if southbound.is_told() {
+                for frame in words.by_ref() {
+                    let said = Said { sent_at: at, label: Label::default(), frame };
+                    southbound.say(Frame::Control(said), at, &mut place);
                 }
             }
-            post.turn(at, &mut place);
+            southbound.turn(at, &mut place);
             place.wait(at + ms(20));
         }
     })

@@ -4,14 +4,14 @@ use std::sync::atomic::Ordering;
 
 use contract::Ecn;
 use units::Time;
-use wire::stream::{Order, Reason, Word};
+use wire::stream::{Frame, Order, Reason};
 
-use super::{GOODBYE, Mouth, Session, Work};
-use crate::content::{Standing, Waits};
+use super::{GOODBYE, Session, TxContext, Work};
+use crate::content::{Status, Waits};
 use crate::still::{QUIET, Still};
-use crate::{End, Outer, Phase, Secret};
+use crate::{End, Phase, Platform, Secret};
 
-impl<O: Outer, W: Work> Session<'_, O, W> {
+impl<O: Platform, W: Work> Session<'_, O, W> {
     /// Says how far it is.
     pub(super) fn show(&self) {
         let progress = &self.control.progress;
@@ -25,7 +25,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
         let waits = match self.work.waits() {
             Waits::Here => true,
             Waits::There => self.is_trusted(),
-            Waits::Nobody => self.work.standing() == Standing::Whole,
+            Waits::Nobody => self.work.status() == Status::Whole,
         };
         self.still.look(self.work.moved(), waits, silent, now);
         if self.still.lasts() < self.limits.patience {
@@ -34,7 +34,7 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
         if !self.calls && self.work.moved() == Some(0) && !self.is_trusted() {
             self.drop_quiet(now);
         } else if let Some(open) = &mut self.open {
-            open.line.order(Order::Close(Reason::Quiet), now);
+            open.channel.order(Order::Close(Reason::Quiet), now);
             open.closing = Some((End::Quiet, now + GOODBYE));
             self.stats.ended_at = now;
             self.control.progress.enter(Phase::Closing);
@@ -58,15 +58,15 @@ impl<O: Outer, W: Work> Session<'_, O, W> {
             return;
         }
         if let Some(mut open) = self.open.take() {
-            open.line.order(Order::Close(Reason::Quiet), now);
-            if let Some((serial, order)) = open.line.due(now) {
-                let mut mouth = Mouth {
-                    line: &mut open.line,
-                    trains: &mut self.trains,
-                    outer: self.outer,
+            open.channel.order(Order::Close(Reason::Quiet), now);
+            if let Some((serial, order)) = open.channel.due(now) {
+                let mut tx = TxContext {
+                    channel: &mut open.channel,
+                    gso_batches: &mut self.gso_batches,
+                    platform: self.platform,
                     stats: &mut self.stats,
                 };
-                mouth.say(Word::Order { serial, order }, Ecn::NotCapable, now);
+                tx.say(Frame::Order { serial, order }, Ecn::NotCapable, now);
             }
         }
         self.work.forget(now);

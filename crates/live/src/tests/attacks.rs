@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use contract::{Ecn, Label, Random};
-use wire::stream::{Datagram, HELLO, Hello, KEY, Role, TAG, Word};
+use wire::stream::{Datagram, Frame, HELLO, Hello, KEY, Role, TAG};
 
 use super::*;
 use crate::keys::Key;
 use crate::testing::Passing;
-use crate::{End, Outer, Train};
+use crate::{End, GsoBatch, Platform};
 
 fn victim() -> SocketAddr {
     SocketAddr::from(([10, 9, 9, 9], 53))
@@ -48,13 +48,13 @@ fn a_strangers_feedback_does_not_move_a_sender() {
         let mut lies = Vec::new();
         for number in 0..5 {
             let label = Label([number, u64::MAX, 0, 1]);
-            let word = Word::Feedback { sent_at: passing.at, label };
+            let frame = Frame::Feedback { sent_at: passing.at, label };
             let mut bytes = Vec::new();
-            Datagram { session, number: 1_000_000 + number, word }.write(&mut bytes);
+            Datagram { session, number: 1_000_000 + number, frame }.write(&mut bytes);
             Key::opening(&Secret::none()).seal(&mut bytes, 0);
             lies.push(Passing { to: a, bytes, ..passing.after(ms(5)) });
         }
-        // and what the receiver really said, with one word changed
+        // and what the receiver really said, with one frame changed
         let mut changed = passing.after(ms(5));
         changed.bytes[30] ^= 0xFF;
         lies.push(changed);
@@ -139,7 +139,7 @@ fn nobody_is_sent_more_than_was_sent_from_its_address() {
             offer: None,
         };
         let mut bytes = Vec::new();
-        Datagram { session: n as u32, number: 0, word: Word::Hello(Box::new(hello)) }.write(&mut bytes);
+        Datagram { session: n as u32, number: 0, frame: Frame::Hello(Box::new(hello)) }.write(&mut bytes);
         Key::opening(&Secret::new("of the tests")).seal(&mut bytes, 0);
         assert_eq!(bytes.len(), HELLO);
         // a third are cut short, a third are damaged
@@ -151,7 +151,7 @@ fn nobody_is_sent_more_than_was_sent_from_its_address() {
         sums.open(|sums| *sums.entry(victim()).or_default() += bytes.len() as i64);
         net.inject(Passing { at: start + ms(n), from: victim(), to: a, ecn: Ecn::NotCapable, bytes });
     }
-    let ends = (settings(Meet::Listen), settings(Meet::Call(a)));
+    let ends = (settings(Handshake::Listen), settings(Handshake::Connect(a)));
     let left = numbers_between(places, &steady("8 Mbit/s"), 100, ends, Controls::default());
     assert_eq!((left.sender.end, left.receiver.end), (End::Complete, End::Complete));
     sums.open(|sums| {
@@ -178,7 +178,7 @@ fn a_hello_opens_one_session() {
         arrivals
     });
     let places = (net.place(a, ms(0)), net.place(b, ms(10)));
-    let ends = (settings(Meet::Listen), settings(Meet::Call(a)));
+    let ends = (settings(Handshake::Listen), settings(Handshake::Connect(a)));
     let left = numbers_between(places, &steady("800 kbit/s"), 200, ends, Controls::default());
     assert_eq!((&left.sender.end, &left.receiver.end), (&End::Complete, &End::Complete));
     assert_eq!((left.sender.stats.sessions, left.told.open(|told| told.joins)), (1, 1));
@@ -226,15 +226,15 @@ fn who_has_the_secret_is_believed() {
     let listening = thread::spawn(move || {
         let mut accept = |_: &wire::stream::Offer| Err("nothing is wanted".to_owned());
         let limits = crate::Limits { waits: ms(500), ..crate::Limits::default() };
-        receive(&Settings { limits, ..settings(Meet::Listen) }, &mut accept, &mut here, &Control::new())
+        receive(&Settings { limits, ..settings(Handshake::Listen) }, &mut accept, &mut here, &Control::new())
     });
     let calling = thread::spawn(move || {
         let hello =
             Hello { role: Role::Sender, public: [1; KEY], caller: [1; KEY], cookie: None, offer: None };
         let mut bytes = Vec::new();
-        Datagram { session: 77, number: 0, word: Word::Hello(Box::new(hello)) }.write(&mut bytes);
+        Datagram { session: 77, number: 0, frame: Frame::Hello(Box::new(hello)) }.write(&mut bytes);
         Key::opening(&Secret::new("of the tests")).seal(&mut bytes, 0);
-        there.send(&Train { to: a, ecn: Ecn::NotCapable, bytes: &bytes, each: bytes.len() });
+        there.send(&GsoBatch { to: a, ecn: Ecn::NotCapable, bytes: &bytes, each: bytes.len() });
         let mut batch = crate::Batch::new(1 << 16);
         let until = there.now() + ms(100);
         while !there.receive(&mut batch) && there.now() < until {

@@ -37,19 +37,19 @@ struct Seen {
 /// The packets of a capture; each block has to be whole.
 fn packets(page: &Page) -> Vec<Seen> {
     let page = page.0.open(|page| page.clone());
-    let word = |at: usize| u32::from_le_bytes(page[at..at + 4].try_into().expect("four bytes"));
+    let frame = |at: usize| u32::from_le_bytes(page[at..at + 4].try_into().expect("four bytes"));
     let (mut at, mut seen) = (0, Vec::new());
     while at < page.len() {
-        let length = word(at + 4) as usize;
-        assert_eq!(word(at + length - 4) as usize, length, "a block ends with its length");
-        if word(at) == 6 {
-            let kept = word(at + 20) as usize;
+        let length = frame(at + 4) as usize;
+        assert_eq!(frame(at + length - 4) as usize, length, "a block ends with its length");
+        if frame(at) == 6 {
+            let kept = frame(at + 20) as usize;
             seen.push(Seen {
-                interface: word(at + 8),
-                at_ns: u64::from(word(at + 12)) << 32 | u64::from(word(at + 16)),
+                interface: frame(at + 8),
+                at_ns: u64::from(frame(at + 12)) << 32 | u64::from(frame(at + 16)),
                 // behind the packet, the head of the option and its four bytes
                 way: if length > 32 + kept.next_multiple_of(4) {
-                    word(at + 32 + kept.next_multiple_of(4))
+                    frame(at + 32 + kept.next_multiple_of(4))
                 } else {
                     0
                 },
@@ -83,7 +83,7 @@ fn what_one_end_sent_is_what_the_other_received() {
     let net = Net::plain(ms(10));
     let (a, b) = addresses();
     let ((here, sent), (there, received)) = (tap(net.place(a, ms(1)), 5), tap(net.place(b, ms(0)), 7));
-    let meets = (settings(Meet::Call(b)), settings(Meet::Listen));
+    let meets = (settings(Handshake::Connect(b)), settings(Handshake::Listen));
     let left = numbers_between((here, there), &steady("8 Mbit/s"), 300, meets, Controls::default());
     // the ends are gone: what waited in buffers was written out
     assert_eq!((&left.sender.end, &left.receiver.end), (&End::Complete, &End::Complete));
@@ -132,8 +132,8 @@ fn a_capture_that_cannot_be_written_on_harms_nothing_and_says_why() {
     let mut here = Tapped::new(net.place(a, ms(0)), Some(recorder));
     let bytes = [1; 5000];
     for _ in 0..200 {
-        let train = crate::Train { to: b, ecn: Ecn::Capable, bytes: &bytes, each: 1000 };
-        assert_eq!(here.send(&train), crate::Fate::Taken);
+        let gso_batch = crate::GsoBatch { to: b, ecn: Ecn::Capable, bytes: &bytes, each: 1000 };
+        assert_eq!(here.send(&gso_batch), crate::Fate::Taken);
     }
     let captured = here.finish().expect("there was one");
     assert_eq!(captured.failure.map(|error| error.kind()), Some(io::ErrorKind::StorageFull));
@@ -156,7 +156,7 @@ fn what_waits_is_written_out_each_second_and_groups_and_marks_are_in_it() {
     });
     let until = here.now() + ms(1);
     here.wait(until);
-    here.send(&crate::Train { to: group, ecn: Ecn::Capable, bytes: b"to all", each: 1400 });
+    here.send(&crate::GsoBatch { to: group, ecn: Ecn::Capable, bytes: b"to all", each: 1400 });
     let until = here.now() + ms(10);
     here.wait(until);
     assert!(here.receive(&mut Batch::new(1 << 16)));

@@ -53,14 +53,14 @@ fn packets_leave_when_the_machine_says() {
     assert!(left.sender.stats.lateness.max() <= Duration::from_micros(1));
 }
 
-/// A loop that comes late by 700 µs each time sends what was due in trains: the rate is kept.
+/// A loop that comes late by 700 µs each time sends what was due in batches: the rate is kept.
 #[test]
 fn a_loop_that_sleeps_too_long_keeps_the_rate() {
     let net = Net::plain(ms(10));
     let (a, b) = addresses();
     let late = Duration::from_micros(700);
     let places = (net.place(a, ms(1)).oversleeping(late), net.place(b, ms(0)));
-    let ends = (settings(Meet::Call(b)), settings(Meet::Listen));
+    let ends = (settings(Handshake::Connect(b)), settings(Handshake::Listen));
     let left = numbers_between(places, &steady("80 Mbit/s"), 20_000, ends, Controls::default());
     // MCA's first feedback is behind it
     let (first, last, count) = left.had.open(|had| (had.times[2000], had.times[19_999], 17_999.0));
@@ -76,7 +76,7 @@ fn a_loop_that_was_away_does_not_send_all_at_once() {
     let net = Net::plain(ms(10));
     let (a, b) = addresses();
     let places = (net.place(a, ms(1)).oversleeping(Duration::from_secs(1)), net.place(b, ms(0)));
-    let ends = (settings(Meet::Call(b)), settings(Meet::Listen));
+    let ends = (settings(Handshake::Connect(b)), settings(Handshake::Listen));
     let left = numbers_between(places, &steady("8 Mbit/s"), 20, ends, Controls::default());
     left.had.open(|had| {
         let burst = had.times.chunk_by(|a, b| a == b).map(<[Time]>::len).max();
@@ -176,7 +176,7 @@ fn a_change_of_mode_reaches_both_ends_from_either() {
         let asked = if at_sender { &controls.sender } else { &controls.receiver };
         // a mode that the scheme does not have is counted by its law at the source, and no other trace is left of it
         asked.change_mode("nowhere");
-        let ends = (settings(Meet::Call(b)), settings(Meet::Listen));
+        let ends = (settings(Handshake::Connect(b)), settings(Handshake::Listen));
         let left = numbers_between(places, &Scheme::new("cvihis"), 100, ends, controls);
         assert_eq!(left.sender.end, End::Complete);
         assert_eq!(left.sender.stats.meter.count(Count::Ignored), 1, "asked at the sender: {at_sender}");
@@ -194,7 +194,14 @@ fn whoever_is_asked_to_stop_says_so_to_the_other() {
     let sending = thread::spawn(move || {
         let payload = Numbers { wanted: u64::MAX, done: false, told: Shelf::default() };
         let cargo = Cargo::Paced(Box::new(payload));
-        send(&settings(Meet::Call(b)), &steady("8 Mbit/s"), cargo, Vec::new(), &mut here, &Control::new())
+        send(
+            &settings(Handshake::Connect(b)),
+            &steady("8 Mbit/s"),
+            cargo,
+            Vec::new(),
+            &mut here,
+            &Control::new(),
+        )
     });
     let receiving = thread::spawn(move || {
         /// Asks its own session to stop after a hundred packets.
@@ -206,16 +213,16 @@ fn whoever_is_asked_to_stop_says_so_to_the_other() {
                     self.0.stop();
                 }
             }
-            fn speak(&mut self, _now: Time, _word: &mut [u8; LONGEST_WORD]) -> usize {
+            fn speak(&mut self, _now: Time, _word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
                 0
             }
-            fn standing(&self) -> Standing {
-                Standing::Going
+            fn status(&self) -> Status {
+                Status::Going
             }
         }
         let inner = Arc::clone(&control);
         let mut accept = |_: &wire::stream::Offer| Ok(Store::Paced(Box::new(Stops(Arc::clone(&inner), 0))));
-        receive(&settings(Meet::Listen), &mut accept, &mut there, &control)
+        receive(&settings(Handshake::Listen), &mut accept, &mut there, &control)
     });
     let sender = sending.join().expect("the sender does not panic");
     let receiver = receiving.join().expect("the receiver does not panic");
@@ -252,7 +259,14 @@ fn a_receiver_that_was_killed_and_started_again_is_served_again() {
     let sending = thread::spawn(move || {
         let payload = Numbers { wanted: 500, done: false, told: Shelf::default() };
         let cargo = Cargo::Paced(Box::new(payload));
-        send(&settings(Meet::Call(b)), &steady("80 kbit/s"), cargo, Vec::new(), &mut here, &Control::new())
+        send(
+            &settings(Handshake::Connect(b)),
+            &steady("80 kbit/s"),
+            cargo,
+            Vec::new(),
+            &mut here,
+            &Control::new(),
+        )
     });
     let [first, second] = [first, second].map(|mut place| {
         thread::spawn(move || {
@@ -260,7 +274,7 @@ fn a_receiver_that_was_killed_and_started_again_is_served_again() {
                 let sink = Counter { wanted: 500, had: Shelf::default(), speak_at: Time::ZERO };
                 Ok(Store::Paced(Box::new(sink)))
             };
-            receive(&settings(Meet::Listen), &mut accept, &mut place, &Control::new())
+            receive(&settings(Handshake::Listen), &mut accept, &mut place, &Control::new())
         })
     });
     assert!(first.join().is_err(), "it was killed");
@@ -274,7 +288,7 @@ fn an_end_that_never_comes_back_is_given_up() {
     let (a, b) = addresses();
     let places = (net.place(a, ms(1)), net.place(b, ms(0)));
     let limits = Limits { patience: Duration::from_secs(8), ..Limits::default() };
-    let ends = (Settings { limits, ..settings(Meet::Call(b)) }, settings(Meet::Listen));
+    let ends = (Settings { limits, ..settings(Handshake::Connect(b)) }, settings(Handshake::Listen));
     let (here, there) = (places.0, places.1.dying(ms(1000)));
     let sending = thread::spawn(move || {
         let mut here = here;

@@ -1,7 +1,7 @@
 //! One sender and many receivers.
 
 use contract::Ecn;
-use wire::stream::Word;
+use wire::stream::Frame;
 
 use super::*;
 use crate::keys::Key;
@@ -25,7 +25,7 @@ struct All {
     told: Shelf<Told>,
 }
 
-/// Numbers each receiver's word: the payload is whole when all of them have said that they have `wanted`.
+/// Numbers each receiver's message: the payload is whole when all of them have said that they have `wanted`.
 struct ForAll {
     wanted: u64,
     expected: usize,
@@ -45,14 +45,14 @@ impl Payload for ForAll {
     fn on_leave(&mut self, _peer: EndpointId) {
         self.told.open(|told| told.leaves += 1);
     }
-    fn on_word(&mut self, from: EndpointId, _now: Time, word: &[u8]) {
-        if word.try_into().map_or(0, u64::from_be_bytes) >= self.wanted {
+    fn on_message(&mut self, from: EndpointId, _now: Time, frame: &[u8]) {
+        if frame.try_into().map_or(0, u64::from_be_bytes) >= self.wanted {
             self.whole.insert(from);
         }
         self.told.open(|told| told.words += 1);
     }
-    fn standing(&self) -> Standing {
-        if self.whole.len() >= self.expected { Standing::Whole } else { Standing::Going }
+    fn status(&self) -> Status {
+        if self.whole.len() >= self.expected { Status::Whole } else { Status::Going }
     }
 }
 
@@ -88,14 +88,14 @@ fn gather(
         .collect();
     let told = Shelf::<Told>::default();
     let had: Vec<Shelf<Had>> = places.iter().map(|_| Shelf::default()).collect();
-    let of = move |meet| Settings { limits, ..settings(meet) };
+    let of = move |handshake| Settings { limits, ..settings(handshake) };
     let payload = ForAll { wanted, expected, whole: Default::default(), told: told.clone() };
     let scheme = scheme.clone();
     let sending = thread::spawn(move || {
         let to = Group { address: group(), most: 64 };
         let payload = Box::new(payload);
         send_to_group(
-            &of(Meet::Listen),
+            &of(Handshake::Listen),
             &to,
             &scheme,
             payload,
@@ -114,7 +114,7 @@ fn gather(
                     let sink = Counter { wanted, had: had.clone(), speak_at: Time::ZERO };
                     Ok(Store::Paced(Box::new(sink) as Box<dyn Sink>))
                 };
-                receive(&of(Meet::Call(a)), &mut accept, &mut place, &Control::new())
+                receive(&of(Handshake::Connect(a)), &mut accept, &mut place, &Control::new())
             })
         })
         .collect();
@@ -253,7 +253,7 @@ fn with_one_that_returns(back: Duration, patience: Duration) -> (Outcome, Vec<Le
     let payload = ForAll { wanted: 1500, expected: 2, whole: Default::default(), told: told.clone() };
     let sending = thread::spawn(move || {
         let to = Group { address: group(), most: 2 };
-        let settings = Settings { limits, ..settings(Meet::Listen) };
+        let settings = Settings { limits, ..settings(Handshake::Listen) };
         let (scheme, payload) = (steady("1 Mbit/s"), Box::new(payload));
         send_to_group(&settings, &to, &scheme, payload, Vec::new(), &mut here, &Control::new())
     });
@@ -263,7 +263,7 @@ fn with_one_that_returns(back: Duration, patience: Duration) -> (Outcome, Vec<Le
                 let sink = Counter { wanted: 1500, had: Shelf::default(), speak_at: Time::ZERO };
                 Ok(Store::Paced(Box::new(sink) as Box<dyn Sink>))
             };
-            let settings = Settings { limits, caller, ..settings(Meet::Call(a)) };
+            let settings = Settings { limits, caller, ..settings(Handshake::Connect(a)) };
             receive(&settings, &mut accept, &mut place, &Control::new())
         })
     });
@@ -348,14 +348,14 @@ fn a_stranger_cannot_speak_to_the_group() {
             }
             let session = u32::from_be_bytes([4, 5, 6, 7].map(|place| passing.bytes[place]));
             let mut lie = Vec::new();
-            let word = Word::Data(wire::stream::Data {
+            let frame = Frame::Data(wire::stream::Data {
                 sent_at: passing.at,
                 header: contract::StreamHeader { seq: 1 << 40, bytes_before: 1 << 50, ..Default::default() },
                 label: contract::Label::default(),
                 content: &[9; 100],
                 padding: 0,
             });
-            wire::stream::Datagram { session, number: 1 << 50, word }.write(&mut lie);
+            wire::stream::Datagram { session, number: 1 << 50, frame }.write(&mut lie);
             Key::opening(&Secret::none()).seal(&mut lie, 0);
             vec![passing.clone(), Passing { bytes: lie, ecn: Ecn::NotCapable, ..passing }]
         },
@@ -402,7 +402,7 @@ fn an_address_of_no_group_is_refused() {
     let to = Group { address: b, most: 2 };
     let payload = Numbers { wanted: 1, done: false, told: Shelf::default() };
     let (outcome, left) = send_to_group(
-        &settings(Meet::Listen),
+        &settings(Handshake::Listen),
         &to,
         &steady("1 Mbit/s"),
         Box::new(payload),
@@ -428,7 +428,7 @@ fn more_than_there_is_room_for_are_told_that_the_sender_is_busy() {
     let sending = thread::spawn(move || {
         let payload = Numbers { wanted: 500, done: false, told: Shelf::default() };
         let to = Group { address: group(), most: 1 };
-        let (settings, scheme) = (settings(Meet::Listen), steady("1 Mbit/s"));
+        let (settings, scheme) = (settings(Handshake::Listen), steady("1 Mbit/s"));
         send_to_group(&settings, &to, &scheme, Box::new(payload), Vec::new(), &mut here, &Control::new())
     });
     let receiving = places.map(|(mut place, _)| {
@@ -437,7 +437,7 @@ fn more_than_there_is_room_for_are_told_that_the_sender_is_busy() {
                 let sink = Counter { wanted: 500, had: Shelf::default(), speak_at: Time::ZERO };
                 Ok(Store::Paced(Box::new(sink) as Box<dyn Sink>))
             };
-            receive(&settings(Meet::Call(a)), &mut accept, &mut place, &Control::new())
+            receive(&settings(Handshake::Connect(a)), &mut accept, &mut place, &Control::new())
         })
     });
     let ends = receiving.map(|thread| thread.join().expect("it does not panic").end);

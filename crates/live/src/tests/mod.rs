@@ -4,7 +4,7 @@ mod attacks;
 mod captures;
 mod flows;
 mod groups;
-mod meetings;
+mod handshakes;
 mod observers;
 mod patience;
 mod streams;
@@ -16,9 +16,9 @@ use std::thread;
 use contract::EndpointId;
 use units::{Duration, Time};
 
-use crate::content::{ByteSink, ByteSource, LONGEST_WORD, Payload, Sink, Standing};
+use crate::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Payload, Sink, Status};
 use crate::testing::{Net, Place};
-use crate::{Cargo, Control, Meet, Outcome, Outer, Scheme, Secret, Settings, Store, receive, send};
+use crate::{Cargo, Control, Handshake, Outcome, Platform, Scheme, Secret, Settings, Store, receive, send};
 
 /// What ends in threads and a test share.
 #[derive(Default)]
@@ -65,16 +65,16 @@ impl Payload for Numbers {
     fn on_leave(&mut self, _peer: EndpointId) {
         self.told.open(|told| told.leaves += 1);
     }
-    fn on_word(&mut self, _from: EndpointId, _now: Time, word: &[u8]) {
-        let had = word.try_into().map_or(0, u64::from_be_bytes);
+    fn on_message(&mut self, _from: EndpointId, _now: Time, frame: &[u8]) {
+        let had = frame.try_into().map_or(0, u64::from_be_bytes);
         self.done |= had >= self.wanted;
         self.told.open(|told| {
             told.words += 1;
             told.had = told.had.max(had);
         });
     }
-    fn standing(&self) -> Standing {
-        if self.done { Standing::Whole } else { Standing::Going }
+    fn status(&self) -> Status {
+        if self.done { Status::Whole } else { Status::Going }
     }
 }
 
@@ -103,12 +103,12 @@ impl Sink for Counter {
             had.times.push(now);
         });
     }
-    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+    fn speak(&mut self, now: Time, frame: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         if now < self.speak_at {
             return 0;
         }
         self.speak_at = now + Duration::from_millis(100);
-        word[..8].copy_from_slice(&self.had.open(|had| had.right).to_be_bytes());
+        frame[..8].copy_from_slice(&self.had.open(|had| had.right).to_be_bytes());
         8
     }
     fn wake(&self) -> Time {
@@ -117,8 +117,8 @@ impl Sink for Counter {
     fn on_end(&mut self, _now: Time) {
         self.had.open(|had| had.ended += 1);
     }
-    fn standing(&self) -> Standing {
-        if self.had.open(|had| had.right) >= self.wanted { Standing::Whole } else { Standing::Going }
+    fn status(&self) -> Status {
+        if self.had.open(|had| had.right) >= self.wanted { Status::Whole } else { Status::Going }
     }
 }
 
@@ -169,9 +169,9 @@ impl ByteSource for Stream {
     fn on_join(&mut self, _peer: EndpointId) {
         self.acknowledged = 0;
     }
-    fn on_word(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
-    fn standing(&self) -> Standing {
-        if self.acknowledged == self.length { Standing::Whole } else { Standing::Going }
+    fn on_message(&mut self, _from: EndpointId, _now: Time, _word: &[u8]) {}
+    fn status(&self) -> Status {
+        if self.acknowledged == self.length { Status::Whole } else { Status::Going }
     }
 }
 
@@ -201,12 +201,12 @@ impl ByteSink for Keep {
     fn on_contiguous(&mut self, offset: u64, _now: Time) {
         self.kept.open(|kept| kept.contiguous = kept.contiguous.max(offset));
     }
-    fn speak(&mut self, _now: Time, _word: &mut [u8; LONGEST_WORD]) -> usize {
+    fn speak(&mut self, _now: Time, _word: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         0
     }
-    fn standing(&self) -> Standing {
+    fn status(&self) -> Status {
         let whole = self.kept.open(|kept| kept.contiguous) >= self.length;
-        if whole { Standing::Whole } else { Standing::Going }
+        if whole { Status::Whole } else { Status::Going }
     }
 }
 
@@ -219,8 +219,13 @@ fn addresses() -> (SocketAddr, SocketAddr) {
     (SocketAddr::from(([10, 0, 0, 1], 7)), SocketAddr::from(([10, 0, 0, 2], 9)))
 }
 
-fn settings(meet: Meet) -> Settings {
-    Settings { meet, secret: Secret::new("of the tests"), limits: crate::Limits::default(), caller: None }
+fn settings(handshake: Handshake) -> Settings {
+    Settings {
+        handshake,
+        secret: Secret::new("of the tests"),
+        limits: crate::Limits::default(),
+        caller: None,
+    }
 }
 
 /// A stream at a fixed rate.
@@ -245,7 +250,7 @@ fn numbers(net: &Net, scheme: &Scheme, wanted: u64) -> Left {
         places,
         scheme,
         wanted,
-        (settings(Meet::Call(b)), settings(Meet::Listen)),
+        (settings(Handshake::Connect(b)), settings(Handshake::Listen)),
         Controls::default(),
     )
 }
@@ -257,7 +262,7 @@ struct Controls {
     receiver: Arc<Control>,
 }
 
-fn numbers_between<O: Outer + Send + 'static>(
+fn numbers_between<O: Platform + Send + 'static>(
     (here, there): (O, O),
     scheme: &Scheme,
     wanted: u64,
@@ -294,13 +299,13 @@ fn bytes(net: &Net, scheme: &Scheme, length: u64, rate: u64) -> (Outcome, Outcom
     let (scheme, kept) = (scheme.clone(), Shelf::<Kept>::default());
     let sending = thread::spawn(move || {
         let cargo = Cargo::Windowed(Box::new(stream));
-        send(&settings(Meet::Listen), &scheme, cargo, Vec::new(), &mut here, &Control::new())
+        send(&settings(Handshake::Listen), &scheme, cargo, Vec::new(), &mut here, &Control::new())
     });
     let kept_too = kept.clone();
     let receiving = thread::spawn(move || {
         let mut accept =
             |_: &wire::stream::Offer| Ok(Store::Windowed(Box::new(Keep { length, kept: kept_too.clone() })));
-        receive(&settings(Meet::Call(a)), &mut accept, &mut there, &Control::new())
+        receive(&settings(Handshake::Connect(a)), &mut accept, &mut there, &Control::new())
     });
     let sender = sending.join().expect("the sender does not panic");
     let receiver = receiving.join().expect("the receiver does not panic");

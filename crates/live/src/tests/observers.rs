@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use wire::stream::{COOKIE, Data, Datagram, Hello, KEY, Offer, Order, Role, Word};
+use wire::stream::{COOKIE, Data, Datagram, Frame, Hello, KEY, Offer, Order, Role};
 
 use super::*;
 use crate::keys::{Agreed, Half, Key};
@@ -75,20 +75,20 @@ impl Observer {
                 .collect();
         }
         let body = Datagram::split(&passing.bytes).map(|(body, _)| body);
-        match body.and_then(|body| Datagram::read(body).ok()).map(|datagram| datagram.word) {
-            Some(Word::Hello(hello)) => {
+        match body.and_then(|body| Datagram::read(body).ok()).map(|datagram| datagram.frame) {
+            Some(Frame::Hello(hello)) => {
                 self.offer = hello.offer.clone().or(self.offer.take());
                 self.seen = Some(*hello);
             }
-            Some(Word::Welcome(welcome)) => self.offer = welcome.offer.clone().or(self.offer.take()),
-            Some(Word::Data(_) | Word::Segment(_)) if self.waits > 0 => self.waits -= 1,
-            Some(Word::Data(_) | Word::Segment(_))
+            Some(Frame::Welcome(welcome)) => self.offer = welcome.offer.clone().or(self.offer.take()),
+            Some(Frame::Data(_) | Frame::Segment(_)) if self.waits > 0 => self.waits -= 1,
+            Some(Frame::Data(_) | Frame::Segment(_))
                 if self.session.is_none() && self.number.is_multiple_of(16) =>
             {
                 self.number += 1;
                 return self.hello().into_iter().map(said).collect();
             }
-            Some(Word::Data(_) | Word::Segment(_)) => {
+            Some(Frame::Data(_) | Frame::Segment(_)) => {
                 self.number += 1;
                 if self.session.is_some() {
                     let lies = self.lies();
@@ -111,7 +111,7 @@ impl Observer {
         };
         let hello = Hello { role, public: self.half.public, caller, cookie: self.cookie, offer };
         let mut bytes = Vec::new();
-        Datagram { session: 0x66, number: 0, word: Word::Hello(Box::new(hello)) }.write(&mut bytes);
+        Datagram { session: 0x66, number: 0, frame: Frame::Hello(Box::new(hello)) }.write(&mut bytes);
         Key::opening(&self.secret).seal(&mut bytes, 0);
         Some(bytes)
     }
@@ -119,12 +119,12 @@ impl Observer {
     /// An end says something to the observer.
     fn is_answered(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let Some(body) = Key::answer(&self.secret, &self.half.public).open(bytes) else { return Vec::new() };
-        match Datagram::read(body).map(|datagram| datagram.word) {
-            Ok(Word::Challenge { cookie }) => {
+        match Datagram::read(body).map(|datagram| datagram.frame) {
+            Ok(Frame::Challenge { cookie }) => {
                 self.cookie = Some(cookie);
                 self.hello().into_iter().collect()
             }
-            Ok(Word::Welcome(welcome)) => {
+            Ok(Frame::Welcome(welcome)) => {
                 self.welcomes.open(|welcomes| *welcomes += 1);
                 let agreed = Agreed::by_caller(&self.secret, &self.half, &self.me, &welcome.public);
                 self.session = Some((welcome.session, agreed.caller));
@@ -145,23 +145,23 @@ impl Observer {
             .collect();
         let words = match self.pose {
             Pose::Receiver => vec![
-                Word::Order { serial: 0, order: Order::Ready { window: 1 << 20 } },
-                Word::Message(&whole),
-                Word::Order { serial: 1, order: Order::Close(wire::stream::Reason::Complete) },
+                Frame::Order { serial: 0, order: Order::Ready { window: 1 << 20 } },
+                Frame::Message(&whole),
+                Frame::Order { serial: 1, order: Order::Close(wire::stream::Reason::Complete) },
             ],
             Pose::Sender => wrong
                 .iter()
                 .map(|content| {
                     let header = contract::StreamHeader { seq: self.number, ..Default::default() };
                     let label = contract::Label::default();
-                    Word::Data(Data { sent_at: Time::ZERO, header, label, content, padding: 0 })
+                    Frame::Data(Data { sent_at: Time::ZERO, header, label, content, padding: 0 })
                 })
                 .collect(),
         };
         let mut said = Vec::new();
-        for word in words {
+        for frame in words {
             let mut bytes = Vec::new();
-            Datagram { session: *session, number: self.number, word }.write(&mut bytes);
+            Datagram { session: *session, number: self.number, frame }.write(&mut bytes);
             self.number += 1;
             key.seal(&mut bytes, 0);
             said.push(bytes);
@@ -239,11 +239,11 @@ fn transfer(case: &Case, mut looks_on: Observer) -> After {
     }
     let limits =
         Limits { patience: Duration::from_secs(10), waits: Duration::from_secs(20), ..Limits::default() };
-    let of = |meet| Settings { meet, secret: case.secret.clone(), limits, caller: case.caller };
+    let of = |handshake| Settings { handshake, secret: case.secret.clone(), limits, caller: case.caller };
     let (sends, receives) = if case.receiver_calls {
-        (of(Meet::Listen), of(Meet::Call(a)))
+        (of(Handshake::Listen), of(Handshake::Connect(a)))
     } else {
-        (of(Meet::Call(b)), of(Meet::Listen))
+        (of(Handshake::Connect(b)), of(Handshake::Listen))
     };
     let (scheme, path) = (Scheme { packet: 1000, ..Scheme::new(case.scheme) }, folder.0.clone());
     let sending = thread::spawn(move || {

@@ -20,11 +20,11 @@ impl Payload for Pausing {
         let sent = self.inner.told.open(|told| told.filled);
         if sent >= self.after && now < self.until { self.until } else { now }
     }
-    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
-        self.inner.on_word(from, now, word);
+    fn on_message(&mut self, from: EndpointId, now: Time, frame: &[u8]) {
+        self.inner.on_message(from, now, frame);
     }
-    fn standing(&self) -> Standing {
-        self.inner.standing()
+    fn status(&self) -> Status {
+        self.inner.status()
     }
 }
 
@@ -38,8 +38,8 @@ impl Sink for Taking {
     fn take(&mut self, seq: u64, now: Time, content: &[u8]) {
         self.inner.take(seq, now, content);
     }
-    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
-        self.inner.speak(now, word)
+    fn speak(&mut self, now: Time, frame: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        self.inner.speak(now, frame)
     }
     fn wake(&self) -> Time {
         self.inner.wake()
@@ -50,8 +50,8 @@ impl Sink for Taking {
     fn waits(&self) -> Waits {
         self.waits
     }
-    fn standing(&self) -> Standing {
-        self.inner.standing()
+    fn status(&self) -> Status {
+        self.inner.status()
     }
 }
 
@@ -62,20 +62,20 @@ impl Payload for Counted {
     fn fill(&mut self, seq: u64, now: Time, room: &mut [u8]) -> usize {
         self.0.fill(seq, now, room)
     }
-    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
-        self.0.on_word(from, now, word);
+    fn on_message(&mut self, from: EndpointId, now: Time, frame: &[u8]) {
+        self.0.on_message(from, now, frame);
     }
     fn moved(&self) -> Option<u64> {
         Some(self.0.told.open(|told| told.had))
     }
-    fn standing(&self) -> Standing {
-        self.0.standing()
+    fn status(&self) -> Status {
+        self.0.status()
     }
 }
 
-fn told(meet: Meet, key: &str) -> Settings {
+fn told(handshake: Handshake, key: &str) -> Settings {
     let limits = crate::Limits { patience: Duration::from_secs(5), ..crate::Limits::default() };
-    Settings { limits, secret: Secret::new(key), ..settings(meet) }
+    Settings { limits, secret: Secret::new(key), ..settings(handshake) }
 }
 
 fn numbers_of(wanted: u64) -> Numbers {
@@ -121,9 +121,9 @@ fn a_quiet_caller_without_a_key_does_not_keep_a_listener_from_another() {
     let (a, b) = addresses();
     let net = Net::plain(ms(10));
     let (quiet, there, honest) = (net.place(third(), ms(0)), net.place(b, ms(0)), net.place(a, ms(2500)));
-    let quiet = pausing(quiet, told(Meet::Call(b), ""), 0, Time::NEVER, b"quiet");
-    let honest = pausing(honest, told(Meet::Call(b), ""), u64::MAX, Time::NEVER, b"honest");
-    let receiver = receiver(there, told(Meet::Listen, ""), Waits::There);
+    let quiet = pausing(quiet, told(Handshake::Connect(b), ""), 0, Time::NEVER, b"quiet");
+    let honest = pausing(honest, told(Handshake::Connect(b), ""), u64::MAX, Time::NEVER, b"honest");
+    let receiver = receiver(there, told(Handshake::Listen, ""), Waits::There);
     assert_eq!(honest.join().expect("no end panics").end, End::Complete);
     let (receiver, agreed, _) = receiver.join().expect("no end panics");
     assert_eq!((receiver.end, agreed), (End::Complete, 2));
@@ -136,8 +136,8 @@ fn a_quiet_caller_is_given_up_and_the_listener_goes_on_listening() {
     let net = Net::plain(ms(10));
     let start = net.now();
     let (quiet, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
-    let quiet = pausing(quiet, told(Meet::Call(b), ""), 0, Time::NEVER, b"quiet");
-    let mut settings = told(Meet::Listen, "");
+    let quiet = pausing(quiet, told(Handshake::Connect(b), ""), 0, Time::NEVER, b"quiet");
+    let mut settings = told(Handshake::Listen, "");
     settings.limits.waits = Duration::from_secs(8);
     let (receiver, _, ended) = receiver(there, settings, Waits::Nobody).join().expect("no end panics");
     assert_eq!(receiver.end, End::Unanswered);
@@ -151,9 +151,9 @@ fn a_sender_that_lives_and_sends_no_more_is_given_up_after_the_patience() {
     let net = Net::plain(ms(10));
     let start = net.now();
     let (here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
-    let sender = pausing(here, told(Meet::Call(b), "key"), 100, Time::NEVER, b"file");
+    let sender = pausing(here, told(Handshake::Connect(b), "key"), 100, Time::NEVER, b"file");
     let (receiver, _, ended) =
-        receiver(there, told(Meet::Listen, "key"), Waits::Nobody).join().expect("no end panics");
+        receiver(there, told(Handshake::Listen, "key"), Waits::Nobody).join().expect("no end panics");
     assert_eq!(receiver.end, End::Quiet);
     assert!(ended < start + Duration::from_secs(7), "{}", ended.saturating_since(start));
     assert_eq!(sender.join().expect("no end panics").end, End::Closed(wire::stream::Reason::Quiet));
@@ -166,9 +166,9 @@ fn a_program_may_be_idle_for_longer_than_the_patience_where_the_ends_have_a_key(
         let net = Net::plain(ms(10));
         let until = net.now() + Duration::from_secs(30);
         let (here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
-        let sender = pausing(here, told(Meet::Call(b), key), 100, until, b"stream");
+        let sender = pausing(here, told(Handshake::Connect(b), key), 100, until, b"stream");
         let (receiver, ..) =
-            receiver(there, told(Meet::Listen, key), Waits::There).join().expect("no end panics");
+            receiver(there, told(Handshake::Listen, key), Waits::There).join().expect("no end panics");
         assert_eq!(receiver.end, if whole { End::Complete } else { End::Quiet });
         assert_eq!(sender.join().expect("no end panics").end == End::Complete, whole);
     }
@@ -183,10 +183,10 @@ fn a_receiver_that_lives_and_takes_nothing_is_given_up_after_the_patience() {
     let (mut here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
     let sender = thread::spawn(move || {
         let cargo = Cargo::Paced(Box::new(Counted(numbers_of(500))));
-        let told = told(Meet::Call(b), "key");
+        let told = told(Handshake::Connect(b), "key");
         send(&told, &steady("8 Mbit/s"), cargo, Vec::new(), &mut here, &Control::new())
     });
-    let receiver = receiver(there, told(Meet::Listen, "key"), Waits::There);
+    let receiver = receiver(there, told(Handshake::Listen, "key"), Waits::There);
     assert_eq!(sender.join().expect("no end panics").end, End::Quiet);
     let (receiver, ..) = receiver.join().expect("no end panics");
     assert_eq!(receiver.end, End::Closed(wire::stream::Reason::Quiet));
@@ -210,16 +210,16 @@ impl Payload for ToAll {
     fn on_leave(&mut self, peer: EndpointId) {
         self.had.remove(&peer);
     }
-    fn on_word(&mut self, from: EndpointId, _now: Time, word: &[u8]) {
-        let had = word.try_into().map_or(0, u64::from_be_bytes);
+    fn on_message(&mut self, from: EndpointId, _now: Time, frame: &[u8]) {
+        let had = frame.try_into().map_or(0, u64::from_be_bytes);
         self.whole |= had >= 300;
         self.had.entry(from).and_modify(|before| *before = had.max(*before));
     }
     fn moved_by(&self, peer: EndpointId) -> Option<u64> {
         self.had.get(&peer).copied()
     }
-    fn standing(&self) -> Standing {
-        if self.whole && self.had.values().all(|had| *had >= 300) { Standing::Whole } else { Standing::Going }
+    fn status(&self) -> Status {
+        if self.whole && self.had.values().all(|had| *had >= 300) { Status::Whole } else { Status::Going }
     }
 }
 
@@ -228,16 +228,16 @@ struct Stuck(Time);
 
 impl Sink for Stuck {
     fn take(&mut self, _seq: u64, _now: Time, _content: &[u8]) {}
-    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+    fn speak(&mut self, now: Time, frame: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         if now < self.0 {
             return 0;
         }
         self.0 = now + ms(100);
-        word[..8].fill(0);
+        frame[..8].fill(0);
         8
     }
-    fn standing(&self) -> Standing {
-        Standing::Going
+    fn status(&self) -> Status {
+        Status::Going
     }
 }
 
@@ -259,12 +259,12 @@ fn a_receiver_of_a_group_that_takes_nothing_does_not_keep_the_others_waiting() {
                         if takes { Box::new(counter) } else { Box::new(Stuck(Time::ZERO)) };
                     Ok(Store::Paced(sink))
                 };
-                receive(&told(Meet::Call(a), ""), &mut accept, &mut place, &Control::new()).end
+                receive(&told(Handshake::Connect(a), ""), &mut accept, &mut place, &Control::new()).end
             })
         });
     let to = crate::Group { address: group, most: 8 };
     let (outcome, left) = crate::send_to_group(
-        &told(Meet::Listen, ""),
+        &told(Handshake::Listen, ""),
         &to,
         &steady("1 Mbit/s"),
         Box::new(ToAll::default()),

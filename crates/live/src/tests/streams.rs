@@ -49,11 +49,11 @@ impl Payload for Camera {
     fn on_join(&mut self, peer: EndpointId) {
         self.inner.on_join(peer);
     }
-    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
-        self.inner.on_word(from, now, word);
+    fn on_message(&mut self, from: EndpointId, now: Time, frame: &[u8]) {
+        self.inner.on_message(from, now, frame);
     }
-    fn standing(&self) -> Standing {
-        self.inner.standing()
+    fn status(&self) -> Status {
+        self.inner.status()
     }
 }
 
@@ -75,7 +75,7 @@ fn three_mbps(scheme: Scheme, delay: Duration) -> (Told, Told) {
     let camera = Camera { inner, to: Some(to), began: None, every, waiting: 50, made: 0, all: 1250 };
     let sending = thread::spawn(move || {
         send(
-            &settings(Meet::Call(b)),
+            &settings(Handshake::Connect(b)),
             &scheme,
             Cargo::Paced(Box::new(camera)),
             about,
@@ -90,7 +90,7 @@ fn three_mbps(scheme: Scheme, delay: Duration) -> (Told, Told) {
             let sink = Playout::new(Box::new(std::io::sink()), Arc::clone(&tally));
             Ok(Store::Paced(Box::new(sink)))
         };
-        receive(&settings(Meet::Listen), &mut accept, &mut there, &Control::new())
+        receive(&settings(Handshake::Listen), &mut accept, &mut there, &Control::new())
     });
     let sent = sending.join().expect("the sender does not panic");
     let got = receiving.join().expect("the receiver does not panic");

@@ -12,10 +12,10 @@ use units::Time;
 
 use super::collector::{Collector, Into};
 use super::layout::{HASH, level};
+use super::messages::{Message, Report};
 use super::ring::Ring;
-use super::words::{Report, Word};
 use super::{FileStore, Manifest, Tally, TransferError, tree};
-use crate::content::{ByteSink, ByteSource, LONGEST_WORD, Sink, Standing, Waits};
+use crate::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Sink, Status, Waits};
 
 /// Bytes of a block's number before it.
 const HEAD: u64 = 4;
@@ -204,10 +204,10 @@ impl ByteSource for BlockSource {
         self.tally.set_receivers(1, 0);
     }
 
-    fn on_word(&mut self, _from: EndpointId, _now: Time, word: &[u8]) {
-        match Word::read(word) {
-            Some(Word::Report(report)) => self.on_report(report),
-            Some(Word::Failed(why)) => {
+    fn on_message(&mut self, _from: EndpointId, _now: Time, message: &[u8]) {
+        match Message::read(message) {
+            Some(Message::Report(report)) => self.on_report(report),
+            Some(Message::Failed(why)) => {
                 self.failed.get_or_insert(format!("the receiver could not take it: {why}"));
             }
             _ => {}
@@ -222,11 +222,11 @@ impl ByteSource for BlockSource {
         if self.moved > 0 { Waits::There } else { Waits::Nobody }
     }
 
-    fn standing(&self) -> Standing {
+    fn status(&self) -> Status {
         match &self.failed {
-            _ if self.whole => Standing::Whole,
-            Some(why) => Standing::Failed(why.clone()),
-            None => Standing::Going,
+            _ if self.whole => Status::Whole,
+            Some(why) => Status::Failed(why.clone()),
+            None => Status::Going,
         }
     }
 }
@@ -298,19 +298,19 @@ impl ByteSink for BlockSink {
 
     fn write(&mut self, offset: u64, bytes: &[u8]) -> bool {
         // where nothing more is needed, the sender is told so
-        self.inner.standing() != Standing::Going || self.ring.write(offset, bytes)
+        self.inner.status() != Status::Going || self.ring.write(offset, bytes)
     }
 
     fn on_contiguous(&mut self, offset: u64, _now: Time) {
         self.ring.fill_to(offset);
         self.came = self.came.max(self.before + offset);
-        if self.inner.standing() == Standing::Going {
+        if self.inner.status() == Status::Going {
             self.cut();
         }
     }
 
-    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
-        self.inner.speak(now, word)
+    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        self.inner.speak(now, message)
     }
 
     fn wake(&self) -> Time {
@@ -325,7 +325,7 @@ impl ByteSink for BlockSink {
         self.inner.waits()
     }
 
-    fn standing(&self) -> Standing {
-        self.inner.standing()
+    fn status(&self) -> Status {
+        self.inner.status()
     }
 }

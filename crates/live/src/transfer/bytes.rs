@@ -1,7 +1,7 @@
 //! A program's output as a byte stream in order, for windowed schemes: the sending side. What is lost is sent again by the machine, so here
 //! nothing is coded.
 //!
-//! The receiver first says how much it has ([`Word::Have`]), and the stream goes on from there. It is cut into records: two bytes length and so many bytes; a record of no bytes is followed by the hash of all and ends it.
+//! The receiver first says how much it has ([`Message::Have`]), and the stream goes on from there. It is cut into records: two bytes length and so many bytes; a record of no bytes is followed by the hash of all and ends it.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -12,9 +12,9 @@ use units::Time;
 use wire::stream::Reason;
 
 use super::layout::HASH;
-use super::words::Word;
+use super::messages::Message;
 use super::{Kind, Layout, Manifest, Tally, tree};
-use crate::content::{ByteSource, Standing, Waits};
+use crate::content::{ByteSource, Status, Waits};
 
 /// The sending side.
 pub struct Bytes {
@@ -201,9 +201,9 @@ impl ByteSource for Bytes {
         self.tally.set_receivers(1, 0);
     }
 
-    fn on_word(&mut self, _from: EndpointId, _now: Time, word: &[u8]) {
-        match Word::read(word) {
-            Some(Word::Have { id, bytes, proof }) if id == self.id => {
+    fn on_message(&mut self, _from: EndpointId, _now: Time, message: &[u8]) {
+        match Message::read(message) {
+            Some(Message::Have { id, bytes, proof }) if id == self.id => {
                 let ring = self.shared.ring();
                 let (first, end) = (ring.first, ring.first + ring.bytes.len() as u64);
                 // it is not believed because it says so
@@ -225,7 +225,7 @@ impl ByteSource for Bytes {
                     self.base = Some(bytes.min(end));
                 }
             }
-            Some(Word::Failed(why)) => {
+            Some(Message::Failed(why)) => {
                 self.failed.get_or_insert(format!("the receiver could not take it: {why}"));
             }
             _ => {}
@@ -245,11 +245,11 @@ impl ByteSource for Bytes {
         }
     }
 
-    fn standing(&self) -> Standing {
+    fn status(&self) -> Status {
         match &self.failed {
-            _ if self.whole => Standing::Whole,
-            Some(why) => Standing::Failed(why.clone()),
-            None => Standing::Going,
+            _ if self.whole => Status::Whole,
+            Some(why) => Status::Failed(why.clone()),
+            None => Status::Going,
         }
     }
 

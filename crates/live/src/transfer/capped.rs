@@ -5,7 +5,7 @@ use units::{Bytes, Duration, Rate, Time};
 use wire::stream::{KEY, Reason};
 
 use crate::Pace;
-use crate::content::{ByteSource, Payload, Standing, Waits};
+use crate::content::{ByteSource, Payload, Status, Waits};
 
 /// At most so many bytes are sent at once after a pause.
 const BURST: Duration = Duration::from_millis(2);
@@ -82,12 +82,12 @@ impl Payload for Capped<Box<dyn Payload>> {
         self.inner.on_leave(peer);
     }
 
-    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
-        self.inner.on_word(from, now, word);
+    fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]) {
+        self.inner.on_message(from, now, message);
     }
 
-    fn standing(&self) -> Standing {
-        self.inner.standing()
+    fn status(&self) -> Status {
+        self.inner.status()
     }
 
     fn reason(&self) -> Reason {
@@ -143,12 +143,12 @@ impl ByteSource for Capped<Box<dyn ByteSource>> {
         self.inner.on_join(peer);
     }
 
-    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
-        self.inner.on_word(from, now, word);
+    fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]) {
+        self.inner.on_message(from, now, message);
     }
 
-    fn standing(&self) -> Standing {
-        self.inner.standing()
+    fn status(&self) -> Status {
+        self.inner.status()
     }
 
     fn reason(&self) -> Reason {
@@ -168,10 +168,10 @@ mod tests {
             room.len()
         }
 
-        fn on_word(&mut self, _: EndpointId, _: Time, _: &[u8]) {}
+        fn on_message(&mut self, _: EndpointId, _: Time, _: &[u8]) {}
 
-        fn standing(&self) -> Standing {
-            Standing::Going
+        fn status(&self) -> Status {
+            Status::Going
         }
     }
 
@@ -188,10 +188,10 @@ mod tests {
 
         fn on_acknowledged(&mut self, _: u64) {}
 
-        fn on_word(&mut self, _: EndpointId, _: Time, _: &[u8]) {}
+        fn on_message(&mut self, _: EndpointId, _: Time, _: &[u8]) {}
 
-        fn standing(&self) -> Standing {
-            Standing::Going
+        fn status(&self) -> Status {
+            Status::Going
         }
     }
 

@@ -8,13 +8,13 @@ use units::{Duration, Time};
 
 use super::identity::Identity;
 use super::layout::HASH;
+use super::messages::{self, Content, Message};
 use super::refusal::Refusal;
 use super::tally::Received;
 use super::tree;
-use super::words::{self, Content, Word};
 use super::work::{Behind, Work};
 use super::{Kind, Manifest, Tally, TransferError};
-use crate::content::{LONGEST_WORD, Sink, Standing, Waits};
+use crate::content::{MAX_MESSAGE_BYTES, Sink, Status, Waits};
 
 /// Where what is received goes.
 pub enum Into {
@@ -40,7 +40,7 @@ pub struct Collector {
     work: Option<Box<Work>>,
     /// What only the sender and this end know in this session.
     binding: [u8; HASH],
-    standing: Standing,
+    status: Status,
     refusal: Option<Refusal>,
     /// Symbols that came and were of use.
     useful: u64,
@@ -69,7 +69,7 @@ impl Collector {
             tally,
             work: None,
             binding: [0; HASH],
-            standing: Standing::Going,
+            status: Status::Going,
             refusal: None,
             useful: 0,
             seen: 0,
@@ -106,7 +106,7 @@ impl Collector {
     pub(super) fn take_block(&mut self, seen: u64, block: u32, bytes: Box<[u8]>) {
         (self.seen, self.heard, self.news) = (seen, true, true);
         self.useful += 1;
-        let Some(work) = self.work.as_mut().filter(|_| self.standing == Standing::Going) else { return };
+        let Some(work) = self.work.as_mut().filter(|_| self.status == Status::Going) else { return };
         if let Err(error) = work.on_block(block, bytes, &self.tally) {
             self.fail(&error);
         }
@@ -133,8 +133,8 @@ impl Collector {
     }
 
     pub(super) fn fail(&mut self, error: &TransferError) {
-        if self.standing == Standing::Going {
-            self.standing = Standing::Failed(error.to_string());
+        if self.status == Status::Going {
+            self.status = Status::Failed(error.to_string());
             self.refusal = Some(Refusal::new(error.to_string()));
         }
     }
@@ -146,11 +146,11 @@ impl Collector {
 
     /// Checks and gives out what is next; finishes when that was the last.
     fn advance(&mut self) {
-        let Some(work) = self.work.as_mut().filter(|_| self.standing == Standing::Going) else { return };
+        let Some(work) = self.work.as_mut().filter(|_| self.status == Status::Going) else { return };
         match work.advance(&self.tally) {
             Ok(false) => {}
             Ok(true) => {
-                self.standing = Standing::Whole;
+                self.status = Status::Whole;
                 self.urgent = true;
             }
             Err(error) => self.fail(&error),
@@ -175,10 +175,10 @@ impl Sink for Collector {
     fn take(&mut self, seq: u64, _now: Time, content: &[u8]) {
         self.seen = self.seen.max(seq);
         (self.heard, self.news) = (true, true);
-        if self.standing != Standing::Going {
+        if self.status != Status::Going {
             return;
         }
-        let taken = match words::read_content(content) {
+        let taken = match messages::read_content(content) {
             Some(Content::Announce(manifest)) => self.on_announce(manifest),
             Some(Content::Symbol { block, number, bytes }) => match &mut self.work {
                 Some(work) => work.on_symbol(block, number, bytes, &self.tally).map(|what| {
@@ -197,11 +197,11 @@ impl Sink for Collector {
         }
     }
 
-    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         self.advance();
         self.looked_at = now;
         if let Some(refusal) = &mut self.refusal {
-            return refusal.say(now, word);
+            return refusal.say(now, message);
         }
         let every = self.work.as_ref().map_or(SAID_AGAIN, |work| work.manifest.report_every);
         let silent = self.spoke_at.map_or(Duration::MAX, |at| now.saturating_since(at));
@@ -210,12 +210,12 @@ impl Sink for Collector {
             return 0;
         }
         let Some(work) = &self.work else { return 0 };
-        let whole = self.standing == Standing::Whole;
+        let whole = self.status == Status::Whole;
         let proof = whole.then(|| tree::proof(&self.binding, work.possession()));
-        let said = Word::Report(work.report(self.seen, proof));
+        let said = Message::Report(work.report(self.seen, proof));
         (self.news, self.urgent) = (false, false);
         self.spoke_at = Some(now);
-        said.write(word)
+        said.write(message)
     }
 
     fn wake(&self) -> Time {
@@ -227,7 +227,7 @@ impl Sink for Collector {
         let every = work.manifest.report_every;
         let report = spoke_at + if self.news { every } else { self.pause(every) };
         let behind = match work.behind() {
-            _ if self.standing != Standing::Going => Time::NEVER,
+            _ if self.status != Status::Going => Time::NEVER,
             Behind::Never => Time::NEVER,
             Behind::Pipe => self.looked_at + PIPE_AGAIN,
             Behind::Now => Time::ZERO,
@@ -248,7 +248,7 @@ impl Sink for Collector {
         }
     }
 
-    fn standing(&self) -> Standing {
-        self.refusal.as_ref().map_or_else(|| self.standing.clone(), Refusal::standing)
+    fn status(&self) -> Status {
+        self.refusal.as_ref().map_or_else(|| self.status.clone(), Refusal::status)
     }
 }

@@ -15,11 +15,11 @@ use wire::stream::Reason;
 use super::assembly::code;
 use super::bytes::megabytes;
 use super::layout::{HASH, level};
+use super::messages::{self, Message, Report, SYMBOL_HEADER};
 use super::tally::Sent;
 use super::tree;
-use super::words::{self, Report, SYMBOL_HEADER, Word};
 use super::{Kind, Manifest, Store, Tally, Whole};
-use crate::content::{Payload, Standing, Waits};
+use crate::content::{Payload, Status, Waits};
 
 /// Whom a fountain waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,7 +227,7 @@ impl Fountain {
         }
         let waiting = !self.begun || self.at_work().any(|peer| peer.report.is_none());
         self.announce_at = now + if waiting { ANNOUNCE_EVERY.0 } else { ANNOUNCE_EVERY.1 };
-        let written = words::write_announce(&self.manifest, room);
+        let written = messages::write_announce(&self.manifest, room);
         if written == 0 {
             self.failed = Some("packets are too short to say what is being sent".to_owned());
         }
@@ -485,7 +485,7 @@ impl Fountain {
 fn write(block: u32, number: u32, symbol: &[u8], room: &mut [u8]) -> Option<usize> {
     let length = SYMBOL_HEADER + symbol.len();
     let place = room.get_mut(..length)?;
-    words::write_symbol_header(block, number, place);
+    messages::write_symbol_header(block, number, place);
     place[SYMBOL_HEADER..].copy_from_slice(symbol);
     Some(length)
 }
@@ -537,10 +537,10 @@ impl Payload for Fountain {
         self.settle();
     }
 
-    fn on_word(&mut self, from: EndpointId, _now: Time, word: &[u8]) {
-        match Word::read(word) {
-            Some(Word::Report(report)) => self.on_report(from, report),
-            Some(Word::Failed(why)) => {
+    fn on_message(&mut self, from: EndpointId, _now: Time, message: &[u8]) {
+        match Message::read(message) {
+            Some(Message::Report(report)) => self.on_report(from, report),
+            Some(Message::Failed(why)) => {
                 self.peers.entry(from).or_default().failed = Some(why);
                 self.settle();
             }
@@ -566,24 +566,24 @@ impl Payload for Fountain {
         if self.moved > 0 { Waits::There } else { Waits::Nobody }
     }
 
-    fn standing(&self) -> Standing {
+    fn status(&self) -> Status {
         if let Some(why) = &self.failed {
-            return Standing::Failed(why.clone());
+            return Status::Failed(why.clone());
         }
         if self.peers.len() < self.receivers.least.max(1) || self.at_work().next().is_some() {
-            return Standing::Going;
+            return Status::Going;
         }
         let whole = self.peers.values().filter(|peer| peer.whole).count();
         if whole == self.peers.len() {
-            return Standing::Whole;
+            return Status::Whole;
         }
         if whole == 0 && self.peers.values().all(|peer| peer.failed.is_none()) {
             // nobody is there, and somebody may come back: how long to wait is the session's business
-            return Standing::Going;
+            return Status::Going;
         }
         let said: Vec<&str> = self.peers.values().filter_map(|peer| peer.failed.as_deref()).collect();
         let gone = self.peers.len() - whole - said.len();
-        Standing::Failed(match (self.peers.len(), &said[..], gone) {
+        Status::Failed(match (self.peers.len(), &said[..], gone) {
             (1, [why, ..], _) => format!("the receiver could not take it: {why}"),
             (all, [], _) => format!("{gone} of {all} receivers left before they had the whole"),
             (all, [why, ..], 0) => format!("{} of {all} receivers could not take it: {why}", said.len()),

@@ -167,11 +167,11 @@ mod tests {
 
     use units::{Duration, Time};
 
+    use super::super::messages::{CHUNK_HEADER, write_announce, write_chunk_header};
     use super::super::testing::Folder;
-    use super::super::words::{CHUNK_HEADER, write_announce, write_chunk_header};
     use super::super::{Kind, Layout, Manifest, Playout, Tally};
     use super::*;
-    use crate::content::{LONGEST_WORD, Sink, Standing};
+    use crate::content::{MAX_MESSAGE_BYTES, Sink, Status};
 
     /// What leads elsewhere at the place of `path`, and the file that it leads to.
     fn lead(folder: &Folder, path: &Path, hard: bool) -> PathBuf {
@@ -252,8 +252,8 @@ mod tests {
         }
         // the writing thread runs by itself
         for _ in 0..500 {
-            sink.speak(now, &mut [0; LONGEST_WORD]);
-            if sink.standing() == Standing::Whole || !ended {
+            sink.speak(now, &mut [0; MAX_MESSAGE_BYTES]);
+            if sink.status() == Status::Whole || !ended {
                 break;
             }
             now += Duration::from_millis(1);
@@ -266,11 +266,11 @@ mod tests {
     fn the_old_file_stays_until_a_live_stream_has_ended() {
         let folder = Folder::new();
         let (sink, _) = played(&folder, 3, false);
-        assert_eq!(sink.standing(), Standing::Going);
+        assert_eq!(sink.status(), Status::Going);
         assert_eq!(fs::read(folder.0.join("live.ts")).expect("it is there"), b"the old one");
         drop(sink);
         let (sink, tally) = played(&folder, 3, true);
-        assert_eq!(sink.standing(), Standing::Whole);
+        assert_eq!(sink.status(), Status::Whole);
         assert_eq!(fs::read(folder.0.join("live.ts")).expect("it is there"), b"abcabcabc");
         assert_eq!(folder.names(), ["live.ts"]);
         assert_eq!(tally.told().path, Some(folder.0.join("live.ts").display().to_string()));

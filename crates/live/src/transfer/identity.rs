@@ -11,7 +11,7 @@ use wire::stream::KEY;
 
 use super::names::STATE;
 use super::partial::MAGIC;
-use crate::Outer;
+use crate::Platform;
 
 /// Who a receiver is to the sender that it calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +28,11 @@ pub(super) const IDENTITY: usize = KEY + 22;
 impl Identity {
     /// That of a receiver that called `sender`, put what came into `folder`, under `name` if it was told one, and ended before it was
     /// whole; otherwise a new one. A receiver that still runs keeps its own.
-    pub fn of(folder: &Path, name: Option<&str>, sender: SocketAddr, outer: &mut impl Outer) -> Self {
+    pub fn of(folder: &Path, name: Option<&str>, sender: SocketAddr, platform: &mut impl Platform) -> Self {
         let left = Self::left(folder, name, sender);
         left.unwrap_or_else(|| {
             let mut secret = [0; KEY];
-            outer.surprise(&mut secret);
+            platform.fill_random(&mut secret);
             Self { secret, sender }
         })
     }

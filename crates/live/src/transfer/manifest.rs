@@ -77,7 +77,7 @@ impl Manifest {
     /// Reads what [`Self::write`] wrote, and how many bytes that were; `None` for anything else, and for what nobody could hold.
     pub fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let fixed: &[u8; FIXED] = bytes.first_chunk()?;
-        let word = |at: usize| u64::from_be_bytes(std::array::from_fn(|n| fixed[at + n]));
+        let message = |at: usize| u64::from_be_bytes(std::array::from_fn(|n| fixed[at + n]));
         let half = |at: usize| u32::from_be_bytes(std::array::from_fn(|n| fixed[at + n]));
         let short = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
         if fixed[0] != VERSION {
@@ -89,14 +89,14 @@ impl Manifest {
             2 => Kind::Timely(Duration::from_millis(u64::from(half(58)))),
             _ => return None,
         };
-        let length = Some(word(10)).filter(|length| *length != u64::MAX);
+        let length = Some(message(10)).filter(|length| *length != u64::MAX);
         let layout = Layout { length, symbol_bytes: short(50), block_symbols: short(52) };
         let hash = (fixed[62] == 1).then(|| std::array::from_fn(|n| fixed[18 + n]));
         let end = FIXED + usize::from(fixed[63]);
         let name = std::str::from_utf8(bytes.get(FIXED..end)?).ok()?.to_owned();
         let whole = kind != Kind::File || (length.is_some() && hash.is_some());
         let report_every = Duration::from_millis(u64::from(half(54)).max(1)).min(LONGEST_REPORT);
-        let manifest = Self { kind, id: word(2), name, layout, hash, report_every };
+        let manifest = Self { kind, id: message(2), name, layout, hash, report_every };
         (whole && layout.possible()).then_some((manifest, end))
     }
 

@@ -21,6 +21,7 @@ mod fresh;
 mod identity;
 mod layout;
 mod manifest;
+mod messages;
 mod names;
 mod outflow;
 mod partial;
@@ -32,7 +33,6 @@ mod tally;
 mod task;
 mod timely;
 mod tree;
-mod words;
 mod work;
 
 pub use blocks::{BlockSink, BlockSource};
@@ -74,10 +74,10 @@ impl TransferError {
     }
 }
 
-/// A word of a receiver that says that it has the whole, and cannot prove it.
+/// A message of a receiver that says that it has the whole, and cannot prove it.
 #[cfg(test)]
 pub(crate) fn false_report() -> Vec<u8> {
-    let report = words::Report {
+    let report = messages::Report {
         proof: Some([0x66; tree::PROOF]),
         base: 1,
         until: 1,
@@ -85,8 +85,8 @@ pub(crate) fn false_report() -> Vec<u8> {
         complete: 1,
         ..Default::default()
     };
-    let mut room = [0; crate::content::LONGEST_WORD];
-    let length = words::Word::Report(report).write(&mut room);
+    let mut room = [0; crate::content::MAX_MESSAGE_BYTES];
+    let length = messages::Message::Report(report).write(&mut room);
     room[..length].to_vec()
 }
 

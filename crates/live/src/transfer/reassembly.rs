@@ -6,13 +6,13 @@ use units::{Duration, Time};
 
 use super::collector::Into;
 use super::layout::HASH;
+use super::messages::Message;
 use super::outflow::Outflow;
 use super::partial::{Found, Partial};
 use super::refusal::Refusal;
 use super::ring::Ring;
-use super::words::Word;
 use super::{Layout, Manifest, Tally, TransferError, tree};
-use crate::content::{ByteSink, LONGEST_WORD, Standing, Waits};
+use crate::content::{ByteSink, MAX_MESSAGE_BYTES, Status, Waits};
 
 /// The receiving side.
 pub struct Reassembly {
@@ -34,7 +34,7 @@ pub struct Reassembly {
     possession: [u8; HASH],
     /// What only the sender and this end know in this session.
     binding: [u8; HASH],
-    standing: Standing,
+    status: Status,
     refusal: Option<Refusal>,
     /// Something came since the session began: the sender knows where to begin.
     heard: bool,
@@ -108,7 +108,7 @@ impl Reassembly {
             came: 0,
             given: 0,
             hasher: blake3::Hasher::new(),
-            standing: Standing::Going,
+            status: Status::Going,
             refusal: None,
             heard: false,
             spoke_at: None,
@@ -205,12 +205,12 @@ impl Reassembly {
     }
 
     fn fail(&mut self, error: &TransferError) {
-        self.standing = Standing::Failed(error.to_string());
+        self.status = Status::Failed(error.to_string());
         self.refusal = Some(Refusal::new(error.to_string()));
     }
 
     fn become_whole(&mut self) {
-        self.standing = Standing::Whole;
+        self.status = Status::Whole;
         self.urgent = true;
     }
 }
@@ -234,11 +234,11 @@ impl ByteSink for Reassembly {
     fn write(&mut self, offset: u64, bytes: &[u8]) -> bool {
         self.heard = true;
         // where nothing more is needed, the sender is told so
-        self.standing != Standing::Going || self.ring.write(self.base + offset, bytes)
+        self.status != Status::Going || self.ring.write(self.base + offset, bytes)
     }
 
     fn on_contiguous(&mut self, offset: u64, _now: Time) {
-        if self.standing != Standing::Going {
+        if self.status != Status::Going {
             return;
         }
         self.came = self.came.max(self.base + offset);
@@ -250,14 +250,14 @@ impl ByteSink for Reassembly {
         }
     }
 
-    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
-        if self.standing == Standing::Going
+    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        if self.status == Status::Going
             && let Err(error) = self.advance()
         {
             self.fail(&error);
         }
         if let Some(refusal) = &mut self.refusal {
-            return refusal.say(now, word);
+            return refusal.say(now, message);
         }
         let silent = self.spoke_at.map_or(Duration::MAX, |at| now.saturating_since(at));
         if !self.urgent && silent < self.every() {
@@ -265,10 +265,10 @@ impl ByteSink for Reassembly {
         }
         self.urgent = false;
         self.spoke_at = Some(now);
-        let whole = self.standing == Standing::Whole;
+        let whole = self.status == Status::Whole;
         let proof = whole.then(|| tree::proof(&self.binding, &self.possession));
-        let said = Word::Have { id: self.manifest.id, bytes: self.base, proof };
-        said.write(word)
+        let said = Message::Have { id: self.manifest.id, bytes: self.base, proof };
+        said.write(message)
     }
 
     fn wake(&self) -> Time {
@@ -276,7 +276,7 @@ impl ByteSink for Reassembly {
             return refusal.wake();
         }
         let spoke_at = self.spoke_at.unwrap_or(Time::ZERO);
-        let waits = self.standing == Standing::Going && (self.ring.there() > 0 || self.hash.is_some());
+        let waits = self.status == Status::Going && (self.ring.there() > 0 || self.hash.is_some());
         spoke_at
             + if self.urgent {
                 Duration::ZERO
@@ -299,7 +299,7 @@ impl ByteSink for Reassembly {
         }
     }
 
-    fn standing(&self) -> Standing {
-        self.refusal.as_ref().map_or_else(|| self.standing.clone(), Refusal::standing)
+    fn status(&self) -> Status {
+        self.refusal.as_ref().map_or_else(|| self.status.clone(), Refusal::status)
     }
 }

@@ -2,8 +2,8 @@
 
 use units::{Duration, Time};
 
-use super::words::Word;
-use crate::content::{ByteSink, LONGEST_WORD, Sink, Standing};
+use super::messages::Message;
+use crate::content::{ByteSink, MAX_MESSAGE_BYTES, Sink, Status};
 
 /// Why something is not taken, and how often that was said.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Refusal {
     again_at: Time,
 }
 
-/// It is said so often at once, since words may be lost,
+/// It is said so often at once, since messages may be lost,
 const AT_ONCE: u32 = 3;
 /// and then again after this.
 const SAID_AGAIN: Duration = Duration::from_millis(100);
@@ -24,7 +24,7 @@ impl Refusal {
     }
 
     /// Says it, where that is due.
-    pub(super) fn say(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+    pub(super) fn say(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         if now < self.again_at {
             return 0;
         }
@@ -32,7 +32,7 @@ impl Refusal {
         if self.said >= AT_ONCE {
             self.again_at = now + SAID_AGAIN;
         }
-        Word::Failed(self.why.clone()).write(word)
+        Message::Failed(self.why.clone()).write(message)
     }
 
     pub(super) const fn wake(&self) -> Time {
@@ -40,8 +40,8 @@ impl Refusal {
     }
 
     /// Failed, once that has been said.
-    pub(super) fn standing(&self) -> Standing {
-        if self.said < AT_ONCE { Standing::Going } else { Standing::Failed(self.why.clone()) }
+    pub(super) fn status(&self) -> Status {
+        if self.said < AT_ONCE { Status::Going } else { Status::Failed(self.why.clone()) }
     }
 }
 
@@ -49,16 +49,16 @@ impl Refusal {
 impl Sink for Refusal {
     fn take(&mut self, _: u64, _: Time, _: &[u8]) {}
 
-    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
-        self.say(now, word)
+    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        self.say(now, message)
     }
 
     fn wake(&self) -> Time {
         self.wake()
     }
 
-    fn standing(&self) -> Standing {
-        self.standing()
+    fn status(&self) -> Status {
+        self.status()
     }
 }
 
@@ -69,15 +69,15 @@ impl ByteSink for Refusal {
 
     fn on_contiguous(&mut self, _: u64, _: Time) {}
 
-    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
-        self.say(now, word)
+    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        self.say(now, message)
     }
 
     fn wake(&self) -> Time {
         self.wake()
     }
 
-    fn standing(&self) -> Standing {
-        self.standing()
+    fn status(&self) -> Status {
+        self.status()
     }
 }

@@ -10,7 +10,7 @@ use units::{Duration, Time};
 
 use super::testing::{CALM, End, Folder, GAP, ROUGH, Taken, Weather, carry, content};
 use super::*;
-use crate::content::{ByteSink, ByteSource, LONGEST_WORD, Standing};
+use crate::content::{ByteSink, ByteSource, MAX_MESSAGE_BYTES, Status};
 
 const ALWAYS: std::ops::Range<Time> = Time::ZERO..Time::NEVER;
 
@@ -23,14 +23,14 @@ fn flow(source: &mut dyn ByteSource, sink: &mut dyn ByteSink, from: u64, rounds:
     let mut random = Random::new(from, "transfer", "segments");
     let (mut there, mut acknowledged) = (BTreeMap::<u64, u64>::new(), 0);
     let mut now = Time::ZERO + Duration::from_millis(from);
-    let mut word = [0; LONGEST_WORD];
+    let mut message = [0; MAX_MESSAGE_BYTES];
     source.on_join(EndpointId(1));
     sink.on_open();
     for _ in 0..rounds {
         for _ in 0..4 {
-            let length = sink.speak(now, &mut word);
+            let length = sink.speak(now, &mut message);
             if length > 0 && random.uniform(0.0, 1.0) < 0.7 {
-                source.on_word(EndpointId(1), now, &word[..length]);
+                source.on_message(EndpointId(1), now, &message[..length]);
             }
         }
         let ready = source.ready(now);
@@ -56,7 +56,7 @@ fn flow(source: &mut dyn ByteSource, sink: &mut dyn ByteSink, from: u64, rounds:
         sink.on_contiguous(acknowledged, now);
         source.on_acknowledged(acknowledged);
         now += Duration::from_millis(1);
-        if source.standing() != Standing::Going {
+        if source.status() != Status::Going {
             return;
         }
     }
@@ -93,11 +93,7 @@ fn a_file_arrives_in_order_whatever_its_length() {
         let (mut source, manifest) = file_bytes(&from, &bytes);
         let (mut sink, tally) = blocks(&manifest, folder_of(&to));
         flow(&mut source, &mut sink, 0, 5000);
-        assert_eq!(
-            (source.standing(), sink.standing()),
-            (Standing::Whole, Standing::Whole),
-            "{length} bytes"
-        );
+        assert_eq!((source.status(), sink.status()), (Status::Whole, Status::Whole), "{length} bytes");
         assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
         assert_eq!(to.names(), ["film.bin"]);
         assert_eq!(tally.told().done, length as u64);
@@ -110,14 +106,14 @@ fn a_receiver_that_was_killed_and_one_that_was_only_lost_go_on() {
     let (mut source, manifest) = file_bytes(&from, &bytes);
     let (mut killed, _) = blocks(&manifest, folder_of(&to));
     flow(&mut source, &mut killed, 0, 100);
-    assert_eq!(killed.standing(), Standing::Going);
+    assert_eq!(killed.status(), Status::Going);
     drop(killed);
     let (mut again, tally) = blocks(&manifest, folder_of(&to));
     // the same receiver, in two sessions
     flow(&mut source, &mut again, 0, 60);
-    assert_eq!(again.standing(), Standing::Going);
+    assert_eq!(again.status(), Status::Going);
     flow(&mut source, &mut again, 60, 5000);
-    assert_eq!((source.standing(), again.standing()), (Standing::Whole, Standing::Whole));
+    assert_eq!((source.status(), again.status()), (Status::Whole, Status::Whole));
     let resumed = tally.told().resumed;
     assert!(resumed > 0 && resumed % 256_000 == 0, "whole blocks: {resumed}");
     assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
@@ -135,12 +131,12 @@ fn what_a_program_writes_arrives_as_it_was_written() {
             // the reading and the writing thread run by themselves
             for turn in 0..1000 {
                 flow(&mut source, &mut sink, 500 * turn, 500);
-                if source.standing() != Standing::Going {
+                if source.status() != Status::Going {
                     break;
                 }
                 std::thread::yield_now();
             }
-            assert_eq!((source.standing(), sink.standing()), (Standing::Whole, Standing::Whole), "{length}");
+            assert_eq!((source.status(), sink.status()), (Status::Whole, Status::Whole), "{length}");
             let got = if to_file {
                 std::fs::read(to.0.join("film.bin")).expect("it arrived")
             } else {
@@ -158,25 +154,25 @@ fn a_receiver_that_begins_anew_when_the_beginning_is_gone_is_told_so() {
     let (mut source, manifest) = Bytes::of_memory(&bytes, "film.bin", 5, Arc::clone(&sent));
     let (mut first, _) = open(&manifest, Into::Pipe(Box::new(Taken::default())));
     source.on_join(EndpointId(1));
-    source.on_word(EndpointId(1), Time::ZERO, &nothing_yet(&mut first));
+    source.on_message(EndpointId(1), Time::ZERO, &nothing_yet(&mut first));
     // too few rounds for all of it
     flow(&mut source, &mut first, 1, 100);
-    assert_eq!(source.standing(), Standing::Going);
+    assert_eq!(source.status(), Status::Going);
     assert!(sent.told().done > 0, "the beginning was acknowledged, and is not kept");
     drop(first);
     let (mut second, _) = open(&manifest, Into::Pipe(Box::new(Taken::default())));
     flow(&mut source, &mut second, 0, 1000);
     assert!(
-        matches!(source.standing(), Standing::Failed(why) if why.contains("beginning of the stream was gone"))
+        matches!(source.status(), Status::Failed(why) if why.contains("beginning of the stream was gone"))
     );
 }
 
-/// A receiver's first word.
+/// A receiver's first message.
 fn nothing_yet(sink: &mut Reassembly) -> Vec<u8> {
-    let mut word = [0; LONGEST_WORD];
+    let mut message = [0; MAX_MESSAGE_BYTES];
     sink.on_open();
-    let length = sink.speak(Time::ZERO, &mut word);
-    word[..length].to_vec()
+    let length = sink.speak(Time::ZERO, &mut message);
+    message[..length].to_vec()
 }
 
 /// Changes a byte of the stream when it is read for the first time.
@@ -203,11 +199,11 @@ impl ByteSource for Spoils {
     fn on_join(&mut self, peer: EndpointId) {
         self.0.on_join(peer);
     }
-    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
-        self.0.on_word(from, now, word);
+    fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]) {
+        self.0.on_message(from, now, message);
     }
-    fn standing(&self) -> Standing {
-        self.0.standing()
+    fn status(&self) -> Status {
+        self.0.status()
     }
 }
 
@@ -223,13 +219,13 @@ fn wrong_blocks_are_thrown_away_and_sent_again() {
             let mut source = Spoils(source, at.clone());
             for turn in 0..100 {
                 flow(&mut source, &mut sink, 1000 * turn, 1000);
-                if source.standing() != Standing::Going {
+                if source.status() != Status::Going {
                     break;
                 }
                 source.1.clear();
                 std::thread::yield_now();
             }
-            assert_eq!((source.standing(), sink.standing()), (Standing::Whole, Standing::Whole), "{at:?}");
+            assert_eq!((source.status(), sink.status()), (Status::Whole, Status::Whole), "{at:?}");
             let got = if to_pipe {
                 taken.bytes()
             } else {
@@ -248,7 +244,7 @@ fn a_resume_sends_about_what_is_lacking() {
     let (mut source, manifest) = file_bytes(&from, &bytes);
     let (mut killed, _) = blocks(&manifest, folder_of(&to));
     flow(&mut source, &mut killed, 0, 180);
-    assert_eq!(killed.standing(), Standing::Going);
+    assert_eq!(killed.status(), Status::Going);
     drop(killed);
     let part = to.0.join("film.bin.thalweg-part");
     let mut left = std::fs::read(&part).expect("it is there");
@@ -257,7 +253,7 @@ fn a_resume_sends_about_what_is_lacking() {
     let (mut source, _) = file_bytes(&from, &bytes);
     let (mut again, tally) = blocks(&manifest, folder_of(&to));
     flow(&mut source, &mut again, 0, 5000);
-    assert_eq!((source.standing(), again.standing()), (Standing::Whole, Standing::Whole));
+    assert_eq!((source.status(), again.status()), (Status::Whole, Status::Whole));
     assert_eq!(std::fs::read(to.0.join("film.bin")).expect("it arrived"), bytes);
     let told = tally.told();
     assert!(told.resumed >= 512_000 && told.spoilt == 1, "{told:?}");
@@ -275,8 +271,8 @@ fn a_file_that_changes_after_it_was_read_is_noticed_by_the_sender() {
     from.file("source.bin", &changed);
     let (mut sink, tally) = blocks(&manifest, folder_of(&to));
     flow(&mut source, &mut sink, 0, 1000);
-    assert!(matches!(source.standing(), Standing::Failed(why) if why.contains("changed while it was sent")));
-    assert_eq!((sink.standing(), tally.told().spoilt), (Standing::Going, 1));
+    assert!(matches!(source.status(), Status::Failed(why) if why.contains("changed while it was sent")));
+    assert_eq!((sink.status(), tally.told().spoilt), (Status::Going, 1));
     assert!(!to.0.join("film.bin").exists());
 }
 
@@ -287,7 +283,7 @@ fn a_file_that_became_shorter_is_noticed_by_the_sender() {
     from.file("source.bin", &bytes[..50_000]);
     let (mut sink, _) = blocks(&manifest, folder_of(&to));
     flow(&mut source, &mut sink, 0, 1000);
-    assert!(matches!(source.standing(), Standing::Failed(why) if why.contains("became shorter")));
+    assert!(matches!(source.status(), Status::Failed(why) if why.contains("became shorter")));
 }
 
 #[test]
@@ -324,7 +320,7 @@ fn numbers(taken: &Taken) -> Vec<u64> {
 }
 
 /// A live stream of so many pieces over such a network.
-fn live(count: u64, weather: Weather, deadline: Duration) -> (Vec<u64>, Told, Told, Standing) {
+fn live(count: u64, weather: Weather, deadline: Duration) -> (Vec<u64>, Told, Told, Status) {
     let (to_thread, from_program) = channel();
     for piece in pieces(count) {
         to_thread.send(piece).expect("the program is there");
@@ -334,31 +330,31 @@ fn live(count: u64, weather: Weather, deadline: Duration) -> (Vec<u64>, Told, To
     let mut source =
         Timely::new(Box::new(Program(from_program)), "live", 1, 200, deadline, Arc::clone(&sent));
     let mut sink = Playout::new(Box::new(taken.clone()), Arc::clone(&got));
-    let mut standing = Standing::Going;
+    let mut status = Status::Going;
     // the threads run by themselves
     for _ in 0..200 {
         let ends = &mut [End { sink: &mut sink, weather, here: ALWAYS }];
-        standing = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(5)).standing;
-        if standing != Standing::Going {
+        status = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(5)).status;
+        if status != Status::Going {
             break;
         }
         std::thread::yield_now();
     }
-    (numbers(&taken), sent.told(), got.told(), standing)
+    (numbers(&taken), sent.told(), got.told(), status)
 }
 
 #[test]
 fn over_a_calm_network_a_live_stream_comes_out_as_it_went_in() {
-    let (numbers, sent, got, standing) = live(200, CALM, Duration::from_secs(1));
-    assert_eq!(standing, Standing::Whole);
+    let (numbers, sent, got, status) = live(200, CALM, Duration::from_secs(1));
+    assert_eq!(status, Status::Whole);
     assert_eq!(numbers, (0..200).collect::<Vec<_>>());
     assert_eq!((sent.sent[0], sent.sent[2], got.late, got.dropped), (200, 0, 0, 0));
 }
 
 #[test]
 fn what_is_lost_is_asked_for_again_while_there_is_time() {
-    let (numbers, sent, got, standing) = live(200, ROUGH, Duration::from_secs(2));
-    assert_eq!(standing, Standing::Whole);
+    let (numbers, sent, got, status) = live(200, ROUGH, Duration::from_secs(2));
+    assert_eq!(status, Status::Whole);
     assert_eq!(numbers, (0..200).collect::<Vec<_>>());
     assert!(sent.sent[2] >= 10, "a tenth came again: {:?}", sent.sent);
     assert_eq!((got.late, got.dropped), (0, 0));
@@ -368,8 +364,8 @@ fn what_is_lost_is_asked_for_again_while_there_is_time() {
 fn where_there_is_no_time_the_order_is_kept_and_gaps_are_counted() {
     // a way there takes 10 ms, so nothing can come again within 15
     let weather = Weather { loss: 0.2, ..CALM };
-    let (numbers, _, got, standing) = live(200, weather, Duration::from_millis(15));
-    assert_eq!(standing, Standing::Whole);
+    let (numbers, _, got, status) = live(200, weather, Duration::from_millis(15));
+    assert_eq!(status, Status::Whole);
     assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
     assert!(numbers.len() < 195, "a fifth was lost");
     assert_eq!(numbers.len() as u64 + got.late + got.dropped, 200);
@@ -396,7 +392,9 @@ fn what_became_too_old_at_the_source_is_not_sent() {
     // one packet in 10 ms: a tenth of them is in time
     for seq in 0..100 {
         let length = source.fill(seq, now, &mut room);
-        if let Some(words::Content::Chunk { last: true, bytes, .. }) = words::read_content(&room[..length]) {
+        if let Some(messages::Content::Chunk { last: true, bytes, .. }) =
+            messages::read_content(&room[..length])
+        {
             last = u64::from_be_bytes(*bytes.first_chunk().expect("eight bytes"));
         }
         now += GAP * 100;
@@ -431,7 +429,7 @@ fn a_receiver_that_comes_when_a_live_stream_is_under_way_gets_it_from_now_on() {
         End { sink: second, weather: CALM, here: late..Time::NEVER },
     ];
     let passage = carry(&mut source, &mut ends, 200, Time::ZERO + Duration::from_secs(90));
-    assert_eq!(passage.standing, Standing::Whole);
+    assert_eq!(passage.status, Status::Whole);
     let [whole, rest] = [0, 1].map(|n| (numbers(&taken[n]), tallies[n].told()));
     assert_eq!((whole.0.len(), whole.1.missed), (2000, 0));
     // one in 100 µs, some of them announcements, and those that were under way
@@ -455,5 +453,5 @@ fn a_live_stream_is_not_taken_for_a_file() {
     let mut sink = Collector::new(folder_of(&to), Arc::default());
     let ends = &mut [End { sink: &mut sink, weather: CALM, here: ALWAYS }];
     let passage = carry(&mut source, ends, 200, Time::ZERO + Duration::from_secs(2));
-    assert!(matches!(passage.standing, Standing::Failed(why) if why.contains("a live stream, not a file")));
+    assert!(matches!(passage.status, Status::Failed(why) if why.contains("a live stream, not a file")));
 }

@@ -17,7 +17,7 @@ pub struct Tally {
     late: AtomicU64,
     missed: AtomicU64,
     spoilt: AtomicU64,
-    words: Mutex<Words>,
+    messages: Mutex<Words>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -85,7 +85,7 @@ const MOST_NOTES: usize = 20;
 impl Tally {
     /// What it says now.
     pub fn told(&self) -> Told {
-        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Told {
             total: load(&self.total),
@@ -99,10 +99,10 @@ impl Tally {
             late: load(&self.late),
             missed: load(&self.missed),
             spoilt: load(&self.spoilt),
-            name: words.name,
-            path: words.path,
-            resumed: words.resumed,
-            notes: words.notes,
+            name: messages.name,
+            path: messages.path,
+            resumed: messages.resumed,
+            notes: messages.notes,
         }
     }
 
@@ -153,25 +153,25 @@ impl Tally {
 
     /// The other end may have chosen it, and people read it.
     pub(crate) fn name(&self, name: &str) {
-        self.words.lock().unwrap_or_else(PoisonError::into_inner).name = Some(wire::printable(name));
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).name = Some(wire::printable(name));
     }
 
     pub(crate) fn path(&self, path: &std::path::Path) {
-        self.words.lock().unwrap_or_else(PoisonError::into_inner).path = Some(path.display().to_string());
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).path = Some(path.display().to_string());
     }
 
     pub(crate) fn resumed(&self, bytes: u64) {
-        self.words.lock().unwrap_or_else(PoisonError::into_inner).resumed = bytes;
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).resumed = bytes;
     }
 
     pub(crate) fn add_resumed(&self, bytes: u64) {
-        self.words.lock().unwrap_or_else(PoisonError::into_inner).resumed += bytes;
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).resumed += bytes;
     }
 
     pub(crate) fn note(&self, note: impl Into<String>) {
-        let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-        if words.notes.len() < MOST_NOTES {
-            words.notes.push(wire::printable(&note.into()));
+        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        if messages.notes.len() < MOST_NOTES {
+            messages.notes.push(wire::printable(&note.into()));
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use contract::{EndpointId, Random};
 use units::{Duration, Time};
 
-use crate::content::{LONGEST_WORD, Payload, Sink, Standing};
+use crate::content::{MAX_MESSAGE_BYTES, Payload, Sink, Status};
 
 /// A folder that is removed at the end.
 pub(super) struct Folder(pub(super) PathBuf);
@@ -95,7 +95,7 @@ pub(super) struct End<'a> {
     pub(super) here: std::ops::Range<Time>,
 }
 
-/// A packet or word under way.
+/// A packet or message under way.
 struct Flying {
     to: usize,
     seq: u64,
@@ -105,7 +105,7 @@ struct Flying {
 /// How a transfer over the test's network went.
 #[derive(Debug)]
 pub(super) struct Passage {
-    pub(super) standing: Standing,
+    pub(super) status: Status,
     pub(super) packets: u64,
 }
 
@@ -121,8 +121,8 @@ pub(super) fn carry(payload: &mut dyn Payload, ends: &mut [End<'_>], room: usize
     let (mut now, mut seq, mut number) = (Time::ZERO, 0, 0);
     let mut joined = vec![false; ends.len()];
     let mut packet = vec![0; room];
-    let mut said = [0; LONGEST_WORD];
-    while now < most && payload.standing() == Standing::Going {
+    let mut said = [0; MAX_MESSAGE_BYTES];
+    while now < most && payload.status() == Status::Going {
         for (at, end) in ends.iter().enumerate() {
             let here = end.here.contains(&now);
             if here && !joined[at] {
@@ -166,12 +166,12 @@ pub(super) fn carry(payload: &mut dyn Payload, ends: &mut [End<'_>], room: usize
         while back.first_key_value().is_some_and(|((at, _), _)| *at <= now) {
             let Some((_, flying)) = back.pop_first() else { break };
             if joined[flying.to] {
-                payload.on_word(EndpointId(flying.to as u32), now, &flying.bytes);
+                payload.on_message(EndpointId(flying.to as u32), now, &flying.bytes);
             }
         }
         now += GAP;
     }
-    Passage { standing: payload.standing(), packets: seq }
+    Passage { status: payload.status(), packets: seq }
 }
 
 /// When copies of what leaves now arrive.

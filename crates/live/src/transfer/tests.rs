@@ -6,10 +6,10 @@ use std::sync::Arc;
 use contract::EndpointId;
 use units::{Duration, Time};
 
+use super::messages::{Lack, Message, Report};
 use super::testing::{CALM, End, Folder, GAP, Passage, ROUGH, Taken, Weather, carry, content};
-use super::words::{Lack, Report, Word};
 use super::*;
-use crate::content::{LONGEST_WORD, Payload, Sink, Standing};
+use crate::content::{MAX_MESSAGE_BYTES, Payload, Sink, Status};
 
 const ROOM: usize = 208;
 const SYMBOL: u16 = 200;
@@ -51,7 +51,7 @@ fn over_a_calm_network_every_symbol_is_sent_once_and_none_is_coded_before_the_en
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(300_001));
     let ((mut fountain, sent), (mut collector, got)) = (fountain(&from, &bytes, 1), collector(&to));
     let passage = one(&mut fountain, &mut collector, CALM);
-    assert_eq!((passage.standing, collector.standing()), (Standing::Whole, Standing::Whole));
+    assert_eq!((passage.status, collector.status()), (Status::Whole, Status::Whole));
     assert_eq!(arrived(&to), bytes);
     assert_eq!(to.names(), ["film.bin"], "nothing of the work is left");
     let (sent, got) = (sent.told(), got.told());
@@ -68,7 +68,7 @@ fn a_file_arrives_whole_whatever_is_lost_doubled_and_reordered() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(400_000));
     let ((mut fountain, sent), (mut collector, got)) = (fountain(&from, &bytes, 1), collector(&to));
     let passage = one(&mut fountain, &mut collector, ROUGH);
-    assert_eq!(passage.standing, Standing::Whole);
+    assert_eq!(passage.status, Status::Whole);
     assert_eq!(arrived(&to), bytes);
     // a tenth is lost: about a ninth more must be sent, and what leaves while the last reports are under way
     let told = sent.told();
@@ -81,7 +81,7 @@ fn half_of_all_packets_lost_both_ways_is_still_enough() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(50_000));
     let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
     let passage = one(&mut fountain, &mut collector, Weather { loss: 0.5, ..CALM });
-    assert_eq!(passage.standing, Standing::Whole);
+    assert_eq!(passage.status, Status::Whole);
     assert_eq!(arrived(&to), bytes);
 }
 
@@ -90,7 +90,7 @@ fn empty_and_tiny_files_arrive() {
     for length in [0, 1, 199, 200, 201, 51_200, 51_201] {
         let (from, to, bytes) = (Folder::new(), Folder::new(), content(length));
         let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
-        assert_eq!(one(&mut fountain, &mut collector, ROUGH).standing, Standing::Whole, "{length} bytes");
+        assert_eq!(one(&mut fountain, &mut collector, ROUGH).status, Status::Whole, "{length} bytes");
         assert_eq!(arrived(&to), bytes);
     }
 }
@@ -112,7 +112,7 @@ fn twenty_receivers_with_losses_of_their_own_all_get_the_whole() {
         })
         .collect();
     let passage = carry(&mut fountain, &mut ends, ROOM, secs(60));
-    assert_eq!(passage.standing, Standing::Whole);
+    assert_eq!(passage.status, Status::Whole);
     assert!(folders.iter().all(|folder| arrived(folder) == bytes));
     let told = sent.told();
     assert_eq!((told.receivers, told.whole), (20, 20));
@@ -131,7 +131,7 @@ fn a_receiver_that_comes_when_all_was_sent_gets_the_whole() {
         End { sink: &mut late, weather: ROUGH, here: secs(1)..Time::NEVER },
     ];
     // it waits for two
-    assert_eq!(carry(&mut fountain, &mut ends, ROOM, secs(60)).standing, Standing::Whole);
+    assert_eq!(carry(&mut fountain, &mut ends, ROOM, secs(60)).status, Status::Whole);
     assert_eq!((arrived(&first), arrived(&second)), (bytes.clone(), bytes));
 }
 
@@ -142,13 +142,13 @@ fn a_receiver_that_was_killed_goes_on_where_it_was() {
     let (mut killed, _) = collector(&to);
     let half = Time::ZERO + GAP * 2400;
     carry(&mut fountain, &mut [End { sink: &mut killed, weather: ROUGH, here: ALWAYS }], ROOM, half);
-    assert_eq!(killed.standing(), Standing::Going);
+    assert_eq!(killed.status(), Status::Going);
     drop(killed);
     assert_eq!(to.names(), ["film.bin.thalweg-part", "film.bin.thalweg-state"]);
 
     let (mut again, got) = collector(&to);
     let passage = one(&mut fountain, &mut again, ROUGH);
-    assert_eq!(passage.standing, Standing::Whole);
+    assert_eq!(passage.status, Status::Whole);
     assert_eq!(arrived(&to), bytes);
     assert_eq!(to.names(), ["film.bin"]);
     let resumed = got.told().resumed;
@@ -176,13 +176,13 @@ fn a_receiver_of_a_stream_that_was_killed_goes_on_where_its_folder_ends() {
     let (mut killed, _) = collector(&to);
     let half = Time::ZERO + GAP * 1800;
     carry(&mut fountain, &mut [End { sink: &mut killed, weather: ROUGH, here: ALWAYS }], ROOM, half);
-    assert_eq!(killed.standing(), Standing::Going);
+    assert_eq!(killed.status(), Status::Going);
     assert!(sent.told().done > 0, "the beginning was let go");
     drop(killed);
     // what it had not said that it has is kept while nobody is there
     fountain.on_leave(EndpointId(0));
     let (mut again, got) = collector(&to);
-    assert_eq!(one(&mut fountain, &mut again, ROUGH).standing, Standing::Whole);
+    assert_eq!(one(&mut fountain, &mut again, ROUGH).status, Status::Whole);
     assert_eq!((arrived(&to), to.names()), (bytes, vec!["film.bin".to_owned()]));
     let resumed = got.told().resumed;
     assert!(resumed > 0 && resumed.is_multiple_of(12_800), "whole blocks: {resumed}");
@@ -196,14 +196,12 @@ fn a_receiver_that_needs_the_beginning_of_a_stream_is_told_that_it_is_gone() {
     let (mut killed, _) = into(Into::Pipe(Box::new(Taken::default())));
     let half = Time::ZERO + GAP * 1800;
     carry(&mut fountain, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, half);
-    assert_eq!(killed.standing(), Standing::Going);
+    assert_eq!(killed.status(), Status::Going);
     assert!(sent.told().done > 0, "the beginning was let go");
     drop(killed);
     fountain.on_leave(EndpointId(0));
     let (mut again, got) = collector(&to);
-    let Standing::Failed(why) = one(&mut fountain, &mut again, CALM).standing else {
-        panic!("it is not whole")
-    };
+    let Status::Failed(why) = one(&mut fountain, &mut again, CALM).status else { panic!("it is not whole") };
     assert!(why.contains("the beginning of the stream was gone, 0."), "{why}");
     assert_eq!(fountain.reason(), wire::stream::Reason::Gone);
     assert_eq!(got.told().resumed, 0);
@@ -243,7 +241,7 @@ fn what_is_left_of_another_file_is_not_taken_for_this_one() {
     bytes[17] ^= 1;
     let (mut fountain, _) = fountain(&from, &bytes, 1);
     let (mut again, got) = collector(&to);
-    assert_eq!(one(&mut fountain, &mut again, CALM).standing, Standing::Whole);
+    assert_eq!(one(&mut fountain, &mut again, CALM).status, Status::Whole);
     assert_eq!((arrived(&to), got.told().resumed), (bytes, 0));
 }
 
@@ -259,7 +257,7 @@ fn a_list_of_blocks_that_was_cut_off_is_read_as_far_as_it_goes() {
     let list = std::fs::read(&state).expect("it is there");
     std::fs::write(&state, &list[..list.len() - 3]).expect("it is cut");
     let (mut again, got) = collector(&to);
-    assert_eq!(one(&mut fountain, &mut again, CALM).standing, Standing::Whole);
+    assert_eq!(one(&mut fountain, &mut again, CALM).status, Status::Whole);
     assert_eq!(arrived(&to), bytes);
     assert!(got.told().resumed > 0);
 }
@@ -277,11 +275,11 @@ impl<F: FnMut(u64) -> bool + Send> Sink for Changed<'_, F> {
         }
         self.0.take(seq, now, &content);
     }
-    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
-        self.0.speak(now, word)
+    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
+        self.0.speak(now, message)
     }
-    fn standing(&self) -> Standing {
-        self.0.standing()
+    fn status(&self) -> Status {
+        self.0.status()
     }
 }
 
@@ -298,12 +296,12 @@ fn a_wrong_symbol_spoils_nothing() {
             let mut changed = Changed(&mut collector, |seq| wrong.contains(&seq));
             let mut passage = one(&mut fountain, &mut changed, weather);
             for _ in 0..50 {
-                if passage.standing == Standing::Going {
+                if passage.status == Status::Going {
                     std::thread::yield_now();
                     passage = one(&mut fountain, &mut changed, weather);
                 }
             }
-            assert_eq!((passage.standing, collector.standing()), (Standing::Whole, Standing::Whole));
+            assert_eq!((passage.status, collector.status()), (Status::Whole, Status::Whole));
             assert_eq!(if to_pipe { taken.bytes() } else { arrived(&to) }, bytes, "{wrong:?}");
             // a changed packet may have been lost, or of no use
             assert!(weather.loss > 0.0 || got.told().spoilt > 0, "{wrong:?}");
@@ -320,7 +318,7 @@ fn a_part_that_was_spoilt_on_disk_is_found_and_made_good() {
     let (mut killed, _) = collector(&to);
     let most = Time::ZERO + GAP * 2700;
     carry(&mut fountain, &mut [End { sink: &mut killed, weather: CALM, here: ALWAYS }], ROOM, most);
-    assert_eq!(killed.standing(), Standing::Going);
+    assert_eq!(killed.status(), Status::Going);
     drop(killed);
     // a byte of the second block of 51 200 bytes, and all of the list says that the fifth is there, which is zeros
     let (part, state) = (to.0.join("film.bin.thalweg-part"), to.0.join("film.bin.thalweg-state"));
@@ -331,7 +329,7 @@ fn a_part_that_was_spoilt_on_disk_is_found_and_made_good() {
     assert!(std::fs::metadata(&state).is_ok());
     let (mut fountain, sent) = self::fountain(&from, &bytes, 1);
     let (mut again, got) = collector(&to);
-    assert_eq!(one(&mut fountain, &mut again, CALM).standing, Standing::Whole);
+    assert_eq!(one(&mut fountain, &mut again, CALM).status, Status::Whole);
     assert_eq!(arrived(&to), bytes);
     let (told, sent) = (got.told(), sent.told());
     assert_eq!(told.spoilt, 2, "both were found");
@@ -369,7 +367,7 @@ fn a_resume_sends_about_what_is_lacking() {
         } else {
             collector(&copy)
         };
-        assert_eq!(one(&mut fountain, &mut again, CALM).standing, Standing::Whole);
+        assert_eq!(one(&mut fountain, &mut again, CALM).status, Status::Whole);
         assert_eq!(arrived(&copy), bytes);
         let (resumed, sent) = (got.told().resumed, sent.told());
         assert!(resumed > 800_000, "{resumed}");
@@ -388,9 +386,9 @@ fn the_first_report_is_no_progress() {
     let into = Into::Folder { path: to.0.clone(), name: None, replace: false, me: None };
     let mut collector = Collector::of(fountain.manifest().clone(), into, Arc::new(Tally::default()));
     fountain.on_join(EndpointId(0));
-    let mut word = [0; LONGEST_WORD];
-    let length = collector.speak(Time::ZERO, &mut word);
-    fountain.on_word(EndpointId(0), Time::ZERO, &word[..length]);
+    let mut message = [0; MAX_MESSAGE_BYTES];
+    let length = collector.speak(Time::ZERO, &mut message);
+    fountain.on_message(EndpointId(0), Time::ZERO, &message[..length]);
     assert!(length > 0 && fountain.ready(Time::ZERO) <= Time::ZERO, "it can begin");
     assert_eq!(fountain.moved(), Some(0));
 }
@@ -402,16 +400,16 @@ fn a_sender_does_not_believe_a_receiver_that_cannot_show_that_it_has_the_whole()
     let (mut fountain, sent) = fountain(&from, &bytes, 1);
     fountain.bind(EndpointId(0), &[7; 32]);
     fountain.on_join(EndpointId(0));
-    fountain.on_word(EndpointId(0), Time::ZERO, &false_report());
-    assert_eq!((fountain.standing(), sent.told().whole), (Standing::Going, 0));
+    fountain.on_message(EndpointId(0), Time::ZERO, &false_report());
+    assert_eq!((fountain.status(), sent.told().whole), (Status::Going, 0));
     // one that has it, and says so in another session
     let (mut collector, _) = collector(&to);
     collector.bind(&[8; 32]);
     let passage =
         carry(&mut fountain, &mut [End { sink: &mut collector, weather: CALM, here: ALWAYS }], ROOM, secs(2));
-    assert_eq!((passage.standing, collector.standing()), (Standing::Going, Standing::Whole));
+    assert_eq!((passage.status, collector.status()), (Status::Going, Status::Whole));
     collector.bind(&[7; 32]);
-    assert_eq!(one(&mut fountain, &mut collector, CALM).standing, Standing::Whole);
+    assert_eq!(one(&mut fountain, &mut collector, CALM).status, Status::Whole);
 }
 
 /// A report may list blocks up to the greatest number there is, and more than that.
@@ -422,14 +420,14 @@ fn a_report_of_blocks_beyond_all_numbers_is_survived() {
     fountain.on_join(EndpointId(1));
     let lacks =
         vec![Lack { first: 0, blocks: 1, symbols: 5 }, Lack { first: u32::MAX - 1, blocks: 5, symbols: 1 }];
-    let report = Word::Report(Report { until: 1, limit: u32::MAX, lacks, ..Report::default() });
-    let mut word = [0; LONGEST_WORD];
-    let length = report.write(&mut word);
-    fountain.on_word(EndpointId(1), Time::ZERO, &word[..length]);
+    let report = Message::Report(Report { until: 1, limit: u32::MAX, lacks, ..Report::default() });
+    let mut message = [0; MAX_MESSAGE_BYTES];
+    let length = report.write(&mut message);
+    fountain.on_message(EndpointId(1), Time::ZERO, &message[..length]);
     // more packets than it has symbols: then it looks for blocks that somebody may lack
     let filled = (0..30).filter(|seq| fountain.fill(*seq, Time::ZERO, &mut room) > 0).count();
     assert!(filled >= 5, "{filled}");
-    assert_eq!(fountain.standing(), Standing::Going);
+    assert_eq!(fountain.status(), Status::Going);
 }
 
 #[test]
@@ -438,8 +436,8 @@ fn garbage_in_every_packet_never_makes_a_file() {
     let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
     let ends = &mut [End { sink: &mut collector, weather: Weather { damage: 0.02, ..ROUGH }, here: ALWAYS }];
     let passage = carry(&mut fountain, ends, ROOM, secs(3));
-    assert_ne!(passage.standing, Standing::Whole);
-    assert_ne!(collector.standing(), Standing::Whole);
+    assert_ne!(passage.status, Status::Whole);
+    assert_ne!(collector.status(), Status::Whole);
     assert!(!to.0.join("film.bin").exists());
 }
 
@@ -449,15 +447,13 @@ fn a_file_that_is_there_is_not_replaced_unless_that_was_asked_for() {
     to.file("film.bin", b"precious");
     let ((mut fountain, _), (mut careful, _)) = (fountain(&from, &bytes, 1), collector(&to));
     let passage = one(&mut fountain, &mut careful, CALM);
-    assert!(
-        matches!(careful.standing(), Standing::Failed(why) if why.ends_with("film.bin is there already"))
-    );
-    assert!(matches!(passage.standing, Standing::Failed(why) if why.contains("is there already")));
+    assert!(matches!(careful.status(), Status::Failed(why) if why.ends_with("film.bin is there already")));
+    assert!(matches!(passage.status, Status::Failed(why) if why.contains("is there already")));
     assert_eq!(arrived(&to), b"precious");
 
     let (mut fountain, _) = self::fountain(&from, &bytes, 1);
     let (mut bold, _) = into(Into::Folder { path: to.0.clone(), name: None, replace: true, me: None });
-    assert_eq!(one(&mut fountain, &mut bold, CALM).standing, Standing::Whole);
+    assert_eq!(one(&mut fountain, &mut bold, CALM).status, Status::Whole);
     assert_eq!(arrived(&to), bytes);
 }
 
@@ -466,7 +462,7 @@ fn the_same_file_that_is_there_already_is_as_good_as_received() {
     let (from, to, bytes) = (Folder::new(), Folder::new(), content(500_000));
     to.file("film.bin", &bytes);
     let ((mut fountain, sent), (mut collector, got)) = (fountain(&from, &bytes, 1), collector(&to));
-    assert_eq!(one(&mut fountain, &mut collector, CALM).standing, Standing::Whole);
+    assert_eq!(one(&mut fountain, &mut collector, CALM).status, Status::Whole);
     assert!(sent.told().sent[0] < 2500, "it was not sent to the end");
     assert!(got.told().notes[0].contains("was there already"), "{:?}", got.told().notes);
 
@@ -476,7 +472,7 @@ fn the_same_file_that_is_there_already_is_as_good_as_received() {
     let ((mut fountain, _), (mut collector, _)) = (self::fountain(&from, &bytes, 1), self::collector(&to));
     one(&mut fountain, &mut collector, CALM);
     assert!(
-        matches!(collector.standing(), Standing::Failed(why) if why.ends_with("is there already, and is another"))
+        matches!(collector.status(), Status::Failed(why) if why.ends_with("is there already, and is another"))
     );
     assert_eq!(arrived(&to), other);
 }
@@ -496,7 +492,7 @@ fn a_name_that_leads_elsewhere_is_refused_on_both_sides() {
     let mut fountain = Fountain::new(evil, Box::new(store), Receivers { least: 1 }, Arc::new(tally));
     let (mut collector, _) = collector(&to);
     let passage = one(&mut fountain, &mut collector, CALM);
-    assert!(matches!(passage.standing, Standing::Failed(why) if why.contains("not the name of a file")));
+    assert!(matches!(passage.status, Status::Failed(why) if why.contains("not the name of a file")));
     assert!(to.names().is_empty());
 }
 
@@ -510,8 +506,8 @@ fn a_link_in_place_of_the_partial_file_is_not_followed() {
                 .expect("a link");
             let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
             one(&mut fountain, &mut collector, CALM);
-            let standing = collector.standing();
-            assert!(matches!(standing, Standing::Failed(why) if why.contains(name) && why.contains("link")));
+            let status = collector.status();
+            assert!(matches!(status, Status::Failed(why) if why.contains(name) && why.contains("link")));
             assert_eq!(std::fs::read(&victim).expect("it is there"), b"precious");
         }
     }
@@ -529,7 +525,7 @@ fn one_of_several_receivers_that_leaves_is_told_of() {
     ];
     let passage = carry(&mut fountain, &mut ends, ROOM, secs(10));
     let said = "1 of 2 receivers left before they had the whole".to_owned();
-    assert_eq!(passage.standing, Standing::Failed(said));
+    assert_eq!(passage.status, Status::Failed(said));
     assert_eq!(arrived(&first), bytes);
 }
 
@@ -539,10 +535,10 @@ fn a_receiver_that_comes_back_is_waited_for() {
     let ((mut fountain, _), (mut collector, _)) = (fountain(&from, &bytes, 1), collector(&to));
     let here = Time::ZERO..Time::ZERO + GAP * 700;
     let ends = &mut [End { sink: &mut collector, weather: CALM, here }];
-    assert_eq!(carry(&mut fountain, ends, ROOM, secs(1)).standing, Standing::Going);
+    assert_eq!(carry(&mut fountain, ends, ROOM, secs(1)).status, Status::Going);
     // the session begins anew, and so do the numbers of packets
     collector.on_open();
-    assert_eq!(one(&mut fountain, &mut collector, CALM).standing, Standing::Whole);
+    assert_eq!(one(&mut fountain, &mut collector, CALM).status, Status::Whole);
     assert_eq!(arrived(&to), bytes);
 }
 
@@ -563,13 +559,13 @@ fn a_pipe_of_any_length_arrives_in_order() {
         // the reading and the writing thread run by themselves
         let mut passage = one(&mut fountain, &mut collector, ROUGH);
         for _ in 0..50 {
-            if passage.standing != Standing::Going {
+            if passage.status != Status::Going {
                 break;
             }
             std::thread::yield_now();
             passage = one(&mut fountain, &mut collector, ROUGH);
         }
-        assert_eq!(passage.standing, Standing::Whole, "{length} bytes");
+        assert_eq!(passage.status, Status::Whole, "{length} bytes");
         assert_eq!(taken.bytes(), bytes);
         assert_eq!(got.told().total, length as u64);
     }
@@ -581,14 +577,14 @@ fn a_file_may_go_to_a_pipe_and_a_pipe_into_a_folder() {
     let (mut fountain, _) = fountain(&from, &bytes, 1);
     let taken = Taken::default();
     let (mut collector, _) = into(Into::Pipe(Box::new(taken.clone())));
-    assert_eq!(one(&mut fountain, &mut collector, ROUGH).standing, Standing::Whole);
+    assert_eq!(one(&mut fountain, &mut collector, ROUGH).status, Status::Whole);
     assert_eq!(taken.bytes(), bytes);
 
     let (to, tally) = (Folder::new(), Arc::new(Tally::default()));
     let (store, manifest) = PipeStore::new(pipe(&bytes), "film.bin", 9, SYMBOL, &tally);
     let mut fountain = Fountain::new(manifest, Box::new(store), Receivers { least: 1 }, tally);
     let (mut collector, _) = self::collector(&to);
-    assert_eq!(one(&mut fountain, &mut collector, ROUGH).standing, Standing::Whole);
+    assert_eq!(one(&mut fountain, &mut collector, ROUGH).status, Status::Whole);
     assert_eq!(arrived(&to), bytes);
     assert_eq!(to.names(), ["film.bin"]);
 }
@@ -617,7 +613,7 @@ fn a_program_that_takes_nothing_holds_the_sender_and_costs_no_memory() {
     let (mut collector, got) = into(Into::Pipe(Box::new(Stuck(stuck))));
     let ends = &mut [End { sink: &mut collector, weather: CALM, here: ALWAYS }];
     let passage = carry(&mut fountain, ends, 8008, Time::ZERO + GAP * 12_000);
-    assert_eq!(passage.standing, Standing::Going);
+    assert_eq!(passage.status, Status::Going);
     // the window, what waits before the pipe, and what is being written
     let most = (24 << 20) + 5 * 2_048_000;
     assert!(got.told().done <= most, "{}", got.told().done);

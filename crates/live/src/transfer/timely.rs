@@ -11,13 +11,13 @@ use contract::EndpointId;
 use units::{Duration, Time};
 
 use super::fresh::Spool;
+use super::messages::{self, CHUNK_HEADER, Content, MOST_MISSING, Message};
 use super::outflow::Outflow;
 use super::refusal::Refusal;
 use super::tally::{Received, Sent};
-use super::words::{self, CHUNK_HEADER, Content, MOST_MISSING, Word};
 use super::{Kind, Layout, Manifest, Tally};
 use crate::Pace;
-use crate::content::{LONGEST_WORD, Payload, Sink, Standing, Waits};
+use crate::content::{MAX_MESSAGE_BYTES, Payload, Sink, Status, Waits};
 
 /// Pieces that are kept: unsent, or sent and still worth something.
 const KEPT: usize = 8192;
@@ -201,7 +201,7 @@ impl Timely {
     fn write(&self, number: u64, at: Time, last: bool, bytes: &[u8], room: &mut [u8]) -> usize {
         let length = CHUNK_HEADER + bytes.len();
         let Some(place) = room.get_mut(..length) else { return 0 };
-        words::write_chunk_header(number, self.at_ms(at), last, place);
+        messages::write_chunk_header(number, self.at_ms(at), last, place);
         place[CHUNK_HEADER..].copy_from_slice(bytes);
         length
     }
@@ -213,7 +213,7 @@ impl Payload for Timely {
         if now >= self.announce_at {
             let waiting = self.peers.values().any(|peer| peer.here && !peer.spoke);
             self.announce_at = now + if waiting { ANNOUNCE_EVERY.0 } else { ANNOUNCE_EVERY.1 };
-            return words::write_announce(&self.manifest, room);
+            return messages::write_announce(&self.manifest, room);
         }
         if let Some(number) = self.again.pop_first()
             && let Some((at, bytes)) = self.kept.get(&number)
@@ -269,11 +269,11 @@ impl Payload for Timely {
         }
     }
 
-    fn on_word(&mut self, from: EndpointId, now: Time, word: &[u8]) {
+    fn on_message(&mut self, from: EndpointId, now: Time, message: &[u8]) {
         let peer = self.peers.entry(from).or_default();
         (peer.here, peer.spoke) = (true, true);
-        match Word::read(word) {
-            Some(Word::Missing { below, over, numbers }) => {
+        match Message::read(message) {
+            Some(Message::Missing { below, over, numbers }) => {
                 peer.below = peer.below.max(below.min(self.next));
                 peer.over |= over;
                 let worth = |number: &u64| {
@@ -282,7 +282,7 @@ impl Payload for Timely {
                 };
                 self.again.extend(numbers.into_iter().filter(worth));
             }
-            Some(Word::Failed(why)) => peer.failed = Some(why),
+            Some(Message::Failed(why)) => peer.failed = Some(why),
             _ => {}
         }
         let whole = self.peers.values().filter(|peer| peer.over).count();
@@ -307,16 +307,16 @@ impl Payload for Timely {
         }
     }
 
-    fn standing(&self) -> Standing {
+    fn status(&self) -> Status {
         let at_work = |peer: &Peer| peer.here && !peer.over && peer.failed.is_none();
         if self.peers.is_empty() || self.peers.values().any(at_work) {
-            return Standing::Going;
+            return Status::Going;
         }
         let ended = self.peers.values().any(|peer| peer.over);
         match self.peers.values().find_map(|peer| peer.failed.as_ref()) {
-            Some(why) => Standing::Failed(format!("a receiver could not take it: {why}")),
-            None if ended => Standing::Whole,
-            None => Standing::Going,
+            Some(why) => Status::Failed(format!("a receiver could not take it: {why}")),
+            None if ended => Status::Whole,
+            None => Status::Going,
         }
     }
 }
@@ -346,7 +346,7 @@ pub struct Playout {
     /// Pieces that came and were of use.
     taken: u64,
     spoke_at: Option<Time>,
-    standing: Standing,
+    status: Status,
     refusal: Option<Refusal>,
 }
 
@@ -368,7 +368,7 @@ impl Playout {
             over: false,
             taken: 0,
             spoke_at: None,
-            standing: Standing::Going,
+            status: Status::Going,
             refusal: None,
         }
     }
@@ -449,7 +449,7 @@ impl Playout {
     }
 
     fn fail(&mut self, error: &super::TransferError) {
-        self.standing = Standing::Failed(error.to_string());
+        self.status = Status::Failed(error.to_string());
         self.refusal = Some(Refusal::new(error.to_string()));
     }
 
@@ -479,7 +479,7 @@ const LAST_LOOKS: u32 = 100;
 
 impl Sink for Playout {
     fn take(&mut self, _seq: u64, now: Time, content: &[u8]) {
-        match words::read_content(content) {
+        match messages::read_content(content) {
             Some(Content::Announce(manifest)) => {
                 if let Kind::Timely(deadline) = manifest.kind {
                     self.tally.name(&manifest.name);
@@ -507,25 +507,25 @@ impl Sink for Playout {
             }
             _ => {}
         }
-        if self.standing == Standing::Going
+        if self.status == Status::Going
             && let Err(error) = self.play(now)
         {
             self.fail(&error);
         }
     }
 
-    fn speak(&mut self, now: Time, word: &mut [u8; LONGEST_WORD]) -> usize {
+    fn speak(&mut self, now: Time, message: &mut [u8; MAX_MESSAGE_BYTES]) -> usize {
         let was_over = self.over;
-        if self.standing == Standing::Going
+        if self.status == Status::Going
             && let Err(error) = self.play(now)
         {
             self.fail(&error);
         }
         if let Some(refusal) = &mut self.refusal {
-            return refusal.say(now, word);
+            return refusal.say(now, message);
         }
-        if self.over && self.standing == Standing::Going {
-            self.standing = Standing::Whole;
+        if self.over && self.status == Status::Going {
+            self.status = Status::Whole;
         }
         let silent = self.spoke_at.map_or(Duration::MAX, |at| now.saturating_since(at));
         let just_over = self.over && !was_over;
@@ -537,7 +537,7 @@ impl Sink for Playout {
             return 0;
         }
         self.spoke_at = Some(now);
-        Word::Missing { below: self.next.unwrap_or(0), over: self.over, numbers }.write(word)
+        Message::Missing { below: self.next.unwrap_or(0), over: self.over, numbers }.write(message)
     }
 
     fn wake(&self) -> Time {
@@ -579,7 +579,7 @@ impl Sink for Playout {
         }
     }
 
-    fn standing(&self) -> Standing {
-        self.refusal.as_ref().map_or_else(|| self.standing.clone(), Refusal::standing)
+    fn status(&self) -> Status {
+        self.refusal.as_ref().map_or_else(|| self.status.clone(), Refusal::status)
     }
 }

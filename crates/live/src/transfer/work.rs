@@ -14,11 +14,11 @@ use super::bits::Bits;
 use super::collector::Into;
 use super::done::Done;
 use super::layout::{HASH, level};
+use super::messages::{Lack, MOST_LACKS, Report};
 use super::outflow::Outflow;
 use super::partial::{Found, Partial};
 use super::tally::Received;
 use super::tree::{Known, Leaf, Leafing, add, split};
-use super::words::{Lack, MOST_LACKS, Report};
 use super::{Kind, Manifest, Tally, TransferError};
 
 /// An object under way.

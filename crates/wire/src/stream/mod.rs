@@ -34,7 +34,7 @@ pub const DATA: usize = HEADING + 8 + 8 + 8 + 32 + 2 + TAG;
 pub const PIECE: usize = 8;
 /// Bytes of a feedback datagram.
 pub const FEEDBACK: usize = HEADING + 8 + 32 + TAG;
-/// Bytes of the longest word between a host and a router of a name-based network, without padding.
+/// Bytes of the longest frame between a host and a router of a name-based network, without padding.
 pub const SIGNAL: usize = HEADING + 8 + 1 + 4 + 8 + TAG;
 /// Bytes of a segment with data beside its content.
 pub const SEGMENT: usize = HEADING + 8 + 8 + TAG;
@@ -61,12 +61,12 @@ pub struct Datagram<'a> {
     /// Its own number: each direction of a session counts from 0 and uses none twice. 0 before there is a session.
     pub number: u64,
     /// What it says.
-    pub word: Word<'a>,
+    pub frame: Frame<'a>,
 }
 
 /// What a datagram says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Word<'a> {
+pub enum Frame<'a> {
     /// May I? First without a cookie, then with the one from the challenge.
     Hello(Box<Hello>),
     /// Say that again, with this cookie: it proves that you receive what is sent to your address.
@@ -86,24 +86,24 @@ pub enum Word<'a> {
         order: Order,
     },
     /// The order with this number was taken.
-    Heard {
+    Ack {
         /// Which.
         serial: u32,
     },
     /// Nothing, from an end that has been silent for long.
-    Alive,
+    KeepAlive,
     /// Something from application to application. It may be lost.
     Message(&'a [u8]),
     /// A packet of a paced stream.
     Data(Data<'a>),
-    /// A stream receiver's word to its sender.
+    /// Feedback of a stream receiver to its sender.
     Feedback {
         /// When it was sent, by its sender's clock.
         sent_at: Time,
         /// The scheme's own words.
         label: Label,
     },
-    /// A player's word to the source of its stream.
+    /// Feedback of a player to the source of its stream.
     Player {
         /// When it was sent, by its sender's clock.
         sent_at: Time,
@@ -112,7 +112,7 @@ pub enum Word<'a> {
     },
     /// A segment of a windowed connection, data or acknowledgement.
     Segment(Segment<'a>),
-    /// A word between a host and a router of a name-based network: one of those that hosts say or hear.
+    /// A frame between a host and a router of a name-based network: one of those that hosts say or hear.
     Signal {
         /// When it was sent, by its sender's clock.
         sent_at: Time,
@@ -122,13 +122,13 @@ pub enum Word<'a> {
         padding: usize,
     },
     /// From an agent of an SDN controller, until it has its task: here I stand.
-    Post {
+    Attach {
         /// The node, by its name in the controller's network.
         node: String,
     },
     /// From an SDN controller to an agent: this is your task.
     Task(Box<Task>),
-    /// A word between the machines of an SDN controller and an agent. It may be lost.
+    /// A frame between the machines of an SDN controller and an agent. It may be lost.
     Control(Said),
 }
 
@@ -179,7 +179,7 @@ pub enum Role {
     Agent,
 }
 
-/// The first word of whoever opens a session.
+/// The first frame of whoever opens a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hello {
     /// What the caller is.
@@ -318,7 +318,7 @@ pub struct Envelope {
     pub outer_bytes: u32,
 }
 
-impl<'a> Word<'a> {
+impl<'a> Frame<'a> {
     /// What a machine's packet says, with what it carries. `None` for packets that do not travel in our datagrams.
     pub fn of(packet: &Packet, content: &'a [u8], padding: usize) -> Option<Self> {
         let (sent_at, label) = (packet.sent_at, packet.label);

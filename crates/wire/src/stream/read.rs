@@ -6,14 +6,14 @@ use contract::{Eid, GroupId, Label, Piece, SackBlocks, Signal, StreamHeader, Tcp
 use units::{Duration, Time};
 
 use super::write::{
-    ACK, AGENT, ALIVE_KIND, BLOCKS_AT, CHALLENGE_KIND, CONTROL_KIND, COOKIE_FLAG, CWR, DATA_KIND, ECE,
-    FEEDBACK_KIND, FIN, FULL_FLAG, GROUP_FLAG, HEARD_KIND, HELLO_KIND, MESSAGE_KIND, OFFER_FLAG, ORDER_KIND,
-    PIECE_FLAG, PLAYER_KIND, POST_KIND, RECEIVES, REFUSAL_KIND, SEGMENT_KIND, SIGNAL_FLAG, SIGNAL_KIND, SYN,
-    TASK_KIND, WELCOME_KIND,
+    ACK, AGENT, ALIVE_KIND, ATTACH_KIND, BLOCKS_AT, CHALLENGE_KIND, CONTROL_KIND, COOKIE_FLAG, CWR,
+    DATA_KIND, ECE, FEEDBACK_KIND, FIN, FULL_FLAG, GROUP_FLAG, HEARD_KIND, HELLO_KIND, MESSAGE_KIND,
+    OFFER_FLAG, ORDER_KIND, PIECE_FLAG, PLAYER_KIND, RECEIVES, REFUSAL_KIND, SEGMENT_KIND, SIGNAL_FLAG,
+    SIGNAL_KIND, SYN, TASK_KIND, WELCOME_KIND,
 };
 use super::{
-    Data, Datagram, Group, HEADING, HELLO, Hello, LONGEST, MAGIC, Offer, Order, Reason, Role, Said, Segment,
-    TAG, TEXT, Task, VERSION, Welcome, Word,
+    Data, Datagram, Frame, Group, HEADING, HELLO, Hello, LONGEST, MAGIC, Offer, Order, Reason, Role, Said,
+    Segment, TAG, TEXT, Task, VERSION, Welcome,
 };
 use crate::is_control;
 
@@ -87,7 +87,7 @@ impl<'a> Datagram<'a> {
         let [kind, flags] = from.beginning()?;
         let (session, number) = (from.u32()?, from.u64()?);
         let known = |known: u8| if flags & !known == 0 { Ok(()) } else { Err(Malformed::Flags) };
-        let word = match kind {
+        let frame = match kind {
             HELLO_KIND => {
                 known(RECEIVES | COOKIE_FLAG | OFFER_FLAG | AGENT)?;
                 if body.len() + TAG < HELLO {
@@ -96,72 +96,72 @@ impl<'a> Datagram<'a> {
                 let hello = read_hello(flags, &mut from)?;
                 // the rest is padding
                 from.0 = &[];
-                Word::Hello(Box::new(hello))
+                Frame::Hello(Box::new(hello))
             }
             CHALLENGE_KIND => {
                 known(0)?;
-                Word::Challenge { cookie: from.array()? }
+                Frame::Challenge { cookie: from.array()? }
             }
             WELCOME_KIND => {
                 known(GROUP_FLAG | OFFER_FLAG)?;
-                Word::Welcome(Box::new(read_welcome(flags, &mut from)?))
+                Frame::Welcome(Box::new(read_welcome(flags, &mut from)?))
             }
             REFUSAL_KIND => {
                 known(0)?;
-                Word::Refusal(from.reason()?)
+                Frame::Refusal(from.reason()?)
             }
             ORDER_KIND => {
                 known(0)?;
-                Word::Order { serial: from.u32()?, order: read_order(&mut from)? }
+                Frame::Order { serial: from.u32()?, order: read_order(&mut from)? }
             }
             HEARD_KIND => {
                 known(0)?;
-                Word::Heard { serial: from.u32()? }
+                Frame::Ack { serial: from.u32()? }
             }
             ALIVE_KIND => {
                 known(0)?;
-                Word::Alive
+                Frame::KeepAlive
             }
             MESSAGE_KIND => {
                 known(0)?;
-                Word::Message(from.rest())
+                Frame::Message(from.rest())
             }
             DATA_KIND => {
                 known(PIECE_FLAG)?;
-                Word::Data(read_data(flags, &mut from)?)
+                Frame::Data(read_data(flags, &mut from)?)
             }
             FEEDBACK_KIND => {
                 known(0)?;
-                Word::Feedback { sent_at: from.time()?, label: from.label()? }
+                Frame::Feedback { sent_at: from.time()?, label: from.label()? }
             }
             PLAYER_KIND => {
                 known(FULL_FLAG)?;
-                Word::Player { sent_at: from.time()?, full: flags & FULL_FLAG != 0 }
+                Frame::Player { sent_at: from.time()?, full: flags & FULL_FLAG != 0 }
             }
             SEGMENT_KIND => {
                 known(SYN | FIN | ECE | CWR | ACK | 3 << BLOCKS_AT)?;
-                Word::Segment(read_segment(flags, &mut from)?)
+                Frame::Segment(read_segment(flags, &mut from)?)
             }
             SIGNAL_KIND => {
                 known(0)?;
                 let (sent_at, signal) = (from.time()?, read_signal(&mut from)?);
-                Word::Signal { sent_at, signal, padding: from.rest().len() }
+                Frame::Signal { sent_at, signal, padding: from.rest().len() }
             }
-            POST_KIND => {
+            ATTACH_KIND => {
                 known(0)?;
-                Word::Post { node: from.text()? }
+                Frame::Attach { node: from.text()? }
             }
             TASK_KIND => {
                 known(SIGNAL_FLAG)?;
-                Word::Task(Box::new(Task::read(flags & SIGNAL_FLAG != 0, &mut from)?))
+                Frame::Task(Box::new(Task::read(flags & SIGNAL_FLAG != 0, &mut from)?))
             }
             CONTROL_KIND => {
                 known(0)?;
-                Word::Control(Said::read(&mut from)?)
+                Frame::Control(Said::read(&mut from)?)
             }
             _ => return Err(Malformed::Kind),
         };
-        if from.0.is_empty() { Ok(Self { session, number, word }) } else { Err(Malformed::Length) }
+        if from.0.is_empty() { Ok(Self { session, number, frame }) } else { Err(Malformed::Length) }
     }
 }
 

@@ -10,15 +10,15 @@ use super::offer;
 use super::read::{Malformed, Reader};
 use crate::ndn::{Name, NameView};
 
-/// A word between the machines of controller and agent.
+/// A frame between the machines of controller and agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said {
     /// When it was sent, by its sender's clock.
     pub sent_at: Time,
     /// Its number, or shares of traffic.
     pub label: Label,
-    /// The word.
-    pub word: Control,
+    /// The frame.
+    pub frame: Control,
 }
 
 /// What the controller wants of an agent, and what its numbers mean.
@@ -48,7 +48,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// Numbers of prefixes are below this: they share a word with numbers of nodes, see [`Share::pack`].
+    /// Numbers of prefixes are below this: they share a frame with numbers of nodes, see [`Share::pack`].
     pub const NUMBERS: u32 = 1 << 31;
 }
 
@@ -121,8 +121,8 @@ impl Task {
 impl Said {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.sent_at.as_nanos().to_be_bytes());
-        self.label.0.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
-        match &self.word {
+        self.label.0.iter().for_each(|frame| out.extend_from_slice(&frame.to_be_bytes()));
+        match &self.frame {
             Control::Status(status) => {
                 out.push(0);
                 out.extend_from_slice(&status.port.0.to_be_bytes());
@@ -160,7 +160,7 @@ impl Said {
 
     pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let (sent_at, label) = (from.time()?, from.label()?);
-        let word = match from.byte()? {
+        let frame = match from.byte()? {
             0 => Control::Status(Status {
                 port: PortId(from.u32()?),
                 rate: Rate::from_bps(from.u64()?),
@@ -178,9 +178,9 @@ impl Said {
             7 => Control::Welcome { kept: from.u32()? },
             _ => return Err(Malformed::Value),
         };
-        match word {
+        match frame {
             Control::Shares { count, .. } if usize::from(count) > Share::IN_A_LABEL => Err(Malformed::Value),
-            word => Ok(Self { sent_at, label, word }),
+            frame => Ok(Self { sent_at, label, frame }),
         }
     }
 }

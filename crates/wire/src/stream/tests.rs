@@ -28,8 +28,8 @@ fn at(nanos: u64) -> Time {
 fn a_packet_of_a_stream_is_what_the_reference_says() {
     let header = StreamHeader { seq: 7, bytes_before: 9996, piece: Piece::default() };
     let (label, content) = (Label([1, 2, 3, 4]), b"hello".as_slice());
-    let word = Word::Data(Data { sent_at: at(0x0102_0304), header, label, content, padding: 3 });
-    let datagram = Datagram { session: 0xA1B2_C3D4, number: 9, word };
+    let frame = Frame::Data(Data { sent_at: at(0x0102_0304), header, label, content, padding: 3 });
+    let datagram = Datagram { session: 0xA1B2_C3D4, number: 9, frame };
     let expected = hex("54 02 10 00  a1b2c3d4  0000000000000009
          0000000001020304  0000000000000007  000000000000270c
          0000000000000001 0000000000000002 0000000000000003 0000000000000004
@@ -49,8 +49,8 @@ fn an_acknowledgement_is_what_the_reference_says() {
         window_bytes: 65_536,
         flags: TcpFlags { ece: true, ..TcpFlags::default() },
     };
-    let word = Word::Segment(Segment { sent_at: at(6), header, content: &[] });
-    let datagram = Datagram { session: 1, number: 2, word };
+    let frame = Frame::Segment(Segment { sent_at: at(6), header, content: &[] });
+    let datagram = Datagram { session: 1, number: 2, frame };
     let expected = hex("54 02 13 34  00000001  0000000000000002
          0000000000000006 0000000000000000
          0000000000000af4 0000000000000005 00010000  0000057a 00000af4");
@@ -62,17 +62,17 @@ fn an_acknowledgement_is_what_the_reference_says() {
 #[test]
 fn a_hello_is_as_long_as_any_answer_before_the_address_is_proved() {
     let hello = |cookie| {
-        let word = Word::Hello(Box::new(Hello {
+        let frame = Frame::Hello(Box::new(Hello {
             role: Role::Receiver,
             public: [1; KEY],
             caller: [7; KEY],
             cookie,
             offer: None,
         }));
-        written(&Datagram { session: 5, number: 0, word }).len() + TAG
+        written(&Datagram { session: 5, number: 0, frame }).len() + TAG
     };
-    let challenge = Word::Challenge { cookie: [2; COOKIE] };
-    let answer = written(&Datagram { session: 5, number: 0, word: challenge }).len() + TAG;
+    let challenge = Frame::Challenge { cookie: [2; COOKIE] };
+    let answer = written(&Datagram { session: 5, number: 0, frame: challenge }).len() + TAG;
     assert_eq!((hello(None), hello(Some([2; COOKIE])), answer), (HELLO, HELLO, HEADING + COOKIE + TAG));
     assert!(answer < HELLO);
 }
@@ -107,14 +107,14 @@ fn packets_of_machines_go_over_the_wire_and_come_back() {
     let feedback = Packet { size_bytes: 28 + FEEDBACK as u32, header: Header::Feedback, ..data };
     for (packet, content) in [(data, vec![5; 90]), (ack, vec![5; 50]), (feedback, Vec::new())] {
         let padding = if matches!(packet.header, Header::Stream(_)) { 10 } else { 0 };
-        let word = Word::of(&packet, &content, padding).expect("it travels");
-        let bytes = written(&Datagram { session: 1, number: 2, word });
+        let frame = Frame::of(&packet, &content, padding).expect("it travels");
+        let bytes = written(&Datagram { session: 1, number: 2, frame });
         let read = Datagram::read(&bytes).expect("it was written");
-        let again = read.word.packet(bytes.len() + TAG, &envelope).expect("it is for a machine");
+        let again = read.frame.packet(bytes.len() + TAG, &envelope).expect("it is for a machine");
         assert_eq!(format!("{again:?}"), format!("{packet:?}"));
     }
-    assert!(Word::of(&Packet { header: Header::Datagram { seq: 1 }, ..data }, &[], 0).is_none());
-    assert!(Word::Alive.packet(32, &envelope).is_none());
+    assert!(Frame::of(&Packet { header: Header::Datagram { seq: 1 }, ..data }, &[], 0).is_none());
+    assert!(Frame::KeepAlive.packet(32, &envelope).is_none());
 }
 
 #[test]
@@ -138,16 +138,16 @@ fn words_of_hosts_and_routers_travel_and_those_of_routers_among_themselves_do_no
         ecn: Ecn::NotCapable,
         hops: 0,
     };
-    let word = Word::of(&packet, &[], 5).expect("it travels");
-    let bytes = written(&Datagram { session: 1, number: 2, word });
+    let frame = Frame::of(&packet, &[], 5).expect("it travels");
+    let bytes = written(&Datagram { session: 1, number: 2, frame });
     let expected = hex("54 02 14 00  00000001  0000000000000002
          000000000000004d 02 00000003 0102030405060708 0000000000");
     assert_eq!(bytes, expected);
     let read = Datagram::read(&bytes).expect("it was written");
-    let again = read.word.packet(bytes.len() + TAG, &envelope).expect("it is for a machine");
+    let again = read.frame.packet(bytes.len() + TAG, &envelope).expect("it is for a machine");
     assert_eq!(format!("{again:?}"), format!("{packet:?}"));
     let among = Header::Signal(Signal::Withdraw { gumgid: Eid(1) });
-    assert_eq!(Word::of(&Packet { header: among, ..packet }, &[], 0), None);
+    assert_eq!(Frame::of(&Packet { header: among, ..packet }, &[], 0), None);
 }
 
 /// The examples of the reference page.
@@ -155,9 +155,9 @@ fn words_of_hosts_and_routers_travel_and_those_of_routers_among_themselves_do_no
 fn words_of_a_controller_and_its_agents_are_what_the_reference_says() {
     let number = |number| Label([number, 0, 0, 0]);
     let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }, Hop { port: PortId(2), cost: 9 }]);
-    let word = Control::Order(contract::Order::NextHops { prefix: NameId(1), hops });
-    let said = Said { sent_at: at(77), label: number(10), word };
-    let datagram = Datagram { session: 1, number: 2, word: Word::Control(said) };
+    let frame = Control::Order(contract::Order::NextHops { prefix: NameId(1), hops });
+    let said = Said { sent_at: at(77), label: number(10), frame };
+    let datagram = Datagram { session: 1, number: 2, frame: Frame::Control(said) };
     let expected = hex("54 02 17 00  00000001  0000000000000002
          000000000000004d  000000000000000a 0000000000000000 0000000000000000 0000000000000000
          03  00 00000001 02  00000004 00000003  00000002 00000009");
@@ -173,8 +173,8 @@ fn words_of_a_controller_and_its_agents_are_what_the_reference_says() {
         shares: 1,
     };
     let label = Share::pack(&[Share { what: Traffic::Prefix(NameId(1)), bytes: 500_000 }]);
-    let said = Said { sent_at: at(77), label, word: Control::Status(status) };
-    let datagram = Datagram { session: 1, number: 2, word: Word::Control(said) };
+    let said = Said { sent_at: at(77), label, frame: Control::Status(status) };
+    let datagram = Datagram { session: 1, number: 2, frame: Frame::Control(said) };
     let expected = hex("54 02 17 00  00000001  0000000000000002
          000000000000004d  000000010007a120 0000000000000000 0000000000000000 0000000000000000
          00  00000003 0000000000989680 000d4670 00001770 00000003 0001");
@@ -193,7 +193,7 @@ fn words_of_a_controller_and_its_agents_are_what_the_reference_says() {
         }],
     };
     assert!(task.fits());
-    let datagram = Datagram { session: 1, number: 2, word: Word::Task(Box::new(task)) };
+    let datagram = Datagram { session: 1, number: 2, frame: Frame::Task(Box::new(task)) };
     let expected = hex("54 02 16 01  00000001  0000000000000002
          00000000000001f4 0000000000000000 000cf850
          0001  00000002 05 6669727374
@@ -204,10 +204,10 @@ fn words_of_a_controller_and_its_agents_are_what_the_reference_says() {
 
 #[test]
 fn control_words_with_numbers_out_of_range_are_refused() {
-    let word = Control::Shares { port: PortId(3), count: 5 };
-    let said = |word| Said { sent_at: at(1), label: Label::default(), word };
-    let bytes = |word| written(&Datagram { session: 1, number: 2, word: Word::Control(said(word)) });
-    assert_eq!(Datagram::read(&bytes(word)), Err(Malformed::Value));
+    let frame = Control::Shares { port: PortId(3), count: 5 };
+    let said = |frame| Said { sent_at: at(1), label: Label::default(), frame };
+    let bytes = |frame| written(&Datagram { session: 1, number: 2, frame: Frame::Control(said(frame)) });
+    assert_eq!(Datagram::read(&bytes(frame)), Err(Malformed::Value));
     let hops = Hops::new(&[Hop { port: PortId(4), cost: 3 }]);
     let mut order =
         bytes(Control::Order(contract::Order::NextHops { prefix: NameId(Prefix::NUMBERS), hops }));
@@ -225,7 +225,7 @@ fn control_words_with_numbers_out_of_range_are_refused() {
         ports: Vec::new(),
         prefixes: Vec::new(),
     };
-    let bytes = written(&Datagram { session: 1, number: 2, word: Word::Task(Box::new(post)) });
+    let bytes = written(&Datagram { session: 1, number: 2, frame: Frame::Task(Box::new(post)) });
     assert_eq!(Datagram::read(&bytes), Err(Malformed::Value), "a period takes time");
 }
 
@@ -237,7 +237,7 @@ fn reasons_have_the_codes_of_the_reference() {
 
 #[test]
 fn what_is_not_version_1_is_told_apart() {
-    let mut bytes = written(&Datagram { session: 1, number: 2, word: Word::Alive });
+    let mut bytes = written(&Datagram { session: 1, number: 2, frame: Frame::KeepAlive });
     assert_eq!(Datagram::peek(&bytes), Ok((1, false)));
     for (place, value, why) in [
         (0, b'Q', Malformed::Foreign),
@@ -258,11 +258,11 @@ fn what_is_not_version_1_is_told_apart() {
 #[test]
 fn numbers_that_could_wrap_are_refused() {
     let header = TcpHeader { seq: u64::MAX - 1, window_bytes: u32::MAX, ..TcpHeader::default() };
-    let word = Word::Segment(Segment { sent_at: at(0), header, content: &[0; 10] });
-    let bytes = written(&Datagram { session: 1, number: 2, word });
+    let frame = Frame::Segment(Segment { sent_at: at(0), header, content: &[0; 10] });
+    let bytes = written(&Datagram { session: 1, number: 2, frame });
     assert_eq!(Datagram::read(&bytes), Err(Malformed::Value));
-    let word = Word::Feedback { sent_at: Time::NEVER, label: Label::default() };
-    let bytes = written(&Datagram { session: 1, number: 2, word });
+    let frame = Frame::Feedback { sent_at: Time::NEVER, label: Label::default() };
+    let bytes = written(&Datagram { session: 1, number: 2, frame });
     assert_eq!(Datagram::read(&bytes), Err(Malformed::Value));
 }
 
@@ -366,7 +366,7 @@ fn said() -> impl Strategy<Value = Said> {
         let (port, rate) = (PortId(port), Rate::from_bps(bps));
         Control::Status(Status { port, rate, load, occupancy, backlog, shares })
     });
-    let word = prop_oneof![
+    let frame = prop_oneof![
         status,
         (any::<u32>(), 0..=4u8).prop_map(|(port, count)| Control::Shares { port: PortId(port), count }),
         any::<u32>().prop_map(|port| Control::Signal { port: PortId(port) }),
@@ -376,10 +376,10 @@ fn said() -> impl Strategy<Value = Said> {
         sdn_order().prop_map(Control::Kept),
         any::<u32>().prop_map(|kept| Control::Welcome { kept }),
     ];
-    (time(), any::<[u64; 4]>(), word).prop_map(|(sent_at, label, word)| Said {
+    (time(), any::<[u64; 4]>(), frame).prop_map(|(sent_at, label, frame)| Said {
         sent_at,
         label: Label(label),
-        word,
+        frame,
     })
 }
 
@@ -405,7 +405,7 @@ fn task() -> impl Strategy<Value = Task> {
 }
 
 /// A datagram of any kind, with content of its own.
-fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
+fn any_datagram() -> impl Strategy<Value = (u32, u64, Frame<'static>)> {
     let hello =
         (any::<bool>(), any::<[u8; KEY]>(), any::<[u8; KEY]>(), any::<Option<[u8; COOKIE]>>(), offer());
     let group = (any::<std::net::IpAddr>(), any::<u16>(), any::<u32>(), any::<[u8; KEY]>()).prop_map(
@@ -414,7 +414,7 @@ fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
     let piece = (any::<u32>(), 1..u32::MAX).prop_map(|(frame, frame_bytes)| Piece { frame, frame_bytes });
     let content = proptest::collection::vec(any::<u8>(), 0..1500).prop_map(|bytes| &*bytes.leak());
     let label = any::<[u64; 4]>().prop_map(Label);
-    let word = prop_oneof![
+    let frame = prop_oneof![
         (hello, any::<bool>(), any::<bool>()).prop_map(
             |((sends, public, caller, cookie, offer), offers, takes)| {
                 let role = match (sends, takes) {
@@ -423,55 +423,55 @@ fn any_datagram() -> impl Strategy<Value = (u32, u64, Word<'static>)> {
                     _ => Role::Agent,
                 };
                 let offer = offers.then_some(offer);
-                Word::Hello(Box::new(Hello { role, public, caller, cookie, offer }))
+                Frame::Hello(Box::new(Hello { role, public, caller, cookie, offer }))
             }
         ),
-        any::<[u8; COOKIE]>().prop_map(|cookie| Word::Challenge { cookie }),
+        any::<[u8; COOKIE]>().prop_map(|cookie| Frame::Challenge { cookie }),
         (any::<(u32, [u8; KEY], u32)>(), proptest::option::of(offer()), proptest::option::of(group))
             .prop_map(|((session, public, peer), offer, group)| {
-                Word::Welcome(Box::new(Welcome { session, public, peer, offer, group }))
+                Frame::Welcome(Box::new(Welcome { session, public, peer, offer, group }))
             }),
-        reason().prop_map(Word::Refusal),
-        (any::<u32>(), order()).prop_map(|(serial, order)| Word::Order { serial, order }),
-        any::<u32>().prop_map(|serial| Word::Heard { serial }),
-        Just(Word::Alive),
-        content.clone().prop_map(Word::Message),
+        reason().prop_map(Frame::Refusal),
+        (any::<u32>(), order()).prop_map(|(serial, order)| Frame::Order { serial, order }),
+        any::<u32>().prop_map(|serial| Frame::Ack { serial }),
+        Just(Frame::KeepAlive),
+        content.clone().prop_map(Frame::Message),
         (time(), 0..MOST, 0..MOST, proptest::option::of(piece), label.clone(), content.clone(), 0..200usize)
             .prop_map(|(sent_at, seq, bytes_before, piece, label, content, padding)| {
                 let header = StreamHeader { seq, bytes_before, piece: piece.unwrap_or_default() };
-                Word::Data(Data { sent_at, header, label, content, padding })
+                Frame::Data(Data { sent_at, header, label, content, padding })
             }),
-        (time(), label).prop_map(|(sent_at, label)| Word::Feedback { sent_at, label }),
-        (time(), any::<bool>()).prop_map(|(sent_at, full)| Word::Player { sent_at, full }),
-        (time(), header(), content).prop_map(|(sent_at, header, content)| Word::Segment(Segment {
+        (time(), label).prop_map(|(sent_at, label)| Frame::Feedback { sent_at, label }),
+        (time(), any::<bool>()).prop_map(|(sent_at, full)| Frame::Player { sent_at, full }),
+        (time(), header(), content).prop_map(|(sent_at, header, content)| Frame::Segment(Segment {
             sent_at,
             header,
             content
         })),
-        (time(), signal(), 0..200usize).prop_map(|(sent_at, signal, padding)| Word::Signal {
+        (time(), signal(), 0..200usize).prop_map(|(sent_at, signal, padding)| Frame::Signal {
             sent_at,
             signal,
             padding
         }),
-        "[a-z0-9]{0,20}".prop_map(|node| Word::Post { node }),
-        task().prop_map(|task| Word::Task(Box::new(task))),
-        said().prop_map(Word::Control),
+        "[a-z0-9]{0,20}".prop_map(|node| Frame::Attach { node }),
+        task().prop_map(|task| Frame::Task(Box::new(task))),
+        said().prop_map(Frame::Control),
     ];
-    (any::<u32>(), any::<u64>(), word)
+    (any::<u32>(), any::<u64>(), frame)
 }
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again((session, number, word) in any_datagram()) {
-        let datagram = Datagram { session, number, word };
+    fn what_is_written_is_read_again((session, number, frame) in any_datagram()) {
+        let datagram = Datagram { session, number, frame };
         let bytes = written(&datagram);
         prop_assert_eq!(Datagram::peek(&bytes).map(|peeked| peeked.0), Ok(session));
         prop_assert_eq!(Datagram::read(&bytes), Ok(datagram));
     }
 
     #[test]
-    fn whatever_is_read_can_be_written_and_read_again((session, number, word) in any_datagram(), changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), cut in any::<prop::sample::Index>()) {
-        let mut bytes = written(&Datagram { session, number, word });
+    fn whatever_is_read_can_be_written_and_read_again((session, number, frame) in any_datagram(), changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), cut in any::<prop::sample::Index>()) {
+        let mut bytes = written(&Datagram { session, number, frame });
         for (place, value) in changes {
             let place = place.index(bytes.len());
             bytes[place] = value;
@@ -505,11 +505,11 @@ fn names_with_control_characters_are_refused() {
         for order in [Order::Mode(name.to_owned()), Order::Mode("background".to_owned())] {
             let right = matches!(&order, Order::Mode(mode) if mode == "background");
             let mut bytes = Vec::new();
-            Datagram { session: 1, number: 0, word: Word::Order { serial: 0, order } }.write(&mut bytes);
+            Datagram { session: 1, number: 0, frame: Frame::Order { serial: 0, order } }.write(&mut bytes);
             assert_eq!(Datagram::read(&bytes).is_ok(), right, "{name:?}");
         }
         let mut bytes = Vec::new();
-        Datagram { session: 1, number: 0, word: Word::Post { node: name.to_owned() } }.write(&mut bytes);
+        Datagram { session: 1, number: 0, frame: Frame::Attach { node: name.to_owned() } }.write(&mut bytes);
         assert_eq!(Datagram::read(&bytes), Err(Malformed::Text), "{name:?}");
     }
 }

@@ -6,8 +6,8 @@ use contract::{Signal, TcpHeader};
 use units::Time;
 
 use super::{
-    Data, Datagram, Group, HEADING, HELLO, Hello, MAGIC, Order, Reason, Role, Segment, TAG, VERSION, Welcome,
-    Word, offer,
+    Data, Datagram, Frame, Group, HEADING, HELLO, Hello, MAGIC, Order, Reason, Role, Segment, TAG, VERSION,
+    Welcome, offer,
 };
 
 pub(super) const HELLO_KIND: u8 = 1;
@@ -23,7 +23,7 @@ pub(super) const FEEDBACK_KIND: u8 = 17;
 pub(super) const PLAYER_KIND: u8 = 18;
 pub(super) const SEGMENT_KIND: u8 = 19;
 pub(super) const SIGNAL_KIND: u8 = 20;
-pub(super) const POST_KIND: u8 = 21;
+pub(super) const ATTACH_KIND: u8 = 21;
 pub(super) const TASK_KIND: u8 = 22;
 pub(super) const CONTROL_KIND: u8 = 23;
 
@@ -38,7 +38,7 @@ pub(super) const GROUP_FLAG: u8 = 1;
 pub(super) const PIECE_FLAG: u8 = 1;
 // of a task
 pub(super) const SIGNAL_FLAG: u8 = 1;
-// of a player's word
+// of a player's feedback
 pub(super) const FULL_FLAG: u8 = 1;
 // of a segment; two bits more count its blocks
 pub(super) const SYN: u8 = 1;
@@ -54,12 +54,12 @@ impl Datagram<'_> {
     /// Texts and contents that are too long for their fields are cut off; `live` does not make any.
     pub fn write(&self, out: &mut Vec<u8>) {
         let start = out.len();
-        let (kind, flags) = self.word.kind();
+        let (kind, flags) = self.frame.kind();
         out.extend_from_slice(&[MAGIC, VERSION, kind, flags]);
         out.extend_from_slice(&self.session.to_be_bytes());
         out.extend_from_slice(&self.number.to_be_bytes());
-        match &self.word {
-            Word::Hello(hello) => {
+        match &self.frame {
+            Frame::Hello(hello) => {
                 write_hello(hello, out);
                 // no answer before the address is proved is longer
                 let least = start + HELLO - TAG;
@@ -67,36 +67,36 @@ impl Datagram<'_> {
                     out.resize(least, 0);
                 }
             }
-            Word::Challenge { cookie } => out.extend_from_slice(cookie),
-            Word::Welcome(welcome) => write_welcome(welcome, out),
-            Word::Refusal(reason) => out.push(code(*reason)),
-            Word::Order { serial, order } => {
+            Frame::Challenge { cookie } => out.extend_from_slice(cookie),
+            Frame::Welcome(welcome) => write_welcome(welcome, out),
+            Frame::Refusal(reason) => out.push(code(*reason)),
+            Frame::Order { serial, order } => {
                 out.extend_from_slice(&serial.to_be_bytes());
                 write_order(order, out);
             }
-            Word::Heard { serial } => out.extend_from_slice(&serial.to_be_bytes()),
-            Word::Alive => {}
-            Word::Message(content) => out.extend_from_slice(content),
-            Word::Data(data) => write_data(data, out),
-            Word::Feedback { sent_at, label } => {
+            Frame::Ack { serial } => out.extend_from_slice(&serial.to_be_bytes()),
+            Frame::KeepAlive => {}
+            Frame::Message(content) => out.extend_from_slice(content),
+            Frame::Data(data) => write_data(data, out),
+            Frame::Feedback { sent_at, label } => {
                 time(*sent_at, out);
-                label.0.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
+                label.0.iter().for_each(|frame| out.extend_from_slice(&frame.to_be_bytes()));
             }
-            Word::Player { sent_at, .. } => time(*sent_at, out),
-            Word::Segment(segment) => write_segment(segment, out),
-            Word::Signal { sent_at, signal, padding } => {
+            Frame::Player { sent_at, .. } => time(*sent_at, out),
+            Frame::Segment(segment) => write_segment(segment, out),
+            Frame::Signal { sent_at, signal, padding } => {
                 time(*sent_at, out);
                 write_signal(signal, out);
                 out.resize(out.len() + padding, 0);
             }
-            Word::Post { node } => offer::text(node, out),
-            Word::Task(task) => task.write(out),
-            Word::Control(said) => said.write(out),
+            Frame::Attach { node } => offer::text(node, out),
+            Frame::Task(task) => task.write(out),
+            Frame::Control(said) => said.write(out),
         }
     }
 }
 
-impl Word<'_> {
+impl Frame<'_> {
     /// The kind on the wire, and the flags beside it.
     fn kind(&self) -> (u8, u8) {
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
@@ -116,8 +116,8 @@ impl Word<'_> {
             }
             Self::Refusal(_) => (REFUSAL_KIND, 0),
             Self::Order { .. } => (ORDER_KIND, 0),
-            Self::Heard { .. } => (HEARD_KIND, 0),
-            Self::Alive => (ALIVE_KIND, 0),
+            Self::Ack { .. } => (HEARD_KIND, 0),
+            Self::KeepAlive => (ALIVE_KIND, 0),
             Self::Message(_) => (MESSAGE_KIND, 0),
             Self::Data(data) => (DATA_KIND, flag(has_piece(data), PIECE_FLAG)),
             Self::Feedback { .. } => (FEEDBACK_KIND, 0),
@@ -134,7 +134,7 @@ impl Word<'_> {
                 (SEGMENT_KIND, flags)
             }
             Self::Signal { .. } => (SIGNAL_KIND, 0),
-            Self::Post { .. } => (POST_KIND, 0),
+            Self::Attach { .. } => (ATTACH_KIND, 0),
             Self::Task(task) => (TASK_KIND, flag(task.signal_above.is_some(), SIGNAL_FLAG)),
             Self::Control(_) => (CONTROL_KIND, 0),
         }
@@ -216,7 +216,7 @@ fn write_data(data: &Data<'_>, out: &mut Vec<u8>) {
     time(data.sent_at, out);
     out.extend_from_slice(&data.header.seq.to_be_bytes());
     out.extend_from_slice(&data.header.bytes_before.to_be_bytes());
-    data.label.0.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
+    data.label.0.iter().for_each(|frame| out.extend_from_slice(&frame.to_be_bytes()));
     if has_piece(data) {
         out.extend_from_slice(&data.header.piece.frame.to_be_bytes());
         out.extend_from_slice(&data.header.piece.frame_bytes.to_be_bytes());
@@ -227,7 +227,7 @@ fn write_data(data: &Data<'_>, out: &mut Vec<u8>) {
     out.resize(out.len() + data.padding, 0);
 }
 
-/// What a word of a name-based network is called on the wire; `None` for those of routers among themselves.
+/// What a frame of a name-based network is called on the wire; `None` for those of routers among themselves.
 pub(super) const fn signal_code(signal: &Signal) -> Option<u8> {
     Some(match signal {
         Signal::Publish { .. } => 0,

@@ -9,34 +9,34 @@ use contract::{
 };
 use stack::sdn::{Agent, Config};
 use units::{Duration, Time};
-use wire::stream::{Datagram, Order as SessionOrder, Reason, Role, Said, Task, Word};
+use wire::stream::{Datagram, Frame, Order as SessionOrder, Reason, Role, Said, Task};
 
-use crate::line::Line;
-use crate::meeting::{self, Caller};
-use crate::trains::Trains;
-use crate::{Limits, Outer, Secret, Stats};
+use crate::channel::Channel;
+use crate::gso::GsoBatches;
+use crate::handshake::{self, Caller};
+use crate::{Limits, Platform, Secret, Stats};
 
-/// A post is said again after this, then half as long again, up to the second.
+/// A message on the southbound channel is sent again after this, then half as long again, up to the second.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
 /// A controller that did not want this agent, or ended, is called again after so long.
 const LATER: Duration = Duration::from_secs(2);
 
 /// What came of a datagram.
-pub(crate) enum Heard {
+pub(crate) enum Received {
     /// Nothing that the forwarder has to do with.
     Nothing,
-    /// What is to be done: the agent has to begin with it, by [`Post::begin`].
+    /// What is to be done: the agent has to begin with it, by [`SouthboundChannel::begin`].
     Task(Box<Task>),
-    /// A word for the machine.
-    Word(Said),
+    /// A frame for the machine.
+    Frame(Said),
 }
 
 /// An agent on its way to its controller, or there.
-pub(crate) struct Post {
+pub(crate) struct SouthboundChannel {
     node: String,
     limits: Limits,
     caller: Caller,
-    line: Option<Line>,
+    channel: Option<Channel>,
     /// It is called again then, where the controller did not want it.
     call_at: Time,
     /// The controller has said in this session what is to be done.
@@ -46,13 +46,13 @@ pub(crate) struct Post {
     /// Why it was sent away, when it was last.
     sent_away: Option<Reason>,
     machine: Option<Agent>,
-    trains: Trains,
+    gso_batches: GsoBatches,
     pub(crate) stats: Stats,
     random: Random,
     out: Outputs,
 }
 
-impl Post {
+impl SouthboundChannel {
     /// An agent that stands at `node` and calls the controller at `to`.
     pub(crate) fn new(
         node: &str,
@@ -60,20 +60,20 @@ impl Post {
         secret: &Secret,
         limits: Limits,
         now: Time,
-        outer: &mut impl Outer,
+        platform: &mut impl Platform,
     ) -> Self {
         Self {
             node: node.to_owned(),
             limits,
-            caller: Caller::new(to, secret, Role::Agent, None, None, now, outer),
-            line: None,
+            caller: Caller::new(to, secret, Role::Agent, None, None, now, platform),
+            channel: None,
             call_at: Time::NEVER,
             told: false,
             say_at: Time::NEVER,
             wait: AGAIN.0,
             sent_away: None,
             machine: None,
-            trains: Trains::new(),
+            gso_batches: GsoBatches::new(),
             stats: Stats::default(),
             random: Random::new(0, node, "outpost"),
             out: Outputs::default(),
@@ -121,59 +121,59 @@ impl Post {
         bytes: &[u8],
         from: SocketAddr,
         now: Time,
-        outer: &mut impl Outer,
-    ) -> Heard {
-        let heard = self.hear(bytes, from, now, outer);
-        self.trains.flush(outer);
+        platform: &mut impl Platform,
+    ) -> Received {
+        let heard = self.hear(bytes, from, now, platform);
+        self.gso_batches.flush(platform);
         heard
     }
 
-    fn hear(&mut self, bytes: &[u8], from: SocketAddr, now: Time, outer: &mut impl Outer) -> Heard {
+    fn hear(&mut self, bytes: &[u8], from: SocketAddr, now: Time, platform: &mut impl Platform) -> Received {
         let Ok((session, opening)) = Datagram::peek(bytes) else {
             self.stats.refused.malformed += 1;
-            return Heard::Nothing;
+            return Received::Nothing;
         };
         if opening {
-            self.on_answer(bytes, from, now, outer);
-            return Heard::Nothing;
+            self.on_answer(bytes, from, now, platform);
+            return Received::Nothing;
         }
-        let Some(line) = self.line.as_mut().filter(|line| line.session == session) else {
+        let Some(channel) = self.channel.as_mut().filter(|channel| channel.session == session) else {
             self.stats.refused.strangers += 1;
-            return Heard::Nothing;
+            return Received::Nothing;
         };
-        match line.read(bytes, from, now, &mut self.stats) {
-            None | Some(Word::Alive) => {}
-            Some(Word::Heard { serial }) => line.on_heard(serial, now),
-            Some(Word::Order { serial, order }) => {
-                if line.on_order(serial).1 {
-                    self.say(Word::Heard { serial }, now, outer);
+        match channel.read(bytes, from, now, &mut self.stats) {
+            None | Some(Frame::KeepAlive) => {}
+            Some(Frame::Ack { serial }) => channel.on_heard(serial, now),
+            Some(Frame::Order { serial, order }) => {
+                if channel.on_order(serial).1 {
+                    self.say(Frame::Ack { serial }, now, platform);
                 }
                 if let SessionOrder::Close(reason) = order {
                     self.send_away(reason, now);
                 }
             }
-            Some(Word::Task(task)) => {
+            Some(Frame::Task(task)) => {
                 self.told = true;
                 self.sent_away = None;
-                return Heard::Task(task);
+                return Received::Task(task);
             }
-            Some(Word::Control(said)) if self.told => return Heard::Word(said),
+            Some(Frame::Control(said)) if self.told => return Received::Frame(said),
             Some(_) => self.stats.refused.misplaced += 1,
         }
-        Heard::Nothing
+        Received::Nothing
     }
 
-    fn on_answer(&mut self, bytes: &[u8], from: SocketAddr, now: Time, outer: &mut impl Outer) {
-        match self.caller.on_answer(bytes, from, now, outer, &mut self.stats) {
-            meeting::Heard::Nothing => {}
-            meeting::Heard::Refused(reason) => self.send_away(reason, now),
-            meeting::Heard::Welcome { line, .. } => {
+    fn on_answer(&mut self, bytes: &[u8], from: SocketAddr, now: Time, platform: &mut impl Platform) {
+        match self.caller.on_answer(bytes, from, now, platform, &mut self.stats) {
+            handshake::Reply::Nothing => {}
+            handshake::Reply::Refused(reason) => self.send_away(reason, now),
+            handshake::Reply::Welcome { channel, .. } => {
                 self.caller.rest();
-                self.line = Some(*line);
+                self.channel = Some(*channel);
                 self.stats.sessions += 1;
                 self.stats.opened_at = self.stats.opened_at.min(now);
                 (self.told, self.say_at, self.wait) = (false, now, AGAIN.0);
-                self.turn(now, outer);
+                self.turn(now, platform);
             }
         }
     }
@@ -181,7 +181,7 @@ impl Post {
     fn send_away(&mut self, reason: Reason, now: Time) {
         self.sent_away = Some(reason);
         self.caller.rest();
-        (self.line, self.told, self.say_at, self.call_at) = (None, false, Time::NEVER, now + LATER);
+        (self.channel, self.told, self.say_at, self.call_at) = (None, false, Time::NEVER, now + LATER);
     }
 
     /// Gives the machine something, and sends what it says; orders to execute.
@@ -190,7 +190,7 @@ impl Post {
         input: RouterInput<'_>,
         now: Time,
         around: &mut dyn NodeView,
-        outer: &mut impl Outer,
+        platform: &mut impl Platform,
     ) -> Vec<Order> {
         let Self { machine, random, out, stats, .. } = self;
         let Some(machine) = machine else { return Vec::new() };
@@ -201,18 +201,18 @@ impl Post {
             let packet = *self.out.arena.get(id);
             self.out.arena.release(id);
             // while there is no controller nobody hears it
-            if let (Header::Control(word), true) = (packet.header, self.told) {
-                let said = Said { sent_at: packet.sent_at, label: packet.label, word };
-                self.say(Word::Control(said), now, outer);
+            if let (Header::Control(frame), true) = (packet.header, self.told) {
+                let said = Said { sent_at: packet.sent_at, label: packet.label, frame };
+                self.say(Frame::Control(said), now, platform);
             }
         }
         self.out.outbox = outbox;
         self.out.outbox.clear();
-        self.trains.flush(outer);
+        self.gso_batches.flush(platform);
         std::mem::take(&mut self.out.orders)
     }
 
-    /// A word of the controller as the machine takes it.
+    /// A frame of the controller as the machine takes it.
     pub(crate) fn packet(said: &Said) -> Packet {
         Packet {
             flow: FlowId(u32::MAX),
@@ -221,7 +221,7 @@ impl Post {
             to: ME.into(),
             sent_at: said.sent_at,
             label: said.label,
-            header: Header::Control(said.word),
+            header: Header::Control(said.frame),
             ecn: Ecn::NotCapable,
             hops: 0,
         }
@@ -233,46 +233,49 @@ impl Post {
     }
 
     /// Does what is due in the session.
-    pub(crate) fn turn(&mut self, now: Time, outer: &mut impl Outer) {
+    pub(crate) fn turn(&mut self, now: Time, platform: &mut impl Platform) {
         if self.call_at <= now {
             self.call_at = Time::NEVER;
-            self.caller.again(now, outer);
+            self.caller.again(now, platform);
         }
-        self.caller.turn(now, outer, &mut self.stats);
-        let Some(line) = &mut self.line else { return };
-        if now >= line.heard_at + self.limits.silence {
-            (self.line, self.told, self.say_at) = (None, false, Time::NEVER);
-            self.caller.again(now, outer);
-            return self.caller.turn(now, outer, &mut self.stats);
+        self.caller.turn(now, platform, &mut self.stats);
+        let Some(channel) = &mut self.channel else { return };
+        if now >= channel.heard_at + self.limits.silence {
+            (self.channel, self.told, self.say_at) = (None, false, Time::NEVER);
+            self.caller.again(now, platform);
+            return self.caller.turn(now, platform, &mut self.stats);
         }
-        if let Some((serial, order)) = line.due(now) {
-            self.say(Word::Order { serial, order }, now, outer);
+        if let Some((serial, order)) = channel.due(now) {
+            self.say(Frame::Order { serial, order }, now, platform);
         }
         if self.say_at <= now && !self.told {
             self.say_at = now + self.wait;
             self.wait = self.wait.scaled(1.5).min(AGAIN.1);
-            self.say(Word::Post { node: self.node.clone() }, now, outer);
+            self.say(Frame::Attach { node: self.node.clone() }, now, platform);
         }
-        if self.line.as_ref().is_some_and(|line| line.too_quiet(now, self.limits.alive)) {
-            self.say(Word::Alive, now, outer);
+        if self.channel.as_ref().is_some_and(|channel| channel.too_quiet(now, self.limits.keep_alive)) {
+            self.say(Frame::KeepAlive, now, platform);
         }
-        self.trains.flush(outer);
+        self.gso_batches.flush(platform);
     }
 
     /// Says goodbye, once: a controller that does not hear it finds out by the silence.
-    pub(crate) fn end(&mut self, now: Time, outer: &mut impl Outer) {
-        if let Some(line) = &mut self.line {
-            line.order(SessionOrder::Close(Reason::Stopped), now);
-            self.turn(now, outer);
+    pub(crate) fn end(&mut self, now: Time, platform: &mut impl Platform) {
+        if let Some(channel) = &mut self.channel {
+            channel.order(SessionOrder::Close(Reason::Stopped), now);
+            self.turn(now, platform);
         }
     }
 
     /// When something is due.
     pub(crate) fn wake(&self) -> Time {
-        let session = match &self.line {
-            Some(line) => {
-                let post = if self.told { Time::NEVER } else { self.say_at };
-                line.wake(self.limits.alive).min(line.heard_at + self.limits.silence).min(post)
+        let session = match &self.channel {
+            Some(channel) => {
+                let southbound = if self.told { Time::NEVER } else { self.say_at };
+                channel
+                    .wake(self.limits.keep_alive)
+                    .min(channel.heard_at + self.limits.silence)
+                    .min(southbound)
             }
             None => self.caller.wake().min(self.call_at),
         };
@@ -280,9 +283,9 @@ impl Post {
     }
 
     /// Says something, where there is somebody to say it to.
-    pub(super) fn say(&mut self, word: Word<'_>, now: Time, outer: &mut impl Outer) {
-        if let Some(line) = &mut self.line {
-            line.say(word, Ecn::NotCapable, now, outer, &mut self.trains, &mut self.stats);
+    pub(super) fn say(&mut self, frame: Frame<'_>, now: Time, platform: &mut impl Platform) {
+        if let Some(channel) = &mut self.channel {
+            channel.say(frame, Ecn::NotCapable, now, platform, &mut self.gso_batches, &mut self.stats);
         }
     }
 }

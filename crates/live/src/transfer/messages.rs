@@ -102,7 +102,7 @@ pub(crate) fn read_content(bytes: &[u8]) -> Option<Content<'_>> {
 
 /// What a receiver says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Word {
+pub(crate) enum Message {
     /// What it lacks.
     Report(Report),
     /// It cannot take what is sent, and why.
@@ -163,12 +163,12 @@ const HAVE: u8 = 4;
 const REPORT_HEADER: usize = 26 + PROOF;
 /// Bytes of an entry.
 const LACK_BYTES: usize = 8;
-/// The most entries of a report, so that it fits into a word.
-pub(crate) const MOST_LACKS: usize = (crate::content::LONGEST_WORD - REPORT_HEADER) / LACK_BYTES;
-/// The most pieces that a word asks for.
-pub(crate) const MOST_MISSING: usize = (crate::content::LONGEST_WORD - 10) / 8;
+/// The most entries of a report, so that it fits into a message.
+pub(crate) const MOST_LACKS: usize = (crate::content::MAX_MESSAGE_BYTES - REPORT_HEADER) / LACK_BYTES;
+/// The most pieces that a message asks for.
+pub(crate) const MOST_MISSING: usize = (crate::content::MAX_MESSAGE_BYTES - 10) / 8;
 
-impl Word {
+impl Message {
     /// Writes it to the beginning of `room`; how long it is. What does not fit of lists and sentences is left out.
     ///
     /// | a report: bytes | what |
@@ -219,7 +219,7 @@ impl Word {
         bytes.len()
     }
 
-    /// Reads a word; `None` where it is of no kind we know.
+    /// Reads a message; `None` where it is of no kind we know.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (kind, rest) = bytes.split_first()?;
         match *kind {
@@ -282,14 +282,14 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::LONGEST_WORD;
+    use crate::content::MAX_MESSAGE_BYTES;
 
     #[test]
     fn words_are_read_as_they_were_written() {
         let lack = |first| Lack { first, blocks: 2, symbols: 300 };
-        let words = [
-            Word::Report(Report::default()),
-            Word::Report(Report {
+        let messages = [
+            Message::Report(Report::default()),
+            Message::Report(Report {
                 proof: Some([7; PROOF]),
                 seen: 1 << 40,
                 base: 1,
@@ -298,16 +298,16 @@ mod tests {
                 complete: 4,
                 lacks: vec![lack(5), lack(9)],
             }),
-            Word::Failed("no room for größe.bin".to_owned()),
-            Word::Missing { below: 7, over: false, numbers: vec![9, 11] },
-            Word::Missing { below: 7, over: true, numbers: vec![] },
-            Word::Have { id: 3, bytes: 1 << 50, proof: Some([9; PROOF]) },
-            Word::Have { id: 3, bytes: 1 << 50, proof: None },
+            Message::Failed("no room for größe.bin".to_owned()),
+            Message::Missing { below: 7, over: false, numbers: vec![9, 11] },
+            Message::Missing { below: 7, over: true, numbers: vec![] },
+            Message::Have { id: 3, bytes: 1 << 50, proof: Some([9; PROOF]) },
+            Message::Have { id: 3, bytes: 1 << 50, proof: None },
         ];
-        for word in words {
-            let mut room = [0; LONGEST_WORD];
-            let length = word.write(&mut room);
-            assert_eq!(Word::read(&room[..length]), Some(word));
+        for message in messages {
+            let mut room = [0; MAX_MESSAGE_BYTES];
+            let length = message.write(&mut room);
+            assert_eq!(Message::read(&room[..length]), Some(message));
         }
     }
 
@@ -322,23 +322,28 @@ mod tests {
 
     #[test]
     fn long_lists_and_sentences_are_cut_to_fit() {
-        let mut room = [0; LONGEST_WORD];
+        let mut room = [0; MAX_MESSAGE_BYTES];
         let lacks: Vec<Lack> = (0..1000).map(|first| Lack { first, blocks: 1, symbols: 1 }).collect();
-        let length = Word::Report(Report { lacks: lacks.clone(), ..Report::default() }).write(&mut room);
-        let Some(Word::Report(read)) = Word::read(&room[..length]) else { panic!("a report was written") };
+        let length = Message::Report(Report { lacks: lacks.clone(), ..Report::default() }).write(&mut room);
+        let Some(Message::Report(read)) = Message::read(&room[..length]) else {
+            panic!("a report was written")
+        };
         assert_eq!(read.lacks, lacks[..MOST_LACKS]);
-        let length = Word::Failed("ö".repeat(1000)).write(&mut room);
-        assert_eq!(Word::read(&room[..length]), Some(Word::Failed("ö".repeat(511))));
-        let length = Word::Missing { below: 0, over: false, numbers: (0..1000).collect() }.write(&mut room);
-        assert!(length <= LONGEST_WORD && length > LONGEST_WORD - 8);
+        let length = Message::Failed("ö".repeat(1000)).write(&mut room);
+        assert_eq!(Message::read(&room[..length]), Some(Message::Failed("ö".repeat(511))));
+        let length =
+            Message::Missing { below: 0, over: false, numbers: (0..1000).collect() }.write(&mut room);
+        assert!(length <= MAX_MESSAGE_BYTES && length > MAX_MESSAGE_BYTES - 8);
     }
 
     #[test]
     fn a_refusal_cannot_command_a_terminal() {
-        let mut room = [0; LONGEST_WORD];
+        let mut room = [0; MAX_MESSAGE_BYTES];
         let said = "no room\x1b]0;owned\x07\nwhole: every byte arrived\u{9b}2J\u{202e}";
-        let length = Word::Failed(said.to_owned()).write(&mut room);
-        let Some(Word::Failed(read)) = Word::read(&room[..length]) else { panic!("a refusal was written") };
+        let length = Message::Failed(said.to_owned()).write(&mut room);
+        let Some(Message::Failed(read)) = Message::read(&room[..length]) else {
+            panic!("a refusal was written")
+        };
         assert_eq!(read, "no room\\x1b]0;owned\\x07\\nwhole: every byte arrived\\u{9b}2J\\u{202e}");
     }
 
@@ -363,9 +368,9 @@ mod tests {
         #[test]
         fn whatever_comes_is_read_or_refused(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..400)) {
             let _ = read_content(&bytes);
-            if let Some(word) = Word::read(&bytes) {
-                let mut room = [0; LONGEST_WORD];
-                proptest::prop_assert!(word.write(&mut room) <= LONGEST_WORD);
+            if let Some(message) = Message::read(&bytes) {
+                let mut room = [0; MAX_MESSAGE_BYTES];
+                proptest::prop_assert!(message.write(&mut room) <= MAX_MESSAGE_BYTES);
             }
         }
     }

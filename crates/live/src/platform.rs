@@ -9,7 +9,7 @@ use units::Time;
 
 /// What a session asks of the machine that it runs on. [`crate::Udp`] is the real one; tests have a clock that jumps and a network that
 /// loses, doubles, reorders and changes what it carries.
-pub trait Outer {
+pub trait Platform {
     /// The present instant, by a clock that is never set back. Only differences mean anything.
     fn now(&mut self) -> Time;
 
@@ -19,8 +19,8 @@ pub trait Outer {
     /// Takes in datagrams that have come, as many as are there and fit; false when there were none. `batch` is emptied first.
     fn receive(&mut self, batch: &mut Batch) -> bool;
 
-    /// Sends a train of datagrams.
-    fn send(&mut self, train: &Train<'_>) -> Fate;
+    /// Sends a GSO batch of datagrams.
+    fn send(&mut self, gso_batch: &GsoBatch<'_>) -> Fate;
 
     /// Takes in what is sent to this group as well, from now on, and no longer what is sent to another one.
     ///
@@ -37,12 +37,12 @@ pub trait Outer {
     }
 
     /// Fills `bytes` with chance that nobody can foresee.
-    fn surprise(&mut self, bytes: &mut [u8]);
+    fn fill_random(&mut self, bytes: &mut [u8]);
 }
 
 /// Datagrams of one length to one place; the last may be shorter.
 #[derive(Clone, Copy, Debug)]
-pub struct Train<'a> {
+pub struct GsoBatch<'a> {
     /// Where they go.
     pub to: SocketAddr,
     /// What their IP headers say of congestion.
@@ -53,14 +53,14 @@ pub struct Train<'a> {
     pub each: usize,
 }
 
-impl Train<'_> {
+impl GsoBatch<'_> {
     /// How many datagrams.
     pub fn count(&self) -> usize {
         self.bytes.len().div_ceil(self.each.max(1))
     }
 }
 
-/// What became of a train.
+/// What became of a GSO batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The machine took it.

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use contract::Ecn;
 use units::{Duration, Time};
 
-use crate::{Batch, End, Outer};
+use crate::{Batch, End, Platform};
 
-/// A sender whose packets come thick sends none for so long: they leave in trains.
-const TRAIN: Duration = Duration::from_micros(250);
+/// A sender whose packets come thick sends none for so long: they leave in GSO batches.
+const GSO_SPAN: Duration = Duration::from_micros(250);
 /// They come thick where the gaps between them are shorter than this on average.
 const THICK: Duration = Duration::from_micros(50);
 /// Batches taken in before anything else is looked at.
@@ -17,14 +17,14 @@ const BATCHES: usize = 4;
 const ROOM: usize = 1 << 19;
 
 /// What the loop drives: a session between two ends, or a sender with the receivers of a group.
-pub(crate) trait Turns {
+pub(crate) trait EventLoop {
     /// The system, as it sees it.
-    type Outer: Outer;
-    /// Data leave here, and may leave in trains.
+    type Platform: Platform;
+    /// Data leave here, and may leave in GSO batches.
     const SENDS: bool;
 
     /// The system.
-    fn outer(&mut self) -> &mut Self::Outer;
+    fn platform(&mut self) -> &mut Self::Platform;
 
     /// A datagram came. How it ends, if this ends it.
     fn take(&mut self, bytes: &[u8], from: SocketAddr, ecn: Ecn, now: Time) -> Option<End>;
@@ -43,7 +43,7 @@ pub(crate) trait Turns {
 }
 
 /// Drives it to its end.
-pub(crate) fn drive<T: Turns>(machine: &mut T) -> End {
+pub(crate) fn drive<T: EventLoop>(machine: &mut T) -> End {
     let mut batch = Batch::new(ROOM);
     // packets sent, and when, at the turn before this one
     let (mut packets, mut turned_at) = (0, Time::ZERO);
@@ -52,7 +52,7 @@ pub(crate) fn drive<T: Turns>(machine: &mut T) -> End {
             machine.flush();
             return end;
         }
-        let now = machine.outer().now();
+        let now = machine.platform().now();
         let end = machine.turn(now);
         machine.flush();
         if let Some(end) = end {
@@ -62,17 +62,17 @@ pub(crate) fn drive<T: Turns>(machine: &mut T) -> End {
         let sent = machine.packets() - packets;
         let thick = sent > 1 && now.saturating_since(turned_at) < THICK * sent;
         (packets, turned_at) = (machine.packets(), now);
-        machine.outer().wait(if thick && T::SENDS { until.max(now + TRAIN) } else { until });
+        machine.platform().wait(if thick && T::SENDS { until.max(now + GSO_SPAN) } else { until });
     }
 }
 
 /// Takes in some of what came.
-fn take_in(machine: &mut impl Turns, batch: &mut Batch) -> Option<End> {
+fn take_in(machine: &mut impl EventLoop, batch: &mut Batch) -> Option<End> {
     for _ in 0..BATCHES {
-        if !machine.outer().receive(batch) {
+        if !machine.platform().receive(batch) {
             break;
         }
-        let now = machine.outer().now();
+        let now = machine.platform().now();
         for (from, ecn, bytes) in batch.iter() {
             let end = machine.take(bytes, from, ecn, now);
             if end.is_some() {

@@ -1,4 +1,4 @@
-//! How the ends of a session find each other: one calls, the other has a door.
+//! How the ends of a session find each other: one calls, the other has a listener.
 //!
 //! Whoever calls must show, by a cookie, that it gets what is sent to its address, before anything is remembered of it or anything longer
 //! than its own hello is sent there.
@@ -8,11 +8,11 @@ use std::net::SocketAddr;
 
 use contract::Ecn;
 use units::{Duration, Time};
-use wire::stream::{COOKIE, Datagram, Group, Hello, KEY, Offer, Reason, Role, Welcome, Word};
+use wire::stream::{COOKIE, Datagram, Frame, Group, Hello, KEY, Offer, Reason, Role, Welcome};
 
-use crate::keys::{Agreed, Half, Jar, Key};
-use crate::line::Line;
-use crate::{Outer, Secret, Stats, Train};
+use crate::channel::Channel;
+use crate::keys::{Agreed, Half, Key, TokenKey};
+use crate::{GsoBatch, Platform, Secret, Stats};
 
 /// A hello that is not answered is said again after this, then half as long again, up to the second.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
@@ -22,22 +22,22 @@ const HINTED: Duration = Duration::from_secs(2);
 const USED: usize = 64;
 
 /// Sends one datagram by itself.
-fn post(to: SocketAddr, bytes: &[u8], outer: &mut impl Outer, stats: &mut Stats) {
-    let _ = outer.send(&Train { to, ecn: Ecn::NotCapable, bytes, each: bytes.len() });
+fn post(to: SocketAddr, bytes: &[u8], platform: &mut impl Platform, stats: &mut Stats) {
+    let _ = platform.send(&GsoBatch { to, ecn: Ecn::NotCapable, bytes, each: bytes.len() });
     stats.sent.add(bytes.len());
 }
 
 /// A datagram outside of sessions, with its tag.
-fn sealed(session: u32, word: Word<'_>, key: &Key) -> Vec<u8> {
+fn sealed(session: u32, frame: Frame<'_>, key: &Key) -> Vec<u8> {
     let mut bytes = Vec::new();
-    Datagram { session, number: 0, word }.write(&mut bytes);
+    Datagram { session, number: 0, frame }.write(&mut bytes);
     key.seal(&mut bytes, 0);
     bytes
 }
 
-fn draw<const N: usize>(outer: &mut impl Outer) -> [u8; N] {
+fn draw<const N: usize>(platform: &mut impl Platform) -> [u8; N] {
     let mut bytes = [0; N];
-    outer.surprise(&mut bytes);
+    platform.fill_random(&mut bytes);
     bytes
 }
 
@@ -62,10 +62,10 @@ pub(crate) struct Caller {
 }
 
 /// What an answer to a call was.
-pub(crate) enum Heard {
+pub(crate) enum Reply {
     Nothing,
     Refused(Reason),
-    Welcome { line: Box<Line>, peer: u32, offer: Option<Offer>, group: Option<Group> },
+    Welcome { channel: Box<Channel>, peer: u32, offer: Option<Offer>, group: Option<Group> },
 }
 
 impl Caller {
@@ -76,9 +76,9 @@ impl Caller {
         me: Option<[u8; KEY]>,
         offer: Option<Offer>,
         now: Time,
-        outer: &mut impl Outer,
+        platform: &mut impl Platform,
     ) -> Self {
-        let me = Half::new(me.unwrap_or_else(|| draw(outer)));
+        let me = Half::new(me.unwrap_or_else(|| draw(platform)));
         let mut caller = Self {
             to,
             secret: secret.clone(),
@@ -86,21 +86,21 @@ impl Caller {
             offer,
             me,
             call: 0,
-            half: Half::new(draw(outer)),
+            half: Half::new(draw(platform)),
             cookie: None,
             shown_at: None,
             hinted_at: None,
             say_at: Time::NEVER,
             wait: AGAIN.0,
         };
-        caller.again(now, outer);
+        caller.again(now, platform);
         caller
     }
 
     /// Calls, with a key that was not used before.
-    pub(crate) fn again(&mut self, now: Time, outer: &mut impl Outer) {
-        self.call = u32::from_be_bytes(draw(outer));
-        self.half = Half::new(draw(outer));
+    pub(crate) fn again(&mut self, now: Time, platform: &mut impl Platform) {
+        self.call = u32::from_be_bytes(draw(platform));
+        self.half = Half::new(draw(platform));
         (self.cookie, self.shown_at) = (None, None);
         (self.say_at, self.wait) = (now, AGAIN.0);
     }
@@ -121,7 +121,7 @@ impl Caller {
     }
 
     /// Says hello when that is due.
-    pub(crate) fn turn(&mut self, now: Time, outer: &mut impl Outer, stats: &mut Stats) {
+    pub(crate) fn turn(&mut self, now: Time, platform: &mut impl Platform, stats: &mut Stats) {
         if self.say_at > now {
             return;
         }
@@ -132,8 +132,8 @@ impl Caller {
             cookie: self.cookie,
             offer: self.offer.clone(),
         };
-        let bytes = sealed(self.call, Word::Hello(Box::new(hello)), &Key::opening(&self.secret));
-        post(self.to, &bytes, outer, stats);
+        let bytes = sealed(self.call, Frame::Hello(Box::new(hello)), &Key::opening(&self.secret));
+        post(self.to, &bytes, platform, stats);
         self.say_at = now + self.wait;
         self.wait = (self.wait * 3 / 2).min(AGAIN.1);
     }
@@ -144,73 +144,73 @@ impl Caller {
         bytes: &[u8],
         from: SocketAddr,
         now: Time,
-        outer: &mut impl Outer,
+        platform: &mut impl Platform,
         stats: &mut Stats,
-    ) -> Heard {
+    ) -> Reply {
         if from != self.to || self.say_at == Time::NEVER || Datagram::peek(bytes) != Ok((self.call, true)) {
             stats.refused.strangers += 1;
-            return Heard::Nothing;
+            return Reply::Nothing;
         }
         let Some(body) = Key::answer(&self.secret, &self.half.public).open(bytes) else {
             let open = Key::answer(&Secret::none(), &self.half.public);
             let hint = open.open(bytes).and_then(|body| Datagram::read(body).ok());
-            if hint.is_some_and(|hint| matches!(hint.word, Word::Refusal(Reason::Key))) {
+            if hint.is_some_and(|hint| matches!(hint.frame, Frame::Refusal(Reason::Key))) {
                 self.hinted_at.get_or_insert(now);
             } else {
                 stats.refused.forged += 1;
             }
-            return Heard::Nothing;
+            return Reply::Nothing;
         };
-        let word = Datagram::read(body).map(|datagram| datagram.word);
-        if let Ok(Word::Refusal(Reason::Key)) = word {
+        let frame = Datagram::read(body).map(|datagram| datagram.frame);
+        if let Ok(Frame::Refusal(Reason::Key)) = frame {
             self.hinted_at.get_or_insert(now);
-            return Heard::Nothing;
+            return Reply::Nothing;
         }
         // who has the key answers, whatever others say
         self.hinted_at = None;
-        if word.is_ok() {
+        if frame.is_ok() {
             stats.received.add(bytes.len());
         }
-        match word {
-            Ok(Word::Challenge { cookie }) => {
+        match frame {
+            Ok(Frame::Challenge { cookie }) => {
                 if self.cookie != Some(cookie) {
                     self.cookie = Some(cookie);
                     self.shown_at.get_or_insert(now);
                     (self.say_at, self.wait) = (now, AGAIN.0);
-                    self.turn(now, outer, stats);
+                    self.turn(now, platform, stats);
                 }
-                Heard::Nothing
+                Reply::Nothing
             }
-            Ok(Word::Refusal(reason)) => Heard::Refused(reason),
+            Ok(Frame::Refusal(reason)) => Reply::Refused(reason),
             // whoever sends must be told what for; whoever receives, what comes
-            Ok(Word::Welcome(welcome)) if (self.role == Role::Receiver) == welcome.offer.is_some() => {
+            Ok(Frame::Welcome(welcome)) if (self.role == Role::Receiver) == welcome.offer.is_some() => {
                 let Welcome { session, public, peer, offer, mut group } = *welcome;
                 let agreed = Agreed::by_caller(&self.secret, &self.half, &self.me, &public);
                 if let Some(group) = &mut group {
                     agreed.mask(&mut group.secret);
                 }
                 let keys = [agreed.caller, agreed.called];
-                let mut line = Box::new(Line::new(self.to, session, keys, agreed.binding, now));
-                line.rtt = self.shown_at.map(|at| now.saturating_since(at));
-                Heard::Welcome { line, peer, offer, group }
+                let mut channel = Box::new(Channel::new(self.to, session, keys, agreed.binding, now));
+                channel.rtt = self.shown_at.map(|at| now.saturating_since(at));
+                Reply::Welcome { channel, peer, offer, group }
             }
             Ok(_) => {
                 stats.refused.misplaced += 1;
-                Heard::Nothing
+                Reply::Nothing
             }
             Err(_) => {
                 stats.refused.malformed += 1;
-                Heard::Nothing
+                Reply::Nothing
             }
         }
     }
 }
 
-/// Where callers knock.
-pub(crate) struct Door {
+/// Takes connection attempts: answers a hello with a challenge, and a returned token with a session.
+pub(crate) struct Listener {
     secret: Secret,
     opening: Key,
-    jar: Jar,
+    token_key: TokenKey,
     /// So many are inside at one time, at most.
     most: usize,
     /// Who was let in last, by their public keys, and the welcomes that they got.
@@ -238,8 +238,8 @@ pub(crate) struct Place {
     pub(crate) group: Option<Group>,
 }
 
-/// What somebody who knocked wants.
-pub(crate) enum Knock {
+/// What a connection attempt has come to.
+pub(crate) enum Attempt {
     /// Nothing more: it was answered, or is not to be.
     Nothing,
     /// A session. The caller's address is proved, and its key is new.
@@ -259,13 +259,13 @@ impl std::ops::Deref for CallerHello {
     }
 }
 
-impl Door {
-    /// A door for so many at one time.
-    pub(crate) fn new(secret: &Secret, most: usize, outer: &mut impl Outer) -> Self {
+impl Listener {
+    /// A listener for so many at one time.
+    pub(crate) fn new(secret: &Secret, most: usize, platform: &mut impl Platform) -> Self {
         Self {
             secret: secret.clone(),
             opening: Key::opening(secret),
-            jar: Jar::new(draw(outer)),
+            token_key: TokenKey::new(draw(platform)),
             most,
             inside: VecDeque::new(),
             used: VecDeque::new(),
@@ -278,77 +278,78 @@ impl Door {
         &self,
         bytes: &[u8],
         from: SocketAddr,
-        outer: &mut impl Outer,
+        platform: &mut impl Platform,
         stats: &mut Stats,
     ) {
         stats.refused.versions += 1;
         if let Some(answer) = first_version::refusal(bytes, &self.secret) {
-            post(from, &answer, outer, stats);
+            post(from, &answer, platform, stats);
         }
     }
 
-    /// Somebody knocks.
-    pub(crate) fn on_knock(
+    /// A datagram of a connection attempt has arrived.
+    pub(crate) fn on_attempt(
         &mut self,
         bytes: &[u8],
         from: SocketAddr,
         now: Time,
-        outer: &mut impl Outer,
+        platform: &mut impl Platform,
         stats: &mut Stats,
-    ) -> Knock {
+    ) -> Attempt {
         let Some(body) = self.opening.open(bytes) else {
             stats.refused.forged += 1;
-            self.hint(bytes, from, outer, stats);
-            return Knock::Nothing;
+            self.hint(bytes, from, platform, stats);
+            return Attempt::Nothing;
         };
-        let Ok(Datagram { session: call, word, .. }) = Datagram::read(body) else {
+        let Ok(Datagram { session: call, frame, .. }) = Datagram::read(body) else {
             stats.refused.malformed += 1;
-            return Knock::Nothing;
+            return Attempt::Nothing;
         };
-        let Word::Hello(hello) = word else {
+        let Frame::Hello(hello) = frame else {
             stats.refused.misplaced += 1;
-            return Knock::Nothing;
+            return Attempt::Nothing;
         };
         stats.received.add(bytes.len());
-        let proved = hello.cookie.is_some_and(|cookie| self.jar.knows(&cookie, from, &hello.public, now));
+        let proved =
+            hello.cookie.is_some_and(|cookie| self.token_key.knows(&cookie, from, &hello.public, now));
         if !proved {
-            let cookie = self.jar.bake(from, &hello.public, now);
-            let answer = self.answer(call, &hello.public, Word::Challenge { cookie });
+            let cookie = self.token_key.bake(from, &hello.public, now);
+            let answer = self.answer(call, &hello.public, Frame::Challenge { cookie });
             // the format sees to it that a hello is longer; it must never be otherwise
             if answer.len() <= bytes.len() {
-                post(from, &answer, outer, stats);
+                post(from, &answer, platform, stats);
             }
-            return Knock::Nothing;
+            return Attempt::Nothing;
         }
         let same = |inside: &&Inside| inside.public == hello.public && inside.from == from;
         if let Some(inside) = self.inside.iter().find(same) {
             // the welcome was lost
-            post(from, &inside.welcome, outer, stats);
-            return Knock::Nothing;
+            post(from, &inside.welcome, platform, stats);
+            return Attempt::Nothing;
         }
         if self.used.contains(&(hello.public, from)) {
             stats.refused.repeated += 1;
-            return Knock::Nothing;
+            return Attempt::Nothing;
         }
         // whoever sends must say what
         if (hello.role == Role::Sender) != hello.offer.is_some() {
             stats.refused.misplaced += 1;
-            return Knock::Nothing;
+            return Attempt::Nothing;
         }
-        Knock::Hello(Box::new(CallerHello { hello: *hello, call }))
+        Attempt::Hello(Box::new(CallerHello { hello: *hello, call }))
     }
 
     /// Tells a caller whose tag is wrong that its key is another. Everybody can say that, so it is a hint to people and no answer; it is shorter
     /// than the hello.
-    fn hint(&self, bytes: &[u8], from: SocketAddr, outer: &mut impl Outer, stats: &mut Stats) {
+    fn hint(&self, bytes: &[u8], from: SocketAddr, platform: &mut impl Platform, stats: &mut Stats) {
         let Some((body, _)) = Datagram::split(bytes) else { return };
-        let Ok(Datagram { session: call, word: Word::Hello(hello), .. }) = Datagram::read(body) else {
+        let Ok(Datagram { session: call, frame: Frame::Hello(hello), .. }) = Datagram::read(body) else {
             return;
         };
         let key = Key::answer(&Secret::none(), &hello.public);
-        let answer = sealed(call, Word::Refusal(Reason::Key), &key);
+        let answer = sealed(call, Frame::Refusal(Reason::Key), &key);
         if answer.len() <= bytes.len() {
-            post(from, &answer, outer, stats);
+            post(from, &answer, platform, stats);
         }
     }
 
@@ -358,10 +359,10 @@ impl Door {
         hello: &CallerHello,
         to: SocketAddr,
         reason: Reason,
-        outer: &mut impl Outer,
+        platform: &mut impl Platform,
         stats: &mut Stats,
     ) {
-        post(to, &self.answer(hello.call, &hello.public, Word::Refusal(reason)), outer, stats);
+        post(to, &self.answer(hello.call, &hello.public, Frame::Refusal(reason)), platform, stats);
     }
 
     /// Makes a session for a caller: this end of it, and the welcome to send.
@@ -372,23 +373,23 @@ impl Door {
         now: Time,
         place: Place,
         offer: Option<Offer>,
-        outer: &mut impl Outer,
-    ) -> (Line, Vec<u8>) {
+        platform: &mut impl Platform,
+    ) -> (Channel, Vec<u8>) {
         let Place { peer, mut group } = place;
-        let (session, half) = (u32::from_be_bytes(draw(outer)), Half::new(draw(outer)));
+        let (session, half) = (u32::from_be_bytes(draw(platform)), Half::new(draw(platform)));
         let agreed = Agreed::by_called(&self.secret, &half, &hello.public, &hello.caller);
         if let Some(group) = &mut group {
             agreed.mask(&mut group.secret);
         }
-        let welcome = Word::Welcome(Box::new(Welcome { session, public: half.public, peer, offer, group }));
+        let welcome = Frame::Welcome(Box::new(Welcome { session, public: half.public, peer, offer, group }));
         let welcome = self.answer(hello.call, &hello.public, welcome);
         if self.used.len() >= USED.max(self.most.saturating_mul(2)) {
             self.used.pop_front();
         }
         self.used.push_back((hello.public, from));
-        let mut line = Line::new(from, session, [agreed.called, agreed.caller], agreed.binding, now);
-        line.rtt = hello.cookie.map(|cookie| now.saturating_since(Jar::baked(&cookie)));
-        (line, welcome)
+        let mut channel = Channel::new(from, session, [agreed.called, agreed.caller], agreed.binding, now);
+        channel.rtt = hello.cookie.map(|cookie| now.saturating_since(TokenKey::baked(&cookie)));
+        (channel, welcome)
     }
 
     /// Sends the welcome, and remembers it: it may be lost.
@@ -397,10 +398,10 @@ impl Door {
         hello: &CallerHello,
         welcome: Vec<u8>,
         to: SocketAddr,
-        outer: &mut impl Outer,
+        platform: &mut impl Platform,
         stats: &mut Stats,
     ) {
-        post(to, &welcome, outer, stats);
+        post(to, &welcome, platform, stats);
         self.inside.retain(|inside| (inside.caller, inside.from) != (hello.caller, to));
         if self.inside.len() >= self.most.saturating_add(BESIDE) {
             self.inside.pop_front();
@@ -408,8 +409,8 @@ impl Door {
         self.inside.push_back(Inside { from: to, caller: hello.caller, public: hello.public, welcome });
     }
 
-    fn answer(&self, call: u32, caller: &[u8; KEY], word: Word<'_>) -> Vec<u8> {
-        sealed(call, word, &Key::answer(&self.secret, caller))
+    fn answer(&self, call: u32, caller: &[u8; KEY], frame: Frame<'_>) -> Vec<u8> {
+        sealed(call, frame, &Key::answer(&self.secret, caller))
     }
 }
 

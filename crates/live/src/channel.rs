@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 
 use contract::Ecn;
 use units::{Duration, Time};
-use wire::stream::{Datagram, KEY, Order, Word};
+use wire::stream::{Datagram, Frame, KEY, Order};
 
+use crate::gso::GsoBatches;
 use crate::keys::Key;
 use crate::replay::Replay;
-use crate::trains::Trains;
-use crate::{Outer, Stats};
+use crate::{Platform, Stats};
 
 /// An order that is not heard is said again after this, then twice as long, up to the second.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
@@ -18,7 +18,7 @@ const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_
 const ORDERS: usize = 16;
 
 /// One end of an open session.
-pub(crate) struct Line {
+pub(crate) struct Channel {
     /// The other end's address.
     pub(crate) to: SocketAddr,
     /// Number of the session.
@@ -47,7 +47,7 @@ pub(crate) struct Line {
     expected: u32,
 }
 
-impl Line {
+impl Channel {
     /// An end that writes with the key `seal` and reads with `open`.
     pub(crate) fn new(
         to: SocketAddr,
@@ -88,7 +88,7 @@ impl Line {
         from: SocketAddr,
         now: Time,
         stats: &mut Stats,
-    ) -> Option<Word<'a>> {
+    ) -> Option<Frame<'a>> {
         if from != self.to {
             stats.refused.strangers += 1;
             return None;
@@ -108,24 +108,24 @@ impl Line {
         self.heard_at = now;
         self.known = true;
         stats.received.add(bytes.len());
-        Some(datagram.word)
+        Some(datagram.frame)
     }
 
     /// Says something; its length in bytes.
     pub(crate) fn say(
         &mut self,
-        word: Word<'_>,
+        frame: Frame<'_>,
         ecn: Ecn,
         now: Time,
-        outer: &mut impl Outer,
-        trains: &mut Trains,
+        platform: &mut impl Platform,
+        gso_batches: &mut GsoBatches,
         stats: &mut Stats,
     ) -> usize {
-        let datagram = Datagram { session: self.session, number: self.next, word };
+        let datagram = Datagram { session: self.session, number: self.next, frame };
         self.next += 1;
         self.spoke_at = now;
         let seal = &self.seal;
-        let length = trains.push(self.to, ecn, outer, |bytes| {
+        let length = gso_batches.push(self.to, ecn, platform, |bytes| {
             let start = bytes.len();
             datagram.write(bytes);
             seal.seal(bytes, start);
@@ -188,13 +188,13 @@ impl Line {
     }
 
     /// Whether it is time to say that this end lives.
-    pub(crate) fn too_quiet(&self, now: Time, alive: Duration) -> bool {
-        now >= self.spoke_at + alive
+    pub(crate) fn too_quiet(&self, now: Time, keep_alive: Duration) -> bool {
+        now >= self.spoke_at + keep_alive
     }
 
     /// When something is to be said without being asked.
-    pub(crate) fn wake(&self, alive: Duration) -> Time {
-        self.say_at.min(self.spoke_at + alive)
+    pub(crate) fn wake(&self, keep_alive: Duration) -> Time {
+        self.say_at.min(self.spoke_at + keep_alive)
     }
 }
 

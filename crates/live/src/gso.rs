@@ -1,17 +1,17 @@
-//! Datagrams on their way out, put together into trains: one call to the system for many.
+//! Datagrams on their way out, put together into batches for generic segmentation offload (GSO): one call to the system for many.
 
 use std::net::SocketAddr;
 
 use contract::Ecn;
 
-use crate::{Fate, Outer, Train};
+use crate::{Fate, GsoBatch, Platform};
 
-/// The most datagrams of a train, and their bytes: what segmentation offload takes in one call.
+/// The most datagrams of a GSO batch, and their bytes: what segmentation offload takes in one call.
 const MOST: (usize, usize) = (64, 65_000);
 
 /// Datagrams that wait to be sent, all of one length and to one place.
 #[derive(Debug)]
-pub(crate) struct Trains {
+pub(crate) struct GsoBatches {
     bytes: Vec<u8>,
     to: SocketAddr,
     ecn: Ecn,
@@ -23,7 +23,7 @@ pub(crate) struct Trains {
     pub(crate) too_long: bool,
 }
 
-impl Trains {
+impl GsoBatches {
     pub(crate) fn new() -> Self {
         Self {
             bytes: Vec::with_capacity(MOST.1 + 2048),
@@ -41,7 +41,7 @@ impl Trains {
         &mut self,
         to: SocketAddr,
         ecn: Ecn,
-        outer: &mut impl Outer,
+        platform: &mut impl Platform,
         write: impl FnOnce(&mut Vec<u8>),
     ) -> usize {
         let start = self.bytes.len();
@@ -49,7 +49,7 @@ impl Trains {
         let length = self.bytes.len() - start;
         let joins = to == self.to && ecn == self.ecn && length <= self.each;
         if self.count > 0 && (!joins || self.count == MOST.0 || self.bytes.len() > MOST.1) {
-            self.send(start, outer);
+            self.send(start, platform);
         }
         if self.count == 0 {
             (self.to, self.ecn, self.each) = (to, ecn, length);
@@ -57,22 +57,22 @@ impl Trains {
         self.count += 1;
         if length < self.each {
             // only the last may be shorter
-            self.flush(outer);
+            self.flush(platform);
         }
         length
     }
 
     /// Sends what waits.
-    pub(crate) fn flush(&mut self, outer: &mut impl Outer) {
+    pub(crate) fn flush(&mut self, platform: &mut impl Platform) {
         if self.count > 0 {
-            self.send(self.bytes.len(), outer);
+            self.send(self.bytes.len(), platform);
         }
     }
 
     /// Sends the first `end` bytes, which are all datagrams that are counted.
-    fn send(&mut self, end: usize, outer: &mut impl Outer) {
-        let train = Train { to: self.to, ecn: self.ecn, bytes: &self.bytes[..end], each: self.each };
-        match outer.send(&train) {
+    fn send(&mut self, end: usize, platform: &mut impl Platform) {
+        let gso_batch = GsoBatch { to: self.to, ecn: self.ecn, bytes: &self.bytes[..end], each: self.each };
+        match platform.send(&gso_batch) {
             Fate::Taken => {}
             Fate::TooLong => {
                 self.too_long = true;
@@ -92,11 +92,11 @@ mod tests {
     use super::*;
     use crate::Batch;
 
-    /// Keeps the lengths of each train.
+    /// Keeps the lengths of each GSO batch.
     #[derive(Default)]
-    struct Platform(Vec<Vec<usize>>);
+    struct FakePlatform(Vec<Vec<usize>>);
 
-    impl Outer for Platform {
+    impl Platform for FakePlatform {
         fn now(&mut self) -> Time {
             Time::ZERO
         }
@@ -104,45 +104,46 @@ mod tests {
         fn receive(&mut self, _batch: &mut Batch) -> bool {
             false
         }
-        fn send(&mut self, train: &Train<'_>) -> Fate {
-            self.0.push(train.bytes.chunks(train.each).map(<[u8]>::len).collect());
-            assert_eq!(train.count(), self.0.last().map_or(0, Vec::len));
+        fn send(&mut self, gso_batch: &GsoBatch<'_>) -> Fate {
+            self.0.push(gso_batch.bytes.chunks(gso_batch.each).map(<[u8]>::len).collect());
+            assert_eq!(gso_batch.count(), self.0.last().map_or(0, Vec::len));
             Fate::Taken
         }
         fn join(&mut self, _group: SocketAddr) -> std::io::Result<()> {
             Ok(())
         }
-        fn surprise(&mut self, _bytes: &mut [u8]) {}
+        fn fill_random(&mut self, _bytes: &mut [u8]) {}
     }
 
     #[test]
     fn datagrams_of_one_length_and_a_shorter_one_are_a_train() {
-        let (mut trains, mut platform) = (Trains::new(), Platform::default());
+        let (mut gso_batches, mut platform) = (GsoBatches::new(), FakePlatform::default());
         let (a, b) = (SocketAddr::from(([1, 1, 1, 1], 1)), SocketAddr::from(([1, 1, 1, 1], 2)));
         let mut push = |to, ecn, length: usize| {
-            trains.push(to, ecn, &mut platform, |bytes| bytes.resize(bytes.len() + length, 0))
+            gso_batches.push(to, ecn, &mut platform, |bytes| bytes.resize(bytes.len() + length, 0))
         };
         for (to, length) in [(a, 1400), (a, 1400), (a, 900), (a, 1400), (a, 1401), (b, 1401), (b, 1401)] {
             assert_eq!(push(to, Ecn::Capable, length), length);
         }
         push(b, Ecn::NotCapable, 1401);
-        trains.flush(&mut platform);
-        trains.flush(&mut platform);
+        gso_batches.flush(&mut platform);
+        gso_batches.flush(&mut platform);
         assert_eq!(platform.0, [vec![1400, 1400, 900], vec![1400], vec![1401], vec![1401, 1401], vec![1401]]);
     }
 
     #[test]
     fn a_train_is_as_long_as_one_call_takes() {
-        let (mut trains, mut platform) = (Trains::new(), Platform::default());
+        let (mut gso_batches, mut platform) = (GsoBatches::new(), FakePlatform::default());
         let to = SocketAddr::from(([1, 1, 1, 1], 1));
         for length in [1400, 100] {
             for _ in 0..100 {
-                trains.push(to, Ecn::Capable, &mut platform, |bytes| bytes.resize(bytes.len() + length, 0));
+                gso_batches
+                    .push(to, Ecn::Capable, &mut platform, |bytes| bytes.resize(bytes.len() + length, 0));
             }
-            trains.flush(&mut platform);
+            gso_batches.flush(&mut platform);
         }
         let counts: Vec<usize> = platform.0.iter().map(Vec::len).collect();
-        // 46 · 1400 = 64 400; the first short one ends the third train
+        // 46 · 1400 = 64 400; the first short one ends the third batch
         assert_eq!(counts, [46, 46, 8, 64, 36]);
     }
 }

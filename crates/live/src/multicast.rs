@@ -1,21 +1,21 @@
-//! A receiver's ear for what its sender says to a group.
+//! What a receiver takes from a multicast group (RFC 1112), under the keys of its session.
 
 use units::{Duration, Time};
-use wire::stream::{Datagram, Group, Reason, Word};
+use wire::stream::{Datagram, Frame, Group, Reason};
 
 use crate::keys::Key;
 use crate::replay::Replay;
-use crate::{Outer, Secret, Stats};
+use crate::{Platform, Secret, Stats};
 
 /// Reads what is sent to a group, and believes it where its tag is right.
-pub(crate) struct Ear {
+pub(crate) struct MulticastReceiver {
     group: Group,
     key: Key,
     seen: Replay,
     heard_at: Time,
 }
 
-impl Ear {
+impl MulticastReceiver {
     /// Joins the group, where there is one.
     ///
     /// # Errors
@@ -25,13 +25,13 @@ impl Ear {
         group: Option<Group>,
         secret: &Secret,
         now: Time,
-        outer: &mut impl Outer,
+        platform: &mut impl Platform,
     ) -> Result<Option<Self>, (Reason, String)> {
         let Some(group) = group else { return Ok(None) };
         if !group.address.ip().is_multicast() {
             return Err((Reason::Offer, format!("{} is the address of no group", group.address)));
         }
-        outer
+        platform
             .join(group.address)
             .map_err(|why| (Reason::Offer, format!("the group {} cannot be joined: {why}", group.address)))?;
         let key = Key::group(secret, &group.secret);
@@ -44,16 +44,16 @@ impl Ear {
     }
 
     /// What a datagram says; `None`, and counted, where its tag is wrong, it came before, or it says what is not said to groups.
-    pub(crate) fn read<'a>(&mut self, bytes: &'a [u8], now: Time, stats: &mut Stats) -> Option<Word<'a>> {
+    pub(crate) fn read<'a>(&mut self, bytes: &'a [u8], now: Time, stats: &mut Stats) -> Option<Frame<'a>> {
         let Some(body) = self.key.open(bytes) else {
             stats.refused.forged += 1;
             return None;
         };
-        let Ok(Datagram { number, word, .. }) = Datagram::read(body) else {
+        let Ok(Datagram { number, frame, .. }) = Datagram::read(body) else {
             stats.refused.malformed += 1;
             return None;
         };
-        if !matches!(word, Word::Data(_) | Word::Alive) {
+        if !matches!(frame, Frame::Data(_) | Frame::KeepAlive) {
             stats.refused.misplaced += 1;
             return None;
         }
@@ -63,7 +63,7 @@ impl Ear {
         }
         self.heard_at = now;
         stats.received.add(bytes.len());
-        Some(word)
+        Some(frame)
     }
 
     /// Whether nothing of the group was heard for so long. Its sender says there that it lives, if nothing else.

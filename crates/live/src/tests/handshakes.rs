@@ -24,10 +24,10 @@ fn sender_at(mut place: Place, settings: Settings, scheme: Scheme) -> thread::Jo
     })
 }
 
-fn short(meet: Meet) -> Settings {
+fn short(handshake: Handshake) -> Settings {
     let limits =
         Limits { patience: Duration::from_secs(5), waits: Duration::from_secs(9), ..Limits::default() };
-    Settings { limits, ..settings(meet) }
+    Settings { limits, ..settings(handshake) }
 }
 
 fn end(thread: thread::JoinHandle<Outcome>) -> End {
@@ -40,8 +40,11 @@ fn either_end_may_call() {
         let net = Net::plain(ms(10));
         let (a, b) = addresses();
         let (here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
-        let (sends, receives) =
-            if sender_calls { (Meet::Call(b), Meet::Listen) } else { (Meet::Listen, Meet::Call(a)) };
+        let (sends, receives) = if sender_calls {
+            (Handshake::Connect(b), Handshake::Listen)
+        } else {
+            (Handshake::Listen, Handshake::Connect(a))
+        };
         let sender = sender_at(here, settings(sends), steady("8 Mbit/s"));
         let receiver = receiver_at(there, settings(receives));
         assert_eq!((end(sender), end(receiver)), (End::Complete, End::Complete));
@@ -53,9 +56,9 @@ fn ends_with_other_secrets_do_not_meet() {
     let net = Net::plain(ms(10));
     let (a, b) = addresses();
     let (here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
-    let other = Settings { secret: Secret::new("another"), ..short(Meet::Call(b)) };
+    let other = Settings { secret: Secret::new("another"), ..short(Handshake::Connect(b)) };
     let sender = sender_at(here, other, steady("8 Mbit/s"));
-    let receiver = receiver_at(there, short(Meet::Listen));
+    let receiver = receiver_at(there, short(Handshake::Listen));
     // the sender learns why, and before its patience is over
     assert_eq!(end(sender), End::Refused(Reason::Key));
     let receiver = receiver.join().expect("no end panics");
@@ -75,11 +78,11 @@ fn a_hint_that_the_key_is_another_stops_nobody_whose_key_is_right() {
         if passing.from == a
             && passing.bytes[2] == 1
             && let Ok(datagram) = wire::stream::Datagram::read(&passing.bytes[..passing.bytes.len() - 16])
-            && let wire::stream::Word::Hello(hello) = datagram.word
+            && let wire::stream::Frame::Hello(hello) = datagram.frame
         {
-            let word = wire::stream::Word::Refusal(Reason::Key);
+            let frame = wire::stream::Frame::Refusal(Reason::Key);
             let mut bytes = Vec::new();
-            wire::stream::Datagram { session: datagram.session, number: 0, word }.write(&mut bytes);
+            wire::stream::Datagram { session: datagram.session, number: 0, frame }.write(&mut bytes);
             crate::keys::Key::answer(&Secret::none(), &hello.public).seal(&mut bytes, 0);
             arrivals.push(crate::testing::Passing { from: b, to: a, bytes, ..passing.after(ms(1)) });
         }
@@ -96,16 +99,16 @@ fn two_senders_do_not_meet_and_a_second_receiver_is_told_that_another_is_served(
     let c = SocketAddr::from(([10, 0, 0, 3], 9));
     let places = [net.place(a, ms(0)), net.place(b, ms(100)), net.place(c, ms(200))];
     let [here, there, other] = places;
-    let sender = sender_at(here, short(Meet::Listen), steady("800 kbit/s"));
-    let first = receiver_at(there, short(Meet::Call(a)));
-    let second = receiver_at(other, short(Meet::Call(a)));
+    let sender = sender_at(here, short(Handshake::Listen), steady("800 kbit/s"));
+    let first = receiver_at(there, short(Handshake::Connect(a)));
+    let second = receiver_at(other, short(Handshake::Connect(a)));
     assert_eq!(end(second), End::Refused(Reason::Busy));
     assert_eq!((end(sender), end(first)), (End::Complete, End::Complete));
 
     let net = Net::plain(ms(10));
     let (here, there) = (net.place(a, ms(0)), net.place(b, ms(0)));
-    let sender = sender_at(here, short(Meet::Listen), steady("8 Mbit/s"));
-    let other = sender_at(there, short(Meet::Call(a)), steady("8 Mbit/s"));
+    let sender = sender_at(here, short(Handshake::Listen), steady("8 Mbit/s"));
+    let other = sender_at(there, short(Handshake::Connect(a)), steady("8 Mbit/s"));
     assert_eq!((end(other), end(sender)), (End::Refused(Reason::Mismatch), End::Unanswered));
 }
 
@@ -114,19 +117,19 @@ fn an_offer_that_the_application_does_not_want_is_refused() {
     let net = Net::plain(ms(10));
     let (a, b) = addresses();
     let (here, mut there) = (net.place(a, ms(0)), net.place(b, ms(0)));
-    let sender = sender_at(here, short(Meet::Call(b)), steady("8 Mbit/s"));
+    let sender = sender_at(here, short(Handshake::Connect(b)), steady("8 Mbit/s"));
     let receiver = thread::spawn(move || {
         let mut accept = |_: &wire::stream::Offer| Err("the disk is full".to_owned());
-        receive(&short(Meet::Listen), &mut accept, &mut there, &Control::new())
+        receive(&short(Handshake::Listen), &mut accept, &mut there, &Control::new())
     });
     assert_eq!((end(sender), end(receiver)), (End::Refused(Reason::Offer), End::Unanswered));
 
     let net = Net::plain(ms(10));
     let (here, mut there) = (net.place(a, ms(0)), net.place(b, ms(0)));
-    let sender = sender_at(here, short(Meet::Listen), steady("8 Mbit/s"));
+    let sender = sender_at(here, short(Handshake::Listen), steady("8 Mbit/s"));
     let receiver = thread::spawn(move || {
         let mut accept = |_: &wire::stream::Offer| Err("the disk is full".to_owned());
-        receive(&short(Meet::Call(a)), &mut accept, &mut there, &Control::new())
+        receive(&short(Handshake::Connect(a)), &mut accept, &mut there, &Control::new())
     });
     assert_eq!(end(sender), End::Closed(Reason::Offer));
     assert_eq!(end(receiver), End::Failed("the disk is full".to_owned()));
@@ -142,11 +145,11 @@ fn a_scheme_that_is_not_or_does_not_fit_fails_at_once() {
         (Scheme { packet: 100, ..Scheme::new("mca") }, "packets of 100 bytes have no room for their headers"),
         (Scheme::new("least_loaded"), "`least_loaded` has no part at the ends of a network"),
     ] {
-        let sender = sender_at(net.place(a, ms(0)), short(Meet::Call(b)), scheme);
+        let sender = sender_at(net.place(a, ms(0)), short(Handshake::Connect(b)), scheme);
         assert_eq!(end(sender), End::Failed(why.to_owned()));
     }
     let wrong = Scheme { params: vec![("speed".to_owned(), 1.0.into())], ..Scheme::new("mca") };
-    let sender = sender_at(net.place(a, ms(0)), short(Meet::Call(b)), wrong);
+    let sender = sender_at(net.place(a, ms(0)), short(Handshake::Connect(b)), wrong);
     assert!(matches!(end(sender), End::Failed(_)));
 }
 
@@ -168,7 +171,7 @@ fn sessions_over_ipv6_count_its_longer_headers() {
     let (a, b) =
         (SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], 7)), SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 2], 9)));
     let places = (net.place(a, ms(1)), net.place(b, ms(0)));
-    let ends = (settings(Meet::Call(b)), settings(Meet::Listen));
+    let ends = (settings(Handshake::Connect(b)), settings(Handshake::Listen));
     let left = numbers_between(places, &steady("8 Mbit/s"), 500, ends, Controls::default());
     assert_eq!((&left.sender.end, &left.receiver.end), (&End::Complete, &End::Complete));
     let stats = &left.receiver.stats;
