@@ -34,8 +34,8 @@ bench: $(VENV)/.made  ## the speed table, and out/bench.json
 scheme: $(VENV)/.made  ## tests and experiments of one scheme, without a release build: make scheme NAME=aimd
 	@$(PY) tools/scheme.py "$(NAME)"
 
-new-scheme: $(VENV)/.made  ## copy the template to a new folder that builds and passes: make new-scheme NAME=swift
-	@$(PY) tools/new_scheme.py "$(NAME)"
+new-scheme: $(VENV)/.made  ## copy a template to a new folder that builds and passes: make new-scheme NAME=swift KIND=window
+	@$(PY) tools/new_scheme.py "$(NAME)" "$(KIND)"
 
 golden: setup  ## rewrite the golden files; read the diff before you commit it
 	INSTA_UPDATE=always INSTA_FORCE_PASS=1 cargo test --workspace --locked

@@ -43,7 +43,7 @@ def sections(text):
 def problems(schemes):
     """One sentence per fault."""
     declared, code = {}, {}
-    for title_page in sorted(schemes.glob("*/mod.rs")):
+    for title_page in sorted([*schemes.glob("*/mod.rs"), *schemes.glob("_templates/*/mod.rs")]):
         folder = title_page.parent
         declared[folder] = set(DECLARED.findall(title_page.read_text()))
         code[folder] = [(path, *found) for path in sorted(folder.rglob("*.rs")) for found in comments(path)]

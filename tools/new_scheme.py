@@ -1,4 +1,4 @@
-"""Makes a new scheme: copies schemes/_template to a folder of its name and refreshes the registry.
+"""Makes a new scheme: copies a template of schemes/_templates to a folder of its name and refreshes the registry.
 
 The result builds and passes; what is left is to say what the scheme does.
 """
@@ -11,11 +11,24 @@ from pathlib import Path
 import registry
 
 ROOT = Path(__file__).resolve().parent.parent
-RESERVED = {"shared", "template", "registry", "schemes", "self", "super", "crate", "custom"}
+# What is written by hand in a scheme of each kind, beside README.md, mod.rs, tests.rs and experiments/.
+FILES = {
+    "window": {"edge.rs": "the law of the window"},
+    "stream": {"edge.rs": "the laws of the source and of a receiver"},
+    "router": {
+        "edge.rs": "the laws of the source and of a receiver",
+        "router.rs": "the part in routers",
+    },
+    "forwarder": {"strategy.rs": "which next hops Interests take"},
+    "controller": {"app.rs": "what the SDN controller orders"},
+}
+RESERVED = {"shared", "template", "templates", "registry", "schemes", "self", "super", "crate", "custom"}
 
 
-def refuse(name, root):
-    """Why a name cannot be taken; nothing when it can."""
+def refuse(name, root, kind="window"):
+    """Why there cannot be a scheme of this name and kind; nothing when there can."""
+    if kind not in FILES:
+        return f"`{kind}` is no kind of scheme: KIND is one of {', '.join(FILES)}"
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
         return f"`{name}` is not in snake_case: lower-case words joined by _, as in `fast_tcp`"
     if name in RESERVED:
@@ -25,9 +38,9 @@ def refuse(name, root):
     return None
 
 
-def copy(name, root):
-    """Copies the template under the new name."""
-    source, target = root / "schemes" / "_template", root / "schemes" / name
+def copy(name, root, kind="window"):
+    """Copies a template under the new name."""
+    source, target = root / "schemes" / "_templates" / kind, root / "schemes" / name
     shutil.copytree(source, target)
     for path in sorted(target.rglob("*")):
         if path.is_file():
@@ -38,20 +51,25 @@ def copy(name, root):
 
 
 def main():
-    name = sys.argv[1] if len(sys.argv) == 2 else ""
-    root = ROOT
+    name, kind = [*sys.argv[1:], "", ""][:2]
+    kind = kind or "window"
     if not name:
-        raise SystemExit("usage: make new-scheme NAME=swift")
-    if reason := refuse(name, root):
+        raise SystemExit(f"usage: make new-scheme NAME=swift KIND={'|'.join(FILES)}")
+    if reason := refuse(name, ROOT, kind):
         raise SystemExit(reason)
-    copy(name, root)
-    registry.refresh(root)
+    copy(name, ROOT, kind)
+    registry.refresh(ROOT)
+    steps = {
+        "README.md": "idea, sources, equations",
+        "mod.rs": "title page and parameters",
+        **FILES[kind],
+        "tests.rs": "one test per claim of its paper",
+        "experiments/": "scenarios with what the paper says of their results",
+    }
     print(f"schemes/{name} is made, and builds. Now:")
-    print(f"  1. schemes/{name}/README.md   idea, sources, equations")
-    print(f"  2. schemes/{name}/mod.rs      title page and parameters")
-    print(f"  3. schemes/{name}/edge.rs     the law")
-    print(f"  4. schemes/{name}/tests.rs    one test per claim of its paper")
-    print(f"  5. make scheme NAME={name}, then make docs, then make check")
+    for number, (file, what) in enumerate(steps.items(), 1):
+        print(f"  {number}. schemes/{name}/{file:14} {what}")
+    print(f"  {len(steps) + 1}. make scheme NAME={name}, then make docs, then make check")
     return 0
 
 

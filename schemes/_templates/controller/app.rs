@@ -1,0 +1,52 @@
+//! The app: on a signal, the destination with the largest part of the load takes the node's idlest other port.
+
+use contract::{AppCx, Count, MILLION, Order, PortId, Traffic, Wants};
+use units::Time;
+
+use super::Params;
+
+/// The app.
+#[derive(Clone, Debug)]
+pub struct App {
+    params: Params,
+    /// Nothing is ordered before.
+    settled: Time,
+}
+
+impl App {
+    /// The app, with its parameters.
+    pub fn new(params: &Params) -> Self {
+        Self { params: params.clone(), settled: Time::ZERO }
+    }
+}
+
+impl contract::App for App {
+    fn wants(&self) -> Wants {
+        Wants { signal_above: Some((self.params.above * f64::from(MILLION)) as u32) }
+    }
+
+    // the application plane decides, the controller's orders reach the devices                [RFC7426 §3.1]
+    fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
+        let now = cx.now();
+        let (net, cache) = (cx.net(), cx.cache());
+        let (Some(here), Some(seen)) = (net.link(port), cache.fresh(port, now, self.params.settle)) else {
+            return;
+        };
+        if now < self.settled {
+            return;
+        }
+        let to = seen.shares.iter().max_by_key(|share| share.bytes).and_then(|share| match share.what {
+            Traffic::Node(to) => Some(to),
+            _ => None,
+        });
+        let load = |port| cache.fresh(port, now, self.params.settle).map(|seen| seen.status.load);
+        let others = net.links_from(here.from).filter(|link| link.port != port);
+        let idlest = others.filter_map(|link| Some((load(link.port)?, link.port))).min();
+        let (Some(to), Some((other, via))) = (to, idlest) else { return };
+        if other < seen.status.load {
+            self.settled = now + self.params.settle;
+            cx.count(Count::Moves, 1);
+            cx.order(here.from, Order::Route { to, via });
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Template: in one sentence, what it does that others do not.
+
+use contract::{Documented, Family, Scheme, Setup, Source};
+use units::Duration;
+
+mod app;
+#[cfg(test)]
+mod tests;
+
+pub use app::App;
+
+/// The title page.
+pub const SCHEME: Scheme = Scheme {
+    name: "template",
+    title: "One line for the catalogue",
+    families: &[Family::Sdn],
+    sources: &[Source {
+        key: "RFC7426",
+        text: "Haleplidis, Pentikousis, Denazis, Hadi Salim, Meyer, Koufopavlou: Software-Defined Networking (SDN): Layers and Architecture Terminology, RFC 7426, 2015",
+    }],
+    documented: Documented::Full,
+    series: &[],
+    reorder: 1,
+};
+
+contract::params! {
+    /// A port is congested when its load in a period is above this share of what its link carries.
+    above: f64 = 0.9, within 0.01..=10.0, from "our choice: RFC7426 describes the layers and no algorithm";
+    /// After an order nothing else is ordered for so long: loads measured before say nothing of it.
+    settle: Duration = Duration::from_secs(2), within "0 s"..="1000 s", from "our choice: four periods of the usual half second";
+}
+
+/// Makes the part in the controller.
+pub fn app(params: &Params, _setup: &Setup) -> App {
+    App::new(params)
+}

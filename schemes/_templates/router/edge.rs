@@ -1,0 +1,86 @@
+//! The two ends of the stream: the source sets the rate by what routers say; receivers say nothing.
+
+use contract::{
+    Allowance, Arrival, Count, Cx, Feedback, Label, ReceiverCx, ReceiverLaw, SenderLaw, Sending, Setup,
+};
+use units::{Rate, Time};
+
+use super::{Params, mark};
+
+/// The source's law.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    params: Params,
+    mark: u64,
+    packet_bits: f64,
+    /// In bit/s.
+    rate: f64,
+    /// A router spoke in this interval.
+    cut: bool,
+    next: Time,
+}
+
+impl Sender {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        Self {
+            params: params.clone(),
+            mark: mark(params),
+            packet_bits: setup.segment.as_f64() * 8.0,
+            rate: params.initial_rate.as_bps_f64(),
+            cut: false,
+            next: Time::NEVER,
+        }
+    }
+}
+
+impl SenderLaw for Sender {
+    fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
+        if feedback.label != Label([self.mark, 0, 0, 0]) {
+            cx.count(Count::Ignored, 1);
+            return;
+        }
+        if !self.cut {
+            // R ← max(R_min, b_D·R), once per interval                                          [CJ89 §3]
+            self.rate = (self.params.keep * self.rate).max(self.params.min_rate.as_bps_f64());
+            self.cut = true;
+            cx.count(Count::Episodes, 1);
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(Rate::from_bps_f64(self.rate))
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_>) {
+        self.next = cx.now() + self.params.interval;
+    }
+
+    fn stamp(&mut self, _sending: &Sending, _cx: &mut Cx<'_>) -> Label {
+        Label([self.mark, 0, 0, 0])
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        if cx.now() < self.next {
+            return;
+        }
+        if !self.cut {
+            // R ← R + a_I                                                                       [CJ89 §3]
+            self.rate += self.params.increase * self.packet_bits / self.params.interval.as_secs_f64();
+        }
+        self.cut = false;
+        self.next = cx.now() + self.params.interval;
+    }
+
+    fn wake(&self) -> Time {
+        self.next
+    }
+}
+
+/// The receiver's law: it only listens.
+#[derive(Clone, Debug)]
+pub struct Receiver;
+
+impl ReceiverLaw for Receiver {
+    fn on_data(&mut self, _data: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {}
+}

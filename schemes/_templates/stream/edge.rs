@@ -1,0 +1,84 @@
+//! The two ends of the stream: the receiver reports losses, the source sets the rate.
+
+use contract::{
+    Allowance, Arrival, Count, Cx, Feedback, Gap, Label, ReceiverCx, ReceiverLaw, SenderLaw, Setup,
+};
+use units::{Rate, Time};
+
+use super::Params;
+
+/// The source's law.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    params: Params,
+    packet_bits: f64,
+    /// In bit/s.
+    rate: f64,
+    /// A loss was reported in this interval.
+    cut: bool,
+    next: Time,
+}
+
+impl Sender {
+    /// The law, with its parameters.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        Self {
+            params: params.clone(),
+            packet_bits: setup.segment.as_f64() * 8.0,
+            rate: params.initial_rate.as_bps_f64(),
+            cut: false,
+            next: Time::NEVER,
+        }
+    }
+}
+
+impl SenderLaw for Sender {
+    fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
+        let Label([lost, 0, 0, 0]) = feedback.label else {
+            cx.count(Count::Ignored, 1);
+            return;
+        };
+        if lost > 0 && !self.cut {
+            // R ← max(R_min, b_D·R), once per interval                                          [CJ89 §3]
+            self.rate = (self.params.keep * self.rate).max(self.params.min_rate.as_bps_f64());
+            self.cut = true;
+            cx.count(Count::Episodes, 1);
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance::rate(Rate::from_bps_f64(self.rate))
+    }
+
+    fn on_start(&mut self, cx: &mut Cx<'_>) {
+        self.next = cx.now() + self.params.interval;
+    }
+
+    fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        if cx.now() < self.next {
+            return;
+        }
+        if !self.cut {
+            // R ← R + a_I                                                                       [CJ89 §3]
+            self.rate += self.params.increase * self.packet_bits / self.params.interval.as_secs_f64();
+        }
+        self.cut = false;
+        self.next = cx.now() + self.params.interval;
+    }
+
+    fn wake(&self) -> Time {
+        self.next
+    }
+}
+
+/// The receiver's law: it reports every gap.
+#[derive(Clone, Debug)]
+pub struct Receiver;
+
+impl ReceiverLaw for Receiver {
+    fn on_data(&mut self, _data: &Arrival, _cx: &mut ReceiverCx<'_, '_>) {}
+
+    fn on_loss(&mut self, gap: &Gap, cx: &mut ReceiverCx<'_, '_>) {
+        cx.feedback(Label([gap.packets, 0, 0, 0]));
+    }
+}
