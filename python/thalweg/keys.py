@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +20,27 @@ VARIABLE = "THALWEG_KEY"
 MAKE = "`head -c 32 /dev/urandom > secret` makes a key file"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Security:
+    """How the two ends of a transfer know each other. Beyond this computer one of the three is required."""
+
+    key: str | Path | None = None
+    """A file that both ends have, of 16 to 4096 bytes."""
+    key_env: str | None = None
+    """An environment variable that holds the key; `THALWEG_KEY` is read where none of the three is given."""
+    insecure: bool = False
+    """Without a key: whoever is on the path can take part, and can take the place of either end."""
+
+
 def key_for(
-    places: dict[str, Any],
-    *,
-    key: str | Path | None = None,
-    key_env: str | None = None,
-    insecure: bool = False,
-    group: str | None = None,
-    interface: str | None = None,
+    places: dict[str, Any], security: Security, *, group: str | None = None, interface: str | None = None
 ) -> list[int] | None:
     """The bytes of the key of a transfer; `None` where it goes without one.
 
-    It goes without one on loopback addresses, and with `insecure`. Everywhere else a key is required: raises `TransferError`
+    It goes without one on loopback addresses, and with `Security.insecure`. Everywhere else a key is required: raises `TransferError`
     where there is none, and where one is given twice or does not fit.
     """
+    key, key_env, insecure = security.key, security.key_env, security.insecure
     given = [
         name
         for name, is_there in (("--key", key), ("--key-env", key_env), ("--insecure", insecure))

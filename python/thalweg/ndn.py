@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -73,19 +73,32 @@ def _listens(path: str) -> bool:
     return True
 
 
+@dataclass(frozen=True, kw_only=True)
+class Consumer:
+    """How a consumer requests segments and controls congestion. Quantities are texts with units."""
+
+    scheme: str = "cubic"
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of the scheme that are not default."""
+    initial_window: int | None = None
+    """In segments; 2 when not given."""
+    marks: bool = True
+    """Congestion marks count."""
+    lifetime: str | None = None
+    """Of Interests; `"4 s"` when not given."""
+    min_rto: str | None = None
+    """Minimum retransmission timeout; `"200 ms"` when not given."""
+    access: str | None = None
+    """The rate at which Data can reach this host, for schemes that use it."""
+
+
 def get(
     name: str,
     out: str | Path | None,
     *,
     face: str | None = None,
-    scheme: str = "cubic",
-    params: Mapping[str, Any] | None = None,
+    consumer: Consumer | None = None,
     discovery: Discovery = "metadata",
-    initial_window: int | None = None,
-    marks: bool = True,
-    lifetime: str | None = None,
-    min_rto: str | None = None,
-    access: str | None = None,
     patience: str | None = None,
     sha256: str | None = None,
     pcap: str | Path | None = None,
@@ -93,22 +106,17 @@ def get(
 ) -> dict[str, Any]:
     """Fetches the file `name` and writes it to `out`, or to standard output where that is None.
 
-    `out` is there only when it is whole. Quantities are texts with units, such as `lifetime="4 s"`. `access` is the
-    rate at which Data can reach this host, for schemes that want to know it. The frames are written to the capture
-    file `pcap`. What came, with its counts, is a dict; raises `NdnError` where it is not whole, `ValueError` for what
-    cannot be meant, and `Interrupted` after Ctrl-C.
+    `out` is there only when it is whole. It is given up where no Data comes for `patience`, such as `"15 s"`. The frames are
+    written to the capture file `pcap`. What came, with its counts, is a dict; raises `NdnError` where it is not whole,
+    `ValueError` for what cannot be meant, and `Interrupted` after Ctrl-C.
     """
+    consumer = consumer or Consumer()
     wanted = {
         "name": name,
         "face": default_face() if face is None else face,
-        "scheme": scheme,
-        "params": dict(params or {}),
+        **vars(consumer),
+        "params": dict(consumer.params),
         "discovery": discovery,
-        "initial_window": initial_window,
-        "marks": marks,
-        "lifetime": lifetime,
-        "min_rto": min_rto,
-        "access": access,
         "patience": patience,
         "sha256": sha256,
         "pcap": None if pcap is None else str(pcap),

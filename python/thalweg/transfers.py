@@ -6,13 +6,15 @@ import ipaddress
 import json
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from . import _native
 from ._work import EVERY_S, Work
 from .errors import TransferError, without_number
+from .keys import Security as Security
 from .keys import key_for
 
 PACKET_BYTES = 1428
@@ -83,71 +85,116 @@ class Transfer:
         self._native.change_mode(mode)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Congestion:
+    """How a sender controls congestion."""
+
+    scheme: str = "cvihis"
+    """A stream scheme paces packets, a window scheme works as TCP does."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of the scheme that are not default."""
+    mode: str | None = None
+    """`"real_time"` or `"background"`, for schemes that have modes. Where it is not given, a live stream (one with a
+    deadline) starts in the real-time mode, and everything else in the scheme's default mode, the background mode of
+    CVIHIS."""
+    rate: str | None = None
+    """Limit of the sending rate, headers included, such as `"20 Mbit/s"`."""
+    packet: int = PACKET_BYTES
+    """Size of a data packet in bytes, all headers included."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """What an end uses of the network, and for how long it waits."""
+
+    bind: str | None = None
+    """The local address to listen at; all when not given."""
+    family: int = 0
+    """`socket.AF_INET` or `socket.AF_INET6`; 0 for both."""
+    interface: str | None = None
+    """The interface of a multicast group: its name, its index, or its IPv4 address."""
+    patience_s: float | None = None
+    """The transfer is given up after so many seconds without data; 60 when not given. An end that listens waits for its
+    first call without limit unless this is given."""
+    pcap: str | Path | None = None
+    """A capture file, to which what is sent and received is written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """The receivers of an IP multicast group."""
+
+    address: str
+    """Address and port, such as `"239.1.2.3:9000"` or `"[ff15::7]:9000"`."""
+    receivers: int = 1
+    """Nothing is sent before so many receivers are there."""
+
+
 def send(
     path: str | Path | None,
     to: str,
     *,
-    scheme: str = "cvihis",
-    params: dict[str, Any] | None = None,
-    mode: str | None = None,
     name: str | None = None,
-    rate: str | None = None,
     deadline: str | None = None,
-    key: str | Path | None = None,
-    key_env: str | None = None,
-    insecure: bool = False,
-    packet: int = PACKET_BYTES,
-    patience_s: float | None = None,
-    family: int = 0,
-    group: str | None = None,
-    receivers: int = 1,
-    interface: str | None = None,
-    bind: str | None = None,
-    pcap: str | Path | None = None,
+    group: Group | None = None,
+    congestion: Congestion | None = None,
+    security: Security | None = None,
+    network: Network | None = None,
 ) -> Transfer:
     """A transfer of a file, or of standard input where `path` is `None`.
 
-    With a host in `to` it calls, without one it listens. With a `group`, such as `"239.1.2.3:9000"`, it listens, and sends
-    to all receivers that call, once `receivers` of them are there. `rate` and `deadline` are quantities such as
-    `"20 Mbit/s"` and `"500 ms"`. Where `mode` is not given, a scheme that has modes starts a live stream (one with a
-    deadline) in its real-time mode, and everything else in its default mode, the background mode of CVIHIS. What is sent
-    and received is written to the capture file `pcap`.
-
-    `key` is a file that both sides have, `key_env` an environment variable that holds the same (`THALWEG_KEY` where
-    neither is given). Beyond this computer one of them is required, unless `insecure` says that none is wanted. Raises
-    `TransferError`.
+    With a host in `to` it calls, without one it listens. With a `group` it listens, and sends to all receivers that call.
+    `deadline`, such as `"500 ms"`, makes it a live stream: what is older is dropped. The receiver is told `name`, the
+    file's own when not given. Raises `TransferError`.
     """
-    called = name or (Path(path).name if path is not None else "stdin")
+    congestion, security = congestion or Congestion(), security or Security()
+    network = network or Network()
+    address, interface, family = None, network.interface, network.family
     if group is not None:
-        group, interface, kind = _group(group, interface)
+        address, interface, kind = _group(group.address, interface)
         if family not in (0, kind):
-            raise TransferError(f"{group}: a group of the other kind of address than was asked for")
+            raise TransferError(f"{address}: a group of the other kind of address than was asked for")
         family = kind
-    _check_patience(patience_s)
-    _check_capture(pcap, path)
-    places = _place(to, family, bind)
-    secret = key_for(places, key=key, key_env=key_env, insecure=insecure, group=group, interface=interface)
+    _check_capture(network.pcap, path)
     told = {
-        **places,
-        "group": group,
-        "receivers": receivers,
-        "interface": interface,
+        **_told(to, network, security, family=family, group=address, interface=interface),
+        "group": address,
+        "receivers": 1 if group is None else group.receivers,
         "path": None if path is None else str(path),
-        "name": called,
-        "scheme": scheme,
-        "params": params or {},
-        "mode": mode or (None if "mode" in (params or {}) else _mode_for(scheme, live=deadline is not None)),
-        "rate": rate,
+        "name": name or (Path(path).name if path is not None else "stdin"),
+        "scheme": congestion.scheme,
+        "params": dict(congestion.params),
+        "mode": congestion.mode
+        or (None if "mode" in congestion.params else _mode_for(congestion.scheme, live=deadline is not None)),
+        "rate": congestion.rate,
         "deadline": deadline,
-        "packet": packet,
+        "packet": congestion.packet,
         "id": secrets.randbits(63),
-        "key": secret,
-        "patience_s": patience_s,
-        "pcap": None if pcap is None else str(pcap),
     }
     transfer = Transfer("send", told)
-    transfer.mode = told["mode"] or (params or {}).get("mode") or mode_of(scheme)
+    transfer.mode = told["mode"] or congestion.params.get("mode") or mode_of(congestion.scheme)
     return transfer
+
+
+def _told(
+    place: str,
+    network: Network,
+    security: Security,
+    *,
+    family: int = 0,
+    group: str | None = None,
+    interface: str | None = None,
+) -> dict[str, Any]:
+    """What the core is told of the network of an end."""
+    _check_patience(network.patience_s)
+    places = _place(place, family, network.bind)
+    return {
+        **places,
+        "interface": interface,
+        "key": key_for(places, security, group=group, interface=interface),
+        "patience_s": network.patience_s,
+        "pcap": None if network.pcap is None else str(network.pcap),
+    }
 
 
 def mode_of(scheme: str) -> str | None:
@@ -169,23 +216,16 @@ def receive(
     into: str | Path | None = ".",
     name: str | None = None,
     replace: bool = False,
-    key: str | Path | None = None,
-    key_env: str | None = None,
-    insecure: bool = False,
-    bind: str | None = None,
-    patience_s: float | None = None,
-    family: int = 0,
-    interface: str | None = None,
-    pcap: str | Path | None = None,
+    security: Security | None = None,
+    network: Network | None = None,
 ) -> Transfer:
     """A transfer into a folder, made where there is none, or to standard output where `into` is `None`.
 
-    Without a host in `at` it listens, with one it calls. What is sent and received is written to the capture file `pcap`.
-    `key`, `key_env` and `insecure` are as in `send`. Raises `TransferError`.
+    Without a host in `at` it listens, with one it calls. The file gets `name`, or the one that the sender proposes; a file
+    of that name is replaced only with `replace`. Raises `TransferError`.
     """
-    _check_patience(patience_s)
-    places = _place(at, family, bind)
-    secret = key_for(places, key=key, key_env=key_env, insecure=insecure)
+    security, network = security or Security(), network or Network()
+    told = _told(at, network, security, family=network.family, interface=network.interface)
     if into is not None:
         if Path(into).exists() and not Path(into).is_dir():
             raise TransferError(f"{into}: not a folder", "the name of the file in it is said by `--name`")
@@ -193,17 +233,8 @@ def receive(
             Path(into).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise TransferError(f"{into}: {error.strerror}") from error
-    told = {
-        **places,
-        "interface": interface,
-        "folder": None if into is None else str(into),
-        "name": name,
-        "replace": replace,
-        "key": secret,
-        "patience_s": patience_s,
-        "pcap": None if pcap is None else str(pcap),
-    }
-    return Transfer("receive", told)
+    folder = None if into is None else str(into)
+    return Transfer("receive", {**told, "folder": folder, "name": name, "replace": replace})
 
 
 def is_whole(result: dict[str, Any]) -> bool:

@@ -169,7 +169,7 @@ def test_a_law_that_is_none_of_consumers_is_refused(tmp_path: Path) -> None:
     listening.bind(str(path))
     listening.listen(1)
     with pytest.raises(NdnError, match=r"`bbr` is no scheme of consumers.*aimd"):
-        ndn.get("/a", tmp_path / "out", face=f"unix://{path}", scheme="bbr")
+        ndn.get("/a", tmp_path / "out", face=f"unix://{path}", consumer=ndn.Consumer(scheme="bbr"))
 
 
 def test_names_and_faces_are_written_in_one_way() -> None:

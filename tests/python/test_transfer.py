@@ -23,6 +23,8 @@ from thalweg.errors import TransferError
 LONGEST_S = 60
 """No wait of these tests is longer."""
 
+HERE = transfers.Network(bind="127.0.0.1")
+
 BLOCK_BYTES = 256 * 1270
 """A little less than a block of a file."""
 
@@ -108,10 +110,10 @@ def test_a_file_arrives_whole(file: Path, into: Path, scheme: str) -> None:
 
 
 def test_a_folder_that_is_not_there_is_made_and_a_file_is_none(file: Path, tmp_path: Path) -> None:
-    with transfers.receive(str(port()), into=tmp_path / "a" / "b", bind="127.0.0.1"):
+    with transfers.receive(str(port()), into=tmp_path / "a" / "b", network=HERE):
         assert (tmp_path / "a" / "b").is_dir()
     with pytest.raises(transfers.TransferError, match="film"):
-        transfers.receive(str(port()), into=file, bind="127.0.0.1")
+        transfers.receive(str(port()), into=file, network=HERE)
 
 
 def test_a_file_arrives_over_ipv6(file: Path, into: Path) -> None:
@@ -591,8 +593,8 @@ def test_scheme_mode_rates_and_limit_are_said(file: Path, into: Path) -> None:
 def test_the_allowed_rate_is_never_above_the_limit(file: Path, into: Path) -> None:
     at = port()
     with (
-        transfers.receive(str(at), into=into, bind="127.0.0.1") as receiver,
-        transfers.send(file, f"127.0.0.1:{at}", rate="20 Mbit/s") as sender,
+        transfers.receive(str(at), into=into, network=HERE) as receiver,
+        transfers.send(file, f"127.0.0.1:{at}", congestion=transfers.Congestion(rate="20 Mbit/s")) as sender,
     ):
         states = list(sender.states())
         result = sender.result()
@@ -822,7 +824,7 @@ def test_the_library_requires_a_key_too(file: Path, into: Path, monkeypatch: pyt
     ):
         with pytest.raises(TransferError, match="needs a key"):
             begin()
-    transfers.receive("9000", into=into, insecure=True)
+    transfers.receive("9000", into=into, security=transfers.Security(insecure=True))
     transfers.send(file, "127.0.0.1:9000")
 
 

@@ -80,14 +80,14 @@ def recv(
             into=None if into == "-" else into,
             name=name,
             replace=overwrite,
-            key=key,
-            key_env=key_env,
-            insecure=insecure,
-            bind=bind,
-            patience_s=patience,
-            interface=interface,
-            family=_family(ipv4=ipv4, ipv6=ipv6),
-            pcap=pcap,
+            security=transfers.Security(key=key, key_env=key_env, insecure=insecure),
+            network=transfers.Network(
+                bind=bind,
+                family=_family(ipv4=ipv4, ipv6=ipv6),
+                interface=interface,
+                patience_s=patience,
+                pcap=pcap,
+            ),
         )
         return carry(transfer, sending=False, json=json, pipe=into == "-")
     except TransferError as error:

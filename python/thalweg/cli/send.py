@@ -125,23 +125,20 @@ def send(
         transfer = transfers.send(
             path,
             to,
-            scheme=scheme,
-            params=params,
-            mode=mode and mode.replace("-", "_"),
             name=name,
-            rate=rate,
             deadline=deadline,
-            key=key,
-            key_env=key_env,
-            insecure=insecure,
-            packet=packet,
-            patience_s=patience,
-            group=group,
-            receivers=receivers,
-            interface=interface,
-            bind=bind,
-            family=_family(ipv4=ipv4, ipv6=ipv6),
-            pcap=pcap,
+            group=transfers.Group(address=group, receivers=receivers) if group else None,
+            congestion=transfers.Congestion(
+                scheme=scheme, params=params, mode=mode and mode.replace("-", "_"), rate=rate, packet=packet
+            ),
+            security=transfers.Security(key=key, key_env=key_env, insecure=insecure),
+            network=transfers.Network(
+                bind=bind,
+                family=_family(ipv4=ipv4, ipv6=ipv6),
+                interface=interface,
+                patience_s=patience,
+                pcap=pcap,
+            ),
         )
         return carry(transfer, sending=True, json=json, scheme=scheme, modes=modes)
     except TransferError as error:
