@@ -37,8 +37,8 @@ def key_for(
 ) -> list[int] | None:
     """The bytes of the key of a transfer; `None` where it goes without one.
 
-    It goes without one on loopback addresses, and with `Security.insecure`. Everywhere else a key is required: raises `TransferError`
-    where there is none, and where one is given twice or does not fit.
+    It goes without one on loopback addresses, and with `Security.insecure`. Everywhere else a key is required: raises
+    `TransferError` where there is none, and where one is given twice or does not fit.
     """
     key, key_env, insecure = security.key, security.key_env, security.insecure
     given = [
