@@ -19,7 +19,7 @@ help:  ## list the verbs
 
 setup: $(VENV)/.installed  ## make .venv, build the core in release mode, install the packages
 
-check: $(VENV)/.required  ## formatting, clippy, ruff, types, arrows, registry, citations, catalogue; without a release build
+check: $(VENV)/.required  ## formatting, clippy, ruff, types, arrows, registry, citations, words, catalogue; without a release build
 	@$(PY) tools/count.py check
 
 test: setup  ## every test, Rust and Python; sets up by itself

@@ -25,6 +25,7 @@ CHECK = [
     ("arrows", [PYTHON, "tools/arrows.py"]),
     ("registry", [PYTHON, "tools/registry.py", "--check"]),
     ("citations", [PYTHON, "tools/citations.py"]),
+    ("words", [PYTHON, "tools/words.py", "--check"]),
     ("catalogue", [PYTHON, "tools/catalogue.py", "--check"]),
 ]
 TEST = [

@@ -132,12 +132,12 @@ class Forwarder:
         self.process.wait(10)
 
 
-def until(done: object, what: str, most_s: float = 30.0) -> None:
+def until(done: object, what: str, limit_s: float = 30.0) -> None:
     """Waits until `done()`."""
-    end = time.monotonic() + most_s
+    end = time.monotonic() + limit_s
     while not done():  # type: ignore[operator]
         if time.monotonic() > end:
-            raise SystemExit(f"{what}: not ready after {most_s:g} s")
+            raise SystemExit(f"{what}: not ready after {limit_s:g} s")
         time.sleep(0.05)
 
 
@@ -318,8 +318,8 @@ def one_run(
 def table(rows: list[dict[str, object]], segments: int) -> str:
     """Medians of the runs, by producer, place and client."""
     lines = [
-        f"{'producer':9} {'place':34} {'client':7} {'whole':>6} {'Mbit/s: median (least-most)':>28} "
-        f"{'again':>7} {'dropped':>8} {'CPU s: forwarders':>18} {'client':>7} {'fetch':>6} {'a Gbit, least':>13}"
+        f"{'producer':9} {'place':34} {'client':7} {'whole':>6} {'Mbit/s: median (min-max)':>28} "
+        f"{'again':>7} {'dropped':>8} {'CPU s: forwarders':>18} {'client':>7} {'fetch':>6} {'a Gbit, min':>13}"
     ]
     groups: dict[tuple[object, object, object], list[dict[str, object]]] = {}
     for row in rows:
@@ -336,13 +336,13 @@ def table(rows: list[dict[str, object]], segments: int) -> str:
         fetch = "" if client == "ndnd" else f"{middle('cpu_fetch_s'):6.3f}"
         # of ours without the start of Python
         cpu = "cpu_client_s" if client == "ndnd" else "cpu_fetch_s"
-        least = min(
+        minimum = min(
             (float(str(row[cpu])) for row in group if row["whole"] and row[cpu] is not None), default=0.0
         )
         gbit = segments * 8000 * 8 / 1e9
         lines.append(
             f"{producer:9} {place:34} {client:7} {whole:>6} {span:>28} {again:7.0f} {middle('datagrams_dropped'):8.0f} "
-            f"{middle('cpu_forwarders_s'):18.2f} {middle('cpu_client_s'):7.2f} {fetch:>6} {least / gbit:13.3f}"
+            f"{middle('cpu_forwarders_s'):18.2f} {middle('cpu_client_s'):7.2f} {fetch:>6} {minimum / gbit:13.3f}"
         )
     return "\n".join(lines)
 

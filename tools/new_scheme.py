@@ -32,7 +32,7 @@ def refuse(name, root, kind="window"):
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
         return f"`{name}` is not in snake_case: lower-case words joined by _, as in `fast_tcp`"
     if name in RESERVED:
-        return f"`{name}` is taken by the house"
+        return f"`{name}` is the name of a part of Thalweg"
     if (root / "schemes" / name).exists():
         return f"schemes/{name} exists"
     return None

@@ -46,7 +46,7 @@ class Work(Generic[Given]):
         return self._over.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether it is over, after so long at most."""
+        """Whether it is over, after a wait of at most `seconds`."""
         return self._over.wait(seconds)
 
     def result(self) -> Given:

@@ -15,12 +15,12 @@ def changes(plan: Mapping[str, Any]) -> list[tuple[float, str]]:
     return [(_seconds(event["at"]), _words(event)) for event in plan.get("events", [])]
 
 
-def marks(plan: Mapping[str, Any], most: int = 12) -> list[tuple[float, str]]:
-    """The same for a picture: what happens at one time is one mark. None where there would be more than `most`."""
+def marks(plan: Mapping[str, Any], limit: int = 12) -> list[tuple[float, str]]:
+    """The same for a picture: what happens at one time is one mark. None where there would be more than `limit`."""
     by_time: dict[float, list[str]] = {}
     for at, words in changes(plan):
         by_time.setdefault(at, []).append(words)
-    if len(by_time) > most:
+    if len(by_time) > limit:
         return []
     return [
         (at, words[0] if len(words) == 1 else f"{words[0]} +{len(words) - 1}")

@@ -91,7 +91,7 @@ STEADY = 0.02
 """Minimum share of its value that an axis spans, so that noise in the last digits does not look like a change."""
 
 NEAR_ZERO = 0.01
-"""A line whose mean is below this share of the greatest is not told apart."""
+"""A line whose mean is below this share of the maximum is drawn like all such lines."""
 
 TITLES = {
     "allowed_rate": "Allowed rate",
@@ -124,7 +124,7 @@ def unit_of(series: str) -> tuple[str, float]:
 
 
 def style() -> Any:
-    """Matplotlib settings of the house: `with matplotlib.rc_context(plots.style()): …`."""
+    """Matplotlib settings of all figures: `with matplotlib.rc_context(plots.style()): …`."""
     return {
         "axes.axisbelow": True,
         "axes.edgecolor": INK,
@@ -174,7 +174,7 @@ def style() -> Any:
 
 
 def in_style() -> Any:
-    """Draws in the style of the house: `with plots.in_style(): …`."""
+    """Draws with these settings: `with plots.in_style(): …`."""
     from matplotlib import rc_context
 
     return rc_context(style())
@@ -182,7 +182,7 @@ def in_style() -> Any:
 
 @cache
 def figure_class() -> type[Figure]:
-    """The class of the house's figures: however they are saved, it is in the style of the house."""
+    """The class of all figures: they are saved with the same settings, however they are saved."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Plain
 
@@ -274,13 +274,13 @@ def series(
     name: str,
     subjects: Sequence[str] | None = None,
     *,
-    most: int = 10,
+    limit: int = 10,
     colours: Mapping[str, str] | None = None,
     marks: Sequence[tuple[float, str]] = (),
     size: tuple[float, float] = (8.2, 2.6),
     title: str | None = None,
 ) -> Figure:
-    """One series over time, a line for each subject: at most `most` and none that stays near zero; the rest in one shade.
+    """One series over time, a line for each subject: at most `limit` and none that stays near zero; the rest in one shade.
 
     Subjects have the colour that `colours` says; `marks` are times, in seconds, at which a thin line says what happens.
     `title` names the vertical axis, where the name of the series does not.
@@ -301,7 +301,7 @@ def series(
     title = title or title_of(name)
     means = rows.group_by("subject").agg(pl.col("value").abs().mean())
     loud = means.filter(pl.col("value") >= NEAR_ZERO * pl.col("value").max())
-    names = loud.sort("value", "subject", descending=[True, False])["subject"].head(most).sort().to_list()
+    names = loud.sort("value", "subject", descending=[True, False])["subject"].head(limit).sort().to_list()
     with rc_context(style()):
         figure, axes = plt.subplots(figsize=size, FigureClass=figure_class())
         kept = colours or {}

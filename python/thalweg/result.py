@@ -269,7 +269,7 @@ class Result:
 
     @property
     def flows(self) -> polars.DataFrame:
-        """One row a flow."""
+        """One row per flow."""
         return self.frame("flows")
 
     @property
@@ -287,17 +287,17 @@ class Result:
 
     @property
     def receivers(self) -> polars.DataFrame:
-        """One row a receiver of a flow."""
+        """One row per receiver of a flow."""
         return self.frame("receivers")
 
     @property
     def links(self) -> polars.DataFrame:
-        """One row a direction of a link."""
+        """One row per direction of a link."""
         return self.frame("links")
 
     @property
     def nodes(self) -> polars.DataFrame:
-        """One row a node that routes or forwards by name, or resolves names; none where all is routed by address."""
+        """One row per node that routes or forwards by name, or resolves names; none where all is routed by address."""
         return self.frame("nodes")
 
     @property

@@ -1,4 +1,4 @@
-//! ASMP, a reconstruction: receivers reckon the rate of a TCP, report it as RTCP does, and the source smooths what it hears.
+//! ASMP, a reconstruction: receivers compute the rate of a TCP, report it as RTCP does, and the source smooths what it hears.
 
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Bytes, Duration, Rate};
@@ -39,11 +39,11 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 params! {
-    /// Least mean time between reports of a receiver.
+    /// Minimum mean time between reports of a receiver.
     interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the abstracts do not say; the feedback counted in SRMCC §5.3.4 fits about one a second";
     /// Each interval is drawn from as much below and above its mean, as a share of it.
     spread: f64 = 0.5, within 0.0..=0.9, from "RFC3550 §6.2: 0.5 to 1.5 times";
-    /// Reports may take so much of the session's rate; the interval grows with the group to keep to it.
+    /// Maximum share of the session's rate for reports; the interval grows with the group to stay within it.
     report_share: f64 = 0.0375, within 0.0001..=1.0, from "RFC3550 §6.2: receivers have three quarters of 5 %";
     /// Rate that the session is expected to have, for the share of reports.
     session: Rate = Rate::from_mbps(1), within "1 bit/s"..="1000 Gbit/s", from "our choice: a small video; RFC3550 §6.2 leaves it to the session";
@@ -61,19 +61,19 @@ params! {
     factor_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as for the round-trip time of TCP";
     /// Packets per round-trip time by which a receiver without loss raises its rate, once per round-trip time.
     increase: f64 = 1.0, within 0.0..=1000.0, from "our choice: as TCP";
-    /// A receiver's rate is at most so many times the sending rate.
+    /// Maximum ratio of a receiver's rate to the sending rate.
     headroom: f64 = 2.0, within 1.0..=100.0, from "our choice: RFC5348 §4.3 allows twice the rate received";
-    /// Smoothness factor, the weight of the old rate, when the least rate is below it.
+    /// Smoothness factor, the weight of the old rate, when the minimum rate is below it.
     smooth_down: f64 = 0.5, within 0.0..=0.999, from "our choice: the abstracts say that it is adapted, not how; quicker down than up";
-    /// Smoothness factor when the least rate is above the old rate.
+    /// Smoothness factor when the minimum rate is above the old rate.
     smooth_up: f64 = 0.8, within 0.0..=0.999, from "our choice: the abstracts say that it is adapted, not how; quicker down than up";
-    /// A receiver that is not heard for so many intervals has left. When nobody is heard for as long, the rate is halved.
+    /// A receiver has left after this number of intervals without a report. After the same time without any report the rate is halved.
     patience: u32 = 5, within 1..=1000, from "RFC3550 §6.3.5; our choice: silence may be congestion";
     /// Rate at the start.
     initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: as SRMCC, Table 1";
-    /// Least rate.
+    /// Minimum rate.
     min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes a second; a silent source hears nothing";
-    /// Greatest rate.
+    /// Maximum rate.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: none is known";
     order min_rate <= max_rate;
 }

@@ -11,7 +11,7 @@ const SOURCE: EndpointId = EndpointId(1);
 const NEAR: EndpointId = EndpointId(2);
 const FAR: EndpointId = EndpointId(3);
 
-/// One report a second, to the nanosecond.
+/// One report per second, to the nanosecond.
 fn exact() -> Params {
     Params { spread: 0.0, ..Params::default() }
 }
@@ -221,7 +221,7 @@ fn echoes_of_what_was_never_said_are_counted_and_not_used() {
     near(there.law.rtt().expect("a delay"), 0.040);
 }
 
-// ---- what a receiver reckons
+// ---- what a receiver estimates
 
 #[test]
 fn with_loss_a_receiver_claims_the_rate_of_a_tcp_and_at_most_twice_the_sending_rate() {

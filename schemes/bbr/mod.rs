@@ -37,13 +37,13 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// Gain of rate and window in Startup; Drain has its inverse.
     high_gain: f64 = 2.885, within 1.01..=10.0, from "BBR00 §4.3.2.1: 2/ln 2";
-    /// Rounds over which the greatest delivery rate counts.
+    /// Window of the maximum delivery rate, in round trips.
     btlbw_rounds: u32 = 10, within 1..=1000, from "BBR00 §4.1.1.2: BtlBwFilterLen";
-    /// How long the least round-trip time counts, and after which it is probed for.
+    /// Window of the minimum round-trip time; at its end the round-trip time is probed.
     rtprop_window: Duration = Duration::from_secs(10), within "10 ms"..="1000 s", from "BBR00 §4.1.2.2, §4.3.5: RTpropFilterLen, ProbeRTTInterval";
-    /// How long the window is small while the round-trip time is probed for, besides a round trip.
+    /// Duration of the small window while the round-trip time is probed, in addition to a round trip.
     probe_rtt: Duration = Duration::from_millis(200), within "0 s"..="10 s", from "BBR00 §4.3.5: ProbeRTTDuration";
-    /// Least window, in segments.
+    /// Minimum window, in segments.
     min_pipe: f64 = 4.0, within 1.0..=100.0, from "BBR00 §4.2.3.3: BBRMinPipeCwnd";
     /// Gain of the window in ProbeBW.
     cwnd_gain: f64 = 2.0, within 1.0..=10.0, from "BBR00 §4.3.4.3";
@@ -51,11 +51,11 @@ contract::params! {
     probe_gain: f64 = 1.25, within 1.0..=4.0, from "BBR00 §4.3.4.1: 5/4";
     /// Gain of the rate in the second phase.
     drain_gain: f64 = 0.75, within 0.1..=1.0, from "BBR00 §4.3.4.1: 3/4";
-    /// Growth of the delivery rate in a round that says that the pipe is not full.
+    /// Growth of the delivery rate per round trip above which the pipe is not full.
     full_growth: f64 = 1.25, within 1.0..=2.0, from "BBR00 §4.3.2.2: 25 %";
-    /// Rounds with less that say it is.
+    /// Number of round trips with less growth after which the pipe is full.
     full_rounds: u32 = 3, within 1..=100, from "BBR00 §4.3.2.2";
-    /// How much less than gain times BtlBw the pacing rate is. 0 is the draft's form.
+    /// Margin by which the pacing rate is below gain × BtlBw. 0 is the draft's form.
     pacing_margin: f64 = 0.01, within 0.0..=0.5, from "LINUX: bbr_pacing_margin_percent; BBR00 §4.2.1 has 0";
     /// Which sample renews RTprop and its age: a lower one only, or an equal one too, which is the draft's form.
     rtprop_refresh: Refresh = Refresh::Lower, from "LINUX: bbr_update_min_rtt; BBR00 §4.1.2.3 has `equal`";

@@ -74,7 +74,7 @@ fn a_lower_maximum_makes_room_for_others() {
     assert_eq!((law.state().max, law.state().target), (72.0, 68.0));
 }
 
-/// [NDNSIM]: at the maximum the search begins anew beyond it: by 1, 2, 4, 8 a round, then it is over.
+/// [NDNSIM]: at the maximum the search begins again beyond it: by 1, 2, 4, 8 a round, then it is over.
 #[test]
 fn beyond_the_maximum_the_window_grows_ever_faster() {
     let (mut bench, mut law) = bic(100);

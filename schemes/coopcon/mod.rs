@@ -36,9 +36,9 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// Links: packets may wait so long for as long as they like.
+    /// Links: acceptable standing queueing delay.
     target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "our choice: as PCON";
-    /// Links: how long they may wait longer before the first mark.
+    /// Links: how long the queueing delay may exceed `target` before the first mark.
     interval: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: as PCON";
     /// Links: from the first mark to the second, in intervals; after the n-th 1/√n of it.
     gap: f64 = 1.1, within 0.001..=1000.0, from "our choice: as PCON";
@@ -48,11 +48,11 @@ contract::params! {
     severe: f64 = 0.5, within 0.0..=1.0, from "our choice: MA24 has routers move traffic for severe congestion only, and none in its third scenario";
     /// Forwarders: part of its share that a next hop loses with a heavy mark, and gets back of what was moved.
     change: f64 = 0.02, within 0.0..=1.0, from "our choice: as PCON";
-    /// Forwarders: after so many intervals without a mark the cheapest next hop gets a part back.
+    /// Forwarders: after this number of intervals without a mark the next hop with the lowest cost regains a part of its share.
     quiet: f64 = 10.0, within 0.0..=100000.0, from "our choice: the abstract has the best path used resiliently";
     /// Forwarders: probability that an Interest goes to all next hops.
     probing: f64 = 0.001, within 0.0..=1.0, from "our choice: as PCON";
-    /// Forwarders: what becomes of an Interest whose name is awaited already.
+    /// Forwarders: treatment of an Interest whose name is already pending.
     repeats: Repeats = Repeats::Suppressed, from "our choice: as PCON";
     /// Consumers: share of the window kept after a light mark.
     light: f64 = 0.9, within 0.01..=1.0, from "our choice: MA24 has consumers adjust gradually; 0.8 has less deviation";

@@ -20,7 +20,7 @@ pub(super) struct Kernel {
     k: f64,
     /// Begin of this stage of congestion avoidance; [`Time::NEVER`] before it.
     epoch: Time,
-    /// Least round-trip time; `MAX` before the first sample.
+    /// Minimum round-trip time; `MAX` before the first sample.
     least: Duration,
     /// The window that Reno would have, and what was acknowledged towards its next segment.
     w_est: u64,

@@ -44,9 +44,9 @@ contract::params! {
     c: f64 = 0.4, within 0.001..=100.0, from "RFC9438 §5";
     /// Share of the flight kept after a loss.
     beta: f64 = 0.7, within 0.1..=0.99, from "RFC9438 §4.6";
-    /// Aim lower when the window did not come back to what it was: make room for new flows.
+    /// Fast convergence: aim lower if the window did not reach its former maximum, to release bandwidth for new flows.
     fast_convergence: bool = true, from "RFC9438 §4.7";
-    /// Never be slower than Reno would be.
+    /// Reno-friendly region: never be slower than Reno.
     reno_friendly: bool = true, from "RFC9438 §4.3";
     /// What moves the window towards the cubic: each acknowledgement, or each segment acknowledged.
     counting: Counting = Counting::Acks, from "RFC9438 §4.4; our choice of the other: as Linux does, so that delayed acknowledgements cost no growth";

@@ -86,14 +86,14 @@ params! {
     /// Round-trip time before the first acknowledgement.
     initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: the paper gives none";
     /// Rate at the start.
-    initial_rate: Rate = Rate::from_kbps(500), within "1 bit/s"..="1000 Gbit/s", from "our choice: the application's in the paper, which varies it; a quarter of its least capacity";
-    /// Least rate, in packets per second.
+    initial_rate: Rate = Rate::from_kbps(500), within "1 bit/s"..="1000 Gbit/s", from "our choice: the application's in the paper, which varies it; a quarter of its minimum capacity";
+    /// Minimum rate, in packets per second.
     floor: f64 = 1.0, within 0.001..=1000.0, from "our choice: the paper has none, and who sends nothing measures no delay";
-    /// Greatest rate.
+    /// Maximum rate.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: the paper has none";
-    /// Without an acknowledgement for so many round-trip times the gap is doubled.
+    /// After this number of round-trip times without an acknowledgement the gap between packets is doubled.
     silence_rtts: f64 = 4.0, within 1.0..=1000.0, from "our choice: the paper has no timeout";
-    /// Least time without an acknowledgement after which the gap is doubled.
+    /// Minimum time without an acknowledgement after which the gap is doubled.
     silence: Duration = Duration::from_secs(1), within "1 ms"..="1000 s", from "our choice: the paper has no timeout";
     order edge_1 <= edge_2;
     order edge_2 <= edge_3;
@@ -117,7 +117,7 @@ choice! {
     pub enum Smoothed {
         /// The step that is added.
         Step = "step",
-        /// The rate that comes out.
+        /// The resulting rate.
         Rate = "rate",
     }
 }

@@ -7,7 +7,7 @@ use units::{Duration, Time};
 use super::Params;
 
 contract::choice! {
-    /// How the line of Interests is kept short.
+    /// Queue management of the Interest queue.
     pub enum Queue {
         /// What finds it full is refused.
         DropTail = "drop_tail",
@@ -22,7 +22,7 @@ contract::choice! {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Pie {
     pub probability: f64,
-    /// The wait at the last reckoning, in seconds.
+    /// The wait at the last computation, in seconds.
     wait_s: f64,
     /// What is left of the time in which nothing is refused.
     burst: Duration,
@@ -147,5 +147,5 @@ fn spaced(interval: Duration, count: u32) -> Duration {
     interval.scaled(1.0 / f64::from(count.max(1)).sqrt())
 }
 
-/// Our choice: after a long silence not every interval is reckoned.
+/// Our choice: after a long silence not every interval is computed.
 const MOST_INTERVALS: u32 = 100;

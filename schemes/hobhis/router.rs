@@ -14,7 +14,7 @@ use super::queue::Queue;
 contract::choice! {
     /// Where Interests wait.
     pub enum Line {
-        /// In one line a link, whose head waits as its conversation has to.
+        /// In one line per link, whose head waits as its conversation has to.
         Link = "link",
         /// In one a conversation.
         Conversation = "conversation",
@@ -22,7 +22,7 @@ contract::choice! {
 }
 
 contract::choice! {
-    /// What becomes of an Interest that finds its line full.
+    /// Treatment of an Interest that finds its queue full.
     pub enum Full {
         /// It is dropped without a word.
         Drop = "drop",

@@ -32,9 +32,9 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// How many round-trip times the timer looks back on.
     samples: u32 = 30, within 1..=10000, from "CCNPL: 30";
-    /// Where the timer stands between the least (0) and the greatest (1) of them.
+    /// Where the timer stands between the minimum (0) and the maximum (1) of them.
     delta: f64 = 0.8, within 0.0..=1.0, from "CCNPL: 0.8; ICP12 is remembered with 0.5";
-    /// The timer before there are so many; no cut is made before either.
+    /// The timer before this number of samples exists; the window is not reduced before either.
     initial_timer: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: CCNPL leaves it to the scenario; the lifetime of an Interest must be longer";
     /// Segments added per window of Data.
     eta: u32 = 1, within 1..=1000, from "CCNPL: 1";

@@ -37,7 +37,7 @@ impl App {
         let seen = cache.fresh(port, now, self.params.age)?;
         let present = ratio(seen.status.load);
         let total: u64 = seen.shares.iter().map(|share| u64::from(share.bytes)).sum();
-        // the least max(ρ', ρ − ρ_d)                                                                 [OURS]
+        // the minimum max(ρ', ρ − ρ_d)                                                                 [OURS]
         let mut best: Option<Move> = None;
         for &Share { what, bytes } in &seen.shares {
             let Traffic::Node(to) = what else { continue };

@@ -33,7 +33,7 @@ impl Ledbat {
         Segments(self.window)
     }
 
-    /// What the law reckons that the queue adds to the delay.
+    /// What the law estimates that the queue adds to the delay.
     pub fn queue_delay(&self) -> Duration {
         self.delays.queueing()
     }

@@ -33,13 +33,13 @@ contract::params! {
     gain: f64 = 1.0, within 0.001..=1.0, from "RFC6817 §2.5: 1 or less, so that growth is never faster than Reno's";
     /// Segments by which the window may exceed what is in flight.
     allowed_increase: f64 = 1.0, within 0.001..=100.0, from "RFC6817 §2.5";
-    /// Minutes whose least delay makes the base delay.
+    /// Minutes whose minimum delay makes the base delay.
     base_history: u32 = 10, within 1..=60, from "RFC6817 §2.5";
-    /// Samples, none older than a round trip, whose least is the current delay.
+    /// Number of samples, none older than a round trip, whose minimum is the current delay.
     current_filter: u32 = 4, within 1..=1000, from "our choice: RFC6817 §3.1.2 leaves the filter open; the least of four is not moved by a delayed acknowledgement";
     /// Window at the start, in segments.
     init_cwnd: f64 = 2.0, within 1.0..=10.0, from "RFC6817 §2.5";
-    /// Least window, in segments; only a timeout leaves less.
+    /// Minimum window, in segments; only a timeout leaves less.
     min_cwnd: f64 = 2.0, within 1.0..=10.0, from "RFC6817 §2.5";
 }
 

@@ -84,7 +84,7 @@ fn the_window_is_at_most_a_segment_above_what_was_in_flight() {
     little.in_flight = SEGMENT * 4;
     bench.give(&mut law, &little);
     close(law.window().0, 5.0);
-    // not below the least
+    // not below the minimum
     little.in_flight = Bytes::new(500);
     bench.give(&mut law, &little);
     close(law.window().0, 2.0);

@@ -33,7 +33,7 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// Delay that the queue may add.
     target: Duration = Duration::from_millis(60), within "1 ms"..="1 s", from "LEDBATPP §4.5";
-    /// Most that the gain is divided by.
+    /// Maximum divisor of the gain.
     gain_divisor: f64 = 16.0, within 1.0..=1000.0, from "LEDBATPP §4.2";
     /// How sharply the window falls above the target.
     constant: f64 = 1.0, within 0.01..=100.0, from "LEDBATPP §4.3";
@@ -41,15 +41,15 @@ contract::params! {
     exit_share: f64 = 0.75, within 0.01..=1.0, from "LEDBATPP §4.1: 3/4";
     /// Round trips from the end of the first slow start to the first slowdown.
     first_wait: f64 = 2.0, within 0.0..=1000.0, from "LEDBATPP §4.4";
-    /// Round trips for which the window is held at its least.
+    /// Number of round trips for which the window is held at its minimum.
     freeze: f64 = 2.0, within 0.0..=1000.0, from "LEDBATPP §4.4";
     /// Time to the next slowdown over the time that the last one took.
     interval: f64 = 9.0, within 0.0..=1000.0, from "LEDBATPP §4.4: at most a tenth of the capacity is lost";
-    /// Minutes whose least round-trip time is that of an empty queue.
+    /// Minutes whose minimum round-trip time is that of an empty queue.
     base_history: u32 = 10, within 1..=60, from "RFC6817 §2.5";
-    /// Samples, none older than a round trip, whose least is the current round-trip time.
+    /// Number of samples, none older than a round trip, whose minimum is the current round-trip time.
     current_filter: u32 = 4, within 1..=1000, from "our choice: as for LEDBAT, the least of four is not moved by a delayed acknowledgement";
-    /// Window at the start and the least, in segments; only a timeout leaves less.
+    /// Window at the start and the minimum, in segments; only a timeout leaves less.
     min_cwnd: f64 = 2.0, within 1.0..=10.0, from "LEDBATPP §4.1, §4.4";
 }
 

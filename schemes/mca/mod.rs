@@ -37,9 +37,9 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 params! {
-    /// Congestion begins when the accumulation is above so many packets.
+    /// Congestion begins when the accumulation exceeds this number of packets.
     enter: f64 = 2.0, within 0.0..=1000.0, from "MCA §2.2";
-    /// Congestion ends when the accumulation is below so many packets.
+    /// Congestion ends when the accumulation is below this number of packets.
     leave: f64 = 1.0, within 0.0..=1000.0, from "MCA §2.2";
     /// How the accumulation is counted: as a fluid, or in whole packets.
     accumulation: Form = Form::Fluid, from "our choice: whole packets leave no residue to carry, and each epoch then raises the baseline";
@@ -49,9 +49,9 @@ params! {
     indication: Cadence = Cadence::PerControlPacket, from "our choice: once per epoch lets queues overflow that would not otherwise";
     /// Time between control packets; never more than one per data packet.
     control_interval: Duration = Duration::from_millis(20), within "1 ms"..="10 s", from "our choice: the published counts of indications need more than one control packet per round trip";
-    /// Least time over which a receiver measures the rate that turns lateness into bytes; the smoothed round-trip time if that is longer.
+    /// Minimum time over which a receiver measures the rate that turns lateness into bytes; the smoothed round-trip time if that is longer.
     rate_window: Duration = Duration::from_millis(50), within "1 ms"..="10 s", from "our choice: shorter ones hold too few packets";
-    /// Least number of packets over which the rate at congestion is measured; the smoothed round-trip time if that is longer.
+    /// Minimum number of packets over which the rate at congestion is measured; the smoothed round-trip time if that is longer.
     trac_packets: u32 = 4, within 1..=16, from "our choice: MCA §3.1.3 says a short period, for example one round trip";
     /// Gain of the mean and deviation of the rate at congestion.
     trac_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as for the round-trip time";
@@ -67,9 +67,9 @@ params! {
     k_rx: f64 = 2.0, within 0.0..=100.0, from "our choice: the published text says lower than the representative's, which is 0; only 2 keeps the published economy of feedback";
     /// The source takes a new representative when its G-TRAC is below U − k·D.
     k: f64 = 1.0, within 0.0..=100.0, from "MCA §3.1.3";
-    /// The representative is absent when nothing is heard of it for so many periods.
+    /// The representative is absent after this number of periods without feedback from it.
     n: u32 = 4, within 1..=1000, from "MCA §3.1.3";
-    /// Counting towards absence begins when the rate reaches U′ plus so many deviations D′.
+    /// Counting towards absence begins when the rate reaches U′ plus this number of deviations D′.
     absence_deviations: f64 = 4.0, within 0.0..=100.0, from "MCA §3.1.3";
     /// Share of the rate kept after an accumulation indication.
     keep_accumulation: f64 = 0.9, within 0.0..=1.0, from "MCA §3.1.2";
@@ -87,9 +87,9 @@ params! {
     initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "MCA §4";
     /// Rate at the start.
     initial_rate: Rate = Rate::from_kbps(80), within "1 bit/s"..="1000 Gbit/s", from "our choice: ten packets of 1000 bytes per second";
-    /// Least rate.
+    /// Minimum rate.
     min_rate: Rate = Rate::from_kbps(4), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes in two seconds keeps control packets coming";
-    /// Greatest rate. Without one the rate grows without bound when nobody listens, as MCA §4.5 warns.
+    /// Maximum rate. Without one the rate grows without bound when nobody listens, as MCA §4.5 warns.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: the paper has none";
     order min_rate <= max_rate;
 }

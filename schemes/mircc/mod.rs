@@ -1,4 +1,4 @@
-//! MIRCC: every forwarder offers one rate per upstream link, and consumers ask at the least rate of their path.
+//! MIRCC: every forwarder offers one rate per upstream link, and consumers ask at the minimum rate of their path.
 
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::{Duration, Rate};
@@ -57,7 +57,7 @@ params! {
     phase: Duration = Duration::ZERO, within "0 s"..="100 s", from "our choice: no source gives one; the law must not depend on it";
     /// η: share of the link that is given away.
     eta: f64 = 1.0, within 0.01..=1.0, from "KATO §3.1";
-    /// Least value of β.
+    /// Minimum value of β.
     beta_floor: f64 = 0.1, within 0.0..=1.0, from "KATO eq. 3";
     /// Weight of the newest value in the averages of the base rate and of the excess rate.
     weight: f64 = 0.5, within 0.001..=1.0, from "KATO §2.2";
@@ -69,7 +69,7 @@ params! {
     policing: Policing = Policing::Drop, from "our choice: KATO names no refusal";
     /// R is never above C. Without this the rate of a link that is no bottleneck grows without end.
     capped: bool = true, from "our choice: no source says so; Figures 3 and 4 of KATO show at most C";
-    /// Least R, as a share of C.
+    /// Minimum R, as a share of C.
     least: f64 = 0.01, within 0.000001..=1.0, from "our choice: a consumer that hardly asks hears of no new rate";
     /// Gain of the smoothed round-trip time d.
     rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: KATO §3.1 says smoothed";

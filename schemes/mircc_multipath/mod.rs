@@ -53,13 +53,13 @@ params! {
     interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the least of 100, 250, 500 and 750 ms";
     /// η: share of the link that is given away.
     eta: f64 = 1.0, within 0.01..=1.0, from "KATO §3.1";
-    /// Least value of β.
+    /// Minimum value of β.
     beta_floor: f64 = 0.1, within 0.0..=1.0, from "KATO eq. 3";
     /// Weight of the newest value in the averages.
     weight: f64 = 0.5, within 0.001..=1.0, from "KATO §2.2";
     /// Packets that the leaky bucket of a class of a link holds; 0 is without limit.
     depth: u32 = 200, within 0..=1000000000, from "KATO §4.1; our choice: one a class";
-    /// Least R of a class, as a share of what it may use.
+    /// Minimum R of a class, as a share of what it may use.
     least: f64 = 0.01, within 0.000001..=1.0, from "our choice: as for one path";
     /// Gain of the smoothed round-trip time d.
     rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: as for one path";
@@ -69,7 +69,7 @@ params! {
     classes: Classes = Classes::Both, from "MIRCC: dual-class rate management; our choice: the other form, to compare with";
     /// Each path gets at least this share of a flow's Interests, so that its rates stay known.
     trickle: f64 = 0.02, within 0.0..=0.5, from "our choice: a path without Data says nothing";
-    /// A path by which no Data came for so long offers nothing.
+    /// A path offers no rate after this time without Data.
     forget: Duration = Duration::from_secs(2), within "10 ms"..="1000 s", from "our choice: the usual lifetime of an Interest";
     /// Rate at which a consumer starts; unlimited is the rate of its node's fastest link.
     start: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "MIRCC: quick start";

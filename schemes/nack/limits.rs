@@ -10,7 +10,7 @@ contract::choice! {
     pub enum Form {
         /// How many Interests are out: the limit.
         Window = "window",
-        /// How fast they leave: a leaky bucket as deep as the limit, which drains in the time that the limit is reckoned with.
+        /// How fast they leave: a leaky bucket as deep as the limit, which drains in the time that the limit is computed with.
         Rate = "rate",
         /// Nothing.
         None = "none",
@@ -21,7 +21,7 @@ contract::choice! {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rules {
     form: Form,
-    /// The round-trip time that a limit is reckoned with, in seconds.
+    /// The round-trip time that a limit is computed with, in seconds.
     rtt_s: f64,
     adapt: bool,
     rtts: f64,
@@ -86,7 +86,7 @@ impl Limit {
         }
     }
 
-    /// The round-trip time that the limit is reckoned with, in seconds.
+    /// The round-trip time that the limit is computed with, in seconds.
     fn reckoned(&self, rules: &Rules) -> f64 {
         if rules.adapt && self.rtt_s > 0.0 { rules.rtts * self.rtt_s } else { rules.rtt_s }
     }

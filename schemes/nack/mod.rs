@@ -41,13 +41,13 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// What limits a face: how many Interests are out, how fast they leave, or nothing.
     limit: Form = Form::Window, from "YIC: window or rate; CAWKA runs both";
-    /// The round-trip time that a face is reckoned with: its limit is capacity times this, in packets.
+    /// The round-trip time that a face is computed with: its limit is capacity times this, in packets.
     rtt: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "CAWKA: 0.1 s in the congestion scenarios";
     /// What a packet of Data costs beside its own size: its Interest.
     interest: Bytes = Bytes::new(40), within "0 B"..="10000 B", from "CAWKA: 40 bytes";
     /// Limits follow the Data and the refusals of their face.
     adapt: bool = false, from "YIC: the branch congestion";
-    /// With `adapt`: the greatest limit is capacity times so many measured round-trip times.
+    /// With `adapt`: maximum limit, in multiples of capacity × measured round-trip time.
     rtts: f64 = 1.0, within 0.01..=100.0, from "YIC: 1";
     /// Interests are refused early and at random when the queue of their Data grows.
     early: bool = false, from "YIC: the branch congestion";
@@ -59,7 +59,7 @@ contract::params! {
     early_share: f64 = 0.02, within 0.0..=1.0, from "YIC: 0.02";
     /// With `early`: gain of the mean, for each Interest.
     early_gain: f64 = 0.002, within 0.000001..=1.0, from "YIC: 0.002, for each packet that the queue takes";
-    /// Greatest window of a consumer, in segments.
+    /// Maximum window of a consumer, in segments.
     most: u32 = 1000, within 1..=1000000, from "our choice: windows that only grow have no bound in CAWKA, whose downloads end after 2000 Data";
     /// The law of a consumer.
     consumer: Window = Window::Aimd, from "our choice: the literature describes consumers as AIMD on Data and NACKs; CAWKA and YIC are the others";

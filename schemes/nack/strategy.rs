@@ -133,7 +133,7 @@ impl contract::Strategy for Strategy {
             forget_one(pending, cx);
             return;
         }
-        // who asks beside others waits with them; who asks again has it sent again       [CAWKA]
+        // who asks beside others waits with them; who requests again has it retransmitted       [CAWKA]
         if !interest.is_new && !again {
             return;
         }

@@ -100,7 +100,7 @@ fn a_duplicate_changes_no_status() {
     assert_eq!(status(&node, &law, NEAR), Status::Green);
 }
 
-/// [CAWKA]: a second consumer waits with the first; who asks again has his Interest sent again.
+/// [CAWKA]: a second consumer waits with the first; who requests again has his Interest retransmitted.
 #[test]
 fn who_joins_waits_and_who_asks_again_is_heard() {
     let (mut node, mut law) = node(&Params::default());

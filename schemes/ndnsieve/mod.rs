@@ -50,7 +50,7 @@ params! {
     severe: u32 = 3, within 1..=1000000, from "our choice: MODEL; the queue that keeps a link busy while windows move by one";
     /// When severity is decided.
     detection: Detection = Detection::Profile, from "our choice: SIEVE §5.1 speaks of a detection period and gives none; literal decides at every departure";
-    /// Detection period, where there is one: severity in the next is decided by the least queue in this.
+    /// Detection period, where there is one: severity in the next is decided by the minimum queue in this.
     detection_period: Duration = Duration::from_millis(20), within "1 us"..="1000 s", from "our choice: MODEL; bursts are shorter";
     /// What moves a window by one.
     steps: Steps = Steps::Profile, from "our choice: SIEVE eq. 4 and 5 count with k, which may be Data or rounds; literal takes Data";
@@ -79,7 +79,7 @@ choice! {
         Profile = "profile",
         /// The limit of the queue.
         Limit = "limit",
-        /// So many packets that their share th2 is `severe`.
+        /// Queue limit in packets, for which the share th2 is `severe`.
         Packets = "packets",
     }
 }

@@ -1,4 +1,4 @@
-//! At the consumers: a window law of the house, told of congestion as PCON's authors have it.
+//! At the consumers: a window law that is built in, told of congestion as PCON's authors have it.
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Duration, Segments};

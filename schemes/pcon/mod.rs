@@ -44,9 +44,9 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// Links: packets may wait so long for as long as they like.
+    /// Links: acceptable standing queueing delay.
     target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "SCHNEIDER, RFC8289 §4.4: 5 ms";
-    /// Links: how long they may wait longer before the first mark.
+    /// Links: how long the queueing delay may exceed `target` before the first mark.
     interval: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "SCHNEIDER, RFC8289 §4.3: 100 ms";
     /// Links: from the first mark to the second, in intervals; after the n-th 1/√n of it.
     gap: f64 = 1.1, within 0.001..=1000.0, from "SCHNEIDER: 1.1";
@@ -60,7 +60,7 @@ contract::params! {
     pause: Duration = Duration::from_millis(110), within "0 s"..="100 s", from "SCHNEIDER: TIME_BETWEEN_FW_UPDATE, 110 ms, the largest gap between marks";
     /// Forwarders: shares at the start.
     start: Start = Start::Best, from "SCHNEIDER: INIT_SHORTEST_PATH is on";
-    /// Forwarders: what becomes of an Interest whose name is awaited already.
+    /// Forwarders: treatment of an Interest whose name is already pending.
     repeats: Repeats = Repeats::Suppressed, from "SCHNEIDER: what the code does; our choice of the other: what its comments mean";
     /// Consumers: how the window moves.
     window: Window = Window::Bic, from "SCHNEIDER: BIC; NDNSIM: AIMD unless told otherwise, BIC, CUBIC";

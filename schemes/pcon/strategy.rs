@@ -21,7 +21,7 @@ contract::choice! {
     pub enum Repeats {
         /// It waits with the others, whoever sent it.
         Suppressed = "suppressed",
-        /// It is sent again where its downstream had asked before.
+        /// It is retransmitted where its downstream had asked before.
         Heard = "heard",
     }
 }

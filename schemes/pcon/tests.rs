@@ -75,7 +75,7 @@ fn waits_up_to_the_target_are_no_congestion() {
     assert!(marks(&mut gate, &mut law, FAR, ms(5), 1000).is_empty());
 }
 
-/// [SCHNEIDER]: one packet that waited less ends it. The count begins anew, but no mark comes before the one that was due.
+/// [SCHNEIDER]: one packet that waited less ends it. The count begins again, but no mark comes before the one that was due.
 #[test]
 fn the_count_is_forgotten_and_the_next_mark_is_not() {
     let (mut gate, mut law) = gate();
@@ -92,7 +92,7 @@ fn the_count_is_forgotten_and_the_next_mark_is_not() {
     assert_eq!(marks(&mut gate, &mut law, FAR, ms(6), 22).len(), 1);
     gate.dequeue(&mut law, &mut data(name(1)), FAR, ms(1));
     let again = marks(&mut gate, &mut law, FAR, ms(6), 250);
-    // over again at 42.1 ms, but the second mark was due at 20.1 + 110 = 130.1 ms; the count begins anew, and the gap is the longest
+    // over again at 42.1 ms, but the second mark was due at 20.1 + 110 = 130.1 ms; the count begins again, and the gap is the longest
     assert_eq!(again.len(), 2);
     assert!((again[0] - 130.1).abs() < 0.11 && (again[1] - again[0] - 110.0).abs() < 0.11, "{again:?}");
 }
@@ -354,7 +354,7 @@ fn repeats_are_suppressed_while_data_may_come() {
     assert_eq!(
         node.done(),
         [Deed::Sent(1, FAR), Deed::Sent(1, FAR)],
-        "who asks again is heard, who joins waits"
+        "who requests again is heard, who joins waits"
     );
 }
 

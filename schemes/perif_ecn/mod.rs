@@ -37,7 +37,7 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 params! {
-    /// A router notifies when so much of what may wait in the queue waits there already.
+    /// Occupancy of the queue from which a router notifies.
     threshold: f64 = 0.5, within 0.0..=1.0, from "our choice: no value is public; the level that SRMCC, Table 1 takes for heavy congestion";
     /// Share of the group's present rate that a router suggests.
     keep: f64 = 0.95, within 0.0..=1.0, from "our choice: no value is public; with it trial runs kept nearest to the feedback counted in SRMCC §5.3.4";
@@ -45,7 +45,7 @@ params! {
     bin: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: a router must know a rate to suggest one; some packets at usual rates";
     /// Gain of the rate that a router knows.
     meter_gain: f64 = 0.5, within 0.001..=1.0, from "our choice: the last bins count most";
-    /// Least time between notifications about one group by one interface.
+    /// Minimum time between notifications about one group by one interface.
     spacing: Duration = Duration::ZERO, within "0 s"..="10 s", from "our choice: SRMCC §5.3.4 says immediately, and no aggregation";
     /// Packets per round-trip time by which the rate grows, once per round-trip time without notification.
     increase: f64 = 1.0, within 0.0..=1000.0, from "our choice: as TCP";
@@ -55,15 +55,15 @@ params! {
     rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP";
     /// Time between questions to the farthest receiver, whose answers give the round-trip time.
     ask_interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the source needs a round-trip time, and one answer a second does not show beside the notifications";
-    /// The farthest receiver has left when it does not answer so many questions; everyone is asked then.
+    /// The most distant receiver has left after this number of unanswered requests; all receivers are then asked.
     patience: u32 = 3, within 1..=1000, from "our choice: answers may be lost";
-    /// Feedback about a packet that was sent so long ago is not applied.
+    /// Maximum age of the packet that feedback is about; older feedback is not applied.
     stale: Duration = Duration::from_secs(2), within "1 ms"..="100 s", from "our choice: longer than a packet waits in a few full queues";
     /// Rate at the start.
     initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: as SRMCC, Table 1";
-    /// Least rate.
+    /// Minimum rate.
     min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes a second";
-    /// Greatest rate. Without one the rate grows without bound where no router notifies.
+    /// Maximum rate. Without one the rate grows without bound where no router notifies.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: none is known";
     order min_rate <= max_rate;
 }

@@ -40,23 +40,23 @@ pub const SCHEME: Scheme = Scheme {
 params! {
     /// Up to this window, in packets, it grows by one packet for each one acknowledged.
     ssthresh: f64 = 4.0, within 1.0..=10000.0, from "PGMCC; OPENPGM";
-    /// Packets acknowledged after a missing one that make it lost.
+    /// Number of later packets acknowledged after which a missing packet is lost.
     dupacks: u32 = 3, within 1..=31, from "PGMCC";
-    /// A receiver becomes the acker when its estimated throughput is below so much of the acker's.
+    /// A receiver becomes the acker when its estimated throughput is below this share of the acker's.
     hysteresis: f64 = 0.75, within 0.01..=1.0, from "PGMCC: C";
     /// Weight of one packet in a receiver's loss rate, in parts of 65536.
     loss_gain: u32 = 500, within 1..=65535, from "PGMCC; OPENPGM: 500/65536";
     /// What tokens do after a loss.
     tokens: Tokens = Tokens::Conserved, from "our choice: with the other form tokens and packets in flight drift away from the window";
-    /// Longest wait before a NAK; each waits a time between zero and this, at random.
+    /// Maximum random delay of a NAK.
     nak_delay: Duration = Duration::from_millis(50), within "0 s"..="10 s", from "our choice: PGMCC leaves it to the transport";
     /// Timeout before the first round-trip time, and while there is no acker.
     initial_timeout: Duration = Duration::from_secs(3), within "10 ms"..="1000 s", from "PGMCC; OPENPGM";
-    /// Least timeout afterwards.
+    /// Minimum timeout afterwards.
     min_timeout: Duration = Duration::from_millis(200), within "1 ms"..="100 s", from "our choice: as the TCP of this house, ns-2 and Linux; RFC6298 §2.4 asks for 1 s";
-    /// Greatest timeout.
+    /// Maximum timeout.
     max_timeout: Duration = Duration::from_secs(60), within "10 ms"..="1000 s", from "RFC6298 §2.5";
-    /// Timeouts in a row after which the acker is given up.
+    /// Number of consecutive timeouts after which the acker is given up.
     silence: u32 = 2, within 1..=1000, from "PGMCC";
     order min_timeout <= max_timeout;
 }

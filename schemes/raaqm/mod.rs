@@ -39,13 +39,13 @@ contract::params! {
     eta: f64 = 1.0, within 0.001..=1000.0, from "HICN, CCNPL: 1";
     /// Share of the window kept.
     keep: f64 = 0.8, within 0.01..=0.99, from "HICN: 0.8; CCNPL: 0.5, in its examples 0.8 and 0.99";
-    /// Probability of a cut where the round-trip time is the least of its path.
+    /// Probability of a reduction at the minimum round-trip time of the path.
     least_share: f64 = 0.00001, within 0.0..=1.0, from "HICN, CCNPL: 10⁻⁵";
-    /// What is added where it is the greatest of its path.
+    /// Additional probability at the maximum round-trip time of the path.
     share: f64 = 0.2, within 0.0..=1.0, from "HICN: 0.2; CCNPL: 0.5, in its examples 0.2 and 0.02";
-    /// How many round-trip times of a path are remembered; before there are so many it cuts nothing.
+    /// Number of round-trip times of a path that are kept; before that number is reached the path reduces nothing.
     samples: u32 = 30, within 1..=10000, from "HICN, CCNPL: 30";
-    /// Greatest window, in segments.
+    /// Maximum window, in segments.
     most: u32 = 512, within 1..=1000000, from "HICN: 512";
     /// What an Interest that was lost or refused does to the window.
     losses: Decrease = Decrease::Each, from "HICN: a cut each; CCNPL: nothing; our choice of the third: a burst of losses is one event";
@@ -53,7 +53,7 @@ contract::params! {
     paths: u32 = 64, within 1..=100000, from "our choice: the sources have no bound";
     /// Forwarders: gain of the mean number of pending Interests.
     gain: f64 = 0.1, within 0.001..=1.0, from "CCNPL: 0.1";
-    /// Forwarders: least mean.
+    /// Forwarders: minimum mean.
     floor: f64 = 0.1, within 0.0001..=1000.0, from "CCNPL: 0.1";
 }
 

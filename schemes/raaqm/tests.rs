@@ -45,7 +45,7 @@ fn the_probability_rises_with_the_round_trip_time() {
     }
 }
 
-/// [HICN, CCNPL]: without a range the probability is the least; without enough samples there is none.
+/// [HICN, CCNPL]: without a range the probability is the minimum; without enough samples there is none.
 #[test]
 fn a_path_without_a_range_or_a_past_cuts_next_to_nothing() {
     let params = Params::default();
@@ -67,7 +67,7 @@ fn a_window_of_data_adds_a_segment() {
     assert_eq!(law.allowance().window, SEGMENT * 512);
 }
 
-/// [HICN]: with a certain cut at the greatest round-trip time the window keeps four fifths: (10 + 1/10)·0.8 = 8.08.
+/// [HICN]: with a certain cut at the maximum round-trip time the window keeps four fifths: (10 + 1/10)·0.8 = 8.08.
 #[test]
 fn a_cut_keeps_four_fifths() {
     let params = Params { samples: 2, share: 1.0, least_share: 0.0, ..Params::default() };
@@ -84,7 +84,7 @@ fn a_cut_keeps_four_fifths() {
     assert!((1.0..1.01).contains(&law.window().0));
 }
 
-/// [CGMPW13]: a path is judged by its own round-trip times: 300 ms is the least of one and would be the greatest of another.
+/// [CGMPW13]: a path is judged by its own round-trip times: 300 ms is the least of one and would be the maximum of another.
 #[test]
 fn paths_are_told_apart_by_their_labels() {
     let params = Params { samples: 2, share: 1.0, least_share: 0.0, ..Params::default() };
@@ -196,7 +196,7 @@ fn interests_go_where_fewer_are_pending() {
     assert!((10..100).contains(&slow), "{slow} of 2000");
 }
 
-/// Who joins waits; who asks again has it sent again, which is not one more.
+/// Who joins waits; who requests again has it retransmitted, which is not one more.
 #[test]
 fn what_is_asked_again_is_counted_once() {
     let (mut node, mut law) = balance();

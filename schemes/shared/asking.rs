@@ -2,7 +2,7 @@
 
 use contract::{Arrived, Pending, StrategyCx};
 
-/// Whether the downstream of this Interest waits for the Data already: it asks again. Of every arriving Interest this is asked once: the
+/// Whether the downstream of this Interest waits for the Data already: it requests again. Of every arriving Interest this is asked once: the
 /// number of downstreams stands in the entry's note.
 pub fn asks_again(interest: &Arrived<'_>, cx: &mut dyn StrategyCx) -> bool {
     let waiting = downstreams(interest.pending, cx);

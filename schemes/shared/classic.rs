@@ -149,7 +149,7 @@ impl<L: WindowLaw> CongestionControl for Classic<L> {
     }
 }
 
-/// Least window, in segments.
+/// Minimum window, in segments.
 const LEAST_WINDOW: f64 = 1.0;
 /// Least threshold, in segments.
 const LEAST_THRESHOLD: f64 = 2.0;

@@ -89,7 +89,7 @@ mod tests {
         }
         // less than p = 1 gives, 328.79 bit/s
         assert_eq!(loss_event_rate_of(packet, 0.1, 300.0, 0.05), 1.0);
-        // more than any p gives: the least
+        // more than any p gives: the minimum
         assert!(loss_event_rate_of(packet, 0.1, 1e30, 0.05) < 1.1e-18);
     }
 }

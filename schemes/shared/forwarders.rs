@@ -1,4 +1,4 @@
-//! Forwarders that exist on paper only: contexts for strategies and link parts under test. They keep the least that the contract promises,
+//! Forwarders that exist on paper only: contexts for strategies and link parts under test. They keep the minimum that the contract promises,
 //! and remember what was done.
 
 use std::collections::{BTreeMap, VecDeque};

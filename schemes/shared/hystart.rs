@@ -8,7 +8,7 @@ contract::choice! {
     pub enum Ending {
         /// Nothing.
         Off = "off",
-        /// A train of acknowledgements as long as half the least round-trip time, or a growing delay; as in Linux.
+        /// A train of acknowledgements as long as half the minimum round-trip time, or a growing delay; as in Linux.
         Linux = "linux",
         /// A growing delay, after some rounds of slower growth that it can call off.
         Plus = "plus",
@@ -19,7 +19,7 @@ contract::choice! {
 #[derive(Clone, Debug)]
 pub struct HyStart {
     plus: bool,
-    /// Least round-trip time so far; of the last round in HyStart++.
+    /// Minimum round-trip time so far; of the last round in HyStart++.
     least: Duration,
     /// Least of this round.
     here: Duration,

@@ -17,7 +17,7 @@ pub struct LossEvents {
     event: Option<Event>,
     /// I₁ … Iₙ, as far as there are.
     closed: Vec<Interval>,
-    /// Greatest number that arrived.
+    /// Maximum number that arrived.
     newest: u64,
     /// The latest arrivals, in a ring.
     recent: [Arrived; RECENT],
@@ -52,7 +52,7 @@ struct Arrived {
 
 impl LossEvents {
     /// A history of `intervals` closed intervals, at least one: 8 in both RFCs. `discount` is the threshold of history
-    /// discounting, the least share of its weight that an old interval keeps while the open one grows long [RFC5348 §5.5];
+    /// discounting, the minimum share of its weight that an old interval keeps while the open one grows long [RFC5348 §5.5];
     /// `None` leaves discounting out.
     pub fn new(intervals: usize, discount: Option<f64>) -> Self {
         let n = intervals.max(1);
@@ -371,7 +371,7 @@ mod tests {
         }
     }
 
-    /// The interval of 400 closes: the one of 50 keeps the factor ¼ for ever, and the discount of the open one begins anew.
+    /// The interval of 400 closes: the one of 50 keeps the factor ¼ for ever, and the discount of the open one begins again.
     /// Mean of the closed ones: (400 + ¼·50)/1.25 = 330.
     #[test]
     fn a_new_event_makes_the_discount_permanent() {

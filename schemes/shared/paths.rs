@@ -3,7 +3,7 @@
 use contract::{Net, NodeId, PortId};
 use graph::Search;
 
-/// The ports of the path of least delay from `from` to the nearest of `targets` over links that are up, fewer links where delays are
+/// The ports of the path of minimum delay from `from` to the nearest of `targets` over links that are up, fewer links where delays are
 /// equal, not by way of `without`; `None` where there is none. Empty where `from` is a target.
 pub fn shortest(net: &Net, from: NodeId, targets: &[NodeId], without: NodeId) -> Option<Vec<PortId>> {
     if from == without {

@@ -1,4 +1,4 @@
-//! The least and the greatest of the last samples of a round-trip time.
+//! The least and the maximum of the last samples of a round-trip time.
 
 use std::collections::VecDeque;
 

@@ -10,7 +10,7 @@ pub struct SplitRules {
     pub equal: bool,
     /// Probability that an Interest also goes to all other hops.
     pub probing: f64,
-    /// A name that was asked for and is still awaited is not asked for again; otherwise the downstream that asks again is heard.
+    /// A name that was asked for and is still awaited is not asked for again; otherwise the downstream that requests again is heard.
     pub suppress: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The rate law: from the most and the least occupied queue of the tree and the fair share to the next rate. Pure functions.
+//! The rate law: from the most and the minimum occupied queue of the tree and the fair share to the next rate. Pure functions.
 
 use super::{Least, Params};
 
@@ -9,7 +9,7 @@ pub(super) struct Adaptation {
     pub(super) oth2: f64,
     pub(super) gamma: f64,
     pub(super) clamp_empty: bool,
-    /// Greatest rate, in fair shares.
+    /// Maximum rate, in fair shares.
     pub(super) ceiling: f64,
     pub(super) o_min: Least,
 }
@@ -27,7 +27,7 @@ pub(super) enum State {
 /// What the source knows when it adapts the rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
-    /// Greatest and least occupancy on the tree, 0 … 1. The greatest is below the least where nobody measured.
+    /// Greatest and minimum occupancy on the tree, 0 … 1. The greatest is below the minimum where nobody measured.
     pub(super) o_max: f64,
     pub(super) o_min: f64,
     /// Least fair share on the tree, in bit/s; infinite where nobody knows one.

@@ -4,7 +4,7 @@ use units::{Rate, Time};
 
 use super::words::{Mcc, rounds_between};
 
-/// The greatest, the least, the least: messages folded into one [SRMCC §3.2, Fig. 3].
+/// The greatest, the minimum, the minimum: messages folded into one [SRMCC §3.2, Fig. 3].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Fold {
     pub(super) max: f64,

@@ -50,17 +50,17 @@ params! {
     oth1: f64 = 0.25, within 0.0..=1.0, from "SRMCC §4.1, eq. 5, Table 1";
     /// Occupancy up to which a queue is moderately occupied.
     oth2: f64 = 0.5, within 0.0..=1.0, from "SRMCC §4.1, eq. 5, Table 1";
-    /// Share of the way from the least to the greatest candidate rate. From 1/3 on the rate could no longer fall while one queue is full and another empty.
+    /// Share of the way from the minimum to the maximum candidate rate. From 1/3 on the rate could no longer fall while one queue is full and another empty.
     gamma: f64 = 0.15, within 0.0..=0.333, from "SRMCC §4.3, eq. 10, Table 1";
     /// Round-trip times between two adaptations of the rate, and between two messages of a receiver.
     cycle: f64 = 4.0, within 0.25..=100.0, from "SRMCC §5.1, Table 1";
     /// Rate at the start.
     initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "SRMCC §5.1, Table 1";
-    /// Least rate.
+    /// Minimum rate.
     min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: the paper has none, and from zero no rate recovers; one packet of 1000 bytes per second";
-    /// Greatest rate.
+    /// Maximum rate.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: the paper has none";
-    /// Greatest rate, in fair shares.
+    /// Maximum rate, in fair shares.
     ceiling: f64 = 16.0, within 1.0..=1000000.0, from "our choice: the paper has none; where the source's own link is the bottleneck no router sees a queue, and the rate would double for ever";
     /// Round-trip time before the first sample.
     initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: the paper gives none";
@@ -74,8 +74,8 @@ params! {
     in_service: bool = false, from "our choice: the paper's simulator does not count it";
     /// A queue with an average of no more packets than this counts as empty.
     empty: f64 = 0.5, within 0.0..=1000.0, from "our choice: the average of eq. 1 never comes back to the 0 that eq. 5 asks for";
-    /// What the greatest candidate rate follows: the least occupied queue of the tree, or the most occupied like the other.
-    o_min: Least = Least::Leaf, from "our choice: SRMCC §4.2 names the least; with the same for both, γ would have no effect";
+    /// What the maximum candidate rate follows: the least occupied queue of the tree, or, as the other rate, the most occupied.
+    o_min: Least = Least::Leaf, from "our choice: SRMCC §4.2 names the minimum; with the same for both, γ would have no effect";
     /// The fair share limits also the doubling while a queue is empty.
     clamp_empty: bool = false, from "our choice: SRMCC §4.2.1, eq. 6, stands without the limit of eq. 4";
     /// A router forgets what it folded once it has passed it on.
@@ -84,17 +84,17 @@ params! {
     aggregate: Aggregate = Aggregate::WhenAll, from "our choice: SRMCC §3.2 says after a period of time";
     /// Longest wait for a router's children, in adaptation cycles.
     wait: f64 = 1.0, within 0.0..=100.0, from "our choice: SRMCC §3.2 says after a period of time";
-    /// A child that was silent for so many adaptation cycles is no longer waited for.
+    /// Number of silent adaptation cycles after which a router no longer waits for a child.
     forget: f64 = 3.0, within 1.0..=1000.0, from "our choice: the paper is silent";
     /// Share of an adaptation cycle that must have passed since the last message or adaptation when all known children spoke.
     slack: f64 = 0.9, within 0.1..=1.0, from "our choice: with a clock of their own, routers and source would add up to a cycle of delay each, for ever";
     /// Adaptation cycles of silence after which the rate is halved, and again after each further one.
     misses: u32 = 3, within 1..=1000, from "our choice: the paper is silent, and silence may be congestion";
-    /// A message is stale when its round is more than so many older than the newest that was heard.
+    /// A message is stale when its round is older than the latest by more than this number.
     stale: u32 = 8, within 1..=1000000, from "our choice: the paper has no rounds";
     /// Share of the unicast packets that a router looks at to count flows.
     sampled: f64 = 1.0, within 0.0001..=1.0, from "our choice: SRMCC §3.2 samples at random and does not say how often; all of them spare a scenario the noise";
-    /// A flow that was not seen for so long is no longer counted.
+    /// Time after which a flow without packets is no longer counted.
     window: Duration = Duration::from_secs(2), within "1 ms"..="1000 s", from "our choice: at a tenth of the packets, a tenth of 2 Mbit/s is then missed less than once in a hundred times";
     order oth1 <= oth2;
     order min_rate <= max_rate;
@@ -121,11 +121,11 @@ choice! {
 }
 
 choice! {
-    /// What the greatest candidate rate follows.
+    /// What the maximum candidate rate follows.
     pub enum Least {
         /// The least occupied queue of the tree.
         Leaf = "leaf",
-        /// The most occupied, as the least candidate rate.
+        /// The most occupied queue, as for the minimum candidate rate.
         Same = "same",
     }
 }

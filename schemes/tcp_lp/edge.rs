@@ -201,7 +201,7 @@ impl CongestionControl for TcpLp {
     }
 }
 
-/// Least window, in segments.
+/// Minimum window, in segments.
 const LEAST_WINDOW: f64 = 1.0;
 /// Least threshold after a loss, in segments.
 const LEAST_THRESHOLD: f64 = 2.0;

@@ -50,7 +50,7 @@ contract::params! {
     /// Segments in flight from which an acknowledgement counts for that share.
     pairs_flight: f64 = 4.0, within 1.0..=1000.0, from "our choice: two pairs; with less in flight a second segment may not be on its way";
     /// Take early signs in slow start as well.
-    early_in_slow_start: bool = false, from "our choice: KK03 gives a policy of congestion avoidance, and without a loss the greatest delay is not known; LINUXLP takes them";
+    early_in_slow_start: bool = false, from "our choice: KK03 gives a policy of congestion avoidance, and without a loss the maximum delay is not known; LINUXLP takes them";
 }
 
 /// The whole congestion control.

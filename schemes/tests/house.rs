@@ -773,7 +773,7 @@ fn cited(folder: &Path, key: &str) -> bool {
     })
 }
 
-/// Some allowed parameters, by the bits of `pick`: the default, the least, the greatest or a word of each. Pairs that must stand in
+/// Some allowed parameters, by the bits of `pick`: the default, the minimum, the maximum or a word of each. Pairs that must stand in
 /// an order, and do not, keep their defaults.
 fn some_params(entry: &Entry, pick: u64) -> ParamList {
     let mut bits = pick;

@@ -46,33 +46,33 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 params! {
-    /// Greatest round-trip time of the group at the start, before anybody was heard; the first rate is one packet in that time.
+    /// Maximum round-trip time of the group at the start, before anybody was heard; the first rate is one packet in that time.
     initial_rtt: Duration = Duration::from_millis(500), within "1 ms"..="60 s", from "RFC4654 §3.1";
-    /// Share of the greatest round-trip time that a feedback round without a greater one leaves.
+    /// Share of the maximum round-trip time that a feedback round without a greater one leaves.
     rtt_decay: f64 = 0.9, within 0.0..=1.0, from "RFC4654 §3.2";
-    /// Granularity of clocks: the greatest round-trip time is at least this much more than the time between packets.
+    /// Granularity of clocks: the maximum round-trip time is at least this much more than the time between packets.
     clock: Duration = Duration::from_millis(1), within "1 ms"..="1 s", from "our choice: RFC4654 §3.2 leaves it open, and timestamps are in milliseconds";
-    /// A feedback round lasts so many greatest round-trip times.
+    /// Duration of a feedback round, in maximum round-trip times.
     round: f64 = 6.0, within 1.0..=1000.0, from "RFC4654 §3.4";
-    /// A feedback round without a word ends after so many times its length.
+    /// A feedback round without feedback ends after this multiple of its duration.
     round_limit: f64 = 2.0, within 1.0..=1000.0, from "RFC4654 §3.4";
     /// g: feedback suppresses that of receivers that could take more than 1 − g times its rate.
     slack: f64 = 0.1, within 0.0..=0.99, from "RFC4654 §3.4";
     /// N: receivers that the timers of a feedback round are made for.
     receivers: f64 = 10000.0, within 2.0..=1e12, from "RFC4654 §4.5";
-    /// After a limiting receiver left, the rate does not rise for so many feedback rounds.
+    /// Number of feedback rounds for which the rate does not increase after the limiting receiver has left.
     pause: f64 = 1.0, within 0.0..=1000.0, from "RFC4654 §3.3";
-    /// The rate is halved when the limiting receiver was silent for so many greatest round-trip times.
-    halve_after: f64 = 4.0, within 1.0..=1000.0, from "RFC4654 §3.3; our choice: it is the greatest round-trip time, because that covers the time between packets";
-    /// It is not, when the limiting receiver was chosen less than so many greatest round-trip times ago.
+    /// The rate is halved after this number of maximum round-trip times without feedback from the limiting receiver.
+    halve_after: f64 = 4.0, within 1.0..=1000.0, from "RFC4654 §3.3; our choice: it is the maximum round-trip time, because that covers the time between packets";
+    /// The rate is not halved if the limiting receiver was chosen less than this number of maximum round-trip times ago.
     grace: f64 = 10.0, within 0.0..=1000.0, from "RFC4654 §3.3";
-    /// The limiting receiver is gone when it was silent for so many greatest round-trip times.
+    /// The limiting receiver has left after this number of maximum round-trip times without feedback from it.
     gone_after: f64 = 10.0, within 1.0..=1000.0, from "RFC4654 §3.3";
-    /// The rate is halved each time that nobody was heard for so many greatest round-trip times.
+    /// The rate is halved after each period of this number of maximum round-trip times without any feedback.
     silence: f64 = 10.0, within 1.0..=1000.0, from "RFC4654 §3.3";
-    /// Greatest time between packets, which is the least rate.
+    /// Maximum time between packets, which is the minimum rate.
     longest_gap: Duration = Duration::from_secs(8), within "1 ms"..="60 s", from "RFC4654 §3.3";
-    /// A receiver without a loss so far could take so many times the rate at which data arrive.
+    /// Slow start: a receiver without a loss reports this multiple of the rate at which data arrive.
     slowstart_factor: f64 = 2.0, within 1.0..=10.0, from "RFC4654 §3.6";
     /// q of the limiting receiver: share of the round-trip time that a measurement leaves.
     limiting_q: f64 = 0.9, within 0.0..=0.999, from "RFC4654 §4.3.2";
@@ -84,13 +84,13 @@ params! {
     intervals: u32 = 8, within 1..=64, from "RFC4654 §5.4";
     /// Old intervals count less while no loss comes for long; optional in the RFC.
     discounting: bool = false, from "RFC4654 §5.5; our choice: off, since the RFC leaves it optional";
-    /// Least share of its weight that an old interval keeps when it is discounted.
+    /// Minimum share of its weight that an old interval keeps when it is discounted.
     discount_threshold: f64 = 0.5, within 0.0..=1.0, from "RFC4654 §5.5";
-    /// A receiver forgets its losses when no data came for so many greatest round-trip times.
-    forget_after: f64 = 10.0, within 1.0..=1000.0, from "RFC4654 §4; our choice: it is the greatest round-trip time, because that covers the time between packets";
-    /// A receiver reports no less than this, the least that the rate field can say.
+    /// A receiver forgets its losses after this number of maximum round-trip times without data.
+    forget_after: f64 = 10.0, within 1.0..=1000.0, from "RFC4654 §4; our choice: it is the maximum round-trip time, because that covers the time between packets";
+    /// A receiver reports no less than this, the minimum that the rate field can say.
     floor: Rate = Rate::from_bps(100), within "100 bit/s"..="400 Gbit/s", from "our choice: RFC4654 §4 leaves it to the application; this is no floor";
-    /// A receiver leaves when the rate that it calculates was below its floor for so long.
+    /// A receiver leaves after this time with a calculated rate below its floor.
     leave_after: Duration = Duration::from_secs(120), within "1 ms"..="86400 s", from "RFC4654 §4";
 }
 

@@ -194,7 +194,7 @@ fn the_limiting_receiver_is_followed_down_at_once_and_up_by_a_packet_per_round_t
     near(rate(&mut end, &law), coded(30e3));
 }
 
-/// [RFC4654 §3.3]: a receiver at 50 ms that reckons with R_max = 100 ms reports half of what it could take.
+/// [RFC4654 §3.3]: a receiver at 50 ms that uses R_max = 100 ms reports half of what it could take.
 #[test]
 fn reports_without_a_round_trip_time_are_corrected_where_they_were_reckoned_with_the_greatest() {
     let (mut end, mut law) = source();
@@ -693,7 +693,7 @@ fn measurements_count_less_for_the_limiting_receiver() {
     }
 }
 
-/// [RFC4654 §4.5]: at most a round of 6 · 104 ms; the timer is drawn anew in each.
+/// [RFC4654 §4.5]: at most a round of 6 · 104 ms; the timer is drawn again in each.
 #[test]
 fn a_round_makes_a_receiver_speak_at_most_once() {
     let mut path = steady();

@@ -42,13 +42,13 @@ pub const SCHEME: Scheme = Scheme {
 params! {
     /// q: share of the smoothed round-trip time that a sample leaves.
     q: f64 = 0.9, within 0.0..=0.999, from "RFC5348 §4.3";
-    /// The first nofeedback timer expires after so long.
+    /// First expiry of the nofeedback timer.
     first_timer: Duration = Duration::from_secs(2), within "1 ms"..="60 s", from "RFC5348 §4.2";
-    /// The first rate is min(4 packets, max(2 packets, so many bytes)) in a round-trip time.
+    /// Initial rate: min(4 packets, max(2 packets, this number of bytes)) per round-trip time.
     initial_window: Bytes = Bytes::new(4380), within "1 B"..="1 MB", from "RFC5348 §4.2";
-    /// The nofeedback timer is so many round-trip times, or the time of two packets if that is longer.
+    /// Nofeedback timer in round-trip times, or the time of two packets if that is longer.
     timer_rtts: f64 = 4.0, within 1.0..=1000.0, from "RFC5348 §4.3";
-    /// t_mbi: greatest time between packets, which is the least rate.
+    /// t_mbi: maximum time between packets, which is the minimum rate.
     longest_gap: Duration = Duration::from_secs(64), within "1 ms"..="1000 s", from "RFC5348 §4.3";
     /// Share of the reported receive rate that counts after a loss while the application limits the stream.
     limited_keep: f64 = 0.85, within 0.01..=1.0, from "RFC5348 §4.3";
@@ -64,11 +64,11 @@ params! {
     intervals: u32 = 8, within 1..=64, from "RFC5348 §5.4";
     /// Old intervals count less while no loss comes for long; optional in the RFC.
     discounting: bool = false, from "RFC5348 §5.5; our choice: off, since the RFC leaves it optional";
-    /// Least share of its weight that an old interval keeps when it is discounted.
+    /// Minimum share of its weight that an old interval keeps when it is discounted.
     discount_threshold: f64 = 0.25, within 0.0..=1.0, from "RFC5348 §5.5";
     /// How near the loss event rate of the time before the first loss comes to the rate that it stands for.
     tolerance: f64 = 0.05, within 0.000001..=0.5, from "RFC5348 §6.3.1";
-    /// Round-trip time with which a receiver reckons while packets do not say one.
+    /// Round-trip time with which a receiver estimates while packets do not say one.
     initial_rtt: Duration = Duration::from_secs(1), within "1 ms"..="60 s", from "our choice: until a round trip is known a packet leaves each second (RFC5348 §4.2), so that each lost one is an event";
 }
 

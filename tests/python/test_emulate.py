@@ -147,7 +147,8 @@ def test_what_emulate_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (["emulate"], "the scenario file is missing"),
         (["emulate", path, "--pcap", "bottlenek"], "did you mean `bottleneck`?"),
         (["emulate", path, "--spin-us", "-1"], "--spin-us -1"),
-        (["emulate", path, "--grain-us", "-1"], "--grain-us -1"),
+        (["emulate", path, "--poll-interval-us", "-1"], "--poll-interval-us -1"),
+        (["emulate", path, "--grain-us", "5"], "--grain-us was renamed to --poll-interval-us"),
         (["run", path, "--pcap", "nowhere"], "there is no such link"),
         (["run", path, "--runs", "2", "--pcap", "bottleneck"], "--pcap is for one run"),
     ]:

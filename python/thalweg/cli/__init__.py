@@ -94,7 +94,7 @@ def application() -> App:
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point of the command; leaves by `SystemExit` with the exit code."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        # a polite request to end, and a terminal that was closed, are as good as Ctrl-C: nothing stays behind
+        # SIGTERM and SIGHUP act as Ctrl-C does: nothing stays behind
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
     try:

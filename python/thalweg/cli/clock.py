@@ -11,7 +11,7 @@ from .progress import Meter
 if TYPE_CHECKING:
     from ..clocks import Pacing, Way
 
-LEAST_S, MOST_S = 0.01, 60.0
+MIN_S, MAX_S = 0.01, 60.0
 
 
 def clock(
@@ -36,8 +36,8 @@ def clock(
     from .. import clocks
     from ..plots import svg
 
-    if not LEAST_S <= seconds <= MOST_S:
-        raise Refusal(f"--seconds {seconds:g}: from {LEAST_S:g} to {MOST_S:g}")
+    if not MIN_S <= seconds <= MAX_S:
+        raise Refusal(f"--seconds {seconds:g}: from {MIN_S:g} to {MAX_S:g}")
     # first, so that a folder that cannot be costs no time
     out.mkdir(parents=True, exist_ok=True)
     machine = clocks.machine()

@@ -43,7 +43,8 @@ def emulate(
     pcap: Annotated[tuple[str, ...], Parameter(show_default=False)] = (),
     urgent: bool = False,
     spin_us: int = 50,
-    grain_us: int = 0,
+    poll_interval_us: int = 0,
+    grain_us: Annotated[int | None, Parameter(show=False)] = None,
     clean: bool = False,
     json: bool = False,
 ) -> int:
@@ -68,8 +69,10 @@ def emulate(
         Run the emulation with real-time priority, ahead of all ordinary processes of this host.
     spin_us
         Poll instead of sleeping when the next event is due within this number of microseconds: more precise, more CPU time.
-    grain_us
+    poll_interval_us
         Poll at most once per this number of microseconds: less CPU time, less precise.
+    grain_us
+        Set `--poll-interval-us`, which is its new name.
     clean
         Remove what killed emulations have left, and do nothing else.
     json
@@ -85,8 +88,10 @@ def emulate(
     check_seed(seed)
     if not 0 <= spin_us <= 1_000_000:
         raise Refusal(f"--spin-us {spin_us}: from 0 to 1000000")
-    if not 0 <= grain_us <= 1_000_000:
-        raise Refusal(f"--grain-us {grain_us}: from 0 to 1000000")
+    if grain_us is not None:
+        raise Refusal("--grain-us was renamed to --poll-interval-us", f"--poll-interval-us {grain_us}")
+    if not 0 <= poll_interval_us <= 1_000_000:
+        raise Refusal(f"--poll-interval-us {poll_interval_us}: from 0 to 1000000")
     loaded = changed(load(scenario), changes)
     real: dict[str, Any] = {}
     if kernel:
@@ -101,7 +106,7 @@ def emulate(
         plan, Path("out") / scenario.stem / name_of(loaded.overrides, *words), out, emulated=True
     )
     result, interrupted = _run(
-        plan, place.work, pcap, urgent=urgent, spin_us=spin_us, grain_us=grain_us, quiet=json
+        plan, place.work, pcap, urgent=urgent, spin_us=spin_us, poll_interval_us=poll_interval_us, quiet=json
     )
     folder, note = settle(place, result)
     if json:
@@ -143,7 +148,14 @@ def _clean(*, json: bool) -> int:
 
 
 def _run(
-    plan: Plan, folder: Path, pcap: tuple[str, ...], *, urgent: bool, spin_us: int, grain_us: int, quiet: bool
+    plan: Plan,
+    folder: Path,
+    pcap: tuple[str, ...],
+    *,
+    urgent: bool,
+    spin_us: int,
+    poll_interval_us: int,
+    quiet: bool,
 ) -> tuple[Result, bool]:
     with Meter(plan.title or "emulation", quiet=quiet) as meter:
         try:
@@ -154,7 +166,7 @@ def _run(
                 out=folder,
                 urgent=urgent,
                 spin_us=spin_us,
-                grain_us=grain_us,
+                grain_us=poll_interval_us,
                 capture=pcap,
             )
         except Interrupted as stop:

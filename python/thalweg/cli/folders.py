@@ -101,7 +101,7 @@ def place_of(plan: Plan, name: Path, given: Path | None, *, emulated: bool = Fal
     for folder in _candidates(name, plan):
         holds = held_by(folder, plan, emulated=emulated)
         if holds == "this" and emulated and manifest(folder) is not None:
-            # it measures anew, and what was measured before stays
+            # it measures again, and earlier measurements stay
             folder, holds = _numbered(folder), "nothing"
         if holds in ("nothing", "this"):
             break

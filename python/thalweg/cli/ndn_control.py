@@ -63,7 +63,7 @@ def control(
 def _print(stats: dict[str, Any], *, error: bool = False) -> None:
     screen = console(error=error)
     screen.print(
-        f"{stats['statuses']:,} statuses, {stats['signals']:,} signals; {stats['orders']:,} orders, "
+        f"{stats['statuses']:,} statuses, {stats['signals']:,} signals; {stats['orders']:,} commands, "
         f"{stats['orders_repeated']:,} retransmitted, {stats['orders_open']:,} not acknowledged; "
         f"{stats['moves']:,} route changes"
     )

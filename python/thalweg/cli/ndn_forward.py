@@ -34,7 +34,7 @@ def forward(
     seconds
         Stop after this time, in seconds.
     controller
-        Report to the SDN controller at this address and port, and execute its orders; see `thalweg ndn control`.
+        Report to the SDN controller at this address and port, and execute its commands; see `thalweg ndn control`.
     key
         Read the key shared with the controller from this file; `head -c 32 /dev/urandom > key` creates one.
     node
@@ -102,12 +102,12 @@ def _print(stats: dict[str, Any], *, error: bool = False) -> None:
             f"{stats['names_too_long']:,} packets had names that are too long",
             style="yellow",
         )
-    if outpost := stats["controller"]:
-        there = "connected" if outpost["connected"] else outpost["sent_away"] or "not connected"
+    if agent := stats["controller"]:
+        there = "connected" if agent["connected"] else agent["sent_away"] or "not connected"
         screen.print(
-            f"controller: {there}; {outpost['statuses']:,} statuses, {outpost['signals']:,} signals, "
-            f"{outpost['orders']:,} orders, {outpost['moves']:,} route changes, "
-            f"{sum(outpost['refused'].values()):,} datagrams discarded"
+            f"controller: {there}; {agent['statuses']:,} statuses, {agent['signals']:,} signals, "
+            f"{agent['orders']:,} commands, {agent['moves']:,} route changes, "
+            f"{sum(agent['refused'].values()):,} datagrams discarded"
         )
     if error:
         for face in stats["faces"]:

@@ -101,7 +101,7 @@ def print_table(
     columns: Sequence[tuple[str, str]],
     rows: Iterable[Mapping[str, Any]],
     *,
-    most: int | None = None,
+    limit: int | None = None,
     first: Sequence[str] = (),
     all_in: str = "`--json` has all",
 ) -> None:
@@ -118,7 +118,7 @@ def print_table(
 
     screen = console()
     listed = list(rows)
-    shown = listed if most is None else listed[:most]
+    shown = listed if limit is None else listed[:limit]
     texts = {key: [_text_of(row.get(key)) for row in shown] for key, _ in columns}
     plain = {key: [text.plain for text in column] for key, column in texts.items()}
     chosen = layout(columns, plain, screen.width, first=first)
@@ -211,7 +211,7 @@ def check_seed(seed: int | None) -> None:
         raise Refusal(f"--seed {seed}: a whole number from 0 to 2⁶⁴ − 1")
 
 
-def check_least(option: str, value: int | None) -> None:
+def check_minimum(option: str, value: int | None) -> None:
     """Refuses counts below one."""
     if value is not None and value < 1:
         raise Refusal(f"{option} {value}: at least one")

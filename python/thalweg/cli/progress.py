@@ -78,7 +78,7 @@ class Meter:
 
 
 def until(seconds: float | None, show: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], bool]:
-    """For what goes on without end and is looked at now and then: False after so many seconds; on SIGUSR1 it is shown."""
+    """A callback for processes without an end: False after `seconds`; on SIGUSR1 it shows their status."""
     if seconds is not None and not seconds > 0:
         raise Refusal(f"--seconds {seconds:g}: above 0")
     asked: list[int] = []

@@ -34,7 +34,7 @@ def recv(
 
     With `PORT` it listens and the sender calls; with `HOST:PORT` it calls a sender that listens. Until it is complete a
     file is called `NAME.thalweg-part`; run the same command again to resume an interrupted file.
-    Exit codes: 0 when every byte arrived, 1 when not, 2 for a mistake in what was given, 130 after Ctrl-C or SIGTERM.
+    Exit codes: 0 every byte arrived; 1 not every byte arrived; 2 an error in the command; 130 Ctrl-C or SIGTERM.
 
     Parameters
     ----------
@@ -47,17 +47,17 @@ def recv(
     overwrite
         Replace an existing file of the same name once the new one is complete.
     key
-        The key: a file that both sides have, made by `head -c 32 /dev/urandom > secret`. Required unless all addresses
-        are of this computer (127.0.0.1, ::1).
+        Read the key from this file, which both sides have; `head -c 32 /dev/urandom > secret` creates one. Required unless
+        all addresses are of this computer (127.0.0.1, ::1).
     key_env
         Read the key from this environment variable instead; THALWEG_KEY is read when no key is named.
     insecure
-        Go without a key: whoever is on the path can take part, and can take the other side's place.
+        Do not use a key: anybody on the path can take part, and can take the other side's place.
     bind
         Listen at this local address only.
     patience
-        Give up after so many seconds in which no data came, 60 by default. A receiver that listens waits for its first
-        call without limit unless this is given.
+        Give up after this time without data, in seconds; 60 by default. A receiver that listens waits for its first call
+        without limit unless this is given.
     interface
         Join multicast groups on this interface: its name, its index, or its IPv4 address.
     ipv4

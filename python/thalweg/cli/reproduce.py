@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .emulate import NOT_VALID
-from .out import Refusal, check_least, check_seed, console, nearest, number, print_table, show_json
+from .out import Refusal, check_minimum, check_seed, console, nearest, number, print_table, show_json
 from .progress import Meter
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def reproduce(
         raise Refusal(f"no paper or comparison is called `{paper}`", nearest(paper, known))
     study = papers.find(paper)
     check_seed(seed)
-    check_least("--jobs", jobs)
-    check_least("--at-once", at_once)
+    check_minimum("--jobs", jobs)
+    check_minimum("--at-once", at_once)
     if live:
         if study.live is None or emulate:
             able = _with(lambda other: other.live)

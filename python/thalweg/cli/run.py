@@ -13,7 +13,7 @@ from ..result import with_overrides
 from .answers import answer_of_run, answer_of_sweep
 from .folders import name_of, place_of, place_of_sweep, plans_of, settle
 from .given import changes_of
-from .out import Refusal, check_least, check_seed, console, nearest, number, print_table, quoted, show_json
+from .out import Refusal, check_minimum, check_seed, console, nearest, number, print_table, quoted, show_json
 from .progress import Meter, speed_of, speed_words
 from .warned import warn
 
@@ -70,8 +70,8 @@ def run(
     from ..scenario import load
 
     check_seed(seed)
-    check_least("--runs", runs)
-    check_least("--jobs", jobs)
+    check_minimum("--runs", runs)
+    check_minimum("--jobs", jobs)
     loaded = changed(load(scenario), changes)
     sweep = "sweep" in loaded.tree and not no_sweep
     if sweep or runs > 1:
@@ -148,7 +148,7 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
             f"{result.heading}: groups of flows",
             columns,
             rows,
-            most=FLOWS_SHOWN,
+            limit=FLOWS_SHOWN,
             first=FIRST_OF_GROUPS,
             all_in="summary.parquet has all",
         )
@@ -157,18 +157,18 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
         f"{result.heading}: flows",
         columns,
         rows,
-        most=FLOWS_SHOWN,
+        limit=FLOWS_SHOWN,
         first=FIRST,
         all_in="flows.parquet has all",
     )
     busy = result.links.filter(result.links["sent_packets"] > 0)
     columns, rows = rows_of(busy.sort("utilisation", descending=True, nulls_last=True), LINKS)
     print_table(
-        "Links, by utilisation", columns, rows, most=LINKS_SHOWN, first=FIRST, all_in="links.parquet has all"
+        "Links, by utilisation", columns, rows, limit=LINKS_SHOWN, first=FIRST, all_in="links.parquet has all"
     )
     if not result.nodes.is_empty():
         columns, rows = rows_of(result.nodes, NODES)
-        print_table("Nodes", columns, rows, most=NODES_SHOWN, first=FIRST, all_in="nodes.parquet has all")
+        print_table("Nodes", columns, rows, limit=NODES_SHOWN, first=FIRST, all_in="nodes.parquet has all")
     _print_expectations(result)
     record = result.record
     simulated = "emulation" not in record

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from ..errors import TransferError
 from .given import params_of
-from .out import Refusal, check_least, check_scheme
+from .out import Refusal, check_minimum, check_scheme
 
 
 def send(
@@ -41,10 +41,10 @@ def send(
     """Send a file, or standard input (`-`), to `thalweg recv`.
 
     The receiver listens and the sender calls `HOST:PORT`; with `:PORT` the sender listens and the receiver calls.
-    A file is sent by CVIHIS in its background mode unless told otherwise: it gives way to other traffic.
+    By default a file is sent by CVIHIS in its background mode, which gives way to other traffic.
     `--mode real-time` competes with it, `--scheme cubic` sends as TCP does. A live stream (`--deadline`) starts in the
     real-time mode.
-    Exit codes: 0 when every byte arrived, 1 when not, 2 for a mistake in what was given, 130 after Ctrl-C or SIGTERM.
+    Exit codes: 0 every byte arrived; 1 not every byte arrived; 2 an error in the command; 130 Ctrl-C or SIGTERM.
     Start either end again to resume a file.
 
     Parameters
@@ -72,22 +72,22 @@ def send(
     name
         Propose this file name to the receiver.
     key
-        The key: a file that both sides have, made by `head -c 32 /dev/urandom > secret`. Required unless all addresses
-        are of this computer (127.0.0.1, ::1).
+        Read the key from this file, which both sides have; `head -c 32 /dev/urandom > secret` creates one. Required unless
+        all addresses are of this computer (127.0.0.1, ::1).
     key_env
         Read the key from this environment variable instead; THALWEG_KEY is read when no key is named.
     insecure
-        Go without a key: whoever is on the path can take part, and can take the other side's place.
+        Do not use a key: anybody on the path can take part, and can take the other side's place.
     packet
         Set the packet size in bytes, all headers included.
     patience
-        Give up after so many seconds in which no data could be delivered, 60 by default. A sender that listens waits
-        for its first call without limit unless this is given.
+        Give up after this time without delivery of data, in seconds; 60 by default. A sender that listens waits for its
+        first call without limit unless this is given.
     group
         Send to this IP multicast group, such as 239.1.2.3:9000 or [ff15::7]:9000, by MCA, TFMCC or PGMCC. The sender
         listens at `:PORT`, and receivers call it.
     receivers
-        Wait for so many receivers of the group before sending.
+        Wait for this number of receivers of the group before sending.
     interface
         Send to the group through this interface: its name, its index, or its IPv4 address.
     bind
@@ -115,7 +115,7 @@ def send(
         raise Refusal(f"--packet {packet}: from 200 to 9000 bytes")
     if group and not to.startswith(":"):
         raise Refusal(f"{to}: the sender of a group listens", f"`:{to.rpartition(':')[2]}`")
-    check_least("--receivers", receivers)
+    check_minimum("--receivers", receivers)
     path = None if source == "-" else Path(source)
     if path is not None and path.is_dir():
         raise Refusal(f"{source}: not a file", f"`tar c {source} | thalweg send - {to}` sends a folder")

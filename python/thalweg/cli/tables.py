@@ -1,6 +1,7 @@
 """Tables for a terminal of a given width: which columns fit, how wide each is, and where a cell may be broken.
 
-A word, a name or a number is never broken. Columns that do not fit are left out, the least important first.
+A word, a name or a number is never broken. Columns that do not fit are left out, in
+reverse order of importance.
 """
 
 from __future__ import annotations

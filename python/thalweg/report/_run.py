@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .columns import Column
 
 
-MOST_GROUPS = 3
+MAX_GROUPS = 3
 """Groups whose completion times stand at the top."""
 
 Content = dict[str, Any]
@@ -110,7 +110,7 @@ def _overview(run: Result) -> list[tuple[str, str, str]]:
         )
         for group in run.groups.to_dicts()
         if group.get("completions")
-    ][:MOST_GROUPS]
+    ][:MAX_GROUPS]
     dropped = int(run.links["drops"].sum() or 0) if run.links.height else 0
     rows.append(("dropped packets", cell(dropped), "on all links"))
     rows.append(("trace hash", run.trace_hash, ""))

@@ -13,8 +13,8 @@ Place = tuple[float, float]
 
 WIDTH = 900.0
 MARGIN = 76.0
-MOST_NAMES = 40
-MOST_LABELS = 14
+MAX_NAMES = 40
+MAX_LABELS = 14
 
 
 def drawing(
@@ -38,7 +38,7 @@ def drawing(
         node: (MARGIN + x * (WIDTH - 2 * MARGIN), 34 + y * (height - 68))
         for node, (x, y) in _spread(places).items()
     }
-    size = 6.5 if len(at) <= MOST_NAMES else 4.5 if len(at) <= 150 else 2.5
+    size = 6.5 if len(at) <= MAX_NAMES else 4.5 if len(at) <= 150 else 2.5
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {WIDTH:g} {height:g}" '
         'font-family="sans-serif"><title>The network</title>'
@@ -48,7 +48,7 @@ def drawing(
     for node, place in at.items():
         kind = _kind(node in sources, node in sinks, roles.get(node))
         parts.append(_node(node, place, kind, size))
-    if len(at) <= MOST_NAMES:
+    if len(at) <= MAX_NAMES:
         parts.extend(_name(node, place, (WIDTH / 2, height / 2), scattered) for node, place in at.items())
     parts.append("</svg>")
     return "".join(parts)
@@ -141,7 +141,7 @@ def _labels(
     for wire in wires:
         if long(wire):
             alike.setdefault((_words(wire), round(middle(wire)[0] / 60)), []).append(wire)
-    if len(alike) > MOST_LABELS:
+    if len(alike) > MAX_LABELS:
         return []
     labels: list[str] = []
     placed: list[tuple[float, float, str]] = []

@@ -110,7 +110,7 @@ NODES: tuple[Column, ...] = (
     ("data_out", "Data out", 1.0),
     ("hit_ratio", "hits (%)", 100.0),
     ("aggregated", "aggregated", 1.0),
-    ("pending_peak", "pending, at most", 1.0),
+    ("pending_peak", "pending, maximum", 1.0),
     ("nacks_out", "refusals sent", 1.0),
     ("policed", "policed", 1.0),
     ("expired", "expired", 1.0),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Named = tuple[str, "Result"]
 
-MOST_KEYS = 6
+MAX_KEYS = 6
 """Differences that a warning names."""
 
 SHOWN = (
@@ -49,9 +49,9 @@ def differences(runs: Sequence[Named]) -> list[str]:
             )
         changed = list(_changed(first.plan, other.plan))
         if changed:
-            more = f" and {len(changed) - MOST_KEYS} more" if len(changed) > MOST_KEYS else ""
+            more = f" and {len(changed) - MAX_KEYS} more" if len(changed) > MAX_KEYS else ""
             warnings.append(
-                f"the scenario of {name} differs from that of {first_name} in {', '.join(changed[:MOST_KEYS])}{more}"
+                f"the scenario of {name} differs from that of {first_name} in {', '.join(changed[:MAX_KEYS])}{more}"
             )
         if not other.complete or not first.complete:
             warnings.append(f"{name if first.complete else first_name} was interrupted")

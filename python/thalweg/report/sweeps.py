@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..result import Result
     from ..sweep import SweepResult
 
-MOST_GROUPS = 3
+MAX_GROUPS = 3
 """Flows of that many names have columns of their own."""
 
 FILE = "sweep.json"
@@ -97,12 +97,12 @@ def telling(result: Result) -> list[str]:
     """Metrics that are worth a column: what is expected, throughput, fairness, completion times, fullest link, feedback."""
     expected: list[str] = result.expect["key"].to_list()
     groups = [key.split(".")[1] for key in result.values if re.fullmatch(r"flows\.[^.]+\.throughput", key)]
-    each = groups if 2 <= len(groups) <= MOST_GROUPS else []
+    each = groups if 2 <= len(groups) <= MAX_GROUPS else []
     throughput = [f"flows.{group}.throughput" for group in each] or ["flows.throughput_total"]
     done = [f"flows.{group}" for group in groups if result.values.get(f"flows.{group}.completions")]
-    times = [f"{group}.{word}" for group in done[:MOST_GROUPS] for word in ("fct", "fct_p95")]
+    times = [f"{group}.{word}" for group in done[:MAX_GROUPS] for word in ("fct", "fct_p95")]
     fairness = ["flows.fairness"] if result.values.get("flows.fairness") is not None else []
-    heard = [f"flows.{group}.feedback_received" for group in groups[:MOST_GROUPS]]
+    heard = [f"flows.{group}.feedback_received" for group in groups[:MAX_GROUPS]]
     feedback = [key for key in heard if result.values.get(key)]
     return list(dict.fromkeys([*expected, *throughput, *fairness, *times, *_fullest(result), *feedback]))
 

@@ -42,7 +42,7 @@ impl Strategy {
 impl contract::Strategy for Strategy {
     fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let again = asks_again(interest, cx);
-        // a second downstream waits for the same Data; a repeated Interest is sent again
+        // a second downstream waits for the same Data; a retransmitted Interest is forwarded again
         if !interest.is_new && !again {
             return;
         }

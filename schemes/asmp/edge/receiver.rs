@@ -19,7 +19,7 @@ pub struct Receiver {
     /// a in RTT = (1 + a)·owd.
     factor: f64,
     newest: Option<Newest>,
-    /// One above the greatest number seen, at the last report.
+    /// One above the maximum number seen, at the last report.
     reported_next: u64,
     reported_at: Time,
     next_report: Time,
@@ -28,7 +28,7 @@ pub struct Receiver {
 /// The newest data packet, and what it said.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
-    /// One above the greatest number seen.
+    /// One above the maximum number seen.
     next: u64,
     sent_at: Time,
     arrived_at: Time,

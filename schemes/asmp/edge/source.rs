@@ -6,7 +6,7 @@ use units::{Duration, Rate, Time};
 use super::words::{BYE, Echo, Heading, Report};
 use crate::asmp::Params;
 
-/// The source's law [ASMP]. One row a receiver that was heard lately.
+/// The source's law [ASMP]. One row per receiver that was heard lately.
 #[derive(Clone, Debug)]
 pub struct Sender {
     params: Box<Params>,

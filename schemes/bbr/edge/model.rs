@@ -24,7 +24,7 @@ pub(super) struct Model {
     pub(super) delivered: u64,
     /// Samples of packets that left between these counts of delivered payload say little [BBR00 §4.3.5].
     ignored: Option<(u64, u64)>,
-    /// Least round-trip time; `None` before the first.
+    /// Minimum round-trip time; `None` before the first.
     pub(super) rtprop: Option<Duration>,
     rtprop_at: Time,
     rtprop_window: Duration,

@@ -113,7 +113,7 @@ impl Delays {
         }
     }
 
-    /// Pushes minDelay by `factor`, not above the last delay. `rtt_min` is the least round-trip time, half of which is taken for the way here.
+    /// Pushes minDelay by `factor`, not above the last delay. `rtt_min` is the minimum round-trip time, half of which is taken for the way here.
     pub(crate) fn push(&mut self, factor: f64, rtt_min: Duration) {
         let Some(least) = self.least else { return };
         // differs: the paper multiplies the delay itself; with clocks that are apart that is not a delay, and may be negative

@@ -54,7 +54,7 @@ impl Command {
 pub(crate) struct Heading {
     /// The mode from now on.
     pub(crate) mode: Mode,
-    /// Least round-trip time that the source saw; none before the first.
+    /// Minimum round-trip time that the source saw; none before the first.
     pub(crate) rtt_min: Option<Duration>,
     /// Smoothed round-trip time.
     pub(crate) srtt: Duration,

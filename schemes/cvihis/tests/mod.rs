@@ -11,7 +11,7 @@ use crate::shared::stream_testing::{End, PACKET, ms};
 const SOURCE: EndpointId = EndpointId(1);
 const VIEWER: EndpointId = EndpointId(2);
 
-/// A receiver that is given packets by their delay, a packet a second, and what it answers.
+/// A receiver that is given packets by their delay, one packet per second, and what it answers.
 struct Path {
     end: End,
     law: Receiver,

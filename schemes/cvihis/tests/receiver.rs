@@ -30,7 +30,7 @@ fn min_delay_is_the_least_ever_and_max_delay_that_before_a_loss() {
     assert_eq!(path.after_loss(60.0), 5);
     near(path.probed("max_delay"), 0.070);
     near(path.probed("position"), 0.8);
-    // a lower delay, and another loss: both are replaced, the greatest by a lesser
+    // a lower delay, and another loss: both are replaced, the maximum by a smaller one
     path.packet(15.0);
     near(path.probed("min_delay"), 0.015);
     path.packet(40.0);
@@ -98,7 +98,7 @@ fn a_loss_is_command_five_once() {
 /// S002-03, S002-05 [CVIHIS §3.3, Table 1]: minDelay grows by 5 %, and a lower delay takes its place.
 #[test]
 fn the_real_time_mode_pushes_by_five_per_cent() {
-    // the round trip takes 40 ms at least, so d of the least delay is 20 ms, whatever the raw one is
+    // the round trip takes 40 ms at least, so d of the minimum delay is 20 ms, whatever the raw one is
     let mut path = space(&real_time(), 50.0);
     path.packet(60.0);
     // 50 of 100: command 2. It was 2 for the packet before as well, so there have been two pushes: 20 → 21 → 22.05 ms
@@ -145,7 +145,7 @@ fn only_commands_that_slow_down_push() {
 #[test]
 fn min_delay_is_pushed_no_further_than_the_delay_and_may_pass_max_delay() {
     let mut path = space(&real_time(), 50.0);
-    // the greatest delay was 110 ms; now it is 300 and stays there
+    // the maximum delay was 110 ms; now it is 300 and stays there
     let mut commands: Vec<u64> = (0..80).map(|_| path.packet(300.0)).collect();
     near(path.probed("min_delay"), 0.300);
     // above maxDelay the areas have no width: 1 while above minDelay, 4 at it
@@ -215,7 +215,7 @@ fn the_mode_is_what_data_say_and_the_way_back_forgets_the_push() {
     near(path.probed("min_delay"), 0.011);
     path.mode = Mode::Background;
     assert_eq!(path.packet(60.0), 2);
-    // minDelay is the least ever again, maxDelay stays
+    // minDelay is the minimum ever again, maxDelay stays
     near(path.probed("min_delay"), 0.010);
     near(path.probed("max_delay"), 0.110);
     let modes: Vec<f64> =

@@ -149,7 +149,7 @@ fn the_rate_stays_within_its_limits() {
         answer(&mut end, &mut law, 1, 250);
         end.run(&mut law, at);
     }
-    // one packet a second
+    // one packet per second
     near(rate(&law), 8000.0);
     let (mut end, mut law) = source(&Params { max_rate: Rate::from_kbps(810), ..plain() }, 250);
     end.now = ms(300);

@@ -20,7 +20,7 @@ pub struct Receiver {
     f_gain: f64,
     accumulation: Accumulation,
     arriving: ReceiveRate,
-    /// Greatest number seen.
+    /// Maximum number seen.
     newest: u64,
     /// Number of the packet that was last taken note of.
     noted: Option<u64>,

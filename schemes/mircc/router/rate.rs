@@ -19,7 +19,7 @@ pub(crate) struct Rule {
     pub(crate) beta_floor: f64,
     /// Weight of the newest value in both averages.
     pub(crate) weight: f64,
-    /// Least R, as a share of C.
+    /// Minimum R, as a share of C.
     pub(crate) least: f64,
     /// R is never above C.
     pub(crate) capped: bool,

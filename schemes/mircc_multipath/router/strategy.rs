@@ -14,7 +14,7 @@ pub struct Strategy {
     flows: Vec<Division>,
 }
 
-/// What is asked again is not sent again sooner over the same path. Our choice: as the strategies of the house begin.
+/// What is repeated is not retransmitted sooner over the same path. Our choice: as the built-in strategies do at the start.
 const AGAIN: Duration = Duration::from_millis(10);
 
 /// How the Interests of one prefix were divided so far.
@@ -85,7 +85,7 @@ impl contract::Strategy for Strategy {
         let face = if own && interest.is_new && fib.hops.len() > 1 {
             Some(entry(&mut self.flows, fib.index).choose(&self.params, fib, cx.now()))
         } else {
-            // what is asked again takes a way that was not tried, then the one that was tried longest ago
+            // what is repeated takes a way that was not tried, then the one that was tried longest ago
             let faces = || fib.hops.iter().map(|hop| hop.face).filter(|face| others(*face));
             let untried = faces().find(|face| cx.sent_to(pending, *face).is_none());
             untried.or_else(|| {

@@ -34,7 +34,7 @@ impl LossRate {
         }
     }
 
-    /// In parts of 65536, as reported; 65535 is the greatest.
+    /// In parts of 65536, as reported; 65535 is the maximum.
     #[inline]
     pub(crate) fn reported(&self) -> u16 {
         ((self.p + (1 << 15)) >> 16).min(u64::from(u16::MAX)) as u16

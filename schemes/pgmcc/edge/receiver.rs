@@ -19,7 +19,7 @@ pub struct Receiver {
     bitmap: u32,
 }
 
-/// The data packet with the greatest number.
+/// The data packet with the maximum number.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     seq: u64,

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     dupacks: u32,
-    /// Number after the greatest that was acknowledged.
+    /// Number after the maximum that was acknowledged.
     end: u64,
     /// Acknowledged; bit 0 is `end` − 1.
     acked: u32,
@@ -69,7 +69,7 @@ impl Record {
         news
     }
 
-    /// Makes `newest` the greatest number. Returns how many packets leave the record without having been acknowledged.
+    /// Makes `newest` the maximum number. Returns how many packets leave the record without having been acknowledged.
     fn advance(&mut self, newest: u64) -> u64 {
         let ahead = newest + 1 - self.end;
         let leaving = if ahead < 32 { !self.settled >> (32 - ahead) } else { !self.settled };

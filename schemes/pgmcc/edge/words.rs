@@ -58,7 +58,7 @@ pub(crate) struct Word {
 pub(crate) enum Said {
     /// A packet arrived that named the receiver.
     Ack {
-        /// Greatest number that arrived.
+        /// Maximum number that arrived.
         newest: u64,
         /// Which of it and the 31 before arrived; bit 0 is `newest`.
         bitmap: u32,

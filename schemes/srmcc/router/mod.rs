@@ -140,7 +140,7 @@ impl RouterLaw for Router {
     }
 }
 
-/// What a node measures for a group: greatest and least occupancy towards its children, and the fair share of the link above.
+/// What a node measures for a group: greatest and minimum occupancy towards its children, and the fair share of the link above.
 fn measure(queues: &Queues, flows: &Flows, entry: &Entry<'_>, cx: &mut RouterCx<'_, '_, '_>) -> Own {
     let mut own = Own { max: 0.0, min: 1.0, fair: Rate::UNLIMITED };
     for Branch { port, .. } in entry.branches {

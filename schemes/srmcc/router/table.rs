@@ -34,7 +34,7 @@ pub(super) struct Row {
 /// What a node itself measures for a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Own {
-    /// Greatest and least occupancy of the queues towards the children.
+    /// Greatest and minimum occupancy of the queues towards the children.
     pub(super) max: f64,
     pub(super) min: f64,
     /// Fair share of the link above.
@@ -69,7 +69,7 @@ struct Emitted {
 impl Row {
     /// Whether a message of this round is to be taken. `newest` is the newest round that was seen in data.
     pub(super) fn takes(&mut self, round: u32, newest: Option<u32>, stale: u32) -> bool {
-        // the source began anew
+        // the source began again
         if let (Some(emitted), Some(newest)) = (self.emitted, newest)
             && rounds_between(emitted.round, newest) < 0
         {
@@ -143,7 +143,7 @@ impl Row {
         self.awaited = self.children.len();
     }
 
-    /// The message upstream; the row begins anew.
+    /// The message upstream; the row begins again.
     pub(super) fn emit(&mut self, now: Time, params: &Params) -> Mcc {
         let mut fold = self.said.take().unwrap_or(Fold::NOTHING);
         if let Some(own) = self.own.take() {

@@ -101,7 +101,7 @@ fn a_word_that_comes_late_is_applied_at_once() {
     assert_eq!(kbps(&law), 200.0);
 }
 
-/// S000-06 at the source: the greatest, the least, the least of one cycle, and nothing of the one before.
+/// S000-06 at the source: the maximum, the minimum, the least of one cycle, and nothing of the one before.
 #[test]
 fn words_of_one_cycle_are_folded_and_applied_once() {
     let (mut end, mut law) = source(&Params::default());
@@ -160,7 +160,7 @@ fn three_cycles_of_silence_halve_the_rate_and_each_further_one_again() {
     assert_eq!(kbps(&law), 1000.0);
     end.run(&mut law, ms(1960));
     assert_eq!(kbps(&law), 500.0);
-    // down to the least rate, from which it recovers at the next word
+    // down to the minimum rate, from which it recovers at the next word
     end.run(&mut law, ms(20_000));
     assert_eq!(kbps(&law), 8.0);
     let round = header(&mut end, &mut law).round;

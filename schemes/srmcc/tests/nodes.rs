@@ -149,7 +149,7 @@ fn queues_can_be_sampled_when_a_message_passes() {
 
 // ---- folding ----
 
-/// S000-06, Fig. 3: the greatest, the least, the least; nothing of an earlier period.
+/// S000-06, Fig. 3: the maximum, the minimum, the minimum; nothing of an earlier period.
 #[test]
 fn messages_are_folded_by_greatest_least_least() {
     let (mut node, mut law, branches) = node(3, &Params::default());
@@ -453,7 +453,7 @@ fn a_node_ignores_strangers_and_words_that_nobody_would_write() {
     assert!(speak(&mut node, &mut law, 1, late(11), &branches).is_empty());
     assert_eq!(node.meter.count(Count::Ignored), bad.len() as u64 + 2);
     assert_eq!(speak(&mut node, &mut law, 1, late(12), &branches).len(), 1);
-    // the source begins anew
+    // the source begins again
     node.arrive(&mut law, &data(0, 400), UP);
     node.now = ms(11_000);
     let label = mcc(node.now, 50, 0, 0.0, 1.0, FAST);

@@ -14,7 +14,7 @@ struct Measured {
     smoothed: f64,
     /// D_r: the way back, in milliseconds, and by how much the sender's clock is ahead.
     back: i32,
-    /// What is reckoned with, in seconds.
+    /// What is computed with, in seconds.
     now: f64,
 }
 

@@ -58,7 +58,7 @@ struct Round {
     heard: bool,
     /// Somebody's round-trip time was greater than R_max.
     exceeded: bool,
-    /// R_peak: the greatest round-trip time measured in it, in seconds.
+    /// R_peak: the maximum round-trip time measured in it, in seconds.
     peak: f64,
 }
 
@@ -228,7 +228,7 @@ impl Sender {
         self.echoes.push(stamp);
     }
 
-    /// Takes a round-trip time into the greatest of the group [RFC4654 §3.2].
+    /// Takes a round-trip time into the maximum of the group [RFC4654 §3.2].
     fn measure(&mut self, rtt_s: f64, cx: &mut Cx<'_>) {
         self.round.peak = self.round.peak.max(rtt_s);
         if rtt_s > self.r_max {
@@ -356,7 +356,7 @@ impl SenderLaw for Sender {
                 self.set_rate(self.rate);
                 cx.event("slowstart_ends", self.rate);
             }
-            // X_r·R_max/R_r while the receiver reckons with R_max instead of its own    [RFC4654 §3.3]
+            // X_r·R_max/R_r while the receiver uses R_max instead of its own    [RFC4654 §3.3]
             let unknown = report.have_loss && !report.have_rtt;
             let rate = if unknown { reported * self.r_max_said.secs() / rtt.as_secs_f64() } else { reported };
             self.decide(Stamp::new(endpoint, &report, now, self.round.number), rate, cx);

@@ -36,7 +36,7 @@ impl Timer {
         (suppression < rate || suppression < self.rate) && rtt_s <= header.r_max.secs()
     }
 
-    /// A packet arrived at `now`, `gap` after the one before it, while the greatest round-trip time was `r_max`; it says that
+    /// A packet arrived at `now`, `gap` after the one before it, while the maximum round-trip time was `r_max`; it says that
     /// it is `next` instead.
     pub(super) fn adjust(&mut self, now: Time, gap: Duration, r_max: Duration, next: Duration) {
         // late data: the timer stood still meanwhile

@@ -1,6 +1,6 @@
 //! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused.
 //!
-//! The RFC gives fields and their least precision, not their places; these are ours. Rates and the greatest round-trip time travel
+//! The RFC gives fields and their least precision, not their places; these are ours. Rates and the maximum round-trip time travel
 //! as the floating-point numbers of the RFC, timestamps in whole milliseconds in 32 bits, compared modulo 2³², and the number
 //! of the feedback round in 8 bits.
 
@@ -14,7 +14,7 @@ pub(crate) struct Header {
     pub(crate) ts: Millis,
     /// X_supp: receivers that calculate as much or more stay silent.
     pub(crate) suppression: RateCode,
-    /// R_max: greatest round-trip time of the group.
+    /// R_max: maximum round-trip time of the group.
     pub(crate) r_max: RttCode,
     /// fb_nr: number of the feedback round.
     pub(crate) round: u8,
@@ -168,7 +168,7 @@ impl RateCode {
 pub(crate) struct RttCode(pub(crate) u8);
 
 impl RttCode {
-    /// The least that is not below `rtt_s` seconds, so that nobody's round-trip time exceeds the greatest by rounding.
+    /// The least that is not below `rtt_s` seconds, so that nobody's round-trip time exceeds the maximum by rounding.
     pub(crate) fn at_least(rtt_s: f64) -> Self {
         // R = 1 ms · 2^e · (1 + m/16)
         Self(code(rtt_s * 1e3, 4, 15, 1.0 - ROUNDING) as u8)
@@ -180,7 +180,7 @@ impl RttCode {
     }
 }
 
-/// `x` as exponent and fraction of `bits` bits, rounded down after `round` was added to the fraction; the least or the greatest
+/// `x` as exponent and fraction of `bits` bits, rounded down after `round` was added to the fraction; the minimum or the maximum
 /// code beyond the range.
 fn code(x: f64, bits: u32, greatest: u16, round: f64) -> u16 {
     let steps = f64::from(1u16 << bits);

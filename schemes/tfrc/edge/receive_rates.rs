@@ -16,7 +16,7 @@ impl ReceiveRates {
         Self(values)
     }
 
-    /// The greatest value; infinity where there is none.
+    /// The maximum value; infinity where there is none.
     pub(super) fn greatest(&self) -> f64 {
         self.0.iter().map(|(_, rate)| *rate).reduce(f64::max).unwrap_or(f64::INFINITY)
     }
@@ -30,7 +30,7 @@ impl ReceiveRates {
         self.0.push_back((now, rate));
     }
 
-    /// Maximize X_recv_set: adds `rate`, and of all but the infinity of the start keeps the greatest, as of now.
+    /// Maximize X_recv_set: adds `rate`, and of all but the infinity of the start keeps the maximum, as of now.
     pub(super) fn maximize(&mut self, rate: f64, now: Time) {
         let greatest =
             self.0.iter().map(|(_, rate)| *rate).filter(|rate| rate.is_finite()).fold(rate, f64::max);

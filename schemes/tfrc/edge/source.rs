@@ -84,7 +84,7 @@ impl Sender {
         self.rate
     }
 
-    /// s/t_mbi: the least rate.
+    /// s/t_mbi: the minimum rate.
     fn least(&self) -> f64 {
         self.packet_bits() / self.params.longest_gap.as_secs_f64()
     }

@@ -159,7 +159,7 @@ pub const METRICS: &[Metric] = metrics! {
         "filter_operations" ["operations"] at "sdn": "of these, the app's operations for sorting signals";
         "search_operations" ["operations"] at "sdn": "of these, the app's operations for choosing the node to act at";
         "switch_operations" ["operations"] at "sdn": "of these, the app's operations for computing commands";
-        "part_operations" ["operations"] at "forwarder": "operations of the scheme's parts in the forwarder: quantities computed or compared to detect or control congestion, marks set, shares changed; 0 if a scheme does not count them";
+        "part_operations" ["operations"] at "forwarder": "operations of the scheme's parts in the forwarder: quantities computed or compared to detect or control congestion, marks set, shares changed; 0 for schemes that do not count them";
         "pending" ["packets"] at "forwarder": "Interests pending at the end of the run";
         "pending_peak" ["packets"] at "forwarder": "maximum number of pending Interests, warm-up included";
         "stored" ["packets"] at "forwarder": "Data packets in its content store at the end of the run";

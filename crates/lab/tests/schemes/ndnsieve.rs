@@ -110,7 +110,7 @@ fn delay(outcome: &Outcome, flow: &str) -> [f64; 2] {
     ["delay", "delay_std"].map(|key| value(outcome, &format!("flow.{flow}.{key}")) * 1e3)
 }
 
-/// Says what came out beside what the specification's model has.
+/// Prints the result beside what the specification's model has.
 fn show(name: &str, outcome: &Outcome, flows: &[&str]) {
     let delays: Vec<[f64; 2]> = flows.iter().map(|flow| delay(outcome, flow)).collect();
     println!(

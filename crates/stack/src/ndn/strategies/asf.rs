@@ -14,19 +14,19 @@ use super::suppression::Suppression;
 use crate::parts::Rtt;
 
 contract::params! {
-    /// The first probe of a prefix is at random within this after its first Interest.
+    /// The first probe of a prefix is sent at a random time within this interval after its first Interest.
     probe_first: Duration = Duration::from_secs(5), within "0 s"..="100000 s", from "NFD: the first probe of the ASF strategy is within 5 s";
     /// Time between two probes of a prefix.
     probe_every: Duration = Duration::from_secs(60), within "1 ms"..="100000 s", from "NFD: probing interval of the ASF strategy";
-    /// A face that has not answered yet counts as silent after this.
+    /// Initial timeout of a face: time without an answer after which it counts as silent.
     patience: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "NFD: initial timeout of its round-trip estimator";
-    /// Minimum time after which a face counts as silent.
+    /// Minimum timeout of a face.
     patience_least: Duration = Duration::from_millis(200), within "0 s"..="100 s", from "NFD: minimum timeout of its round-trip estimator";
     /// Consecutive silences after which a face is ranked behind all that answer.
     silences: u32 = 3, within 1..=1000, from "NFD 24.07: three timeouts; one, with none forgiven, before that";
-    /// An Interest that comes again is not sent again sooner than this after the last time; doubled each time.
+    /// Minimum interval before a retransmitted Interest is forwarded again; doubles each time.
     suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
-    /// Maximum that the suppression grows to.
+    /// Maximum suppression interval.
     suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
     order suppress <= suppress_most;
 }

@@ -1,4 +1,4 @@
-//! The cheapest face. What is asked again goes to the cheapest from which nothing is awaited, and to the one tried longest ago when
+//! The cheapest face. What is repeated goes to the cheapest from which nothing is awaited, and to the one tried longest ago when
 //! there is none.
 
 use contract::{Arrived, Departure, FibEntry, Header, NackReason, Strategy, StrategyCx};
@@ -8,9 +8,9 @@ use super::give_up;
 use super::suppression::Suppression;
 
 contract::params! {
-    /// An Interest that comes again is not sent again sooner than this after the last time; doubled each time.
+    /// Minimum interval before a retransmitted Interest is forwarded again; doubles each time.
     suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
-    /// Maximum that the suppression grows to.
+    /// Maximum suppression interval.
     suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
     order suppress <= suppress_most;
 }

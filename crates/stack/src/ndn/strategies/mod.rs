@@ -1,4 +1,4 @@
-//! Strategies of the house: what the public NDN forwarder offers, in its own terms. Schemes bring others.
+//! Strategies that is built in: what the public NDN forwarder offers, in its own terms. Schemes bring others.
 //!
 //! Where a source is given as NFD, it is the forwarder's public source text and developer's guide.
 
@@ -49,13 +49,13 @@ macro_rules! strategies {
             make: |given| Ok(Known::$variant(<$type>::new(&ParamTable::with(given)?))),
         },)*];
 
-        /// A strategy of the house.
+        /// A strategy that is built in.
         #[allow(missing_docs, reason = "each variant is the strategy of its name")]
         pub enum Known {
             $($variant($type),)*
         }
 
-        /// Any strategy: one of the house, or another.
+        /// Any strategy: one that is built in, or another.
         #[allow(missing_docs, reason = "each variant is the strategy of its name")]
         #[derive(Delegate)]
         #[delegate(Strategy)]
@@ -73,10 +73,10 @@ macro_rules! strategies {
 }
 
 strategies! {
-    Asf(Asf) = asf, "the face that answers soonest, others probed now and then";
-    BestRoute(BestRoute) = best_route, "the cheapest face; the next one for what is asked again";
+    Asf(Asf) = asf, "the face with the shortest round-trip time; others are probed";
+    BestRoute(BestRoute) = best_route, "the face with the lowest cost; the next one for a retransmitted Interest";
     Multicast(Multicast) = multicast, "all faces at once";
-    Weighted(Weighted) = weighted, "a face drawn at random by weight";
+    Weighted(Weighted) = weighted, "a random face, drawn by weight";
 }
 
 /// The entry called `name`.

@@ -1,4 +1,4 @@
-//! When an Interest that comes again is sent again: not sooner than an interval after the last time, which doubles each time.
+//! When an Interest that comes again is retransmitted: not sooner than an interval after the last time, which doubles each time.
 
 use contract::{Pending, StrategyCx};
 use units::{Duration, Time};
@@ -16,12 +16,12 @@ impl Suppression {
         (0..).map_while(|index| cx.upstream(pending, index)).map(|record| record.sent_at).max()
     }
 
-    /// Whether it may be sent again, after it was sent at `last`. The interval stands in the entry's note, in microseconds.
+    /// Whether it may be retransmitted, after it was sent at `last`. The interval stands in the entry's note, in microseconds.
     pub(super) fn is_over(self, pending: Pending, last: Time, cx: &dyn StrategyCx) -> bool {
         cx.now() >= last + self.interval(pending, cx)
     }
 
-    /// Doubles the interval: the Interest was sent again.
+    /// Doubles the interval: the Interest was retransmitted.
     pub(super) fn widen(self, pending: Pending, cx: &mut dyn StrategyCx) {
         let wider = (self.interval(pending, cx) * 2).min(self.max);
         cx.set_note(pending, u32::try_from(wider.as_nanos() / 1000).unwrap_or(u32::MAX));

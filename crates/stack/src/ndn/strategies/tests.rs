@@ -232,7 +232,7 @@ fn best_route_takes_the_cheapest_face_that_is_not_the_askers() {
 #[test]
 fn best_route_sends_again_by_other_faces_after_intervals_that_double() {
     let (mut strategy, mut fake) = (made("best_route", &[]), Fake::new());
-    // at every millisecond somebody asks again; the interval is 10 ms, then 20, 40, 80, 160, 250, 250
+    // at every millisecond somebody requests again; the interval is 10 ms, then 20, 40, 80, 160, 250, 250
     let mut sent = Vec::new();
     for ms in 0..700 {
         fake.now = at(ms);

@@ -7,17 +7,17 @@ use super::give_up;
 use super::suppression::Suppression;
 
 contract::params! {
-    /// What a face weighs.
+    /// Weight of a face.
     by: Weighing = Weighing::Equal, from "our choice: no face is better by default";
-    /// An Interest that comes again is not sent again sooner than this after the last time; doubled each time.
+    /// Minimum interval before a retransmitted Interest is forwarded again; doubles each time.
     suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
-    /// Maximum that the suppression grows to.
+    /// Maximum suppression interval.
     suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
     order suppress <= suppress_most;
 }
 
 contract::choice! {
-    /// What a face weighs.
+    /// Weight of a face.
     pub enum Weighing {
         /// All the same.
         Equal = "equal",
