@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pkgutil
-import re
 import tomllib
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -14,33 +13,31 @@ from typing import Any, Literal
 
 import msgspec
 
+from thalweg.expect import Relation
+
 from ._base import Measure, Measured, Quantity
 
 
 @dataclass(frozen=True)
 class Check:
-    """``name <= limit``, ``name >= limit`` or ``name in low..high``."""
+    """A quantity and a relation of `[expect]`: ``name <= 3``, ``name in 1 .. 3``."""
 
     text: str
     name: str
-    low: float
-    high: float
+    relation: Relation
 
     @classmethod
     def parse(cls, text: str) -> Check:
-        """Raises ``ValueError`` when the text is none of the three forms."""
-        found = _CHECK.fullmatch(text.strip())
-        if found is None:
-            raise ValueError(f"{text!r} is not 'name <= number', 'name >= number' or 'name in low..high'")
-        name = found["name"]
-        if found["low"] is not None:
-            return cls(text, name, float(found["low"]), float(found["high"]))
-        limit = float(found["limit"])
-        return cls(text, name, -math.inf, limit) if found["op"] == "<=" else cls(text, name, limit, math.inf)
+        """Raises ``ValueError`` when the text is not a name and a relation."""
+        name, _, rest = text.strip().partition(" ")
+        try:
+            return cls(text, name, Relation(rest))
+        except ValueError as error:
+            raise ValueError(f"{text!r} is not a name and a relation: {error}") from error
 
     def holds(self, value: float) -> bool:
-        """Whether one value is in the band; never for NaN."""
-        return self.low <= value <= self.high
+        """Whether one value is accepted; never for NaN."""
+        return self.relation.holds(value)
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -223,10 +220,3 @@ def _miss(result: dict[str, Any]) -> str:
 def _number(value: float | None) -> float | None:
     """JSON has no NaN."""
     return None if value is None or not math.isfinite(value) else value
-
-
-_NUMBER = r"-?[0-9.]*[0-9](?:e-?[0-9]+)?"
-_CHECK = re.compile(
-    rf"(?P<name>\w+) (?:in (?P<low>-?[0-9]+(?:\.[0-9]+)?)\.\.(?P<high>-?[0-9]+(?:\.[0-9]+)?)"
-    rf"|(?P<op><=|>=) (?P<limit>{_NUMBER}))"
-)

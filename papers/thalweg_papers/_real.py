@@ -178,7 +178,7 @@ def carry_out(
     assert study.emulated is not None
     part = study.emulated()
     experiments = part.experiments()
-    rows = _runner.checked(part.claims(), experiments)
+    claims = _runner.checked(part.claims(), experiments)
     wanted = planned(part, experiments, seed)
     real = [run for run in wanted if meets_reality(run.tree)]
     runs = real if minutes is None else within(real, minutes, at_once)
@@ -188,7 +188,7 @@ def carry_out(
 
     valid = [(run, sample) for run, sample in emulated if sample["emulation"]["valid"]]
     pair = Pair(simulated, _collected(valid))
-    claims = side_by_side(rows, pair, emulated)
+    verdicts = side_by_side(claims, pair, emulated)
     figures: dict[str, Figure] = {}
     tables: dict[str, Table] = {}
     for spec in part.figure_specs():
@@ -201,7 +201,7 @@ def carry_out(
     return Reproduction(
         paper=study.name,
         title=study.title,
-        claims=claims,
+        claims=verdicts,
         figures=figures,
         tables=tables,
         runs=[_row(run, sample) for run, sample in emulated],

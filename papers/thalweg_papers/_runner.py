@@ -85,7 +85,7 @@ def carry_out(
     """See `thalweg_papers.reproduce`."""
     figure_specs = list(study.figure_specs()) if figure is None else [find_figure(study, figure)]
     experiments = study.experiments()
-    rows = checked(study.claims(), experiments) if isinstance(study, Paper) else []
+    claims = checked(study.claims(), experiments) if isinstance(study, Paper) else []
     wanted = (
         {name for spec in figure_specs for name in spec.experiments}
         if figure is not None
@@ -105,11 +105,11 @@ def carry_out(
             figures[spec.id] = drawn
         else:
             tables[spec.id] = drawn
-    claims = list(judged(rows, collected, whole=figure is None, quick=quick))
+    verdicts = list(judged(claims, collected, whole=figure is None, quick=quick))
     return Reproduction(
         paper=study.name,
         title=study.title,
-        claims=claims,
+        claims=verdicts,
         figures=figures,
         tables=tables,
         runs=[_row(run, sample) for run, sample in samples],

@@ -7,6 +7,7 @@ __all__ = [
     "ForwardControl",
     "NdnControl",
     "Plan",
+    "Relation",
     "Run",
     "Scenario",
     "SdnControl",
@@ -255,6 +256,16 @@ class Run:
 
     def save(self, folder: str) -> None:
         """Writes every table to `folder` as Parquet."""
+
+@final
+class Relation:
+    """A relation such as ``">= 0.9"`` or ``"in 1 .. 3"``, in the grammar of `[expect]`."""
+
+    def __init__(self, text: str) -> None:
+        """Raises ``ValueError`` for what is no relation."""
+
+    def holds(self, value: float) -> bool:
+        """Whether the value is accepted; never for not-a-number."""
 
 @final
 class Table:

@@ -122,7 +122,25 @@ def test_a_reason_says_what_was_missed_and_why():
     assert _claims.judge(claim(reason="Unused"), {"x": Quantity((1.0,))}, quick=True)["reason"] is None
 
 
-@pytest.mark.parametrize("text", ["x", "x < 3", "x in 3", "x in 1..", "3 <= x", "x >= three"])
+@pytest.mark.parametrize(
+    ("text", "yes", "no"),
+    [
+        ("x <= 3", 3.0, 3.1),
+        ("x > -1e-3", 0.0, -1e-3),
+        ("x in 1..3", 1.0, 0.9),
+        ("x in -0.5 .. 0.5", -0.5, 0.6),
+        ("x <= 5 %", 0.05, 0.06),
+    ],
+)
+def test_what_is_accepted_is_a_relation_as_scenarios_have_them(text, yes, no):
+    check = _claims.Check.parse(text)
+    assert (check.name, check.text) == ("x", text)
+    assert check.holds(yes)
+    assert not check.holds(no)
+    assert not check.holds(float("nan"))
+
+
+@pytest.mark.parametrize("text", ["x", "x 3", "x in 3", "x in 1..", "x in >= 3", "3 <= x", "x >= three"])
 def test_an_acceptance_that_is_no_relation_is_refused(text):
     with pytest.raises(ValueError, match="is not"):
         _claims.Check.parse(text)

@@ -34,8 +34,8 @@ impl Sides {
         above && below
     }
 
-    /// Reads `">= x"`, `"> x"`, `"<= x"`, `"< x"`, `"== x"`, `"x .. y"` or `"x +- y"`, where a number may carry a unit of
-    /// rate, time or size, or `%`; it then counts in bit/s, seconds, bytes or 1. The error is a message.
+    /// Reads `">= x"`, `"> x"`, `"<= x"`, `"< x"`, `"== x"`, `"x .. y"`, `"in x .. y"` or `"x +- y"`, where a number may carry
+    /// a unit of rate, time or size, or `%`; it then counts in bit/s, seconds, bytes or 1. The error is a message.
     pub fn read(text: &str) -> Result<Self, String> {
         let all =
             Self { low: f64::NEG_INFINITY, low_included: true, high: f64::INFINITY, high_included: true };
@@ -56,7 +56,7 @@ impl Sides {
         if let Some(rest) = text.strip_prefix('<') {
             return Ok(Self { high: number(rest)?, high_included: false, ..all });
         }
-        if let Some((low, high)) = text.split_once("..") {
+        if let Some((low, high)) = text.strip_prefix("in ").unwrap_or(text).split_once("..") {
             let (low, high) = (number(low)?, number(high)?);
             return if low <= high {
                 Ok(Self { low, high, ..all })
@@ -112,6 +112,7 @@ mod tests {
             ("< 1e3", 999.0, 1000.0),
             ("== 3", 3.0, 3.1),
             ("0.915 .. 0.945", 0.945, 0.946),
+            ("in 0.915..0.945", 0.915, 0.914),
             ("20 Mbit/s +- 10 kbit/s", 20_010_000.0, 20_011_000.0),
             ("<= 5 %", 0.05, 0.051),
         ] {
@@ -124,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_is_no_relation_is_refused() {
-        for text in ["", "0.9", ">= many", "2 .. 1", "1 +- -1", ">= nan", "< inf"] {
+        for text in ["", "0.9", ">= many", "2 .. 1", "in 3", "in >= 3", "1 +- -1", ">= nan", "< inf"] {
             assert!(Sides::read(text).is_err(), "{text}");
         }
     }

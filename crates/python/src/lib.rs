@@ -7,6 +7,7 @@ mod emulation;
 mod forward;
 mod live;
 mod ndn;
+mod relation;
 mod scenario;
 mod table;
 mod transfer;
@@ -30,6 +31,8 @@ mod _native {
     use crate::live::measure_pacing;
     #[pymodule_export]
     use crate::ndn::{NdnControl, ndn_face, ndn_get, ndn_name, ndn_put};
+    #[pymodule_export]
+    use crate::relation::Relation;
     #[pymodule_export]
     use crate::scenario::{Control, Plan, Run, Scenario};
     #[pymodule_export]
