@@ -69,6 +69,31 @@ def test_an_exemption_from_an_unknown_word_is_refused() -> None:
         words.read(LIST + '"docs" = ["dear"]\n')
 
 
+TERMS = (
+    "sans-IO",
+    "keep-alive",
+    "exponential backoff",
+    "congestion window",
+    "pacing",
+    "goodput",
+    "flow completion time",
+    "head-of-line blocking",
+    "bandwidth-delay product",
+    "bufferbloat",
+    "control loop",
+    "southbound",
+)
+"""Terms that readers search for."""
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_a_search_finds_the_terms_of_the_field(term: str) -> None:
+    glossary = words.ROOT / "docs" / "glossary.md"
+    assert f"| {term.lower()}" in glossary.read_text(encoding="utf-8").lower()
+    pages = [words.ROOT / "README.md", words.ROOT / "ARCHITECTURE.md", *words.ROOT.glob("docs/*/*.md")]
+    assert any(term.lower() in page.read_text(encoding="utf-8").lower() for page in pages)
+
+
 def test_the_repository_uses_none_of_the_words() -> None:
     known, exemptions = words.read(words.LIST.read_text(encoding="utf-8"))
     left, stale = words.judged(words.scan(known), exemptions)
