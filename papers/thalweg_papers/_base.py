@@ -94,7 +94,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A measured quantity: one value a seed."""
+    """A measured quantity: one value per seed."""
 
     values: tuple[float, ...]
     unit: str = ""
@@ -356,7 +356,7 @@ class Paper(Study):
 
 @dataclass
 class Reproduction:
-    """What came out."""
+    """The results of a study."""
 
     paper: str
     title: str

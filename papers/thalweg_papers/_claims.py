@@ -126,7 +126,7 @@ def _nearest(word: str, known: list[str]) -> str:
 
 
 def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
-    """The row as it is printed: what was measured, the verdict, and why when it did not come out."""
+    """The row as it is printed: what was measured, the verdict, and the reason when it is not reproduced."""
     first = next(iter(measured.values()), Quantity(()))
     results = [_result(claim, check, measured) for check in claim.accept]
     missing = [check for check in claim.needs if not _result(claim, check, measured)["holds"]]

@@ -27,7 +27,7 @@ def own_process(module: str, variant: str, seed: int, scale: Scale) -> Sample:
 def spend(group: Callable[[int, float], Tree], size: int, long_s: float, seed: int) -> Sample:
     """Time of a long run, whole, and per packet-hop without what its start costs; memory without what the interpreter takes.
 
-    `group` makes the scenario of a group of so many receivers that lasts so many seconds.
+    `group` makes the scenario of a group with this number of receivers and this duration in seconds.
     """
     from thalweg import Scenario
 

@@ -1,4 +1,4 @@
-"""Panels of a paper's figures, in the style of the house."""
+"""Panels of a paper's figures, in the common style."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def background(samples: Samples, scale: Scale) -> Figure:
 
 
 def background_summary(samples: Samples, scale: Scale) -> Table:
-    """One row a scheme, means over the nine networks."""
+    """One row per scheme, means over the nine networks."""
     when = m.span(scale, s.MEASURED_S, s.END_S)
 
     def added(name: str) -> Quantity:
@@ -289,7 +289,7 @@ def real_time(samples: Samples, scale: Scale) -> Figure:
 
 
 def real_summary(samples: Samples, scale: Scale) -> Table:
-    """One row a scheme, means over the nine networks."""
+    """One row per scheme, means over the nine networks."""
     when = _real_span(scale)
     columns = {
         f"share_beside_{way.label}_percent": _mean(_share(samples, scale, other))

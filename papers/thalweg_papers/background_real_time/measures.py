@@ -1,4 +1,4 @@
-"""What is said of runs: one number a seed."""
+"""What is measured of runs: one number per seed."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def each(samples: Samples, experiment: Key, variant: str, value: Value) -> Any:
 
 
 def over(values: Iterable[Any]) -> Quantity:
-    """Mean over networks, one value a seed."""
+    """Mean over networks, one value per seed."""
     return quantity(np.mean(list(values), axis=0))
 
 

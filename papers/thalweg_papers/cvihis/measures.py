@@ -61,7 +61,7 @@ def means_of(sample: Sample, name: str, begin: float, end: float, span_s: float)
 def first_time(
     sample: Sample, name: str, begin: float, reached: Callable[[float], bool], span_s: float = 5.0
 ) -> float:
-    """Time from `begin` until a mean over so many seconds fits; up to the end where none does."""
+    """Time from `begin` until a mean over `span_s` fits; up to the end where none does."""
     end = float(sample["times_s"][-1])
     for start in np.arange(begin, end - span_s + 0.5, 1.0):
         if reached(rate(sample, name, start, start + span_s)):
@@ -186,9 +186,9 @@ def friendly_shares(samples: Samples, rtt: int | None = None) -> Any:
 
 @measure(Key.FRIENDLINESS, Key.WITH_SACK, Key.WITH_NOISE, Key.IMPATIENT)
 def worst(samples: Samples) -> Measured:
-    """The greatest ratio of the 26 tests, either way.
+    """The maximum ratio of the 26 tests, either way.
 
-    Then the same with selective acknowledgements, with 2 % of random traffic, and with a timer that does not start anew
+    Then the same with selective acknowledgements, with 2 % of random traffic, and with a timer that does not restart
     in a recovery.
     """
     ratios, repaired, mixed, impatient = (

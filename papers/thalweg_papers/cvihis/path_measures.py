@@ -99,7 +99,7 @@ SPANS_S = (1.0, 5.0, 20.0)
 
 
 def _factors(samples: Samples, experiment: Key, span_s: float) -> Any:
-    """Our deviations over the printed ones: a row a seed, a column for each of the 16 numbers."""
+    """Our deviations over the printed ones: a row per seed, a column for each of the 16 numbers."""
     return np.array(
         [
             [deviation(s, f"v{i}", span_s=span_s) / 1e3 / sd for s in samples[experiment, row]]

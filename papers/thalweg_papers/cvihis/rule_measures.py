@@ -105,7 +105,7 @@ def gradient_wins(samples: Samples) -> Measured:
 
 @measure(Key.RULES)
 def references(samples: Samples) -> Measured:
-    """The minDelay of a background stream against the least delay of all its packets; maxDelay against losses."""
+    """The minDelay of a background stream against the minimum delay of all its packets; maxDelay against losses."""
     (sample,) = samples[Key.RULES, "background"]
     least = sample["min_delay video"]
     known = least[~np.isnan(least)]
@@ -136,7 +136,7 @@ def reset(samples: Samples) -> Measured:
 
 @measure(Key.RULES)
 def decrease(samples: Samples) -> Measured:
-    """Falls of the rate by a loss in real-time mode: factor, and least time between two in round trips."""
+    """Falls of the rate by a loss in real-time mode: factor, and minimum time between two in round trips."""
     (sample,) = samples[Key.RULES, "real_time"]
     rate, update = sample["allowed_rate video"], sample["update video"]
     over = rate[:-1] / rate[1:]

@@ -203,7 +203,7 @@ NOISE = 0.02
 
 
 def friendliness_impatient(variant: str, _scale: Scale) -> Tree:
-    """The same with the timer of RFC 6582, which starts anew once in a recovery: many losses end in a timeout."""
+    """The same with the timer of RFC 6582, which restarts once per recovery: many losses end in a timeout."""
     return _friendly(variant, {"recovery_timer": "impatient"})
 
 

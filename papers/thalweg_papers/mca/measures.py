@@ -32,7 +32,7 @@ def both(
 
 @measure(Key.ONE_BOTTLENECK)
 def one_bottleneck_rates(samples: Samples) -> Measured:
-    """Largest deviation of a phase's mean rate from its fair share, and the least Jain index over phases."""
+    """Largest deviation of a phase's mean rate from its fair share, and the minimum of Jain's index over phases."""
     fair = np.array([10e6 / flows for flows in extracts.PHASE_FLOWS])
     runs = samples[Key.ONE_BOTTLENECK, "lossless"]
     deviations = [np.max(np.abs(np.nanmean(s["phase_means_bps"], axis=1) / fair - 1)) for s in runs]
@@ -49,7 +49,7 @@ one_bottleneck_utilisation = measure(Key.ONE_BOTTLENECK)(
 
 @measure(Key.ONE_BOTTLENECK)
 def one_bottleneck_queue(samples: Samples) -> Measured:
-    """Mean queue per flow in the phase where it is least and in the phase where it is greatest, lossless."""
+    """Mean queue per flow in the phases of its minimum and its maximum, lossless."""
     runs = [_queue_per_flow(s) for s in samples[Key.ONE_BOTTLENECK, "lossless"]]
     lossy = [_queue_per_flow(s) for s in samples[Key.ONE_BOTTLENECK, "lossy"]]
     return {
@@ -154,7 +154,7 @@ def proportional_fairness(samples: Samples) -> Measured:
 
 @measure(Key.CHAIN)
 def chain_links(samples: Samples) -> Measured:
-    """Utilisation of the least used bottleneck, and packets per flow in the longest queue, after settling."""
+    """Minimum utilisation of the bottlenecks, and packets per flow in the longest queue, after settling."""
 
     def late(sample: Sample, name: str) -> Any:
         skip = int(extracts.settling(len(sample["times_s"])))
@@ -299,7 +299,7 @@ def unicast_on_worst_link(sample: Sample, _scale: Scale | None = None) -> list[f
 
 @measure(Key.TRACKING)
 def tracking_share(samples: Samples) -> Measured:
-    """The least of the seven shares."""
+    """The minimum of the seven shares."""
     return {
         f"{buffer}_worst_period": samples.each(
             Key.TRACKING, buffer, lambda s: min(period_shares(s)), "of the period"

@@ -89,7 +89,7 @@ def _replay_hysteresis(result: Any, flow: str) -> dict[str, float]:
 
 
 def _replay_rates(result: Any, subject: str) -> dict[str, int]:
-    """Every step of the rate: down by 10 or 25 % and not twice in a period, or up by one packet a period."""
+    """Every step of the rate: down by 10 or 25 % and not twice in a period, or up by one packet per period."""
     times, rate = _read.one(result, "allowed_rate", subject)
     _, period = _read.one(result, "period", subject)
     period = np.concatenate([np.full(len(times) - len(period), period[0]), period])

@@ -34,7 +34,7 @@ def paced(variant: str, _scale: Scale) -> Tree:
 
 
 def keep_paced(result: Any, variant: str, _scale: Scale) -> Sample:
-    """Mean and greatest queue per flow."""
+    """Mean and maximum queue per flow."""
     row = _read.link(result, "bottleneck")
     return {
         "mean_packets_per_flow": float(row["queue_packets"]) / int(variant),

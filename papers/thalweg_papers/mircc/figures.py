@@ -266,7 +266,7 @@ def _bound(panel: Any, ms: float, colour: int) -> None:
 
 
 def one_thing_changed(samples: Samples, _scale: Scale) -> Table:
-    """Cases in which the two explanations foretell different things."""
+    """Cases in which the two explanations predict different results."""
     foretold = {
         "unlimited depth, 500 ms": ("fails", "works"),
         "unlimited depth, 750 ms": ("fails", "works"),

@@ -219,7 +219,7 @@ FAILS_ABOVE = (FAIR_PER_S + scenarios.ACCESS_PER_S) / 2
 
 @measure(Key.CLOCK_AND_DEPTH, Key.CLOCK_AND_RTT)
 def separation(samples: Samples) -> Measured:
-    """How often each of the two explanations foretells rightly whether a run of the separating experiment fails.
+    """How often each of the two explanations predicts correctly whether a run of the separating experiment fails.
 
     Bucket: it fails when what both buckets let through, 2·depth/tick, is below what the bottleneck carries. Interval: it
     fails when the interval is above the round-trip time.

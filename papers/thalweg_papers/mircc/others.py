@@ -22,7 +22,7 @@ LEAST_TIMEOUT = "600 ms"
 METHODS: dict[str, Tree] = {
     "mircc": {"link": "mircc"},
     "hobhis": {"link": "hobhis"},
-    # limits of faces are reckoned with the path's round-trip time
+    # limits of faces are computed from the path's round-trip time
     "nack": {"strategy": "nack", "strategy_params": {"rtt": "400 ms"}},
     "his": {"link": "his"},
     "aimd": {},

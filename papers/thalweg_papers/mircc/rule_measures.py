@@ -170,7 +170,7 @@ def base_and_excess(samples: Samples) -> Measured:
 
 @measure(Key.INSPECTION)
 def least_of_path(samples: Samples) -> Measured:
-    """Samples in which the rate that C1 was told is not the least R of its path when the Data passed, with T = 100 ms.
+    """Samples in which the rate that C1 was told is not the minimum R of its path when the Data passed, with T = 100 ms.
 
     Ticks fall in the middle between samples. Data that arrives just before a sample passed R1 51 ms before, thus one tick
     earlier, and R2 at least 152 ms before, thus two ticks earlier, or three if it waited.
@@ -194,7 +194,7 @@ def least_of_path(samples: Samples) -> Measured:
 
 @measure(Key.INSPECTION)
 def counts(samples: Samples) -> Measured:
-    """Interests that C1 sent and its node did not count by its last tick, in bursts; the greatest q; η; what was policed."""
+    """Interests that C1 sent and its node did not count by its last tick, in bursts; the maximum q; η; what was policed."""
 
     def uncounted(sample: Sample, ms: int) -> float:
         counted = float(np.sum(sample["c1_y"])) * ms / 1e3
@@ -215,7 +215,7 @@ def counts(samples: Samples) -> Measured:
 
 @measure(Key.DEPARTURES)
 def coarse_clock(samples: Samples) -> Measured:
-    """Interests that left between ticks, and the greatest difference between those that left at a tick and those held."""
+    """Interests that left between ticks, and the maximum difference between those that left at a tick and those held."""
     between, differences, ticks = [], [], 0
     for sample in samples[Key.DEPARTURES, "100 0/C"]:
         left, generated = sample["left"], sample["generated"]

@@ -1,7 +1,7 @@
 """How results are measured from samples: what all three scenarios share, the headlines and scenario 1.
 
 The names are those that claims.toml uses; `NAME.literal` takes ndnSieve's literal profile. Rates are in Mbit/s
-on the wire, over the whole run unless it is said otherwise. `below_…` is the least of the others less the greatest of ours:
+on the wire, over the whole run unless it is said otherwise. `below_…` is the minimum of the others minus our maximum:
 above zero where the ranges over all seeds are apart.
 """
 
@@ -98,7 +98,7 @@ def each(samples: Samples, scene: Key, way: str, value: Value, unit: str = "") -
 
 
 def below(ours: Quantity, others: Sequence[Quantity]) -> Quantity:
-    """The least of the others less the greatest of ours."""
+    """The minimum of the others minus our maximum."""
     return Quantity((min(min(other.values) for other in others) - max(ours.values),), ours.unit)
 
 

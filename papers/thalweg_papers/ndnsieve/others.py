@@ -130,7 +130,7 @@ def _of(samples: Samples, name: str, key: str, unit: str = "") -> Quantity:
 
 
 def icp(samples: Samples) -> Measured:
-    """What a second way brings ICP and RAAQM, and what ICP asks for again in vain."""
+    """What a second way brings ICP and RAAQM, and what ICP requests a second time without need."""
     mbps = {name: each(samples, Key.PATHS, name, lambda s: s["mbps"], "Mbit/s") for name in PATHS}
 
     def gain(scheme: str) -> Quantity:
@@ -154,7 +154,7 @@ def icp(samples: Samples) -> Measured:
 
 
 def alone(samples: Samples) -> Measured:
-    """Lost Data and longest delays: the least of consumers alone, less the most of the others."""
+    """Lost Data and longest delays: the minimum of consumers alone, minus the maximum of the others."""
     both = ("PCON", "calibrated")
     hops = ("HIS", "HoBHIS", "NACK")
 

@@ -338,7 +338,7 @@ def best_reading(way: str, found: dict[str, Any]) -> Measured:
 
 @measure(THREE)
 def readings_of_average(samples: Samples) -> Measured:
-    """The greatest miss of three printed values when one and the same reading is taken for all; the least of readings."""
+    """The maximum deviation from three printed values with one reading for all; the minimum over readings."""
     by_way = {way: _average_jain(way)(samples) for way in ("calibrated", "pcon", "flecom")}
     names = [name for name in by_way["pcon"] if name != "nearest"]
     misses = {name: max(abs(by_way[way][name].mean - PRINTED[way]) for way in by_way) for name in names}
@@ -364,7 +364,7 @@ def narrow_in_3(samples: Samples, sieve: str) -> Measured:
 
 @profiled(THREE)
 def excellent(samples: Samples, sieve: str) -> Measured:
-    """Places of ndnSieve among the four by deviation, for each consumer and on the mean of the three: 1 is the least."""
+    """Places of ndnSieve among the four by deviation, for each consumer and on the mean of the three: 1 is the minimum."""
     found: Measured = {}
 
     def place(value: Value) -> Quantity:

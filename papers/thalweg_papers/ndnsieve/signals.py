@@ -134,7 +134,7 @@ def occupancy(samples: Samples) -> Measured:
 
 @measure(*SCENES)
 def metrics(samples: Samples) -> Measured:
-    """The least and greatest metric of any order, where there are orders: scenarios 2 and 3."""
+    """The minimum and maximum metric of any order, where there are orders: scenarios 2 and 3."""
     found: Measured = {}
     for i, scene in ((2, Key.TWO_WAYS), (3, Key.THREE_FLOWS)):
         for key in ("metric_least", "metric_most"):
@@ -144,7 +144,7 @@ def metrics(samples: Samples) -> Measured:
 
 @measure(*SCENES)
 def choices(samples: Samples) -> Measured:
-    """Moves to a dearer way."""
+    """Moves to a path of higher cost."""
     found = _by_scene(samples, "calibrated", "worse", "moves")
     return {**found, **{f"{k}L": q for k, q in _by_scene(samples, "literal", "worse", "moves").items()}}
 

@@ -15,7 +15,7 @@ BIN_S = 0.1
 
 
 def controlled(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """The total in bins of 0.1 s, in Mbit/s; moves; delays; what was lost; orders and how often they were said again."""
+    """The total in bins of 0.1 s, in Mbit/s; moves; delays; what was lost; orders and how often they were retransmitted."""
     names = [f"flow.{name}" for name in result.flows["flow"].to_list()]
     total = np.zeros(round(FAR_S / BIN_S))
     for name in names:

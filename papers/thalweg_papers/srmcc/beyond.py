@@ -40,7 +40,7 @@ def fair_bps(name: str) -> float:
 
 
 def tree(scheme: str, scale: Scale) -> Tree:
-    """64 receivers behind three bottlenecks of different rate, delay and company; the third has the least fair share."""
+    """64 receivers behind three bottlenecks of different rate, delay and company; the third has the minimum fair share."""
     links: list[Tree] = [link("access", "s", "r0", **SENDER)]
     flows: list[Tree] = []
     for name, (rate_bps, delay_ms, tcps, count) in SUBTREES.items():

@@ -194,7 +194,7 @@ def cost_figure(samples: Samples, scale: Scale) -> Figure:
         points = []
         for size in beyond.SIZES:
             runs = samples[COST, f"{scheme}-{size}"]
-            # The least of the runs: whatever else the machine does only adds.
+            # The minimum of the runs: whatever else the machine does only adds.
             run = min(runs, key=_ns_per_delivered)
             point = {
                 "scheme": NAMES[scheme],

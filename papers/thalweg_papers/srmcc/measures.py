@@ -169,7 +169,7 @@ def loss_at_gamma(samples: Samples) -> Measured:
 
 
 def wide_range(samples: Samples) -> Measured:
-    """Least and greatest ratio for γ from 0.10 to 0.20, over the three scenarios."""
+    """Minimum and maximum ratio for γ from 0.10 to 0.20, over the three scenarios."""
     curves = [gamma_curves(samples, n, ratio) for n in STATIC]
     near = [i for i, gamma in enumerate(scenarios.GAMMAS) if 0.10 - 1e-9 <= gamma <= 0.20 + 1e-9]
     seeds = [[curve[i] for curve in run for i in near] for run in zip(*curves, strict=True)]
@@ -256,7 +256,7 @@ tcp_gain = measure(Key.SCENARIOS)(
 
 @measure(Key.SCENARIOS)
 def both_gain(samples: Samples) -> Measured:
-    """The least gain over the scenarios, of the group and of TCP, against ASMP."""
+    """The minimum gain over the scenarios, of the group and of TCP, against ASMP."""
     group = [gain_percent(samples, n, take("mc_mean_bps")) for n in ALL]
     tcp = [gain_percent(samples, n, take("tcp_mean_bps")) for n in ALL]
     return {
@@ -353,7 +353,7 @@ def response(samples: Samples) -> Measured:
 
 @measure(Key.SCENARIOS)
 def total_over_asmp(samples: Samples) -> Measured:
-    """Total utilisation with SRMCC less that with ASMP: points and per cent, least and mean over scenarios."""
+    """Total utilisation with SRMCC less that with ASMP: points and per cent, minimum and mean over scenarios."""
 
     def differences(relative: bool) -> list[tuple[float, ...]]:
         runs = []
@@ -424,7 +424,7 @@ def loss_order(samples: Samples) -> Measured:
 
 @measure(Key.SCENARIOS)
 def asmp_least_in_1(samples: Samples) -> Measured:
-    """The least of ASMP's losses in scenarios 2 to 4 less that in scenario 1."""
+    """The minimum of ASMP's losses in scenarios 2 to 4 less that in scenario 1."""
     runs = zip(*(values(samples, n, "asmp", loss_percent) for n in ALL), strict=True)
     return {"margin": Quantity(tuple(min(rest) - first for first, *rest in runs), "points")}
 

@@ -93,7 +93,7 @@ def heavy_factor(_samples: Samples) -> Measured:
 
 
 def _refused_from() -> float:
-    """The least γ, of some, that no scenario may have."""
+    """The minimum γ, of some, that no scenario may have."""
     from thalweg import Scenario
     from thalweg.errors import ScenarioError
 

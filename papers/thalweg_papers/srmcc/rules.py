@@ -69,7 +69,7 @@ RATE_TOLERANCE = 1e-5
 def rate_law(variant: str, _scale: Scale) -> Tree:
     """Two tree nodes with four receivers beside TCP that comes and goes; or one node whose only queue is shared by both.
 
-    With one node and one queue greatest and least occupancy are the same.
+    With one node and one queue maximum and minimum occupancy are the same.
     """
     span = {"start": "10 s", "stop": "40 s"}
     if variant == "tree":
@@ -204,7 +204,7 @@ def folding(_variant: str, _scale: Scale) -> Tree:
 def keep_folding(result: Any, _variant: str, _scale: Scale) -> Sample:
     """At each adaptation: the fair share against the one that follows from the scenario, and what was folded.
 
-    The greatest occupancy must be one that some node measured in its last two periods, and no node may have measured more
+    The maximum occupancy must be one that some node measured in its last two periods, and no node may have measured more
     in both of them.
     """
     steps = adaptations(result)
