@@ -6,9 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::net::sockopt;
-use rustix::time::Timespec;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::socket::{setsockopt, sockopt};
+use nix::sys::time::{TimeSpec, TimeValLike};
 use units::{Duration, Time};
 use wire::ndn::{LONGEST_FRAME, frame_length};
 
@@ -120,12 +120,11 @@ impl Carrier for Socket {
         if span == Duration::ZERO {
             return;
         }
-        let mut flags = PollFlags::IN;
-        flags.set(PollFlags::OUT, self.pending() > 0);
-        let nanos = span.as_nanos().min(LONGEST_WAIT.as_nanos());
-        let time = Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ };
+        let mut flags = PollFlags::POLLIN;
+        flags.set(PollFlags::POLLOUT, self.pending() > 0);
+        let time = TimeSpec::nanoseconds(span.min(LONGEST_WAIT).as_nanos() as i64);
         // whatever happened, whoever called looks at the socket and the clock
-        let _ = poll(&mut [PollFd::new(self, flags)], Some(&time));
+        let _ = ppoll(&mut [PollFd::new(self.as_fd(), flags)], Some(time), None);
     }
 
     fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, Broken> {
@@ -219,8 +218,8 @@ impl Carrier for Socket {
 
 /// Has the system keep as much as it lets: its default is a few packets.
 fn widen(socket: &impl AsFd) {
-    let _ = sockopt::set_socket_recv_buffer_size(socket, KERNEL_BUFFER);
-    let _ = sockopt::set_socket_send_buffer_size(socket, KERNEL_BUFFER);
+    let _ = setsockopt(socket, sockopt::RcvBuf, &KERNEL_BUFFER);
+    let _ = setsockopt(socket, sockopt::SndBuf, &KERNEL_BUFFER);
 }
 
 /// Nothing is wrong: there is nothing now, or no room now.

@@ -5,7 +5,8 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
 
 use super::TransferError;
 use super::names::{PART, STATE};
@@ -16,7 +17,7 @@ use super::names::{PART, STATE};
 /// Something of this name is there, whatever it is, or the system refuses.
 pub(super) fn create(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    options.read(true).write(true).create_new(true).custom_flags(OFlag::O_NOFOLLOW.bits());
     options.open(path)
 }
 
@@ -28,12 +29,11 @@ pub(super) fn create(path: &Path) -> std::io::Result<File> {
 pub(super) fn reopen(path: &Path) -> Result<File, TransferError> {
     let refused = |what: &str| Err(TransferError::Refused(format!("{} {what}", path.display())));
     // nobody waits for the other end of a named pipe
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let opened =
-        OpenOptions::new().read(true).write(true).custom_flags(flags.bits().cast_signed()).open(path);
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let opened = OpenOptions::new().read(true).write(true).custom_flags(flags.bits()).open(path);
     let file = match opened {
         Ok(file) => file,
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+        Err(error) if error.raw_os_error() == Some(Errno::ELOOP as i32) => {
             return refused("is a symbolic link, through which nothing is written: remove it");
         }
         Err(error) => return Err(TransferError::at(path)(error)),

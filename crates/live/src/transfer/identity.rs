@@ -5,8 +5,6 @@ use std::io::Read;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock};
-
 use wire::stream::KEY;
 
 use super::names::STATE;
@@ -46,7 +44,7 @@ impl Identity {
         let mut found = states.filter_map(|entry| {
             let mut state = super::fresh::reopen(&entry.path()).ok()?;
             // who writes it holds it
-            flock(&state, FlockOperation::NonBlockingLockShared).ok()?;
+            state.try_lock_shared().ok()?;
             let mut head = [0; MAGIC.len() + IDENTITY];
             state.read_exact(&mut head).ok()?;
             Self::read(head.strip_prefix(MAGIC)?.first_chunk()?).filter(|left| left.sender == sender)

@@ -6,8 +6,6 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
-
 use super::assembly::Shelf;
 use super::done::Done;
 use super::identity::{IDENTITY, Identity};
@@ -72,7 +70,7 @@ impl Partial {
         let own = fs::Permissions::from_mode(0o600);
         state.set_permissions(own).map_err(TransferError::at(&paths.state))?;
         // as long as this program runs nobody else takes itself for it; two that write the same harm nobody
-        let _ = flock(&state, FlockOperation::NonBlockingLockExclusive);
+        let _ = state.try_lock();
         let done = left(&mut state, &part, manifest).map_err(TransferError::at(&paths.state))?;
         let partial = Self {
             part,
