@@ -49,6 +49,8 @@ KEPT = {
     "arrow": {"tables", "python"},
     "parquet": {"tables", "python"},
     "libc": {"emulate"},
+    "netlink": {"emulate"},
+    "tun": {"emulate"},
     "nix": {"emulate", "live", "benches"},
     "blake3": {"live"},
     "x25519": {"live"},

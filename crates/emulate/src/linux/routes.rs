@@ -1,12 +1,22 @@
-//! Routes with settings of TCP, asked for by rtnetlink messages (`man 7 rtnetlink`).
+//! Interfaces and routes of the calling thread's namespace, asked for by rtnetlink messages (`man 7 rtnetlink`).
 
 use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
 
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::link::{LinkFlags, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
+    RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{
-    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
+    AddressFamily as SocketFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto,
+    socket,
 };
 
 /// What a route says of TCP connections along it. Zero leaves a setting to the kernel.
@@ -14,104 +24,105 @@ use nix::sys::socket::{
 pub(super) struct Metrics {
     /// Segments.
     pub(super) initial_window: u32,
-    /// Least retransmission timeout in milliseconds.
+    /// Minimum retransmission timeout in milliseconds.
     pub(super) min_rto_ms: u32,
     /// 1: each segment is acknowledged at once.
     pub(super) quick_ack: u32,
-    /// Most bytes that this end is ready to take.
+    /// Maximum of bytes that this end is ready to take.
     pub(super) window: u32,
 }
 
-// numbers of `linux/rtnetlink.h`
-const NEW_ROUTE: u16 = 24;
-const REQUEST_ACK_CREATE_REPLACE: u16 = 0x1 | 0x4 | 0x400 | 0x100;
-const ANSWER: u16 = 2;
-const MAIN_TABLE: u8 = 254;
-const BY_ADMINISTRATOR: u8 = 4;
-const ON_THE_LINK: u8 = 253;
-const TO_ONE: u8 = 1;
-const DESTINATION: u16 = 1;
-const INTERFACE: u16 = 4;
-const METRICS: u16 = 8;
-const WINDOW: u16 = 3;
-const INITIAL_WINDOW: u16 = 11;
-const MIN_RTO: u16 = 13;
-const QUICK_ACK: u16 = 15;
+/// Brings an interface up.
+pub(super) fn bring_up(interface: &str) -> io::Result<()> {
+    let mut link = LinkMessage::default();
+    link.header.index = if_nametoindex(interface)?;
+    (link.header.flags, link.header.change_mask) = (LinkFlags::Up, LinkFlags::Up);
+    ask(NLM_F_REQUEST | NLM_F_ACK, RouteNetlinkMessage::SetLink(link))
+}
 
-/// In the namespace of the calling thread: packets to `destination` go out by `interface`, with these settings.
-pub(super) fn add(interface: &str, destination: Ipv4Addr, metrics: &Metrics) -> io::Result<()> {
-    let message = message(if_nametoindex(interface)?, destination, metrics);
+/// Packets to `destination`, an address and how many bits of it count, go out by `interface`, with these settings.
+pub(super) fn add(interface: &str, destination: (Ipv4Addr, u8), metrics: &Metrics) -> io::Result<()> {
+    let message = route(if_nametoindex(interface)?, destination, metrics);
+    ask(NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE, RouteNetlinkMessage::NewRoute(message))
+}
+
+fn route(interface: u32, (destination, bits): (Ipv4Addr, u8), metrics: &Metrics) -> RouteMessage {
+    let settings = [
+        (RouteMetric::Window as fn(u32) -> RouteMetric, metrics.window),
+        (RouteMetric::InitCwnd, metrics.initial_window),
+        (RouteMetric::RtoMin, metrics.min_rto_ms),
+        (RouteMetric::QuickAck, metrics.quick_ack),
+    ];
+    let settings = settings.into_iter().filter(|(_, value)| *value > 0);
+    let mut message = RouteMessage::default();
+    message.header = RouteHeader {
+        address_family: AddressFamily::Inet,
+        destination_prefix_length: bits,
+        table: RouteHeader::RT_TABLE_MAIN,
+        protocol: RouteProtocol::Static,
+        scope: RouteScope::Link,
+        kind: RouteType::Unicast,
+        ..RouteHeader::default()
+    };
+    message.attributes = vec![
+        RouteAttribute::Destination(RouteAddress::Inet(destination)),
+        RouteAttribute::Oif(interface),
+        RouteAttribute::Metrics(settings.map(|(kind, value)| kind(value)).collect()),
+    ];
+    message
+}
+
+/// Sends a request, and waits until the kernel says that it has done it.
+fn ask(flags: u16, message: RouteNetlinkMessage) -> io::Result<()> {
+    let mut header = NetlinkHeader::default();
+    (header.flags, header.sequence_number) = (flags, 1);
+    let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
+    request.finalize();
+    let mut bytes = vec![0; request.buffer_len()];
+    request.serialize(&mut bytes);
     let asked =
-        socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
-    sendto(asked.as_raw_fd(), &message, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;
+        socket(SocketFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
+    sendto(asked.as_raw_fd(), &bytes, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;
     let mut answer = [0u8; 1024];
     let length = recv(asked.as_raw_fd(), &mut answer, MsgFlags::empty())?;
     answered(&answer[..length])
 }
 
-/// A header of 16 bytes, the route, attributes.
-fn message(interface: u32, destination: Ipv4Addr, metrics: &Metrics) -> Vec<u8> {
-    let mut bytes = vec![0u8; 16];
-    bytes.extend([libc::AF_INET as u8, 32, 0, 0, MAIN_TABLE, BY_ADMINISTRATOR, ON_THE_LINK, TO_ONE]);
-    bytes.extend(0u32.to_ne_bytes());
-    attribute(&mut bytes, DESTINATION, &destination.octets());
-    attribute(&mut bytes, INTERFACE, &interface.to_ne_bytes());
-    let mut nested = Vec::new();
-    for (kind, value) in [
-        (WINDOW, metrics.window),
-        (INITIAL_WINDOW, metrics.initial_window),
-        (MIN_RTO, metrics.min_rto_ms),
-        (QUICK_ACK, metrics.quick_ack),
-    ] {
-        if value > 0 {
-            attribute(&mut nested, kind, &value.to_ne_bytes());
-        }
-    }
-    attribute(&mut bytes, METRICS, &nested);
-    let length = bytes.len() as u32;
-    bytes[..4].copy_from_slice(&length.to_ne_bytes());
-    bytes[4..6].copy_from_slice(&NEW_ROUTE.to_ne_bytes());
-    bytes[6..8].copy_from_slice(&REQUEST_ACK_CREATE_REPLACE.to_ne_bytes());
-    bytes[8..12].copy_from_slice(&1u32.to_ne_bytes());
-    bytes
-}
-
-/// Length, kind, value; all lengths here are multiples of four, so there is nothing to fill.
-fn attribute(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
-    bytes.extend((4 + value.len() as u16).to_ne_bytes());
-    bytes.extend(kind.to_ne_bytes());
-    bytes.extend(value);
-}
-
-/// The answer is an error number, 0 when all went well, behind the header.
+/// The answer is an error number, 0 when all went well.
 fn answered(bytes: &[u8]) -> io::Result<()> {
-    let number = bytes.get(16..20).map(|four| i32::from_ne_bytes([four[0], four[1], four[2], four[3]]));
-    match number {
-        Some(0) if bytes[4..6] == ANSWER.to_ne_bytes() => Ok(()),
-        Some(number) if bytes[4..6] == ANSWER.to_ne_bytes() => Err(io::Error::from_raw_os_error(-number)),
+    match NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes).map(|answer| answer.payload) {
+        Ok(NetlinkPayload::Error(error)) if error.code.is_none() => Ok(()),
+        Ok(NetlinkPayload::Error(error)) => Err(error.to_io()),
         _ => Err(io::Error::new(ErrorKind::InvalidData, "the kernel's answer cannot be read")),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use netlink_packet_core::Emitable;
+
     use super::*;
 
     #[test]
-    fn a_message_has_the_lengths_that_it_says() {
+    fn a_route_is_what_the_kernel_reads() {
         let metrics = Metrics { initial_window: 3, quick_ack: 1, ..Metrics::default() };
-        let bytes = message(7, Ipv4Addr::new(10, 0, 0, 2), &metrics);
-        // header 16, route 12, two attributes of 8, the metrics 4 + 2 · 8
-        assert_eq!(bytes.len(), 16 + 12 + 16 + 20);
-        assert_eq!(bytes[..4], 64u32.to_ne_bytes());
-        assert_eq!(bytes[32..36], [10, 0, 0, 2]);
-        assert_eq!(bytes[44..46], 20u16.to_ne_bytes());
+        let message = route(7, (Ipv4Addr::new(10, 0, 0, 2), 32), &metrics);
+        let mut bytes = vec![0; message.buffer_len()];
+        message.emit(&mut bytes);
+        // family, bits, table, protocol, scope and kind; then attributes: length, kind, value
+        assert_eq!(bytes[..8], [2, 32, 0, 0, 254, 4, 253, 1]);
+        assert_eq!(bytes[12..20], [8, 0, 1, 0, 10, 0, 0, 2]);
+        assert_eq!(bytes[20..28], [8, 0, 4, 0, 7, 0, 0, 0]);
+        assert_eq!(bytes[28..], [20, 0, 8, 0, 8, 0, 11, 0, 3, 0, 0, 0, 8, 0, 15, 0, 1, 0, 0, 0]);
     }
 
     #[test]
     fn an_answer_is_an_error_number() {
+        const ANSWER: u16 = 2;
+        const NEW_ROUTE: u16 = 24;
         let answer = |kind: u16, number: i32| {
             let mut bytes = vec![0u8; 36];
+            bytes[..4].copy_from_slice(&36u32.to_ne_bytes());
             bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
             bytes[16..20].copy_from_slice(&number.to_ne_bytes());
             answered(&bytes).map_err(|error| error.raw_os_error())

@@ -1,12 +1,11 @@
 //! The device of a real node: what is routed into it comes out of a file, and what is written to the file comes out of it.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs;
+use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::OpenOptionsExt;
 
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use tun_rs::{DeviceBuilder, SyncDevice};
 
 use super::namespace::Namespace;
 use super::routes::Metrics;
@@ -20,36 +19,35 @@ const NAME: &str = "thalweg0";
 const WAITING: u32 = 10_000;
 
 /// An open device.
-#[derive(Debug)]
-pub(super) struct Tun(File);
+pub(super) struct Tun(SyncDevice);
 
 impl Tun {
     /// Makes the device of the namespace, with its address and with a route to all other nodes and groups, and sets the namespace's TCP.
     pub(super) fn new(namespace: &Namespace, address: Ipv4Addr, tuning: &Tuning) -> Result<Self, Error> {
         namespace.inside("making a TUN device", || {
-            let file =
-                File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
-            calls::become_tun(&file, NAME)?;
-            let asked = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
             set_tcp(tuning)?;
-            calls::bring_up(&asked, "lo")?;
-            calls::set_limits(&asked, NAME, tuning.mtu, WAITING)?;
-            calls::no_offload(&asked, NAME)?;
-            calls::set_address(&asked, NAME, address)?;
-            calls::bring_up(&asked, NAME)?;
-            calls::add_route(&asked, NAME, Ipv4Addr::new(224, 0, 0, 0), Ipv4Addr::new(240, 0, 0, 0))?;
-            Ok(Self(file))
+            routes::bring_up("lo")?;
+            let mtu = u16::try_from(tuning.mtu).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+            let device = DeviceBuilder::new().name(NAME).mtu(mtu).tx_queue_len(WAITING).enable(false);
+            // the network of all nodes, 10.0.0.0/8
+            let device = device.ipv4(address, 8, None).build_sync()?;
+            device.set_nonblocking(true)?;
+            calls::no_offload(NAME)?;
+            device.enabled(true)?;
+            // groups
+            routes::add(NAME, (Ipv4Addr::new(224, 0, 0, 0), 4), &Metrics::default())?;
+            Ok(Self(device))
         })
     }
 
     /// The next packet; `None` when there is none.
     pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Option<usize> {
-        self.0.read(buffer).ok()
+        self.0.recv(buffer).ok()
     }
 
     /// Whether the device took a packet.
     pub(super) fn send(&mut self, bytes: &[u8]) -> bool {
-        self.0.write(bytes).is_ok()
+        self.0.send(bytes).is_ok()
     }
 
     pub(super) fn file(&self) -> BorrowedFd<'_> {
@@ -59,7 +57,7 @@ impl Tun {
 
 /// Connections from the namespace to `destination` are set as `metrics` says.
 pub(super) fn route(namespace: &Namespace, destination: Ipv4Addr, metrics: &Metrics) -> Result<(), Error> {
-    namespace.inside("setting a route", || routes::add(NAME, destination, metrics))
+    namespace.inside("setting a route", || routes::add(NAME, (destination, 32), metrics))
 }
 
 /// Settings that each namespace has for itself. What a kernel does not know stays as it is, unless the scenario asks for it.
