@@ -36,6 +36,7 @@ TESTS_LEFT = {"stack": {"schemes"}, "emulate": {"lab"}}
 # Outside libraries below `lab`: few, and each for a reason that stands here.
 SMALL = {
     "ambassador",  # enums of parts: writes the match that passes each call of a trait on, when it is compiled
+    "etherparse",  # headers of IP, UDP and TCP
     "libm",  # the same mathematics on every machine
     "rand_core",  # the trait of random generators
     "rand_pcg",  # one small generator a component

@@ -15,16 +15,18 @@
 
 use std::net::Ipv4Addr;
 
-use contract::{Destination, Ecn, Header, Names, Packet, TcpHeader};
+use contract::{Destination, Header, Names, Packet, TcpHeader};
+use etherparse::TcpOptionElement::{Noop, SelectiveAcknowledgement, Timestamp};
+use etherparse::{Ipv4Header, UdpHeader};
 
-use crate::ip::{TCP, UDP, address_of, address_of_group, checksum, port_of};
+use crate::ip::{self, TCP, UDP, address_of, address_of_group, checksum, port_of};
 use crate::named;
 
 /// Port of controllers of networks.
 const CONTROL_PORT: u16 = 6653;
 /// Port of NDN over UDP.
 const NDN_PORT: u16 = 6363;
-const IP_BYTES: usize = 20;
+const IP_BYTES: usize = Ipv4Header::MIN_LEN;
 
 /// Puts the headers of `packet`, and the payload that is known, into `out`; returns its length on the wire.
 ///
@@ -51,7 +53,7 @@ pub fn frame(packet: &Packet, header_bytes: u32, names: &Names, out: &mut Vec<u8
     let mut pseudo = [0u8; 12];
     pseudo[..4].copy_from_slice(&source.octets());
     pseudo[4..8].copy_from_slice(&destination.octets());
-    pseudo[9] = protocol;
+    pseudo[9] = protocol.0;
     pseudo[10..].copy_from_slice(&(length as u16).to_be_bytes());
     // what is cut off is zero and adds nothing to the sum
     let sum = match checksum(&[&pseudo, &bytes]) {
@@ -60,24 +62,11 @@ pub fn frame(packet: &Packet, header_bytes: u32, names: &Names, out: &mut Vec<u8
     };
     bytes[sum_at..sum_at + 2].copy_from_slice(&sum.to_be_bytes());
 
-    let ecn = match packet.ecn {
-        Ecn::NotCapable => 0,
-        Ecn::Capable => 2,
-        Ecn::Marked => 3,
-    };
-    let mut ip = [0u8; IP_BYTES];
-    ip[0] = 0x45;
-    ip[1] = ecn;
-    ip[2..4].copy_from_slice(&(total as u16).to_be_bytes());
-    ip[6] = 0x40;
-    ip[8] = 64u8.saturating_sub(packet.hops);
-    ip[9] = protocol;
-    ip[12..16].copy_from_slice(&source.octets());
-    ip[16..].copy_from_slice(&destination.octets());
-    let sum = checksum(&[&ip]);
-    ip[10..12].copy_from_slice(&sum.to_be_bytes());
+    let ttl = 64u8.saturating_sub(packet.hops);
     out.clear();
-    out.extend_from_slice(&ip);
+    out.extend_from_slice(
+        &ip::header((source, destination), protocol, packet.ecn, ttl, total as u16).to_bytes(),
+    );
     out.extend_from_slice(&bytes);
     total as u32
 }
@@ -105,14 +94,17 @@ const MOST: usize = u16::MAX as usize - IP_BYTES;
 fn udp(packet: &Packet, port: u16, payload: impl Iterator<Item = u64>) -> Segment {
     let length = (packet.size_bytes as usize).saturating_sub(IP_BYTES).clamp(8, MOST);
     let mut bytes = Vec::with_capacity(64);
-    bytes.extend_from_slice(&port_of(packet.flow).to_be_bytes());
-    bytes.extend_from_slice(&port.to_be_bytes());
-    bytes.extend_from_slice(&(length as u16).to_be_bytes());
-    bytes.extend_from_slice(&[0, 0]);
+    bytes.extend_from_slice(&udp_header(packet, port, length));
     payload.for_each(|word| bytes.extend_from_slice(&word.to_be_bytes()));
     // a last odd byte would stand in the upper half of its word, as if a zero followed: and one does, or it is the end
     bytes.truncate(length);
     Segment { bytes, length, sum_at: 6 }
+}
+
+/// A UDP header to `port`, its checksum still zero.
+fn udp_header(packet: &Packet, port: u16, length: usize) -> [u8; UdpHeader::LEN] {
+    let (source_port, length) = (port_of(packet.flow), length as u16);
+    UdpHeader { source_port, destination_port: port, length, checksum: 0 }.to_bytes()
 }
 
 /// UDP with a whole packet of NDN.
@@ -121,9 +113,7 @@ fn ndn(packet: &Packet, names: &Names) -> Segment {
     let mut bytes = vec![0; 8];
     named::write(packet, names, room, &mut bytes);
     let length = bytes.len();
-    bytes[..2].copy_from_slice(&port_of(packet.flow).to_be_bytes());
-    bytes[2..4].copy_from_slice(&NDN_PORT.to_be_bytes());
-    bytes[4..6].copy_from_slice(&(length as u16).to_be_bytes());
+    bytes[..8].copy_from_slice(&udp_header(packet, NDN_PORT, length));
     Segment { bytes, length, sum_at: 6 }
 }
 
@@ -137,38 +127,29 @@ fn tcp(packet: &Packet, header: &TcpHeader, header_bytes: usize) -> Segment {
     let plain = header_bytes.saturating_sub(IP_BYTES + 20).min(most_options) / 4 * 4;
     let stamped = plain >= 12;
     let options = plain + if blocks == 0 { 0 } else { 4 + 8 * blocks };
-    let acks = !flags.syn || header.ack > 0;
-    let bits = u8::from(flags.fin)
-        | u8::from(flags.syn) << 1
-        | u8::from(acks) << 4
-        | u8::from(flags.ece) << 6
-        | u8::from(flags.cwr) << 7;
-    let port = port_of(packet.flow).to_be_bytes();
+    let acked = header.ack.wrapping_add(1) as u32;
+    let port = port_of(packet.flow);
     let window = header.window_bytes.min(u32::from(u16::MAX)) as u16;
-    let mut bytes = Vec::with_capacity(64);
-    bytes.extend_from_slice(&port);
-    bytes.extend_from_slice(&port);
-    bytes.extend_from_slice(&number(header.seq).to_be_bytes());
-    bytes.extend_from_slice(&(header.ack.wrapping_add(1) as u32).to_be_bytes());
-    bytes.extend_from_slice(&[(((20 + options) / 4) as u8) << 4, bits]);
-    bytes.extend_from_slice(&window.to_be_bytes());
-    bytes.extend_from_slice(&[0, 0, 0, 0]);
+    let mut segment = etherparse::TcpHeader::new(port, port, number(header.seq), window);
+    segment.acknowledgment_number = acked;
+    (segment.syn, segment.fin, segment.ack) = (flags.syn, flags.fin, !flags.syn || header.ack > 0);
+    (segment.ece, segment.cwr) = (flags.ece, flags.cwr);
+    let mut elements = Vec::with_capacity(40);
     if stamped {
-        let millis = |at: units::Time| ((at.as_nanos() / 1_000_000) as u32).to_be_bytes();
-        bytes.extend_from_slice(&[1, 1, 8, 10]);
-        bytes.extend_from_slice(&millis(packet.sent_at));
-        bytes.extend_from_slice(&millis(header.echo));
+        let millis = |at: units::Time| (at.as_nanos() / 1_000_000) as u32;
+        elements.extend([Noop, Noop, Timestamp(millis(packet.sent_at), millis(header.echo))]);
     }
-    bytes.resize(20 + plain, 1);
+    elements.extend((if stamped { 12 } else { 0 }..plain).map(|_| Noop));
+    let block = |index: usize| {
+        let (from, to) = header.sack.0[index];
+        (acked.wrapping_add(from), acked.wrapping_add(to))
+    };
     if blocks > 0 {
-        bytes.extend_from_slice(&[1, 1, 5, (2 + 8 * blocks) as u8]);
-        for &(from, to) in &header.sack.0[..blocks] {
-            for edge in [from, to] {
-                let edge = (header.ack.wrapping_add(1) as u32).wrapping_add(edge);
-                bytes.extend_from_slice(&edge.to_be_bytes());
-            }
-        }
+        let others = [1, 2, 3].map(|index| (index < blocks).then(|| block(index)));
+        elements.extend([Noop, Noop, SelectiveAcknowledgement(block(0), others)]);
     }
+    segment.set_options(&elements).expect("they were cut to 40 bytes");
+    let bytes = segment.to_bytes().to_vec();
     let payload = (packet.size_bytes as usize).saturating_sub(header_bytes);
     let length = (20 + options + payload).min(MOST);
     Segment { bytes, length, sum_at: 16 }
@@ -176,7 +157,7 @@ fn tcp(packet: &Packet, header: &TcpHeader, header_bytes: usize) -> Segment {
 
 #[cfg(test)]
 mod tests {
-    use contract::{Address, EndpointId, FlowId, GroupId, Label, NodeId, SackBlocks, StreamHeader};
+    use contract::{Address, Ecn, EndpointId, FlowId, GroupId, Label, NodeId, SackBlocks, StreamHeader};
     use units::Time;
 
     use super::*;

@@ -3,6 +3,8 @@
 use std::net::Ipv4Addr;
 
 use contract::{Ecn, FlowId, GroupId, NodeId};
+use etherparse::checksum::Sum16BitWords;
+use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, UdpHeader};
 
 /// Ports of flows are counted from here.
 const FIRST_PORT: u16 = 10_000;
@@ -13,12 +15,12 @@ const NET: u8 = 10;
 /// The network that all groups are in, the one for private use [RFC2365 §6]: 239.0.0.0/8.
 const GROUPS: u8 = 239;
 /// Length of a header without options.
-const LEAST: usize = 20;
+const LEAST: usize = Ipv4Header::MIN_LEN;
 
 /// Number of the protocol by which hosts tell routers of their groups [RFC3376].
 pub const IGMP: u8 = 2;
-pub(crate) const TCP: u8 = 6;
-pub(crate) const UDP: u8 = 17;
+pub(crate) const TCP: IpNumber = IpNumber::TCP;
+pub(crate) const UDP: IpNumber = IpNumber::UDP;
 
 /// The address of a node, in emulations and in captures: node 0 is 10.0.0.1. Nodes from 2²⁴ − 2 on share addresses.
 pub fn address_of(node: NodeId) -> Ipv4Addr {
@@ -76,36 +78,38 @@ pub struct Ipv4 {
 impl Ipv4 {
     /// Reads a packet. `None` for anything but IPv4, and for packets that are shorter than they say.
     pub fn read(bytes: &[u8]) -> Option<Self> {
-        let header = bytes.get(..LEAST)?;
-        let length = usize::from(header[0] & 15) * 4;
-        let total = usize::from(u16::from_be_bytes([header[2], header[3]]));
-        if header[0] >> 4 != 4 || length < LEAST || total < length || total > bytes.len() {
-            return None;
-        }
-        let address = |at: usize| Ipv4Addr::new(header[at], header[at + 1], header[at + 2], header[at + 3]);
-        let protocol = header[9];
-        let first = u16::from_be_bytes([header[6], header[7]]) & 0x1fff == 0;
-        let begin = bytes.get(length..total).filter(|_| first && matches!(protocol, TCP | UDP));
-        let behind = match (begin, protocol) {
+        let header = Ipv4HeaderSlice::from_slice(bytes).ok()?;
+        let (length, protocol) = (header.slice().len(), header.protocol());
+        let behind = bytes.get(length..usize::from(header.total_len()))?;
+        let first = header.fragments_offset().value() == 0;
+        // the rest of a header may be missing, and the ports be there all the same
+        let begin = Some(behind).filter(|_| first && matches!(protocol, TCP | UDP));
+        let segment_header = match (begin, protocol) {
             (Some(begin), TCP) => begin.get(12).map_or(0, |offset| usize::from(offset >> 4) * 4),
-            (Some(_), UDP) => 8,
+            (Some(_), UDP) => UdpHeader::LEN,
             _ => 0,
         };
-        let payload = (total - length).saturating_sub(behind);
-        let ports = begin.and_then(|begin| begin.get(..4)).map(|begin| {
-            (u16::from_be_bytes([begin[0], begin[1]]), u16::from_be_bytes([begin[2], begin[3]]))
-        });
-        let ecn = match header[1] & 3 {
-            0 => Ecn::NotCapable,
-            3 => Ecn::Marked,
-            _ => Ecn::Capable,
+        let ports = begin
+            .and_then(|begin| begin.first_chunk())
+            .map(|&[a, b, c, d]| (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])));
+        let ecn = match header.ecn() {
+            IpEcn::NotEct => Ecn::NotCapable,
+            IpEcn::Ect0 | IpEcn::Ect1 => Ecn::Capable,
+            IpEcn::CongestionExperienced => Ecn::Marked,
         };
-        Some(Self { source: address(12), destination: address(16), protocol, ports, ecn, payload })
+        Some(Self {
+            source: header.source_addr(),
+            destination: header.destination_addr(),
+            protocol: protocol.0,
+            ports,
+            ecn,
+            payload: behind.len().saturating_sub(segment_header),
+        })
     }
 }
 
 /// Bytes of the headers of IPv4 and UDP, without options.
-pub const UDP_HEADERS: usize = LEAST + 8;
+pub const UDP_HEADERS: usize = LEAST + UdpHeader::LEN;
 
 /// Writes an IPv4 packet [RFC791] with a UDP datagram [RFC768] in place of what `out` holds: from and to, each with its port. Payloads
 /// that an IPv4 packet cannot hold are cut off.
@@ -119,34 +123,43 @@ pub fn datagram(
 ) {
     let payload = &payload[..payload.len().min(usize::from(u16::MAX) - UDP_HEADERS)];
     let total = (UDP_HEADERS + payload.len()) as u16;
-    let length = total - LEAST as u16;
-    let bits = match ecn {
-        Ecn::NotCapable => 0,
-        Ecn::Capable => 2,
-        Ecn::Marked => 3,
-    };
+    let ip = header((from.0, to.0), UDP, ecn, ttl, total);
+    let udp = UdpHeader::with_ipv4_checksum(from.1, to.1, &ip, payload).expect("the payload was cut");
     out.clear();
-    out.extend_from_slice(&[0x45, bits]);
-    out.extend_from_slice(&total.to_be_bytes());
-    out.extend_from_slice(&[0, 0, 0x40, 0, ttl, UDP, 0, 0]);
-    out.extend_from_slice(&from.0.octets());
-    out.extend_from_slice(&to.0.octets());
-    let sum = checksum(&[&out[..LEAST]]);
-    out[10..12].copy_from_slice(&sum.to_be_bytes());
-    for word in [from.1, to.1, length, 0] {
-        out.extend_from_slice(&word.to_be_bytes());
-    }
+    out.extend_from_slice(&ip.to_bytes());
+    out.extend_from_slice(&udp.to_bytes());
     out.extend_from_slice(payload);
-    let mut pseudo = [0u8; 12];
-    pseudo[..8].copy_from_slice(&out[12..LEAST]);
-    pseudo[9] = UDP;
-    pseudo[10..].copy_from_slice(&length.to_be_bytes());
-    let sum = match checksum(&[&pseudo, &out[LEAST..]]) {
-        // zero would say that there is no sum
-        0 => u16::MAX,
-        sum => sum,
+}
+
+/// A header of IPv4 without options, for a packet of `total` bytes that is not to be fragmented; its checksum is right.
+pub(crate) fn header(
+    (source, destination): (Ipv4Addr, Ipv4Addr),
+    protocol: IpNumber,
+    ecn: Ecn,
+    ttl: u8,
+    total: u16,
+) -> Ipv4Header {
+    let mut header = Ipv4Header {
+        ecn: codepoint(ecn),
+        total_len: total,
+        dont_fragment: true,
+        time_to_live: ttl,
+        protocol,
+        source: source.octets(),
+        destination: destination.octets(),
+        ..Ipv4Header::default()
     };
-    out[26..28].copy_from_slice(&sum.to_be_bytes());
+    header.header_checksum = header.calc_header_checksum();
+    header
+}
+
+/// The ECN field [RFC3168 §5].
+pub(crate) const fn codepoint(ecn: Ecn) -> IpEcn {
+    match ecn {
+        Ecn::NotCapable => IpEcn::NotEct,
+        Ecn::Capable => IpEcn::Ect0,
+        Ecn::Marked => IpEcn::CongestionExperienced,
+    }
 }
 
 /// Sets the mark *congestion experienced* [RFC3168 §5] in an IPv4 packet and mends its checksum. Leaves anything else alone.
@@ -163,13 +176,8 @@ pub fn mark(bytes: &mut [u8]) {
 
 /// The Internet checksum [RFC1071] of some pieces, one after another; each but the last is of even length.
 pub fn checksum(pieces: &[&[u8]]) -> u16 {
-    let words = pieces.iter().flat_map(|piece| piece.chunks(2));
-    let word = |pair: &[u8]| u64::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
-    let mut sum: u64 = words.map(word).sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
+    let sum = pieces.iter().fold(Sum16BitWords::new(), |sum, piece| sum.add_slice(piece));
+    sum.ones_complement().to_be()
 }
 
 #[cfg(test)]
@@ -208,12 +216,12 @@ mod tests {
         let (from, to) = (address_of(NodeId(4)), address_of_group(GroupId(9)));
         datagram((from, 10_009), (to, 10_009), Ecn::Capable, 64, &[1, 2, 3, 4, 5], &mut bytes);
         let read = Ipv4::read(&bytes).expect("it is IPv4");
-        assert_eq!((read.source, read.destination, read.protocol), (from, to, UDP));
+        assert_eq!((read.source, read.destination, read.protocol), (from, to, UDP.0));
         assert_eq!((read.ports, read.ecn, read.payload), (Some((10_009, 10_009)), Ecn::Capable, 5));
         assert_eq!(&bytes[UDP_HEADERS..], [1, 2, 3, 4, 5]);
         assert_eq!(checksum(&[&bytes[..20]]), 0);
         let mut pseudo = bytes[12..20].to_vec();
-        pseudo.extend_from_slice(&[0, UDP, 0, 13]);
+        pseudo.extend_from_slice(&[0, UDP.0, 0, 13]);
         assert_eq!(checksum(&[&pseudo, &bytes[20..]]), 0);
         datagram((from, 1), (to, 2), Ecn::NotCapable, 64, &vec![0; 70_000], &mut bytes);
         assert_eq!(bytes.len(), 65_535);
@@ -221,16 +229,16 @@ mod tests {
 
     #[test]
     fn payload_is_what_is_behind_all_headers() {
-        let payload = |protocol: u8, offset: u8, length: usize| {
+        let payload = |protocol: IpNumber, offset: u8, length: usize| {
             let mut packet = vec![0; length];
             packet[..20].copy_from_slice(&PACKET[..20]);
             packet[2..4].copy_from_slice(&(length as u16).to_be_bytes());
-            packet[9] = protocol;
+            packet[9] = protocol.0;
             packet[32] = offset << 4;
             Ipv4::read(&packet).expect("it is IPv4").payload
         };
         assert_eq!((payload(TCP, 5, 1500), payload(TCP, 8, 1500)), (1460, 1448));
-        assert_eq!((payload(UDP, 5, 128), payload(1, 5, 84)), (100, 64));
+        assert_eq!((payload(UDP, 5, 128), payload(IpNumber::ICMP, 5, 84)), (100, 64));
         assert_eq!(payload(TCP, 15, 40), 0, "a header that says it is longer than the packet");
     }
 

@@ -3,11 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use contract::Ecn;
+use etherparse::{Ipv6Header, UdpHeader};
 
-use crate::ip::{UDP, checksum, datagram};
-
-/// Length of an IPv6 header without extensions.
-const SIX: usize = 40;
+use crate::ip::{UDP, codepoint, datagram};
 
 /// Writes an IP packet with a UDP datagram [RFC768] in place of what `out` holds, all checksums right: one of IPv4 where both addresses
 /// are of IPv4, otherwise one of IPv6. `hops` is its time to live. Payloads that a packet cannot hold are cut off.
@@ -19,41 +17,30 @@ pub fn between(from: SocketAddr, to: SocketAddr, ecn: Ecn, hops: u8, payload: &[
         IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
         IpAddr::V6(ip) => ip.octets(),
     };
-    let payload = &payload[..payload.len().min(usize::from(u16::MAX) - 8)];
-    let length = (8 + payload.len()) as u16;
-    // the two bits of congestion are the last of the traffic class, which begins in the middle of the first byte
-    let bits: u8 = match ecn {
-        Ecn::NotCapable => 0,
-        Ecn::Capable => 2,
-        Ecn::Marked => 3,
+    let payload = &payload[..payload.len().min(usize::from(u16::MAX) - UdpHeader::LEN)];
+    let ip = Ipv6Header {
+        // the two bits of congestion are the last of the traffic class
+        traffic_class: codepoint(ecn).value(),
+        payload_length: (UdpHeader::LEN + payload.len()) as u16,
+        next_header: UDP,
+        hop_limit: hops,
+        source: six(from),
+        destination: six(to),
+        ..Ipv6Header::default()
     };
+    let udp =
+        UdpHeader::with_ipv6_checksum(from.port(), to.port(), &ip, payload).expect("the payload was cut");
     out.clear();
-    out.extend_from_slice(&[0x60, bits << 4, 0, 0]);
-    out.extend_from_slice(&length.to_be_bytes());
-    out.extend_from_slice(&[UDP, hops]);
-    out.extend_from_slice(&six(from));
-    out.extend_from_slice(&six(to));
-    for word in [from.port(), to.port(), length, 0] {
-        out.extend_from_slice(&word.to_be_bytes());
-    }
+    out.extend_from_slice(&ip.to_bytes());
+    out.extend_from_slice(&udp.to_bytes());
     out.extend_from_slice(payload);
-    // both addresses, the length and the protocol, each of these in 32 bits [RFC8200 §8.1]
-    let mut pseudo = [0u8; SIX];
-    pseudo[..32].copy_from_slice(&out[8..SIX]);
-    pseudo[34..36].copy_from_slice(&length.to_be_bytes());
-    pseudo[39] = UDP;
-    let sum = match checksum(&[&pseudo, &out[SIX..]]) {
-        // over IPv6 a datagram has to have a sum
-        0 => u16::MAX,
-        sum => sum,
-    };
-    out[SIX + 6..SIX + 8].copy_from_slice(&sum.to_be_bytes());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Ipv4;
+    use crate::ip::checksum;
 
     fn place(text: &str) -> SocketAddr {
         text.parse().expect("an address")
@@ -89,7 +76,7 @@ mod tests {
             assert_eq!(bytes[40..46], [0, 7, 0, 9, 0, 8 + payload.len() as u8]);
             assert_eq!(&bytes[48..], payload);
             // the sum over the addresses, protocol, length and datagram, its own included, is zero
-            let last = [0, UDP, 0, 8 + payload.len() as u8];
+            let last = [0, UDP.0, 0, 8 + payload.len() as u8];
             assert_eq!(checksum(&[&bytes[8..40], &last, &bytes[40..]]), 0);
         }
     }
