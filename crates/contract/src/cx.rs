@@ -1,4 +1,4 @@
-//! The one door to the world: time, chance, sending, counting, recording.
+//! The context of a state machine: time, random numbers, sending, counting, recording.
 
 use units::{Bytes, Duration, Time};
 
@@ -37,10 +37,11 @@ impl<'a> Cx<'a> {
         self.now
     }
 
-    /// Lets the present instant be `now`, and answers what it was. Called by drivers for machines whose clock is not right.
+    /// The same context at the instant `now`. Called by drivers for endpoints whose node's clock is not right.
     #[inline]
-    pub fn show(&mut self, now: Time) -> Time {
-        std::mem::replace(&mut self.now, now)
+    pub fn at(&mut self, now: Time) -> Cx<'_> {
+        let Self { me, flow, .. } = *self;
+        Cx { now, me, flow, random: self.random, meter: self.meter, out: self.out }
     }
 
     /// The address of the endpoint that is being run.
@@ -61,19 +62,7 @@ impl<'a> Cx<'a> {
     /// Hands a packet to the network, at once. The driver takes it after the part returns.
     #[inline]
     pub fn send(&mut self, to: Destination, size: Bytes, ecn: Ecn, header: Header, label: Label) {
-        let packet = Packet {
-            flow: self.flow,
-            size_bytes: size.as_u64() as u32,
-            source: self.me,
-            to,
-            sent_at: self.now,
-            label,
-            header,
-            ecn,
-            hops: 0,
-        };
-        let id = self.out.arena.insert(packet);
-        self.out.outbox.push(id);
+        self.send_as(self.flow, to, size, ecn, header, label);
     }
 
     /// Hands a packet to the network in the name of another flow, as routers do that speak about several.
@@ -92,9 +81,19 @@ impl<'a> Cx<'a> {
         header: Header,
         label: Label,
     ) {
-        let own = std::mem::replace(&mut self.flow, flow);
-        self.send(to, size, ecn, header, label);
-        self.flow = own;
+        let packet = Packet {
+            flow,
+            size_bytes: size.as_u64() as u32,
+            source: self.me,
+            to,
+            sent_at: self.now,
+            label,
+            header,
+            ecn,
+            hops: 0,
+        };
+        let id = self.out.arena.insert(packet);
+        self.out.outbox.push(id);
     }
 
     /// Offers a copy of a packet to a port, see [`crate::NodeCx::forward`].
@@ -116,7 +115,7 @@ impl<'a> Cx<'a> {
         self.out.orders.push(order);
     }
 
-    /// Hands something to the world outside, for endpoints that stand for a program there.
+    /// Hands something to the driver, for endpoints that stand for a real program.
     pub fn egress(&mut self, event: EgressEvent) {
         self.out.egress.push(Egress { at: self.now, endpoint: self.me.endpoint, flow: self.flow, event });
     }
@@ -194,7 +193,7 @@ impl<'a> Cx<'a> {
 /// What an endpoint counts. The engine counts packets by itself; these are what only the endpoint knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// Segments sent again.
+    /// Segments retransmitted.
     Retransmits,
     /// Retransmission timers that expired.
     Timeouts,
@@ -212,7 +211,7 @@ pub enum Count {
     Missing,
     /// Congestion marks seen by the receiver or echoed to the sender.
     Marks,
-    /// Words of a name-based network sent: joins, registrations, probes and their answers. SDN: congestion signals sent by an agent,
+    /// Signals of a name-based network sent: joins, registrations, probes and their answers. SDN: congestion signals sent by an agent,
     /// or taken in by the controller.
     Signals,
     /// Refusals (NACKs) that reached the consumer.
@@ -235,7 +234,7 @@ pub enum Count {
     Statuses,
     /// SDN: orders given by the controller, or executed by an agent, each once.
     Orders,
-    /// SDN: orders said again by the controller.
+    /// SDN: orders repeated by the controller.
     Repeats,
     /// SDN: orders that made traffic take another way.
     Moves,
@@ -409,7 +408,7 @@ pub struct Outputs {
     pub deliveries: Vec<(PacketId, EndpointId)>,
     /// Orders that an agent executes at its node.
     pub orders: Vec<Order>,
-    /// What goes to the world outside, in order.
+    /// What leaves the network for real programs, in order.
     pub egress: Vec<Egress>,
     /// Values and events to be recorded.
     pub notes: Notes,

@@ -1,9 +1,4 @@
-//! A machine that runs a whole node, and the part that a scheme adds to it.
-//!
-//! A router that has one is seen by the driver in three ways: packets for the node itself go to [`Router::handle`], every packet
-//! that arrives is shown to [`Router::on_arrival`], every packet that is about to join a queue of the node to
-//! [`Router::on_enqueue`], every packet that leaves one to [`Router::on_dequeue`]. All but the first only look (and may mark): what
-//! they make the router want to say it says when its [`Router::wake`] comes, which may be at once.
+//! Sans-IO state machines of whole nodes (routers, forwarders, resolver, SDN controller), and the part that a scheme adds to one.
 
 use ambassador::delegatable_trait;
 use units::{Duration, Rate, Time};
@@ -12,7 +7,20 @@ use crate::{
     Address, Backlog, Cx, DropReason, EndpointId, GroupId, Label, NodeId, Order, Packet, PortId, Random,
 };
 
-/// A state machine that runs a node: forwards by its own tables, speaks with other nodes.
+/// A state machine that runs a node: forwards by its own tables, exchanges messages with other nodes. Sans-IO.
+///
+/// # How it is driven
+///
+/// 1. *Inputs* that may send: [`Router::handle`] with [`RouterInput::Start`] once, then [`RouterInput::Packet`] for packets to the node's address
+///    and for those that it [`takes`](Router::takes), [`RouterInput::Local`] for packets of endpoints on the node, [`RouterInput::Timer`].
+/// 2. *Observations*, which may change marks and stamps of the packet but send nothing: [`Router::on_arrival`] for every packet that comes in,
+///    before `takes` is asked; [`Router::on_enqueue`] for every packet that is about to be offered to a queue of the node;
+///    [`Router::on_dequeue`] when its transmission begins. What they make the router want to send it sends when [`Router::wake`] comes, which may
+///    be at once.
+/// 3. *Outputs*, after every `handle`: drain [`crate::Outputs::forwards`] (a copy by a certain port), [`crate::Outputs::deliveries`] (a copy to an
+///    endpoint of the node), [`crate::Outputs::outbox`] (by the driver's own routes) and [`crate::Outputs::orders`], in this order. When
+///    `handle` returns a reason, the packet of the input is dropped for it; otherwise it was consumed.
+/// 4. *Poll* [`Router::wake`] after every input and every observation, as with [`crate::Endpoint`].
 pub trait Router {
     /// Takes one input. A reason means that the packet of [`RouterInput::Packet`] ends here; otherwise it was taken.
     fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason>;
@@ -38,7 +46,7 @@ pub trait Router {
     ) {
     }
 
-    /// The earliest deadline of the router and its parts; a pure function of its state.
+    /// Poll: the earliest deadline of the router and its parts; a pure function of its state.
     fn wake(&self) -> Time {
         Time::NEVER
     }
@@ -115,6 +123,12 @@ impl<'a, 'b> NodeCx<'a, 'b> {
         Self { cx, view }
     }
 
+    /// Lets `act` use the same context at the instant `now`. Called by drivers for routers whose clock is not right.
+    pub fn at<T>(&mut self, now: Time, act: impl FnOnce(&mut NodeCx<'_, '_>) -> T) -> T {
+        let mut cx = self.cx.at(now);
+        act(&mut NodeCx { cx: &mut cx, view: self.view })
+    }
+
     /// A port of the node.
     pub fn port(&mut self, port: PortId) -> PortView {
         self.view.port(port)
@@ -141,7 +155,7 @@ impl<'a, 'b> NodeCx<'a, 'b> {
         self.cx.forward(packet, port);
     }
 
-    /// Executes an order at this node, as soon as the machine has returned.
+    /// Executes an order at this node, as soon as the state machine has returned.
     pub fn execute(&mut self, order: Order) {
         self.cx.execute(order);
     }
@@ -168,7 +182,7 @@ impl<'b> std::ops::DerefMut for NodeCx<'_, 'b> {
 
 /// A scheme's part in a router: one object a node, for all groups of the scheme there.
 ///
-/// Forwarding tables and trees belong to the router's machine; the part sees them and says things along them.
+/// Forwarding tables and trees belong to the router; the part sees them and sends messages along them.
 #[delegatable_trait]
 pub trait RouterLaw {
     /// A packet came in, whomever it is for.
@@ -177,7 +191,7 @@ pub trait RouterLaw {
     /// A packet, whosever it is, is about to be offered to the queue `port`. It may be marked or stamped.
     fn on_enqueue(&mut self, _packet: &mut Packet, _port: &PortView, _at: &mut TransitCx<'_>) {}
 
-    /// A child's word for the tree node above it arrived, see [`crate::ReceiverCx::report`].
+    /// A child's report for the tree node above it arrived, see [`crate::ReceiverCx::report`].
     fn on_report(&mut self, _report: &Report<'_>, _cx: &mut RouterCx<'_, '_, '_>) {}
 
     /// The deadline may have passed.
@@ -214,7 +228,7 @@ impl Entry<'_> {
     }
 }
 
-/// A child's word, as the tree node above it sees it.
+/// A child's report, as the tree node above it sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report<'a> {
     /// The group it is about.
@@ -229,7 +243,7 @@ pub struct Report<'a> {
     pub entry: Entry<'a>,
 }
 
-/// Whom a word of feedback is for.
+/// Whom feedback is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeedbackTarget {
     /// The group's source, end to end.
@@ -238,7 +252,7 @@ pub enum FeedbackTarget {
     Parent,
 }
 
-/// A word that a router's part says about a group.
+/// A message that a router's part sends about a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupMessage {
     /// The group.
@@ -256,7 +270,7 @@ pub struct RouterCx<'a, 'b, 'c> {
 }
 
 impl<'a, 'b, 'c> RouterCx<'a, 'b, 'c> {
-    /// Made by the router's machine; `words` are what it sends afterwards.
+    /// Made by the router; `words` are what it sends afterwards.
     pub fn new(node: &'a mut NodeCx<'b, 'c>, words: &'a mut Vec<GroupMessage>) -> Self {
         Self { node, words }
     }

@@ -37,7 +37,7 @@ pub struct Blueprint {
     pub events: Vec<(Time, Change)>,
     /// What is recorded.
     pub record: Record,
-    /// What an emulation is told besides.
+    /// Settings of an emulation.
     pub emulation: Emulation,
 }
 
@@ -227,7 +227,7 @@ pub struct FlowSpec {
     pub scheme: Option<String>,
     /// The scheme's parameters that are not default.
     pub params: ParamList,
-    /// The machine.
+    /// The protocol.
     pub kind: FlowKind,
     /// The sender's node; the consumer's, where the flow is one of named data.
     pub from: NodeId,
@@ -243,16 +243,16 @@ pub struct FlowSpec {
     pub churn: Option<Churn>,
     /// Class in queues that have classes.
     pub class: u8,
-    /// Who takes the place of its machines when the network is emulated.
+    /// What takes the place of its endpoints when the network is emulated.
     pub emulation: Option<FlowEmulation>,
 }
 
-/// Who takes the place of a flow's machines when the network is emulated. A simulation does not look at it.
+/// What takes the place of a flow's endpoints when the network is emulated. A simulation does not look at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FlowEmulation {
     /// TCP of the kernel, with this congestion control.
     Kernel(String),
-    /// The same machines, over UDP sockets of the operating system, by its clock.
+    /// The same state machines, over UDP sockets of the operating system, by its clock.
     Live,
     /// Commands, one or both: at the sender's node when the flow starts, at each receiver's from the beginning.
     Commands {
@@ -263,10 +263,10 @@ pub enum FlowEmulation {
     },
 }
 
-/// What an emulation is told besides. A simulation does not look at it.
+/// Settings of an emulation. A simulation does not look at it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Emulation {
-    /// Nodes that are namespaces of the machine, in ascending order: the ends of flows with an [`FlowEmulation`].
+    /// Nodes that are namespaces of the host, in ascending order: the ends of flows with an [`FlowEmulation`].
     pub real: Vec<NodeId>,
     /// A run is valid when no more than a hundredth of the packets left later than this after their time.
     pub max_lateness: Duration,
@@ -313,7 +313,7 @@ pub struct Churn {
     pub off: Spell,
 }
 
-/// The machine of a flow.
+/// The protocol of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlowKind {
     /// TCP.

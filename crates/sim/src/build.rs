@@ -1,39 +1,15 @@
 //! From a blueprint to a world.
 
-use contract::{Address, EndpointId, FlowId, GroupId, LinkId, NameId, NodeId, ParamError, Random};
+use contract::{Address, EndpointId, FlowId, LinkId, NameId, NodeId, Outputs, ParamError, Random};
 use stack::ndn;
 use stack::queue::{self, ClassLimit, Codel, CodelLimit, RoundRobin};
 use units::{Bytes, Duration, Time};
 
-use crate::agenda::{Kind, MAX_INDEX, What};
-use crate::node::NO_FLOW;
-use crate::peer::{AnyEndpoint, Factory, Peer, make_receiver, make_sender};
-use crate::port::{Discipline, Port};
-use crate::record::Recorder;
-use crate::routing::{Edge, Routes};
-use crate::tree::Tree;
-use crate::world::World;
+use crate::accounts::Accounts;
+use crate::agenda::{Agenda, Kind, MAX_INDEX, What};
+use crate::fabric::{Discipline, Edge, Fabric, NO_FLOW, Port};
+use crate::hosts::{AnyEndpoint, EndpointState, Hosts, ReceiverState, access_routers};
 use crate::{Blueprint, Cast, Change, ClockSpec, FlowKind, FlowSpec, Limit, PortSpec, QueueSpec};
-
-/// A flow's endpoints.
-pub(crate) struct FlowState {
-    pub sender: EndpointId,
-    /// Its receivers, as a range of [`World::receivers`].
-    pub receivers: std::ops::Range<usize>,
-    pub churn_random: Random,
-    /// Where the endpoints are not of the house.
-    pub custom_sender: Option<Factory>,
-    pub custom_receiver: Option<Factory>,
-}
-
-/// A receiver.
-pub(crate) struct ReceiverState {
-    pub flow: FlowId,
-    /// Its number among the flow's receivers.
-    pub number: usize,
-    pub endpoint: EndpointId,
-    pub churn_random: Random,
-}
 
 /// Indices of [`Kind::Run`].
 pub(crate) const RUN_END: usize = 0;
@@ -41,57 +17,54 @@ pub(crate) const RUN_WARM: usize = 1;
 pub(crate) const RUN_PROGRESS: usize = 2;
 pub(crate) const RUN_UNTIL: usize = 3;
 
-pub(crate) fn world(blueprint: &Blueprint) -> Result<World, ParamError> {
+/// What a world is made of, before its first event.
+pub(crate) struct Parts {
+    pub fabric: Fabric,
+    pub hosts: Hosts,
+    pub accounts: Accounts,
+    pub agenda: Agenda,
+    pub out: Outputs,
+}
+
+/// Builds all parts of a world. Fails where the blueprint contradicts itself or a scheme refuses its parameters.
+pub(crate) fn parts(blueprint: &Blueprint) -> Result<Parts, ParamError> {
     check(blueprint)?;
-    let mut world = World::empty(blueprint);
-    let seed = blueprint.seed;
+    let mut fabric = fabric(blueprint);
+    let mut hosts = Hosts::new(blueprint);
+    hosts.nodes.place(blueprint, &mut fabric, &hosts.clocks)?;
+    for (id, flow) in (0u32..).zip(&blueprint.flows) {
+        add_flow(&mut hosts, FlowId(id), flow, blueprint)?;
+        fabric.add_tree((flow.cast == Cast::Multicast).then_some(flow.from), blueprint.nodes.len());
+    }
+    add_producers(&mut hosts, blueprint);
+    if blueprint.record.distributions {
+        hosts.endpoints_mut().iter_mut().for_each(|state| state.meter.delays = Some(Box::default()));
+    }
+    watch_delays(&mut hosts, blueprint);
+    let mut accounts = Accounts::new(blueprint);
+    let mut out = Outputs::default();
+    out.notes.probing = accounts.record(blueprint, &hosts);
+    out.notes.events = blueprint.record.events;
+    Ok(Parts { fabric, hosts, accounts, agenda: agenda(blueprint), out })
+}
+
+/// Two ports for each link, and routes.
+fn fabric(blueprint: &Blueprint) -> Fabric {
+    let mut fabric = Fabric::new(blueprint);
     let class_of_flow: Vec<u8> = blueprint.flows.iter().map(|flow| flow.class).collect();
-    for link in &blueprint.links {
+    for (id, link) in (0u32..).zip(&blueprint.links) {
         let directions =
             [("forward", &link.forward, link.ends), ("backward", &link.backward, (link.ends.1, link.ends.0))];
         for (direction, spec, (from, to)) in directions {
             let path = format!("link.{}.{direction}", link.name);
-            let discipline = discipline(spec, seed, &path, &class_of_flow);
-            world.ports.push(Port::new(spec, to, Random::new(seed, &path, "loss"), discipline));
-            let up = !blueprint.is_control(LinkId(world.edges.len() as u32 / 2));
-            world.edges.push(Edge { from, to, delay_ns: spec.delay.as_nanos(), up });
+            let discipline = discipline(spec, blueprint.seed, &path, &class_of_flow);
+            let port = Port::new(spec, to, Random::new(blueprint.seed, &path, "loss"), discipline);
+            let up = !blueprint.is_control(LinkId(id));
+            fabric.add(port, Edge { from, to, delay_ns: spec.delay.as_nanos(), up });
         }
     }
-    world.routes = routes(blueprint, &world.edges);
-    world.place_nodes(blueprint)?;
-    for (id, flow) in (0u32..).zip(&blueprint.flows) {
-        add_flow(&mut world, FlowId(id), flow, seed)?;
-    }
-    add_producers(&mut world, blueprint);
-    schedule(&mut world, blueprint);
-    world.recorder =
-        Recorder::new(blueprint, &world.flows, world.nodes.all.iter().map(|node| node.address.node));
-    world.out.notes.probing = world.recorder.probing();
-    world.out.notes.events = blueprint.record.events;
-    if blueprint.record.distributions {
-        world.peers.iter_mut().for_each(|peer| peer.meter.delays = Some(Box::default()));
-    }
-    watch_delays(&mut world, blueprint);
-    world.start_nodes();
-    Ok(world)
-}
-
-/// Routes to everybody who is sent to: senders hear from their receivers, unicast receivers from their sender, members of
-/// named groups from their access routers, name routers and the name resolution system from each other. Members of other
-/// groups are reached along their tree; where they are real, programs may speak to each of them as well.
-pub(crate) fn routes(blueprint: &Blueprint, edges: &[Edge]) -> Routes {
-    let by_address = blueprint.flows.iter().filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)));
-    let wanted = by_address.flat_map(|flow| {
-        let by_tree = flow.cast == Cast::Multicast && flow.emulation.is_none();
-        let receivers = if by_tree { &[] } else { flow.to.as_slice() };
-        [flow.from].into_iter().chain(receivers.iter().map(|receiver| receiver.node))
-    });
-    let named = blueprint.icn.iter().flat_map(|icn| icn.routers.iter().copied().chain([icn.resolver]));
-    // in-band control messages are routed like all packets; a control app may ask for routes of any node anybody sends to
-    let told = blueprint.sdn.iter().filter(|sdn| !sdn.out_of_band);
-    let told = told.flat_map(|sdn| sdn.nodes.iter().copied().chain([sdn.controller]));
-    let wanted = wanted.chain(named).chain(told);
-    Routes::new(blueprint.nodes.len(), edges, blueprint.metric, &blueprint.routes, wanted)
+    fabric.reroute(blueprint);
+    fabric
 }
 
 fn discipline(spec: &PortSpec, seed: u64, path: &str, class_of_flow: &[u8]) -> Option<Box<Discipline>> {
@@ -110,49 +83,28 @@ fn discipline(spec: &PortSpec, seed: u64, path: &str, class_of_flow: &[u8]) -> O
             queue::Any::RoundRobin(RoundRobin::new(weights, class_of_flow.to_vec(), limit))
         }
     };
-    Some(Box::new(Discipline {
-        queue,
-        random: Random::new(seed, path, "queue"),
-        dropped: Vec::new(),
-        serving: None,
-        counted_to: Time::ZERO,
-    }))
+    Some(Box::new(Discipline::new(queue, Random::new(seed, path, "queue"))))
 }
 
-fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result<(), ParamError> {
+fn add_flow(hosts: &mut Hosts, id: FlowId, flow: &FlowSpec, blueprint: &Blueprint) -> Result<(), ParamError> {
     let path = format!("flow.{}", flow.name);
-    let first = world.peers.len() as u32;
+    let first = hosts.endpoints().len() as u32;
     let sender = Address { node: flow.from, endpoint: EndpointId(first) };
     let first_receiver =
         flow.to.first().map_or(sender, |to| Address { node: to.node, endpoint: EndpointId(first + 1) });
-    let random = |path: &str, purpose| Random::new(seed, path, purpose);
-    let attachment = world.attachment(id, flow.from, true);
-    let endpoint = make_sender(flow, id, first_receiver, attachment, &world.blueprint)?;
-    world.add_peer(Peer::new(endpoint, sender, id, random(&path, "sender")));
-    let begin = world.receivers.len();
+    let random = |path: &str, purpose| Random::new(blueprint.seed, path, purpose);
+    let endpoint = hosts.make_sender(id, first_receiver, blueprint)?;
+    hosts.add(EndpointState::new(endpoint, sender, id, random(&path, "sender")));
+    let begin = hosts.receivers.len();
     for (number, receiver) in flow.to.iter().enumerate() {
-        let peer = EndpointId(world.peers.len() as u32);
-        let path = format!("{path}.{}", world.blueprint.nodes[receiver.node.index()]);
-        let address = Address { node: receiver.node, endpoint: peer };
-        let endpoint = make_receiver(flow, sender, world.attachment(id, receiver.node, false))?;
-        world.add_peer(Peer::new(endpoint, address, id, random(&path, "receiver")));
+        let path = format!("{path}.{}", blueprint.nodes[receiver.node.index()]);
+        let address = Address { node: receiver.node, endpoint: EndpointId(hosts.endpoints().len() as u32) };
+        let endpoint = hosts.make_receiver(id, sender, receiver.node, blueprint)?;
+        hosts.add(EndpointState::new(endpoint, address, id, random(&path, "receiver")));
         let churn_random = random(&path, "churn");
-        world.receivers.push(ReceiverState { flow: id, number, endpoint: peer, churn_random });
+        hosts.receivers.push(ReceiverState { flow: id, number, endpoint: address.endpoint, churn_random });
     }
-    let receivers = begin..world.receivers.len();
-    let churn_random = random(&path, "churn");
-    let state = FlowState {
-        sender: sender.endpoint,
-        receivers,
-        churn_random,
-        custom_sender: None,
-        custom_receiver: None,
-    };
-    world.flows.push(state);
-    debug_assert!(GroupId(id.0).index() == world.trees.len(), "a flow's group has its number");
-    world
-        .trees
-        .push((flow.cast == Cast::Multicast).then(|| Tree::new(flow.from, id, world.blueprint.nodes.len())));
+    hosts.add_flow(sender.endpoint, begin..hosts.receivers.len(), random(&path, "churn"));
     Ok(())
 }
 
@@ -160,53 +112,55 @@ fn add_flow(world: &mut World, id: FlowId, flow: &FlowSpec, seed: u64) -> Result
 pub const MANY_RECEIVERS: usize = 10_000;
 
 /// Lets receivers, and consumers of named data, keep how their one-way delays are distributed.
-fn watch_delays(world: &mut World, blueprint: &Blueprint) {
-    let consumers = world.flows.iter().zip(&blueprint.flows);
+fn watch_delays(hosts: &mut Hosts, blueprint: &Blueprint) {
+    let consumers = hosts.flows.iter().zip(&blueprint.flows);
     let consumers = consumers.filter(|(_, spec)| matches!(spec.kind, FlowKind::Ndn(_)));
     let consumers = consumers.map(|(state, _)| state.sender);
     let watched: Vec<EndpointId> =
-        world.receivers.iter().map(|receiver| receiver.endpoint).chain(consumers).collect();
+        hosts.receivers.iter().map(|receiver| receiver.endpoint).chain(consumers).collect();
     if watched.len() <= MANY_RECEIVERS || blueprint.record.distributions {
-        watched.iter().for_each(|peer| world.peers[peer.index()].delays = Some(Box::default()));
+        watched.iter().for_each(|id| hosts.endpoint(*id).delays = Some(Box::default()));
     }
 }
 
-/// Producers of named data, each at work from the start.
-fn add_producers(world: &mut World, blueprint: &Blueprint) {
+/// Producers of named data, each active from the start.
+fn add_producers(hosts: &mut Hosts, blueprint: &Blueprint) {
     let Some(spec) = &blueprint.ndn else { return };
     for producer in &spec.producers {
-        let peer = EndpointId(world.peers.len() as u32);
-        let address = Address { node: producer.node, endpoint: peer };
+        let id = EndpointId(hosts.endpoints().len() as u32);
+        let address = Address { node: producer.node, endpoint: id };
         let endpoint = AnyEndpoint::Producer(Box::new(ndn::Producer::new(&producer.config)));
         let node = &blueprint.nodes[producer.node.index()];
         let path = format!("producer.{node}{}", spec.names.text(producer.config.prefix));
         let random = Random::new(blueprint.seed, &path, "producer");
-        world.add_peer(Peer::new(endpoint, address, NO_FLOW, random));
-        world.producers.push(peer);
+        hosts.add(EndpointState::new(endpoint, address, NO_FLOW, random));
+        hosts.producers.push(id);
     }
 }
 
 /// The run's own events, then receivers, then senders, then changes: so that equal times go in that order.
-fn schedule(world: &mut World, blueprint: &Blueprint) {
+fn agenda(blueprint: &Blueprint) -> Agenda {
+    let mut agenda = Agenda::default();
     let end = Time::ZERO + blueprint.duration;
-    world.agenda.push(end, What::new(Kind::Run, RUN_END as u32));
-    world.agenda.push(Time::ZERO, What::new(Kind::Run, RUN_PROGRESS as u32));
+    agenda.push(end, What::new(Kind::Run, RUN_END as u32));
+    agenda.push(Time::ZERO, What::new(Kind::Run, RUN_PROGRESS as u32));
     if blueprint.warmup > Duration::ZERO {
-        world.agenda.push(Time::ZERO + blueprint.warmup, What::new(Kind::Run, RUN_WARM as u32));
+        agenda.push(Time::ZERO + blueprint.warmup, What::new(Kind::Run, RUN_WARM as u32));
     }
     if blueprint.record.every > Duration::ZERO {
-        world.agenda.push(Time::ZERO + blueprint.record.every, What::new(Kind::Sample, 0));
+        agenda.push(Time::ZERO + blueprint.record.every, What::new(Kind::Sample, 0));
     }
     let receivers = blueprint.flows.iter().flat_map(|flow| &flow.to);
     for (index, receiver) in (0u32..).zip(receivers) {
-        world.agenda.push(receiver.start, What::new(Kind::ToggleReceiver, index));
+        agenda.push(receiver.start, What::new(Kind::ToggleReceiver, index));
     }
     for (index, flow) in (0u32..).zip(&blueprint.flows) {
-        world.agenda.push(flow.start, What::new(Kind::ToggleFlow, index));
+        agenda.push(flow.start, What::new(Kind::ToggleFlow, index));
     }
     for (index, (at, _)) in (0u32..).zip(&blueprint.events) {
-        world.agenda.push(*at, What::new(Kind::Change, index));
+        agenda.push(*at, What::new(Kind::Change, index));
     }
+    agenda
 }
 
 /// The same for the name-based network: hosts, routers and the name resolution system are different nodes, and each source and
@@ -237,7 +191,7 @@ fn check_names(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Result<
             return refuse("icn", "`refresh`, `retry` and `lifetime` are above zero");
         }
     }
-    let access = crate::node::access_routers(blueprint, &edges);
+    let access = access_routers(blueprint, &edges);
     for flow in blueprint.flows.iter().filter(|flow| flow.cast == Cast::Named) {
         let Some(icn) = &blueprint.icn else {
             return refuse(&flow.name, "a group that is known by name needs a name-based network");
@@ -278,7 +232,10 @@ fn check_named_data(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Re
         .iter()
         .any(|icn| forwards(icn.resolver) || icn.routers.iter().any(|&node| forwards(node)))
     {
-        return refuse("ndn", "a node has one machine: a name router cannot forward named data as well");
+        return refuse(
+            "ndn",
+            "a node has one state machine: a name router cannot forward named data as well",
+        );
     }
     if !ndn.producers.iter().all(|producer| forwards(producer.node) && named(producer.config.prefix)) {
         return refuse("ndn", "producers serve prefixes of the tree of names, at nodes with a forwarder");
@@ -323,15 +280,15 @@ fn check_control(blueprint: &Blueprint, known: impl Fn(NodeId) -> bool) -> Resul
     if !known(sdn.controller) || sdn.nodes.binary_search(&sdn.controller).is_ok() {
         return refuse("the controller runs at a node that exists and has no agent");
     }
-    let has_machine = |node: NodeId| {
+    let is_taken = |node: NodeId| {
         blueprint.ndn.iter().any(|ndn| ndn.nodes.binary_search(&node).is_ok())
             || blueprint
                 .icn
                 .iter()
                 .any(|icn| icn.resolver == node || icn.routers.binary_search(&node).is_ok())
     };
-    if has_machine(sdn.controller) {
-        return refuse("a node has one machine: the controller's cannot route by name as well");
+    if is_taken(sdn.controller) {
+        return refuse("a node has one state machine: the controller's cannot route by name as well");
     }
     let ends =
         |flow: &FlowSpec| flow.from == sdn.controller || flow.to.iter().any(|to| to.node == sdn.controller);
@@ -397,11 +354,11 @@ fn check(blueprint: &Blueprint) -> Result<(), ParamError> {
     check_names(blueprint, known)?;
     check_named_data(blueprint, known)?;
     check_control(blueprint, known)?;
-    let machines = blueprint.icn.as_ref().map_or(0, |icn| icn.routers.len() + 1)
+    let nodes = blueprint.icn.as_ref().map_or(0, |icn| icn.routers.len() + 1)
         + blueprint.ndn.as_ref().map_or(0, |ndn| ndn.nodes.len())
         + blueprint.sdn.as_ref().map_or(0, |sdn| sdn.nodes.len() + 1);
-    let peers = endpoints(blueprint) + machines;
-    if peers.max(blueprint.links.len() * 2).max(blueprint.events.len()) > MAX_INDEX {
+    let wakes = endpoints(blueprint) + nodes;
+    if wakes.max(blueprint.links.len() * 2).max(blueprint.events.len()) > MAX_INDEX {
         return refuse("scenario", "there are more than two million endpoints, ports or events");
     }
     Ok(())

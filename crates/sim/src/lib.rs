@@ -1,38 +1,26 @@
-//! World one: virtual time. An agenda, links, nodes, random streams, and the trace.
+//! Discrete-event simulator: an event loop over links, queues, routes, endpoints and the state machines of nodes, in virtual time.
+//!
+//! A [`World`] is built from a [`Blueprint`] and leaves a [`Trace`]; it also runs emulations, driven by a real clock.
 
+mod accounts;
 mod agenda;
 mod blueprint;
 mod build;
-mod change;
-mod clocks;
-mod departures;
-mod emulation;
-mod machine;
-mod ndn;
-mod node;
-mod peer;
-mod port;
-mod queueing;
-mod record;
-mod ring;
-mod routing;
-mod sdn;
+mod fabric;
+mod hosts;
 mod trace;
-mod tree;
-mod ways;
 mod world;
 
+pub use accounts::Delays;
 pub use blueprint::{
     Blueprint, Cast, Change, Churn, ClockSpec, Emulation, FlowEmulation, FlowKind, FlowSpec, IcnSpec, Limit,
     LinkSpec, Metric, NameRoute, NdnSpec, PortSpec, ProducerSpec, QueueSpec, ReceiverSpec, Record, RouteSpec,
     SdnSpec,
 };
 pub use build::MANY_RECEIVERS;
-pub use emulation::{ExternalPayloads, Tap};
-pub use peer::Factory;
-pub use queueing::Delays;
+pub use hosts::Factory;
 pub use trace::{
     Arrivals, Balance, EventRecord, FlowRecord, NodeRecord, NodeRole, PortRecord, ReceiverRecord, SERIES,
     SeriesRecord, Subject, Trace,
 };
-pub use world::{Control, World};
+pub use world::{Control, ExternalPayloads, Tap, World};

@@ -4,7 +4,7 @@ use contract::{DropReason, EndpointId, FlowId, Meter, NodeId, PortId};
 use stack::ndn;
 use units::{Duration, Time};
 
-use crate::queueing::Delays;
+use crate::accounts::Delays;
 
 /// Series that the engine measures itself, per interval: name, unit, subject, meaning.
 pub const SERIES: &[(&str, &str, &str, &str)] = &[
@@ -171,7 +171,7 @@ pub struct NodeRecord {
     pub sent_bytes: u64,
     /// Packets that it forwarded to links: copies of groups' packets, Interests, Data and refusals.
     pub forwarded_packets: u64,
-    /// What it counted: feedback heard and sent, signals sent, words ignored.
+    /// What it counted: feedback received and sent, signals sent, messages ignored.
     pub meter: Meter,
     /// What a forwarder of named data counted.
     pub ndn: Option<ndn::Counters>,
@@ -186,7 +186,7 @@ pub enum NodeRole {
     Resolver,
     /// It forwards named data.
     Forwarder,
-    /// It forwards by address, and an SDN controller sees to it.
+    /// It forwards by address, and an SDN controller has an agent there.
     Switch,
     /// It is the SDN controller.
     Controller,

@@ -1,4 +1,4 @@
-//! Clocks of nodes: what machines see by them, and that nothing else does.
+//! Clocks of nodes: what state machines see of them, and that nothing else does.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,6 +1,6 @@
-//! Clocks of nodes: what machines see of time, where that is not the time itself.
+//! Clocks of nodes: offset and drift against true time.
 //!
-//! The engine keeps true time. A machine is told what its node's clock shows, its deadlines are by that clock, and so is the time
+//! The engine keeps true time. A state machine is told what its node's clock shows, its deadlines are by that clock, and so is the time
 //! stamp that a packet carries, which only its sender's clock can read. Where all clocks are right nothing here is done.
 
 use contract::{
@@ -8,31 +8,61 @@ use contract::{
 };
 use units::{Clock, Drift, Duration, Time};
 
+use super::any_node::AnyNode;
+use super::endpoint::AnyEndpoint;
 use crate::Blueprint;
-use crate::machine::AnyNode;
-use crate::peer::{AnyEndpoint, Peer};
-use crate::world::World;
 
-/// The clocks by node; none where all are right.
-///
-/// Instants are not negative, so where a clock is behind all others are set ahead by as much: only differences can be seen.
-pub(crate) fn of(blueprint: &Blueprint) -> Vec<Clock> {
-    if blueprint.clocks.is_empty() {
-        return Vec::new();
-    }
-    let behind = blueprint.clocks.iter().map(|clock| clock.offset.as_nanos()).min().unwrap_or(0).min(0);
-    let epoch = behind.unsigned_abs();
-    let mut clocks = vec![Clock::new(Duration::from_nanos(epoch), Drift::ZERO); blueprint.nodes.len()];
-    for spec in &blueprint.clocks {
-        let base = epoch.saturating_add_signed(spec.offset.as_nanos());
-        if let Some(clock) = clocks.get_mut(spec.node.index()) {
-            *clock = Clock::new(Duration::from_nanos(base), spec.drift);
-        }
-    }
-    clocks
+/// The clocks of all nodes.
+#[derive(Default)]
+pub(crate) struct Clocks {
+    /// By node; empty where all are right.
+    all: Vec<Clock>,
 }
 
-/// A machine at a node whose clock is not right.
+impl Clocks {
+    /// Instants are not negative, so where a clock is behind all others are set ahead by as much: only differences can be seen.
+    pub(crate) fn new(blueprint: &Blueprint) -> Self {
+        if blueprint.clocks.is_empty() {
+            return Self::default();
+        }
+        let behind = blueprint.clocks.iter().map(|clock| clock.offset.as_nanos()).min().unwrap_or(0).min(0);
+        let epoch = behind.unsigned_abs();
+        let mut all = vec![Clock::new(Duration::from_nanos(epoch), Drift::ZERO); blueprint.nodes.len()];
+        for spec in &blueprint.clocks {
+            let base = epoch.saturating_add_signed(spec.offset.as_nanos());
+            if let Some(clock) = all.get_mut(spec.node.index()) {
+                *clock = Clock::new(Duration::from_nanos(base), spec.drift);
+            }
+        }
+        Self { all }
+    }
+
+    /// Whether all clocks are right.
+    pub(crate) fn are_right(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The clock of a node, where not all are right.
+    pub(crate) fn of(&self, node: NodeId) -> Option<Clock> {
+        self.all.get(node.index()).copied()
+    }
+
+    /// The true time of an instant by the clock of `node`.
+    pub(crate) fn true_time(&self, node: NodeId, shown: Time) -> Time {
+        self.of(node).map_or(shown, |clock| clock.first(shown))
+    }
+
+    /// A state machine as it runs at `node`: by the clock there, where that is not right.
+    pub(crate) fn wrap<M: WithClock>(&self, node: NodeId, machine: M) -> M {
+        const RIGHT: Clock = Clock::new(Duration::ZERO, Drift::ZERO);
+        match self.of(node) {
+            Some(clock) if clock != RIGHT => M::with(Clocked { clock, machine }),
+            _ => machine,
+        }
+    }
+}
+
+/// A state machine at a node whose clock is not right.
 pub(crate) struct Clocked<M> {
     clock: Clock,
     pub machine: M,
@@ -40,9 +70,8 @@ pub(crate) struct Clocked<M> {
 
 impl<M: Endpoint> Endpoint for Clocked<M> {
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>) {
-        let now = cx.show(self.clock.shows(cx.now()));
-        self.machine.handle(input, cx);
-        cx.show(now);
+        let shown = self.clock.shows(cx.now());
+        self.machine.handle(input, &mut cx.at(shown));
     }
 
     fn wake(&self) -> Time {
@@ -53,10 +82,7 @@ impl<M: Endpoint> Endpoint for Clocked<M> {
 impl<M: Router> Router for Clocked<M> {
     fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
         let shown = self.clock.shows(cx.now());
-        let now = cx.show(shown);
-        let fate = self.machine.handle(input, cx);
-        cx.show(now);
-        fate
+        cx.at(shown, |cx| self.machine.handle(input, cx))
     }
 
     fn takes(&self, packet: &Packet) -> bool {
@@ -97,7 +123,7 @@ impl AnyEndpoint {
 }
 
 impl AnyNode {
-    /// The machine itself, whatever its clock.
+    /// The state machine itself, whatever its clock.
     pub(crate) fn plain(&self) -> &Self {
         if let Self::Clocked(clocked) = self { clocked.machine.plain() } else { self }
     }
@@ -108,7 +134,7 @@ impl AnyNode {
     }
 }
 
-/// A machine that can be given a clock.
+/// A state machine that can be given a clock.
 pub(crate) trait WithClock: Sized {
     fn with(clocked: Clocked<Self>) -> Self;
 }
@@ -122,25 +148,5 @@ impl WithClock for AnyEndpoint {
 impl WithClock for AnyNode {
     fn with(clocked: Clocked<Self>) -> Self {
         Self::Clocked(Box::new(clocked))
-    }
-}
-
-impl World {
-    /// Takes an endpoint in, with the clock of its node.
-    pub(crate) fn add_peer(&mut self, mut peer: Peer) {
-        peer.endpoint = self.clocked(peer.address.node, peer.endpoint);
-        if !self.clocks.is_empty() {
-            peer.screen = Time::NEVER;
-        }
-        self.peers.push(peer);
-    }
-
-    /// A machine as it runs at `node`: by the clock there, where that is not right.
-    pub(crate) fn clocked<M: WithClock>(&self, node: NodeId, machine: M) -> M {
-        const RIGHT: Clock = Clock::new(Duration::ZERO, Drift::ZERO);
-        match self.clocks.get(node.index()) {
-            Some(&clock) if clock != RIGHT => M::with(Clocked { clock, machine }),
-            _ => machine,
-        }
     }
 }

@@ -1,15 +1,13 @@
-//! What is written down: series while the run goes on, counters at its end.
+//! Recording: series and events while the run goes on, counters at its end.
 
-use contract::{EndpointId, FlowId, Meter, NodeId, Note, Notes, PortId};
+use contract::{DropReason, EndpointId, FlowId, Meter, NodeId, Note, Notes, PortId};
 use units::{Duration, Time};
 
-use crate::agenda::{Kind, What};
-use crate::build::FlowState;
-use crate::peer::{Peer, Tally};
+use crate::fabric::Fabric;
+use crate::hosts::{EndpointState, FlowState, Hosts, Tally};
 use crate::trace::{
-    Arrivals, EventRecord, FlowRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject, Trace,
+    Arrivals, EventRecord, FlowRecord, PortRecord, ReceiverRecord, SERIES, SeriesRecord, Subject,
 };
-use crate::world::World;
 use crate::{Blueprint, FlowKind};
 
 /// Series and events.
@@ -29,11 +27,24 @@ pub(crate) struct Recorder {
     bases: Vec<(Tally, Meter)>,
 }
 
-/// What a trace takes away: series and events.
-pub(crate) type Recorded = (Vec<Gauge>, Vec<Vec<Probe>>, Vec<EventRecord>);
+/// What was recorded: series and events.
+pub(crate) struct Recorded {
+    gauges: Vec<Gauge>,
+    probes: Vec<Vec<Probe>>,
+    events: Vec<EventRecord>,
+}
+
+impl Recorded {
+    /// As they stand in a trace: series that the engine measures first.
+    pub(super) fn into_records(self) -> (Vec<SeriesRecord>, Vec<EventRecord>) {
+        let gauges = self.gauges.into_iter().map(|gauge| gauge.series);
+        let probes = self.probes.into_iter().flatten().map(|probe| probe.series);
+        (gauges.chain(probes).collect(), self.events)
+    }
+}
 
 #[derive(Clone)]
-pub(crate) struct Gauge {
+struct Gauge {
     kind: GaugeKind,
     series: SeriesRecord,
     /// The running total at the last sample.
@@ -53,24 +64,26 @@ enum GaugeKind {
 }
 
 #[derive(Clone)]
-pub(crate) struct Probe {
+struct Probe {
     latest: f64,
     series: SeriesRecord,
 }
 
 impl Recorder {
     /// A copy of what was recorded so far.
-    pub(crate) fn recorded(&self) -> Recorded {
-        (self.gauges.clone(), self.probes.clone(), self.events.clone())
+    pub(super) fn recorded(&self) -> Recorded {
+        let (gauges, probes, events) = (self.gauges.clone(), self.probes.clone(), self.events.clone());
+        Recorded { gauges, probes, events }
     }
 
-    /// Gives back what a trace took.
-    pub(crate) fn put_back(&mut self, recorded: Recorded) {
-        (self.gauges, self.probes, self.events) = recorded;
+    /// What was recorded; nothing is left of it.
+    pub(super) fn take_recorded(&mut self) -> Recorded {
+        let (gauges, probes) = (std::mem::take(&mut self.gauges), std::mem::take(&mut self.probes));
+        Recorded { gauges, probes, events: std::mem::take(&mut self.events) }
     }
 
-    /// `nodes` are those with a machine, in the order of their addresses, which follow the endpoints'.
-    pub(crate) fn new(
+    /// `nodes` are those with a state machine, in the order of their addresses, which follow the endpoints'.
+    pub(super) fn new(
         blueprint: &Blueprint,
         flows: &[FlowState],
         nodes: impl Iterator<Item = NodeId>,
@@ -132,12 +145,12 @@ impl Recorder {
     }
 
     /// Whether endpoints shall offer values.
-    pub(crate) fn probing(&self) -> bool {
+    pub(super) fn probing(&self) -> bool {
         !self.offered.is_empty()
     }
 
     /// Takes what endpoints offered at `now`: they themselves know only what their clocks show.
-    pub(crate) fn take_notes(&mut self, now: Time, notes: &mut Notes) {
+    pub(super) fn take_notes(&mut self, now: Time, notes: &mut Notes) {
         for note in notes.pending.drain(..) {
             let subject = self.subjects[note.from.endpoint.index()];
             if note.event {
@@ -158,31 +171,26 @@ impl Recorder {
     }
 }
 
-impl World {
-    /// Writes one value of every series and schedules the next sample.
-    pub(crate) fn on_sample(&mut self) {
-        let now = self.now;
-        let span_s = (now - self.recorder.last_sample).as_secs_f64();
-        let mut readings: Vec<Option<PortRecord>> = vec![None; self.ports.len()];
-        for gauge in &mut self.recorder.gauges {
+impl Recorder {
+    /// Writes one value of every series.
+    pub(super) fn sample(&mut self, now: Time, fabric: &mut Fabric, hosts: &Hosts) {
+        let span_s = (now - self.last_sample).as_secs_f64();
+        let mut readings: Vec<Option<PortRecord>> = vec![None; fabric.edges().len()];
+        for gauge in &mut self.gauges {
             let mut port = |port: PortId| {
-                let ports = &mut self.ports;
-                readings[port.index()].get_or_insert_with(|| ports[port.index()].reading(now)).clone()
-            };
-            let peer_of = |subject| match subject {
-                Subject::Flow(flow) => self.flows[flow.index()].sender,
-                Subject::Receiver(index) => self.receivers[index as usize].endpoint,
-                Subject::Port(_) | Subject::Node(_) => EndpointId::default(),
+                readings[port.index()].get_or_insert_with(|| fabric.port(port).reading(now)).clone()
             };
             let subject = gauge.series.subject;
+            let endpoint = match subject {
+                Subject::Flow(flow) => hosts.sender_of(flow),
+                Subject::Receiver(index) => hosts.receivers[index as usize].endpoint,
+                Subject::Port(_) | Subject::Node(_) => EndpointId::default(),
+            };
+            let state = || &hosts.endpoints()[endpoint.index()];
             let total = match (gauge.kind, subject) {
-                (GaugeKind::Sent, _) => self.peers[peer_of(subject).index()].tally.sent_bytes as f64 * 8.0,
-                (GaugeKind::Arrived, _) => {
-                    self.peers[peer_of(subject).index()].tally.received_bytes as f64 * 8.0
-                }
-                (GaugeKind::Delivered, _) => {
-                    self.peers[peer_of(subject).index()].meter.goodput_bytes as f64 * 8.0
-                }
+                (GaugeKind::Sent, _) => state().tally.sent_bytes as f64 * 8.0,
+                (GaugeKind::Arrived, _) => state().tally.received_bytes as f64 * 8.0,
+                (GaugeKind::Delivered, _) => state().meter.goodput_bytes as f64 * 8.0,
                 (GaugeKind::Backlog, Subject::Port(id)) => port(id).backlog_packet_ns as f64 / 1e9,
                 (GaugeKind::BacklogBytes, Subject::Port(id)) => port(id).backlog_byte_ns as f64 / 1e9,
                 (GaugeKind::Utilisation, Subject::Port(id)) => {
@@ -197,116 +205,90 @@ impl World {
             let value = match (gauge.kind, subject) {
                 (GaugeKind::Drops | GaugeKind::Marks, _) => change,
                 (GaugeKind::Utilisation, Subject::Port(id)) => {
-                    change / self.ports[id.index()].capacity_since_last(now)
+                    change / fabric.port(id).capacity_since_last(now)
                 }
                 _ => change / span_s,
             };
             gauge.series.times.push(now);
             gauge.series.values.push(value);
         }
-        for probe in self.recorder.probes.iter_mut().flatten() {
+        for probe in self.probes.iter_mut().flatten() {
             probe.series.times.push(now);
             probe.series.values.push(probe.latest);
         }
-        self.recorder.last_sample = now;
-        self.agenda.push(now + self.blueprint.record.every, What::new(Kind::Sample, 0));
+        self.last_sample = now;
     }
 
-    /// The sample that falls on the end of the run, if one does.
-    pub(crate) fn sample_at_end(&mut self) {
-        let every = self.blueprint.record.every;
-        if every > Duration::ZERO && self.recorder.last_sample + every == self.now {
-            self.on_sample();
-        }
+    /// When the last sample was taken.
+    pub(super) const fn last_sample(&self) -> Time {
+        self.last_sample
     }
 
-    /// Ends the warm-up.
-    pub(crate) fn rebase(&mut self) {
-        let now = self.now;
-        for port in 0..self.ports.len() {
-            self.count_backlog(PortId(port as u32));
-            self.ports[port].rebase(now);
-        }
-        self.recorder.bases = self.peers.iter().map(|peer| (peer.tally, peer.meter.clone())).collect();
-        self.peers.iter_mut().for_each(|peer| peer.rebase(now));
-        self.nodes.rebase();
-        self.flow_drops.iter_mut().for_each(|drops| *drops = Default::default());
+    /// Ends the warm-up: counters of endpoints are told from here on.
+    pub(super) fn rebase(&mut self, hosts: &Hosts) {
+        self.bases = hosts.endpoints().iter().map(|state| (state.tally, state.meter.clone())).collect();
     }
 
-    /// All that was recorded.
-    pub(crate) fn trace(&mut self) -> Trace {
-        let now = self.now;
-        for port in 0..self.ports.len() {
-            self.count_backlog(PortId(port as u32));
-        }
-        let warm = now.as_nanos() >= self.blueprint.warmup.as_nanos();
-        let since_warmup = |peer: &Peer, index: usize| {
-            let (tally, meter) = self.recorder.bases.get(index).cloned().unwrap_or_default();
-            let mut meter = subtract_meter(&peer.meter, &meter);
-            meter.completed_at = peer.endpoint.true_time(meter.completed_at);
-            (subtract_tally(peer.tally, tally), meter)
-        };
-        let flows = (0..self.flows.len()).map(|flow| {
-            let index = self.flows[flow].sender.index();
-            let peer = &self.peers[index];
-            let (tally, meter) = since_warmup(peer, index);
+    /// Counters of an endpoint since the end of the warm-up.
+    fn since_warmup(&self, hosts: &Hosts, endpoint: EndpointId) -> (Tally, Meter) {
+        let state = &hosts.endpoints()[endpoint.index()];
+        let (tally, meter) = self.bases.get(endpoint.index()).cloned().unwrap_or_default();
+        let mut meter = subtract_meter(&state.meter, &meter);
+        meter.completed_at = state.endpoint.true_time(meter.completed_at);
+        (subtract_tally(state.tally, tally), meter)
+    }
+
+    /// What flows have done up to `now`.
+    pub(super) fn flows(
+        &self,
+        now: Time,
+        hosts: &Hosts,
+        drops: &[[u64; DropReason::ALL.len()]],
+    ) -> Vec<FlowRecord> {
+        let record = |(flow, drops): (&FlowState, &[u64; DropReason::ALL.len()])| {
+            let state: &EndpointState = &hosts.endpoints()[flow.sender.index()];
+            let (tally, meter) = self.since_warmup(hosts, flow.sender);
             FlowRecord {
                 sent_packets: tally.sent_packets,
                 sent_bytes: tally.sent_bytes,
-                drops: self.flow_drops[flow],
+                drops: *drops,
                 arrived: Arrivals {
                     packets: tally.received_packets,
                     bytes: tally.received_bytes,
                     refused_bytes: tally.refused_bytes,
                     delay_sum_ns: tally.delay_sum_ns,
-                    delay_min: peer.delay_min,
-                    delay_max: peer.delay_max,
+                    delay_min: state.delay_min,
+                    delay_max: state.delay_max,
                 },
-                delays: peer.delays.clone(),
+                delays: state.delays.clone(),
                 meter,
-                started_at: peer.started_at,
-                active: peer.active_until(now),
+                started_at: state.started_at,
+                active: state.active_until(now),
             }
-        });
-        let flows = flows.collect();
-        let receivers = self.receivers.iter().map(|receiver| {
-            let peer = &self.peers[receiver.endpoint.index()];
-            let (tally, meter) = since_warmup(peer, receiver.endpoint.index());
+        };
+        hosts.flows.iter().zip(drops).map(record).collect()
+    }
+
+    /// What receivers have got up to `now`.
+    pub(super) fn receivers(&self, now: Time, hosts: &Hosts) -> Vec<ReceiverRecord> {
+        let records = hosts.receivers.iter().map(|receiver| {
+            let state = &hosts.endpoints()[receiver.endpoint.index()];
+            let (tally, meter) = self.since_warmup(hosts, receiver.endpoint);
             ReceiverRecord {
                 flow: receiver.flow,
-                node: peer.address.node,
+                node: state.address.node,
                 endpoint: receiver.endpoint,
                 packets: tally.received_packets,
                 bytes: tally.received_bytes,
                 delay_sum_ns: tally.delay_sum_ns,
-                delay_min: peer.delay_min,
-                delay_max: peer.delay_max,
-                delays: peer.delays.clone(),
+                delay_min: state.delay_min,
+                delay_max: state.delay_max,
+                delays: state.delays.clone(),
                 meter,
-                active: peer.active_until(now),
+                active: state.active_until(now),
             }
         });
-        let receivers = receivers.collect();
-        let gauges = std::mem::take(&mut self.recorder.gauges).into_iter().map(|gauge| gauge.series);
-        let probes =
-            std::mem::take(&mut self.recorder.probes).into_iter().flatten().map(|probe| probe.series);
-        let series = gauges.chain(probes).collect();
-        let mut balance = self.balance;
-        balance.in_flight = self.out.arena.live() as u64;
-        Trace {
-            hash: self.hash,
-            ended_at: now,
-            warmup: if warm { Time::ZERO + self.blueprint.warmup } else { Time::ZERO },
-            packet_hops: self.hops,
-            events_handled: self.handled,
-            flows,
-            receivers,
-            nodes: self.nodes.records(),
-            ports: self.ports.iter_mut().map(|port| port.record(now)).collect(),
-            series,
-            events: std::mem::take(&mut self.recorder.events),
-            balance,
-        }
+        records.collect()
     }
 }
 

@@ -5,11 +5,12 @@
 
 use contract::{EndpointId, FlowId, NodeId, PortId};
 
-use crate::routing::{Edge, Routes};
+use super::reverse;
+use super::routing::{Edge, Routes};
 
 /// The tree of one group.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub(super) struct Tree {
     source: NodeId,
     flow: FlowId,
     nodes: Vec<TreeNode>,
@@ -26,23 +27,18 @@ pub(crate) struct TreeNode {
     up: Option<PortId>,
 }
 
-/// The other direction of the same link.
-const fn reverse(port: PortId) -> PortId {
-    PortId(port.0 ^ 1)
-}
-
 impl Tree {
-    pub(crate) fn new(source: NodeId, flow: FlowId, nodes: usize) -> Self {
+    pub(super) fn new(source: NodeId, flow: FlowId, nodes: usize) -> Self {
         Self { source, flow, nodes: vec![TreeNode::default(); nodes] }
     }
 
     #[inline]
-    pub(crate) fn at(&self, node: NodeId) -> &TreeNode {
+    pub(super) fn at(&self, node: NodeId) -> &TreeNode {
         &self.nodes[node.index()]
     }
 
     /// Adds a member and grafts its branch. A receiver without a route stays a member without a branch.
-    pub(crate) fn join(&mut self, member: EndpointId, at: NodeId, routes: &Routes, edges: &[Edge]) {
+    pub(super) fn join(&mut self, member: EndpointId, at: NodeId, routes: &Routes, edges: &[Edge]) {
         let node = &mut self.nodes[at.index()];
         if node.members.contains(&member) {
             return;
@@ -63,7 +59,7 @@ impl Tree {
     }
 
     /// Takes a member off and prunes what nobody needs.
-    pub(crate) fn leave(&mut self, member: EndpointId, at: NodeId, edges: &[Edge]) {
+    pub(super) fn leave(&mut self, member: EndpointId, at: NodeId, edges: &[Edge]) {
         self.nodes[at.index()].members.retain(|&other| other != member);
         let mut at = at;
         loop {
@@ -79,7 +75,7 @@ impl Tree {
     }
 
     /// Builds the tree anew after routes changed.
-    pub(crate) fn rebuild(&mut self, routes: &Routes, edges: &[Edge]) {
+    pub(super) fn rebuild(&mut self, routes: &Routes, edges: &[Edge]) {
         let members: Vec<(NodeId, Vec<EndpointId>)> = (0u32..)
             .zip(&mut self.nodes)
             .map(|(node, state)| {

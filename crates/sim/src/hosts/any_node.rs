@@ -1,4 +1,4 @@
-//! Any machine that runs a node.
+//! Any state machine that runs a node.
 
 use contract::{DropReason, NodeCx, Packet, PortView, Router, RouterInput, TransitCx};
 use schemes::{AnyApp, AnyLink, AnyRouter, AnyStrategy};
@@ -7,10 +7,10 @@ use stack::ndn;
 use stack::sdn::Controller;
 use units::{Duration, Time};
 
-use crate::clocks::Clocked;
+use super::clocks::Clocked;
 use crate::trace::NodeRole;
 
-/// Any machine that runs a node.
+/// Any state machine that runs a node.
 pub(crate) enum AnyNode {
     Router(icn::Router<AnyRouter>),
     Resolver(Resolver),
@@ -26,18 +26,18 @@ pub(crate) enum AnyNode {
 pub(crate) type Forwarder = ndn::Forwarder<ndn::strategies::Any<AnyStrategy>, AnyLink>;
 
 impl AnyNode {
-    /// Whether it looks at what is about to join a queue.
-    pub(crate) fn looks(&self) -> bool {
+    /// Whether it observes what is about to join a queue.
+    pub(crate) fn observes_offers(&self) -> bool {
         match self {
             Self::Router(router) => router.has_parts(),
             Self::Forwarder(forwarder) => forwarder.watches(),
-            Self::Clocked(clocked) => clocked.machine.looks(),
+            Self::Clocked(clocked) => clocked.machine.observes_offers(),
             Self::Resolver(_) | Self::Switch | Self::Controller(_) => false,
         }
     }
 
-    /// Whether it looks at what leaves a queue.
-    pub(crate) fn looks_at_departures(&self) -> bool {
+    /// Whether it observes what leaves a queue.
+    pub(crate) fn observes_departures(&self) -> bool {
         matches!(self.plain(), Self::Forwarder(forwarder) if forwarder.watches_departures())
     }
 
@@ -98,7 +98,7 @@ impl Router for AnyNode {
         match self {
             Self::Router(machine) => machine.on_arrival(packet, at),
             Self::Clocked(machine) => machine.on_arrival(packet, at),
-            // they do not look at what is for others
+            // they do not observe what is for others
             Self::Resolver(_) | Self::Forwarder(_) | Self::Switch | Self::Controller(_) => {}
         }
     }

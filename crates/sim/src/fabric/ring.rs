@@ -5,7 +5,7 @@ use units::Time;
 
 /// A packet that was accepted and has not arrived.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Slot {
+pub(super) struct Slot {
     pub packet: PacketId,
     pub size_bytes: u32,
     /// When its transmission starts.
@@ -18,7 +18,7 @@ pub(crate) struct Slot {
 
 /// A ring of slots with two cursors: the next to arrive, and the first whose transmission has not started.
 #[derive(Debug, Default)]
-pub(crate) struct Ring {
+pub(super) struct Ring {
     /// A power of two of them, or none.
     slots: Box<[Slot]>,
     pub head: u32,
@@ -28,24 +28,24 @@ pub(crate) struct Ring {
 
 impl Ring {
     #[inline]
-    pub(crate) fn at(&self, cursor: u32) -> &Slot {
+    pub(super) fn at(&self, cursor: u32) -> &Slot {
         &self.slots[cursor as usize & (self.slots.len() - 1)]
     }
 
     #[inline]
-    pub(crate) fn at_mut(&mut self, cursor: u32) -> &mut Slot {
+    pub(super) fn at_mut(&mut self, cursor: u32) -> &mut Slot {
         let mask = self.slots.len() - 1;
         &mut self.slots[cursor as usize & mask]
     }
 
     #[inline]
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.tail.wrapping_sub(self.head) as usize
     }
 
     /// The next slot, to be filled.
     #[inline]
-    pub(crate) fn claim(&mut self) -> &mut Slot {
+    pub(super) fn claim(&mut self) -> &mut Slot {
         if self.len() == self.slots.len() {
             self.grow();
         }
@@ -63,7 +63,7 @@ impl Ring {
         (self.slots, self.head, self.waiting, self.tail) = (slots.into_boxed_slice(), 0, started, len as u32);
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Slot> {
         (0..self.len() as u32).map(|i| self.at(self.head.wrapping_add(i)))
     }
 }

@@ -1,4 +1,4 @@
-//! Endpoints as the simulator holds them.
+//! Endpoints (TCP, streams, datagrams, NDN consumers and producers) as the simulator holds them.
 
 use contract::{
     Address, CongestionControl, Cx, Destination, Endpoint, FlowId, GroupId, Header, Input, LinkId, Meter,
@@ -9,8 +9,8 @@ use stack::icn::Attachment;
 use stack::{datagram, ndn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
-use crate::clocks::Clocked;
-use crate::queueing::Delays;
+use super::clocks::Clocked;
+use crate::accounts::Delays;
 use crate::{Blueprint, Cast, FlowKind, FlowSpec, LinkSpec};
 
 /// Any endpoint.
@@ -82,11 +82,11 @@ pub(crate) struct Tally {
     pub sent_bytes: u64,
 }
 
-/// Makes an endpoint that is not of the house: given where it sends to. Called again each time its flow starts anew.
+/// Makes an endpoint that is not built in, given where it sends to. Called again each time its flow starts anew.
 pub type Factory = Box<dyn Fn(Destination) -> Box<dyn Endpoint + Send> + Send>;
 
 /// An endpoint, its stream of random numbers, and what is counted about it.
-pub(crate) struct Peer {
+pub(crate) struct EndpointState {
     pub endpoint: AnyEndpoint,
     /// When its pending `Wake` is due; another one is stale.
     pub armed: Time,
@@ -97,12 +97,12 @@ pub(crate) struct Peer {
     pub active_since: Time,
     /// Its flow last started anew then: packets sent before are of an earlier connection.
     pub epoch: Time,
-    /// Packets whose time stamp is below want a closer look: `epoch`, or all of them where clocks are not right.
+    /// Packets whose time stamp is below take the slow path: `epoch`, or all of them where clocks are not right.
     pub screen: Time,
     pub tally: Tally,
     pub delay_min: Duration,
     pub delay_max: Duration,
-    /// Of receivers and consumers, see [`crate::build`].
+    /// Of receivers and consumers, see [`crate::MANY_RECEIVERS`].
     pub delays: Option<Box<Delays>>,
     pub random: Random,
     pub meter: Meter,
@@ -111,7 +111,7 @@ pub(crate) struct Peer {
     pub active_for: Duration,
 }
 
-impl Peer {
+impl EndpointState {
     pub(crate) fn new(endpoint: AnyEndpoint, address: Address, flow: FlowId, random: Random) -> Self {
         Self {
             endpoint,
@@ -133,6 +133,30 @@ impl Peer {
         }
     }
 
+    /// Begins a turn of activity.
+    pub(crate) fn activate(&mut self, now: Time) {
+        self.active = true;
+        self.active_since = now;
+        self.started_at.get_or_insert(now);
+    }
+
+    /// Ends a turn of activity.
+    pub(crate) fn deactivate(&mut self, now: Time) {
+        self.active_for = self.active_until(now);
+        self.active = false;
+    }
+
+    /// Packets to this endpoint that were sent before now are of an earlier connection.
+    pub(crate) fn begin_epoch(&mut self, now: Time) {
+        self.epoch = now;
+        self.screen = self.screen.max(now);
+    }
+
+    /// The context of the endpoint at `now`.
+    pub(crate) fn cx<'a>(&'a mut self, now: Time, out: &'a mut Outputs) -> Cx<'a> {
+        Cx::new(now, self.address, self.flow, &mut self.random, &mut self.meter, out)
+    }
+
     /// Runs the endpoint on one input.
     #[inline]
     pub(crate) fn handle(&mut self, now: Time, input: Input<'_>, out: &mut Outputs) {
@@ -140,7 +164,14 @@ impl Peer {
         self.endpoint.handle(input, &mut cx);
     }
 
-    /// Counts a packet of its flow that arrived, sent at `sent_at` by true time. Words of the network's own are none: they come from nearby, not from the
+    /// Counts a packet that it handed to the network.
+    #[inline]
+    pub(crate) fn count_sent(&mut self, size_bytes: u32) {
+        self.tally.sent_packets += 1;
+        self.tally.sent_bytes += u64::from(size_bytes);
+    }
+
+    /// Counts a packet of its flow that arrived, sent at `sent_at` by true time. Signals of the network's own do not count: they come from nearby, not from the
     /// flow's other end.
     #[inline]
     pub(crate) fn count_arrival(&mut self, now: Time, packet: &Packet, sent_at: Time) {
@@ -177,7 +208,7 @@ impl Peer {
 }
 
 /// A sender for `flow`, towards `receiver` or the flow's group.
-pub(crate) fn make_sender(
+pub(super) fn make_sender(
     flow: &FlowSpec,
     id: FlowId,
     receiver: Address,
@@ -226,7 +257,7 @@ pub(crate) fn make_sender(
 }
 
 /// Where a flow's sender sends to: its receiver, its group, or the forwarder of its node.
-pub(crate) fn destination(flow: &FlowSpec, id: FlowId, receiver: Address) -> Destination {
+pub(super) fn destination(flow: &FlowSpec, id: FlowId, receiver: Address) -> Destination {
     match (&flow.kind, flow.cast) {
         (FlowKind::Ndn(_), _) => Destination::own_node(),
         (_, Cast::Multicast) => Destination::group(GroupId(id.0)),
@@ -235,7 +266,7 @@ pub(crate) fn destination(flow: &FlowSpec, id: FlowId, receiver: Address) -> Des
 }
 
 /// A receiver of `flow`, which answers to `sender`.
-pub(crate) fn make_receiver(
+pub(super) fn make_receiver(
     flow: &FlowSpec,
     sender: Address,
     attachment: Option<Attachment>,
@@ -262,7 +293,7 @@ pub(crate) fn make_receiver(
     })
 }
 
-pub(crate) fn stream_setup(config: &stream::Config) -> Setup {
+pub(super) fn stream_setup(config: &stream::Config) -> Setup {
     Setup { segment: config.packet, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED }
 }
 

@@ -1,83 +1,126 @@
-//! Where forwarders of named data stand, and which faces and next hops they have.
+//! NDN forwarders in the network: their faces and next hops.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract::{Address, EndpointId, LinkLaw, NameId, NextHop, NodeId, ParamError, PortId, Random, Setup};
+use contract::{
+    Address, Count, EndpointId, Hop, LinkLaw, NameId, NextHop, NodeId, ParamError, PortId, Random, Setup,
+};
 use schemes::AnyLink;
 use stack::ndn;
 use units::Bytes;
 
-use crate::machine::{AnyNode, Forwarder};
-use crate::node::NodeState;
-use crate::ways::{Cost, Origin, Ways};
-use crate::world::World;
+use super::any_node::{AnyNode, Forwarder};
+use super::clocks::Clocks;
+use super::next_hops::{Cost, NextHops, Origin};
+use super::nodes::{NodeState, Nodes};
+use crate::fabric::Edge;
 use crate::{Blueprint, FlowKind, NdnSpec};
 
-impl World {
-    /// Places forwarders, after all other machines.
-    pub(crate) fn place_forwarders(
+impl NodeState {
+    /// The NDN forwarder, where the node has one.
+    pub(super) fn forwarder(&self) -> Option<&Forwarder> {
+        if let AnyNode::Forwarder(forwarder) = self.machine.plain() { Some(forwarder) } else { None }
+    }
+
+    fn forwarder_mut(&mut self) -> Option<&mut Forwarder> {
+        if let AnyNode::Forwarder(forwarder) = self.machine.plain_mut() { Some(forwarder) } else { None }
+    }
+
+    /// Puts a link part that is not built in at the node's forwarder. False where there is none.
+    pub(crate) fn set_link_law(&mut self, law: Box<dyn LinkLaw + Send>) -> bool {
+        let AnyNode::Forwarder(forwarder) = &mut self.machine else { return false };
+        forwarder.set_law(Some(AnyLink::Custom(law)));
+        true
+    }
+
+    /// Prefers these next hops of a prefix, as a controller orders. Whether the first next hop is another one now, and by which port it
+    /// leads. An order that the node cannot follow is counted as ignored.
+    pub(crate) fn prefer_next_hops(&mut self, prefix: NameId, hops: &[Hop]) -> Option<Option<PortId>> {
+        let Some(forwarder) = self.forwarder_mut() else {
+            self.count(Count::Ignored);
+            return None;
+        };
+        let before = forwarder.first_hop(prefix);
+        let next = |hop: &Hop| {
+            let face = forwarder.faces().of_port(hop.port)?;
+            Some(NextHop { face, cost: u64::from(hop.cost) })
+        };
+        let hops: Vec<NextHop> = hops.iter().filter_map(next).collect();
+        if hops.is_empty() {
+            self.count(Count::Ignored);
+            return None;
+        }
+        forwarder.prefer(prefix, &hops);
+        let after = forwarder.first_hop(prefix);
+        let port = after.and_then(|face| forwarder.faces().port_of(face));
+        if before == after {
+            return None;
+        }
+        self.count(Count::Moves);
+        Some(port)
+    }
+}
+
+impl Nodes {
+    /// Places forwarders, after all routers of a name-based network.
+    pub(super) fn place_forwarders(
         &mut self,
         blueprint: &Blueprint,
         spec: &NdnSpec,
+        edges: &[Edge],
+        clocks: &Clocks,
     ) -> Result<(), ParamError> {
-        let first = self.nodes.all.len();
         let names = Arc::new(spec.names.clone());
-        let number = crate::build::endpoints(blueprint) + first;
+        let number = crate::build::endpoints(blueprint) + self.len();
         let address =
             |index: usize| Address { node: spec.nodes[index], endpoint: EndpointId((number + index) as u32) };
         let mut links: Vec<Vec<(PortId, Address)>> = vec![Vec::new(); blueprint.nodes.len()];
-        for (port, edge) in (0u32..).zip(&self.edges) {
+        for (port, edge) in (0u32..).zip(edges) {
             if let Ok(index) = spec.nodes.binary_search(&edge.to) {
                 links[edge.from.index()].push((PortId(port), address(index)));
             }
         }
         let mut locals: Vec<Vec<EndpointId>> = vec![Vec::new(); blueprint.nodes.len()];
-        for (node, peer) in
-            consumers(blueprint).chain(producers(blueprint).map(|(node, peer, _)| (node, peer)))
-        {
-            locals[node.index()].push(peer);
+        let producers = producers(blueprint).map(|(node, endpoint, _)| (node, endpoint));
+        for (node, endpoint) in consumers(blueprint).chain(producers) {
+            locals[node.index()].push(endpoint);
         }
-        for (index, &node) in spec.nodes.iter().enumerate() {
+        for &node in &spec.nodes {
             let faces = ndn::Faces::new(&links[node.index()], &locals[node.index()]);
-            let machine = make_forwarder(blueprint, spec, node, faces, Arc::clone(&names))?;
-            let machine = AnyNode::Forwarder(Box::new(machine));
-            let name = &blueprint.nodes[node.index()];
-            self.nodes.at[node.index()] = (first + index) as u32;
-            self.nodes.all.push(NodeState::new(
-                self.clocked(node, machine),
-                address(index),
-                blueprint.seed,
-                name,
-            ));
+            let forwarder = make_forwarder(blueprint, spec, node, faces, Arc::clone(&names))?;
+            self.add(node, clocks.wrap(node, AnyNode::Forwarder(Box::new(forwarder))), blueprint);
         }
-        self.route_names();
+        self.route_names(blueprint, edges);
         Ok(())
     }
 
     /// The next hops of every forwarder, as the metric gives them.
-    pub(crate) fn computed_name_routes(&self) -> BTreeMap<NodeId, NameRoutes> {
-        let Some(spec) = &self.blueprint.ndn else { return BTreeMap::new() };
-        let ways = Ways::new(spec, &self.edges, self.blueprint.metric, self.blueprint.nodes.len());
-        let origins = ways.origins(spec);
-        let mut served: Vec<Vec<(EndpointId, NameId)>> = vec![Vec::new(); self.blueprint.nodes.len()];
-        for (node, peer, prefix) in producers(&self.blueprint) {
-            served[node.index()].push((peer, prefix));
+    pub(super) fn computed_name_routes(
+        &self,
+        blueprint: &Blueprint,
+        edges: &[Edge],
+    ) -> BTreeMap<NodeId, NameRoutes> {
+        let Some(spec) = &blueprint.ndn else { return BTreeMap::new() };
+        let next_hops = NextHops::new(spec, edges, blueprint.metric, blueprint.nodes.len());
+        let origins = next_hops.origins(spec);
+        let mut served: Vec<Vec<(EndpointId, NameId)>> = vec![Vec::new(); blueprint.nodes.len()];
+        for (node, endpoint, prefix) in producers(blueprint) {
+            served[node.index()].push((endpoint, prefix));
         }
         let routes = |&node: &NodeId| {
-            let index = self.nodes.at(node)?;
-            let AnyNode::Forwarder(forwarder) = self.nodes.all[index].machine.plain() else { return None };
+            let forwarder = self.get(self.at(node)?).forwarder()?;
             let served = &served[node.index()];
-            Some((node, routes_of(spec, node, forwarder.faces(), served, &origins, &ways)))
+            Some((node, routes_of(spec, node, forwarder.faces(), served, &origins, &next_hops)))
         };
         spec.nodes.iter().filter_map(routes).collect()
     }
 
     /// Computes the next hops of every forwarder anew. What a controller ordered stays in force.
-    pub(crate) fn route_names(&mut self) {
-        for (node, mut routes) in self.computed_name_routes() {
-            let index = self.nodes.at(node).expect("it was placed");
-            let NodeState { machine, agent, .. } = &mut self.nodes.all[index];
+    pub(crate) fn route_names(&mut self, blueprint: &Blueprint, edges: &[Edge]) {
+        for (node, mut routes) in self.computed_name_routes(blueprint, edges) {
+            let index = self.at(node).expect("it was placed");
+            let NodeState { machine, agent, .. } = self.get_mut(index);
             let AnyNode::Forwarder(forwarder) = machine.plain_mut() else { continue };
             if let Some(agent) = agent {
                 let ordered = agent.machine.next_hops();
@@ -87,42 +130,31 @@ impl World {
         }
     }
 
-    /// Puts a part at the links of the forwarder at `node` that is not of the house. Call before the run; nothing happens where there
-    /// is no forwarder.
-    pub fn custom_link(&mut self, node: NodeId, law: Box<dyn LinkLaw + Send>) {
-        let Some(index) = self.nodes.at(node) else { return };
-        let AnyNode::Forwarder(forwarder) = &mut self.nodes.all[index].machine else { return };
-        forwarder.set_law(Some(AnyLink::Custom(law)));
-        self.watch_ports();
-        self.start_node(index);
-    }
-
-    /// A forwarder loses its memory: what was pending, its store, what its parts have learnt.
-    pub(crate) fn reset_forwarder(&mut self, index: usize) {
-        let Some(spec) = &self.blueprint.ndn else { return };
-        let node = self.nodes.all[index].address.node;
+    /// The forwarder with this index without its memory (pending Interests, content store, what its parts have learnt); `None` where the node
+    /// has none.
+    pub(crate) fn fresh_forwarder(&self, index: usize, blueprint: &Blueprint) -> Option<AnyNode> {
+        let spec = blueprint.ndn.as_ref()?;
+        let state = self.get(index);
+        let old = state.forwarder()?;
         let names = Arc::new(spec.names.clone());
-        let AnyNode::Forwarder(old) = self.nodes.all[index].machine.plain() else { return };
         let (faces, counters) = (old.faces().emptied(), old.counters());
-        let mut fresh = make_forwarder(&self.blueprint, spec, node, faces, names)
+        let mut fresh = make_forwarder(blueprint, spec, state.address.node, faces, names)
             .expect("the same parameters were accepted before");
         fresh.resume(counters);
-        self.nodes.all[index].machine = self.clocked(node, AnyNode::Forwarder(Box::new(fresh)));
-        self.route_names();
-        self.start_node(index);
+        Some(AnyNode::Forwarder(Box::new(fresh)))
     }
 }
 
 /// Next hops by prefix.
-pub(crate) type NameRoutes = Vec<(NameId, Vec<NextHop>)>;
+pub(super) type NameRoutes = Vec<(NameId, Vec<NextHop>)>;
 
 /// Consumers, in the order of their endpoints.
 fn consumers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId)> {
     let mut next = 0u32;
     blueprint.flows.iter().filter_map(move |flow| {
-        let peer = EndpointId(next);
+        let endpoint = EndpointId(next);
         next += 1 + flow.to.len() as u32;
-        matches!(flow.kind, FlowKind::Ndn(_)).then_some((flow.from, peer))
+        matches!(flow.kind, FlowKind::Ndn(_)).then_some((flow.from, endpoint))
     })
 }
 
@@ -130,7 +162,7 @@ fn consumers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId)
 fn producers(blueprint: &Blueprint) -> impl Iterator<Item = (NodeId, EndpointId, NameId)> {
     let specs = blueprint.ndn.iter().flat_map(|ndn| &ndn.producers);
     let first = crate::build::endpoints(blueprint) - specs.clone().count();
-    (first as u32..).zip(specs).map(|(peer, spec)| (spec.node, EndpointId(peer), spec.config.prefix))
+    (first as u32..).zip(specs).map(|(endpoint, spec)| (spec.node, EndpointId(endpoint), spec.config.prefix))
 }
 
 fn make_forwarder(
@@ -168,7 +200,7 @@ fn no_part(key: &str, name: &str) -> ParamError {
     ParamError { name: key.to_owned(), message, hint: None, beside: None }
 }
 
-/// Puts what a controller ordered over what the metric gives. Ways that are gone are left out; where none is left, the order counts for
+/// Puts what a controller ordered over what the metric gives. Next hops that are gone are left out; where none is left, the order counts for
 /// nothing.
 fn keep_order(
     routes: &mut [(NameId, Vec<NextHop>)],
@@ -197,15 +229,15 @@ fn routes_of(
     faces: &ndn::Faces,
     served: &[(EndpointId, NameId)],
     origins: &[Origin],
-    ways: &Ways<'_>,
+    next_hops: &NextHops<'_>,
 ) -> Vec<(NameId, Vec<NextHop>)> {
     let mut routes: BTreeMap<NameId, Vec<(Cost, NextHop)>> = BTreeMap::new();
-    for &(peer, prefix) in served {
-        let face = faces.of_local(peer).expect("a producer is a face of its node");
+    for &(endpoint, prefix) in served {
+        let face = faces.of_local(endpoint).expect("a producer is a face of its node");
         routes.entry(prefix).or_default().push(((0, 0), NextHop { face, cost: 0 }));
     }
     for origin in origins {
-        for (port, cost) in ways.from(node, origin) {
+        for (port, cost) in next_hops.from(node, origin) {
             let face = faces.of_port(port).expect("a link between forwarders is a face");
             for &prefix in &origin.prefixes {
                 routes.entry(prefix).or_default().push((cost, NextHop { face, cost: cost.0 }));
@@ -215,7 +247,7 @@ fn routes_of(
     let pinned = || spec.routes.iter().filter(|route| route.at == node);
     pinned().for_each(|route| routes.entry(route.prefix).or_default().clear());
     for route in pinned() {
-        if let Some(port) = ways.port(node, route.via) {
+        if let Some(port) = next_hops.port(node, route.via) {
             let face = faces.of_port(port).expect("a link between forwarders is a face");
             let hop = NextHop { face, cost: route.cost };
             routes.entry(route.prefix).or_default().push(((route.cost, 0), hop));

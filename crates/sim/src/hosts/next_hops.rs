@@ -1,7 +1,7 @@
-//! Ways of named data: from every forwarder to the producers of a prefix.
+//! Next hops of named data: from every forwarder to the producers of a prefix.
 //!
-//! A next hop is any neighbour from which a producer can be reached without coming back. What a way costs is the link to the neighbour
-//! and the shortest path from there that leaves this node out.
+//! A next hop is any neighbour from which a producer can be reached without coming back. It costs the link to the neighbour and the shortest
+//! path from there that leaves this node out.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,14 +11,14 @@ use graph::Search;
 
 use crate::NdnSpec;
 use crate::blueprint::Metric;
-use crate::routing::Edge;
+use crate::fabric::Edge;
 
 /// Cost by the metric, then links.
-pub(crate) type Cost = (u64, u32);
-const NO_WAY: Cost = (u64::MAX, u32::MAX);
+pub(super) type Cost = (u64, u32);
+const UNREACHABLE: Cost = (u64::MAX, u32::MAX);
 
 /// The links that named data travels on.
-pub(crate) struct Ways<'a> {
+pub(super) struct NextHops<'a> {
     edges: &'a [Edge],
     metric: Metric,
     /// Ports from each node: the link is up and there is a forwarder at both ends.
@@ -27,23 +27,23 @@ pub(crate) struct Ways<'a> {
     into: Vec<Vec<PortId>>,
 }
 
-/// Prefixes that the same nodes serve, and the ways there.
-pub(crate) struct Origin {
+/// Prefixes that the same nodes serve, and the shortest paths there.
+pub(super) struct Origin {
     pub prefixes: Vec<NameId>,
-    ways: Forest,
+    paths: Forest,
 }
 
-/// The shortest ways of all nodes to the nearest of some, which are the roots of its trees.
+/// The shortest paths of all nodes to the nearest of some, which are the roots of its trees.
 struct Forest {
     cost: Vec<Cost>,
-    /// Nodes that have a way, each before those whose way passes it.
+    /// Nodes that have a path, each before those whose path passes it.
     order: Vec<NodeId>,
-    /// By node: where it stands in the order, and where those end whose way passes it.
+    /// By node: where it stands in the order, and where those end whose path passes it.
     span: Vec<Range<usize>>,
 }
 
-impl<'a> Ways<'a> {
-    pub(crate) fn new(spec: &NdnSpec, edges: &'a [Edge], metric: Metric, nodes: usize) -> Self {
+impl<'a> NextHops<'a> {
+    pub(super) fn new(spec: &NdnSpec, edges: &'a [Edge], metric: Metric, nodes: usize) -> Self {
         let (mut out, mut into) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
         let forwards = |node: NodeId| spec.nodes.binary_search(&node).is_ok();
         for (port, edge) in (0u32..).zip(edges) {
@@ -56,7 +56,7 @@ impl<'a> Ways<'a> {
     }
 
     /// Who serves what: prefixes with the same producers share a search.
-    pub(crate) fn origins(&self, spec: &NdnSpec) -> Vec<Origin> {
+    pub(super) fn origins(&self, spec: &NdnSpec) -> Vec<Origin> {
         let mut by_prefix: BTreeMap<NameId, Vec<NodeId>> = BTreeMap::new();
         for producer in &spec.producers {
             by_prefix.entry(producer.config.prefix).or_default().push(producer.node);
@@ -67,30 +67,30 @@ impl<'a> Ways<'a> {
             nodes.dedup();
             by_nodes.entry(nodes).or_default().push(prefix);
         }
-        let origin = |(nodes, prefixes): (Vec<NodeId>, _)| Origin { ways: self.search(&nodes), prefixes };
+        let origin = |(nodes, prefixes): (Vec<NodeId>, _)| Origin { paths: self.search(&nodes), prefixes };
         by_nodes.into_iter().map(origin).collect()
     }
 
     /// The port of `node` to its neighbour `to`.
-    pub(crate) fn port(&self, node: NodeId, to: NodeId) -> Option<PortId> {
+    pub(super) fn port(&self, node: NodeId, to: NodeId) -> Option<PortId> {
         self.out[node.index()].iter().find(|port| self.edges[port.index()].to == to).copied()
     }
 
-    /// Ports of `node` over which the producers can be reached without coming back, each with what the whole way costs.
-    pub(crate) fn from(&self, node: NodeId, origin: &Origin) -> Vec<(PortId, Cost)> {
+    /// Ports of `node` over which the producers can be reached without coming back, each with what the whole path costs.
+    pub(super) fn from(&self, node: NodeId, origin: &Origin) -> Vec<(PortId, Cost)> {
         let mut around = None;
-        let mut ways = Vec::new();
+        let mut next_hops = Vec::new();
         for &port in &self.out[node.index()] {
             let next = self.edges[port.index()].to;
-            let cost = match origin.ways.behind(node, next) {
-                Some(place) => around.get_or_insert_with(|| self.around(node, &origin.ways))[place],
-                None => origin.ways.cost[next.index()],
+            let cost = match origin.paths.behind(node, next) {
+                Some(place) => around.get_or_insert_with(|| self.around(node, &origin.paths))[place],
+                None => origin.paths.cost[next.index()],
             };
-            if cost != NO_WAY {
-                ways.push((port, self.add(cost, port)));
+            if cost != UNREACHABLE {
+                next_hops.push((port, self.add(cost, port)));
             }
         }
-        ways
+        next_hops
     }
 
     fn add(&self, cost: Cost, port: PortId) -> Cost {
@@ -101,9 +101,9 @@ impl<'a> Ways<'a> {
         (cost.0.saturating_add(step), cost.1 + 1)
     }
 
-    /// The shortest ways of all nodes to the nearest of `producers` .
+    /// The shortest paths of all nodes to the nearest of `producers`.
     fn search(&self, producers: &[NodeId]) -> Forest {
-        let mut search = Search::new(self.out.len(), NO_WAY);
+        let mut search = Search::new(self.out.len(), UNREACHABLE);
         producers.iter().for_each(|producer| search.start(producer.index(), (0, 0)));
         while let Some((node, reached)) = search.settle() {
             for &port in &self.into[node] {
@@ -118,17 +118,17 @@ impl<'a> Ways<'a> {
         Forest::new(cost, &next, producers)
     }
 
-    /// What it costs without `node`, for those whose shortest way passes it, in the order of the forest. The ways of the others stay what
+    /// What it costs without `node`, for those whose shortest path passes it, in the order of the forest. The paths of the others stay what
     /// they are, so only those behind it are searched, from where they touch the others.
-    fn around(&self, node: NodeId, ways: &Forest) -> Vec<Cost> {
-        let Range { start, end } = ways.span[node.index()];
-        let behind = &ways.order[start + 1..end];
-        let mut search = Search::new(behind.len(), NO_WAY);
+    fn around(&self, node: NodeId, paths: &Forest) -> Vec<Cost> {
+        let Range { start, end } = paths.span[node.index()];
+        let behind = &paths.order[start + 1..end];
+        let mut search = Search::new(behind.len(), UNREACHABLE);
         for (place, from) in behind.iter().enumerate() {
             let others = self.out[from.index()].iter().filter_map(|&port| {
                 let to = self.edges[port.index()].to;
-                let known = ways.cost[to.index()];
-                let usable = to != node && known != NO_WAY && ways.behind(node, to).is_none();
+                let known = paths.cost[to.index()];
+                let usable = to != node && known != UNREACHABLE && paths.behind(node, to).is_none();
                 usable.then(|| self.add(known, port))
             });
             if let Some(cost) = others.min() {
@@ -137,7 +137,7 @@ impl<'a> Ways<'a> {
         }
         while let Some((place, reached)) = search.settle() {
             for &port in &self.into[behind[place].index()] {
-                if let Some(from) = ways.behind(node, self.edges[port.index()].from) {
+                if let Some(from) = paths.behind(node, self.edges[port.index()].from) {
                     search.offer(from, self.add(reached, port), ());
                 }
             }
@@ -172,11 +172,11 @@ impl Forest {
         Self { cost, order, span }
     }
 
-    /// Where `from` stands among those whose way passes `node`; `None` where its way does not.
+    /// Where `from` stands among those whose path passes `node`; `None` where its path does not.
     fn behind(&self, node: NodeId, from: NodeId) -> Option<usize> {
         let passing = &self.span[node.index()];
         let place = self.span[from.index()].start;
-        let reached = self.cost[from.index()] != NO_WAY;
+        let reached = self.cost[from.index()] != UNREACHABLE;
         (reached && passing.start < place && place < passing.end).then(|| place - passing.start - 1)
     }
 }
@@ -212,33 +212,33 @@ mod tests {
         }
     }
 
-    fn from(ways: &Ways<'_>, node: u32, origin: &Origin) -> Vec<(u32, Cost)> {
-        ways.from(NodeId(node), origin).into_iter().map(|(port, cost)| (port.0, cost)).collect()
+    fn from(next_hops: &NextHops<'_>, node: u32, origin: &Origin) -> Vec<(u32, Cost)> {
+        next_hops.from(NodeId(node), origin).into_iter().map(|(port, cost)| (port.0, cost)).collect()
     }
 
     #[test]
-    fn a_way_that_would_come_back_is_none() {
+    fn a_path_that_would_come_back_is_none() {
         // 0 – 1 – 2, the producer at 2: from 1 nothing leads there by way of 0
         let edges = edges(&[(0, 1, 5), (1, 2, 7)]);
         let spec = spec(3, &[(2, 1)]);
-        let ways = Ways::new(&spec, &edges, Metric::Delay, 3);
-        let [origin] = &ways.origins(&spec)[..] else { panic!("one prefix") };
-        assert_eq!(from(&ways, 0, origin), [(0, (12, 2))]);
-        assert_eq!(from(&ways, 1, origin), [(2, (7, 1))]);
-        assert_eq!(from(&ways, 2, origin), []);
+        let next_hops = NextHops::new(&spec, &edges, Metric::Delay, 3);
+        let [origin] = &next_hops.origins(&spec)[..] else { panic!("one prefix") };
+        assert_eq!(from(&next_hops, 0, origin), [(0, (12, 2))]);
+        assert_eq!(from(&next_hops, 1, origin), [(2, (7, 1))]);
+        assert_eq!(from(&next_hops, 2, origin), []);
     }
 
     #[test]
-    fn every_way_round_a_ring_counts_with_its_own_cost() {
+    fn every_path_round_a_ring_counts_with_its_own_cost() {
         // 0 – 1 – 3 and 0 – 2 – 3, the producer at 3
         let edges = edges(&[(0, 1, 1), (0, 2, 10), (1, 3, 1), (2, 3, 10)]);
         let spec = spec(4, &[(3, 1)]);
-        let ways = Ways::new(&spec, &edges, Metric::Delay, 4);
-        let [origin] = &ways.origins(&spec)[..] else { panic!("one prefix") };
-        assert_eq!(from(&ways, 0, origin), [(0, (2, 2)), (2, (20, 2))]);
-        // from 1 the other way is 0, 2, 3: the shortest one from 0 would come back
-        assert_eq!(from(&ways, 1, origin), [(1, (21, 3)), (4, (1, 1))]);
-        let hops = Ways::new(&spec, &edges, Metric::Hops, 4);
+        let next_hops = NextHops::new(&spec, &edges, Metric::Delay, 4);
+        let [origin] = &next_hops.origins(&spec)[..] else { panic!("one prefix") };
+        assert_eq!(from(&next_hops, 0, origin), [(0, (2, 2)), (2, (20, 2))]);
+        // from 1 the other path is 0, 2, 3: the shortest one from 0 would come back
+        assert_eq!(from(&next_hops, 1, origin), [(1, (21, 3)), (4, (1, 1))]);
+        let hops = NextHops::new(&spec, &edges, Metric::Hops, 4);
         let [origin] = &hops.origins(&spec)[..] else { panic!("one prefix") };
         assert_eq!(from(&hops, 1, origin), [(1, (3, 3)), (4, (1, 1))]);
     }
@@ -248,29 +248,32 @@ mod tests {
         // 0 – 1 – 2 – 3, producers of prefix 1 at 0 and 3, of prefix 2 at 3
         let mut edges = edges(&[(0, 1, 1), (1, 2, 1), (2, 3, 5)]);
         let spec = spec(4, &[(0, 1), (3, 1), (3, 2)]);
-        let ways = Ways::new(&spec, &edges, Metric::Delay, 4);
-        let [both, one] = &ways.origins(&spec)[..] else { panic!("two sets of producers") };
+        let next_hops = NextHops::new(&spec, &edges, Metric::Delay, 4);
+        let [both, one] = &next_hops.origins(&spec)[..] else { panic!("two sets of producers") };
         assert_eq!((&both.prefixes[..], &one.prefixes[..]), (&[NameId(1)][..], &[NameId(2)][..]));
-        assert_eq!(from(&ways, 1, both), [(1, (1, 1)), (2, (6, 2))]);
-        assert_eq!(from(&ways, 2, both), [(3, (2, 2)), (4, (5, 1))]);
-        assert_eq!(from(&ways, 3, both), [(5, (7, 3))]);
-        assert_eq!(from(&ways, 3, one), []);
+        assert_eq!(from(&next_hops, 1, both), [(1, (1, 1)), (2, (6, 2))]);
+        assert_eq!(from(&next_hops, 2, both), [(3, (2, 2)), (4, (5, 1))]);
+        assert_eq!(from(&next_hops, 3, both), [(5, (7, 3))]);
+        assert_eq!(from(&next_hops, 3, one), []);
         // without the link in the middle each half has its own
         (edges[2].up, edges[3].up) = (false, false);
-        let ways = Ways::new(&spec, &edges, Metric::Delay, 4);
-        let [both, one] = &ways.origins(&spec)[..] else { panic!("two sets of producers") };
-        assert_eq!((from(&ways, 1, both), from(&ways, 2, both)), (vec![(1, (1, 1))], vec![(4, (5, 1))]));
-        assert_eq!(from(&ways, 1, one), []);
+        let next_hops = NextHops::new(&spec, &edges, Metric::Delay, 4);
+        let [both, one] = &next_hops.origins(&spec)[..] else { panic!("two sets of producers") };
+        assert_eq!(
+            (from(&next_hops, 1, both), from(&next_hops, 2, both)),
+            (vec![(1, (1, 1))], vec![(4, (5, 1))])
+        );
+        assert_eq!(from(&next_hops, 1, one), []);
     }
 
     /// What it costs to reach a producer from each node, by trying again and again, without one of them.
     fn plain(edges: &[Edge], nodes: u32, producers: &[u32], without: u32) -> Vec<Cost> {
-        let mut cost = vec![NO_WAY; nodes as usize];
+        let mut cost = vec![UNREACHABLE; nodes as usize];
         producers.iter().filter(|&&node| node != without).for_each(|&node| cost[node as usize] = (0, 0));
         for _ in 0..nodes {
             for edge in edges.iter().filter(|edge| edge.from.0 != without && edge.to.0 != without) {
                 let on = cost[edge.to.index()];
-                if on != NO_WAY {
+                if on != UNREACHABLE {
                     let through = (on.0 + edge.delay_ns, on.1 + 1);
                     cost[edge.from.index()] = cost[edge.from.index()].min(through);
                 }
@@ -281,7 +284,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ways_are_those_of_a_search_without_the_node(
+        fn next_hops_are_those_of_a_search_without_the_node(
             links in prop::collection::vec((0u32..8, 0u32..8, 1u64..5), 1..20),
             producers in prop::collection::btree_set(0u32..8, 1..4),
         ) {
@@ -290,19 +293,19 @@ mod tests {
             let producers: Vec<u32> = producers.into_iter().collect();
             let served: Vec<(u32, u32)> = producers.iter().map(|&node| (node, 1)).collect();
             let spec = spec(8, &served);
-            let ways = Ways::new(&spec, &edges, Metric::Delay, 8);
-            let [origin] = &ways.origins(&spec)[..] else { panic!("one prefix") };
+            let next_hops = NextHops::new(&spec, &edges, Metric::Delay, 8);
+            let [origin] = &next_hops.origins(&spec)[..] else { panic!("one prefix") };
             for node in 0..8 {
                 let cost = plain(&edges, 8, &producers, node);
                 let expected: Vec<(u32, Cost)> = (0u32..)
                     .zip(&edges)
-                    .filter(|(_, edge)| edge.from.0 == node && cost[edge.to.index()] != NO_WAY)
+                    .filter(|(_, edge)| edge.from.0 == node && cost[edge.to.index()] != UNREACHABLE)
                     .map(|(port, edge)| {
                         let on = cost[edge.to.index()];
                         (port, (on.0 + edge.delay_ns, on.1 + 1))
                     })
                     .collect();
-                prop_assert_eq!(from(&ways, node, origin), expected);
+                prop_assert_eq!(from(&next_hops, node, origin), expected);
             }
         }
     }

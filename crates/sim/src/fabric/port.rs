@@ -4,14 +4,17 @@
 //! when it is accepted. All accepted packets stand in one ring in that order; only the first of them has an agenda entry.
 //! Ports with a queue discipline ([`Discipline`]) decide at each departure, so they have a departure event as well.
 
+mod departures;
 mod orders;
 
 use contract::{Backlog, DropReason, NodeId, PacketId, PortId, PortView, QueueDiscipline, Random, Verdict};
 use units::{Bytes, Carry, Duration, Rate, Time};
 
+pub(crate) use departures::Departure;
+use departures::Shown;
+
+use super::ring::{Ring, Slot};
 use crate::PortSpec;
-use crate::departures::Shown;
-use crate::ring::{Ring, Slot};
 use crate::trace::PortRecord;
 
 /// What became of a packet that was offered.
@@ -29,31 +32,38 @@ pub(crate) enum Offer {
 
 /// Any queue that is not a plain FIFO.
 pub(crate) struct Discipline {
-    pub queue: stack::queue::Any,
-    pub random: Random,
+    pub(super) queue: stack::queue::Any,
+    pub(super) random: Random,
     /// Drops from inside the queue, drained by the engine.
-    pub dropped: Vec<(PacketId, DropReason)>,
+    pub(super) dropped: Vec<(PacketId, DropReason)>,
     /// The packet in transmission.
-    pub serving: Option<Slot>,
+    serving: Option<Slot>,
     /// Up to when the time that packets wait has been counted.
-    pub counted_to: Time,
+    counted_to: Time,
+}
+
+impl Discipline {
+    /// An empty queue, with the random numbers that it draws from.
+    pub(crate) fn new(queue: stack::queue::Any, random: Random) -> Self {
+        Self { queue, random, dropped: Vec::new(), serving: None, counted_to: Time::ZERO }
+    }
 }
 
 /// A port. Laid out by cache lines: what an arrival touches, what an offer touches besides, the rest.
 #[repr(C, align(64))]
 pub(crate) struct Port {
-    pub ring: Ring,
+    ring: Ring,
     /// The node at the other end.
-    pub to: NodeId,
-    /// Arrivals take the longer way: the wire loses packets at random, or it leads to a node with a machine.
-    pub watched: bool,
-    /// Of these, the wire loses packets, or what passes is shown to somebody.
-    pub risky: bool,
-    /// It is up, has no queue discipline and no router that looks on: an offer goes straight into the ring.
-    pub plain: bool,
-    pub up: bool,
+    pub(super) to: NodeId,
+    /// Arrivals take the slow path: the link loses packets at random or is captured, or it leads to a node with a state machine.
+    pub(super) observed_arrivals: bool,
+    /// Of these, the link loses packets or is captured.
+    lossy_or_tapped: bool,
+    /// It is up, has no queue discipline and no router that observes it: an offer goes straight into the ring.
+    fast_path: bool,
+    up: bool,
     /// When the pending `Arrive` is due; another one is stale.
-    pub armed: Time,
+    armed: Time,
     busy_until: Time,
     /// Time of a byte where it is a whole number: spares a division a packet. Zero elsewhere.
     nanos_per_byte: u64,
@@ -75,22 +85,22 @@ pub(crate) struct Port {
     backlog_max: u32,
     carry: Carry,
     rate: Rate,
-    pub cold: Box<Cold>,
-    pub discipline: Option<Box<Discipline>>,
+    cold: Box<Cold>,
+    pub(super) discipline: Option<Box<Discipline>>,
 }
 
 /// What few packets touch.
-pub(crate) struct Cold {
-    pub loss: f64,
-    pub loss_random: Random,
-    /// It leads to a node with a machine.
-    leads_to_machine: bool,
-    /// What passes is shown to somebody.
-    pub tapped: bool,
-    /// It is a port of a node whose machine looks at every packet that is offered.
-    pub looked_at: bool,
-    /// It is a port of a node whose machine looks at every packet that leaves the queue.
-    pub departures: Option<Shown>,
+struct Cold {
+    loss: f64,
+    loss_random: Random,
+    /// It leads to a node with a state machine.
+    leads_to_router: bool,
+    /// What passes is captured.
+    tapped: bool,
+    /// The router of its node observes every packet that is offered.
+    observed_offers: bool,
+    /// The router of its node observes every packet that leaves the queue.
+    departures: Option<Shown>,
     /// What the link carries, and the cap of the port.
     link_rate: Rate,
     cap: Rate,
@@ -128,9 +138,9 @@ impl Port {
             waiting_bytes: 0,
             to,
             up: spec.rate != Rate::ZERO,
-            plain: discipline.is_none() && spec.rate != Rate::ZERO,
-            watched: spec.loss > 0.0,
-            risky: spec.loss > 0.0,
+            fast_path: discipline.is_none() && spec.rate != Rate::ZERO,
+            observed_arrivals: spec.loss > 0.0,
+            lossy_or_tapped: spec.loss > 0.0,
             backlog_max: 0,
             offered_packets: 0,
             sent_packets: 0,
@@ -141,9 +151,9 @@ impl Port {
             cold: Box::new(Cold {
                 loss: spec.loss,
                 loss_random,
-                leads_to_machine: false,
+                leads_to_router: false,
                 tapped: false,
-                looked_at: false,
+                observed_offers: false,
                 departures: None,
                 link_rate: spec.rate,
                 cap: Rate::UNLIMITED,
@@ -157,27 +167,90 @@ impl Port {
         }
     }
 
-    /// Whether the wire loses the packet that arrives now.
+    /// Whether the link loses the packet that arrives now, counted as a drop of the port.
     #[cold]
     pub(crate) fn loses(&mut self) -> bool {
-        self.cold.loss > 0.0 && self.cold.loss_random.chance(self.cold.loss)
+        let lost = self.cold.loss > 0.0 && self.cold.loss_random.chance(self.cold.loss);
+        if lost {
+            self.count_drop(DropReason::RandomLoss);
+        }
+        lost
     }
 
-    /// What its ends are: whether the node it is a port of looks at what is offered and at what leaves, whether the node it leads to
-    /// has a machine.
-    pub(crate) fn watch(&mut self, [offers, departures]: [bool; 2], to: bool) {
-        (self.cold.looked_at, self.cold.leads_to_machine) = (offers, to);
+    /// Whether the link loses packets at random or is captured.
+    pub(crate) const fn is_lossy_or_tapped(&self) -> bool {
+        self.lossy_or_tapped
+    }
+
+    /// Whether what passes is captured.
+    pub(crate) fn is_tapped(&self) -> bool {
+        self.cold.tapped
+    }
+
+    /// Has what passes captured from now on.
+    pub(crate) fn tap(&mut self) {
+        self.cold.tapped = true;
+        self.update_arrival_path();
+    }
+
+    /// Whether an offer goes straight into the ring, by [`super::Fabric::enqueue`].
+    #[inline]
+    pub(crate) const fn takes_fast_path(&self) -> bool {
+        self.fast_path
+    }
+
+    /// Whether the router of its node observes every packet that is offered.
+    pub(crate) fn observes_offers(&self) -> bool {
+        self.cold.observed_offers
+    }
+
+    /// Whether the router of its node observes every packet that leaves the queue.
+    pub(crate) fn observes_departures(&self) -> bool {
+        self.cold.departures.is_some()
+    }
+
+    /// Whether the link is up.
+    pub(crate) const fn is_up(&self) -> bool {
+        self.up
+    }
+
+    /// Whether the queue is the plain FIFO, which needs no event at a departure.
+    pub(crate) fn is_fifo(&self) -> bool {
+        self.discipline.is_none()
+    }
+
+    /// When the pending `Arrive` is due.
+    #[inline]
+    pub(super) const fn armed(&self) -> Time {
+        self.armed
+    }
+
+    /// Packets accepted that have not arrived.
+    pub(super) fn queued(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// What its ends are: whether the router of its node observes what is offered and what leaves, whether the node it leads to has a
+    /// state machine.
+    pub(crate) fn observe(&mut self, [offers, departures]: [bool; 2], to_router: bool) {
+        (self.cold.observed_offers, self.cold.leads_to_router) = (offers, to_router);
         self.cold.departures = departures.then(Shown::default);
-        self.rewatch();
-        self.plain = self.plain && !self.is_looked_at();
+        self.update_arrival_path();
+        self.update_offer_path();
     }
 
-    fn is_looked_at(&self) -> bool {
-        self.cold.looked_at || self.cold.departures.is_some()
+    fn update_offer_path(&mut self) {
+        let observed = self.cold.observed_offers || self.cold.departures.is_some();
+        self.fast_path = self.up && self.discipline.is_none() && !observed;
+    }
+
+    fn update_arrival_path(&mut self) {
+        self.lossy_or_tapped = self.cold.loss > 0.0 || self.cold.tapped;
+        self.observed_arrivals = self.lossy_or_tapped || self.cold.leads_to_router;
     }
 
     /// The port as its router sees it.
-    pub(crate) fn view(&mut self, port: PortId, rate_in: Rate, now: Time) -> PortView {
+    pub(super) fn view(&mut self, port: PortId, rate_in: Rate, now: Time) -> PortView {
         self.advance(now);
         let in_ring = if self.ring.len() == 0 { 0 } else { self.ring.tail.wrapping_sub(self.ring.waiting) };
         let backlog = match &self.discipline {
@@ -191,24 +264,19 @@ impl Port {
         PortView { port, to: self.to, rate: self.rate, rate_in, backlog, busy, limit }
     }
 
-    pub(crate) const fn rate(&self) -> Rate {
+    pub(super) const fn rate(&self) -> Rate {
         self.rate
     }
 
     /// Changes the random loss.
     pub(crate) fn set_loss(&mut self, loss: f64) {
         self.cold.loss = loss;
-        self.rewatch();
-    }
-
-    pub(crate) fn rewatch(&mut self) {
-        self.risky = self.cold.loss > 0.0 || self.cold.tapped;
-        self.watched = self.risky || self.cold.leads_to_machine;
+        self.update_arrival_path();
     }
 
     /// Takes a packet into the plain FIFO of a link that is up. `marked` is set when the packet is to be marked.
-    #[inline]
-    pub(crate) fn offer(&mut self, now: Time, packet: PacketId, size_bytes: u32, marked: &mut bool) -> Offer {
+    #[inline(always)]
+    pub(super) fn offer(&mut self, now: Time, packet: PacketId, size_bytes: u32, marked: &mut bool) -> Offer {
         self.offered_packets += 1;
         self.advance(now);
         let waiting = self.ring.tail.wrapping_sub(self.ring.waiting);
@@ -275,10 +343,6 @@ impl Port {
         self.cold.drops[why as usize] += 1;
     }
 
-    pub(crate) fn count_mark(&mut self) {
-        self.count_marks(1);
-    }
-
     pub(crate) fn count_marks(&mut self, packets: u64) {
         self.cold.marked_packets += packets;
     }
@@ -309,7 +373,7 @@ impl Port {
 
     /// The first packet, which arrives now. `None` when the event is stale.
     #[inline]
-    pub(crate) fn take_arrival(&mut self, now: Time) -> Option<PacketId> {
+    pub(super) fn take_arrival(&mut self, now: Time) -> Option<PacketId> {
         if self.armed != now {
             return None;
         }
@@ -345,8 +409,11 @@ impl Port {
         Some(self.arm())
     }
 
-    /// Adds the time that the packets of a discipline wait, between two instants at which its backlog was `backlog`.
-    pub(crate) fn count_backlog(&mut self, span: Duration, backlog: Backlog) {
+    /// Adds the time that the packets of a discipline have waited since this was last done.
+    pub(super) fn count_backlog(&mut self, now: Time) {
+        let Some(discipline) = self.discipline.as_mut() else { return };
+        let span = now - std::mem::replace(&mut discipline.counted_to, now);
+        let backlog = discipline.queue.backlog();
         self.backlog_packet_ns += u128::from(span.as_nanos()) * u128::from(backlog.packets);
         self.backlog_byte_ns += u128::from(span.as_nanos()) * u128::from(backlog.bytes.as_u64());
         self.backlog_max = self.backlog_max.max(backlog.packets);
@@ -359,7 +426,7 @@ impl Port {
 
     /// Changes the rate of the link. What is under transmission goes on at the new rate; what waits follows it.
     /// Returns the events that the port now wants.
-    pub(crate) fn set_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
+    pub(super) fn set_rate(&mut self, now: Time, rate: Rate) -> Vec<Offer> {
         self.cold.link_rate = rate;
         self.set_effective_rate(now, rate.min(self.cold.cap))
     }
@@ -414,7 +481,7 @@ impl Port {
 
     /// Changes the propagation delay for packets that have not left. A wire delivers in order, so a shorter delay takes
     /// effect behind what is on the wire already.
-    pub(crate) fn set_delay(&mut self, now: Time, delay: Duration) -> Vec<Offer> {
+    pub(super) fn set_delay(&mut self, now: Time, delay: Duration) -> Vec<Offer> {
         self.delay = delay;
         for i in 0..self.ring.len() as u32 {
             let slot = self.ring.at_mut(self.ring.head.wrapping_add(i));
@@ -437,10 +504,10 @@ impl Port {
     }
 
     /// Takes the link down and returns what it held, or brings it up.
-    pub(crate) fn set_up(&mut self, now: Time, up: bool) -> Vec<PacketId> {
+    pub(super) fn set_up(&mut self, now: Time, up: bool) -> Vec<PacketId> {
         self.settle_capacity(now);
         self.up = up;
-        self.plain = up && self.discipline.is_none() && !self.is_looked_at();
+        self.update_offer_path();
         if up {
             return Vec::new();
         }
@@ -527,7 +594,7 @@ impl Port {
     }
 
     /// Counters since the end of the warm-up.
-    pub(crate) fn record(&mut self, now: Time) -> PortRecord {
+    pub(super) fn record(&mut self, now: Time) -> PortRecord {
         let mut record = self.reading(now);
         let base = &self.cold.base;
         record.offered_packets -= base.offered_packets;
@@ -542,7 +609,7 @@ impl Port {
     }
 
     /// Ends the warm-up.
-    pub(crate) fn rebase(&mut self, now: Time) {
+    pub(super) fn rebase(&mut self, now: Time) {
         self.cold.base = self.reading(now);
         let in_ring = self.ring.iter().filter(|slot| slot.start > now).count() as u32;
         self.backlog_max = self.discipline.as_ref().map_or(in_ring, |d| d.queue.backlog().packets);

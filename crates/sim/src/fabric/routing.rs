@@ -8,6 +8,7 @@ use contract::{FlowId, NodeId, PortId};
 use graph::Search;
 
 use crate::blueprint::{Metric, RouteSpec};
+use crate::{Blueprint, Cast, FlowKind};
 
 /// One direction of a link as routing sees it.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +21,7 @@ pub(crate) struct Edge {
 
 /// Next ports, by destination and node.
 #[derive(Debug, Default)]
-pub(crate) struct Routes {
+pub(super) struct Routes {
     /// By node, as a destination.
     to: Vec<Target>,
     /// Next ports by node, one row after another. Leaves that hang from the same node share its row.
@@ -41,15 +42,36 @@ struct Target {
     last_port: u32,
 }
 
+/// Routes among equals are asked for by nobody's flow.
+pub(crate) const NO_FLOW: FlowId = FlowId(u32::MAX);
+
 const NONE: u32 = u32::MAX;
 const NOWHERE: NodeId = NodeId(u32::MAX);
 /// Set in an entry that names a set of ports instead of a port.
 const CHOICE: u32 = 1 << 31;
 
 impl Routes {
+    /// Routes to everybody who is sent to: senders hear from their receivers, unicast receivers from their sender, members of
+    /// named groups from their access routers, name routers and the name resolution system from each other. Members of other
+    /// groups are reached along their tree; in an emulation programs may speak to each of them as well.
+    pub(super) fn of(blueprint: &Blueprint, edges: &[Edge], pinned: &[RouteSpec]) -> Self {
+        let by_address = blueprint.flows.iter().filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)));
+        let wanted = by_address.flat_map(|flow| {
+            let by_tree = flow.cast == Cast::Multicast && flow.emulation.is_none();
+            let receivers = if by_tree { &[] } else { flow.to.as_slice() };
+            [flow.from].into_iter().chain(receivers.iter().map(|receiver| receiver.node))
+        });
+        let named = blueprint.icn.iter().flat_map(|icn| icn.routers.iter().copied().chain([icn.resolver]));
+        // in-band control messages are routed like all packets; a control app may ask for routes of any node anybody sends to
+        let told = blueprint.sdn.iter().filter(|sdn| !sdn.out_of_band);
+        let told = told.flat_map(|sdn| sdn.nodes.iter().copied().chain([sdn.controller]));
+        let wanted = wanted.chain(named).chain(told);
+        Self::new(blueprint.nodes.len(), edges, blueprint.metric, pinned, wanted)
+    }
+
     /// Routes to the nodes in `wanted` over the edges that are up; `edges[port]` is that port's. `pinned` routes override the
     /// shortest path.
-    pub(crate) fn new(
+    pub(super) fn new(
         nodes: usize,
         edges: &[Edge],
         metric: Metric,
@@ -130,7 +152,7 @@ impl Routes {
 
     /// Where a packet of `flow` at `at` goes next on its way to `to`.
     #[inline]
-    pub(crate) fn next(&self, at: NodeId, to: NodeId, flow: FlowId) -> Option<PortId> {
+    pub(super) fn next(&self, at: NodeId, to: NodeId, flow: FlowId) -> Option<PortId> {
         let target = self.to.get(to.index())?;
         let entry = if at == target.last {
             target.last_port

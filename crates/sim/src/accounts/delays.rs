@@ -1,4 +1,4 @@
-//! How one-way delays at a receiver are distributed above the minimum.
+//! Distribution of one-way delays at a receiver above the minimum.
 
 use units::{Bin, Duration, Histogram};
 

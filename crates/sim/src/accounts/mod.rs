@@ -1,0 +1,166 @@
+//! What a run counts and records: the balance of packets, drops, the digest of events, series, events, and distributions of delays.
+
+mod delays;
+mod recorder;
+
+use contract::{DropReason, FlowId, Notes};
+use units::Time;
+
+pub use delays::Delays;
+pub(crate) use recorder::{Recorded, Recorder, subtract_meter};
+
+use crate::Blueprint;
+use crate::agenda::What;
+use crate::fabric::Fabric;
+use crate::hosts::Hosts;
+use crate::trace::{Balance, Trace};
+
+/// Counters of a run, and its recorder.
+pub(crate) struct Accounts {
+    balance: Balance,
+    /// Drops by flow and reason.
+    flow_drops: Vec<[u64; DropReason::ALL.len()]>,
+    packet_hops: u64,
+    events_handled: u64,
+    /// Of all events handled, in their order.
+    digest: u64,
+    recorder: Recorder,
+}
+
+impl Accounts {
+    /// Nothing counted, and nothing recorded before [`Accounts::record`].
+    pub(crate) fn new(blueprint: &Blueprint) -> Self {
+        Self {
+            balance: Balance::default(),
+            flow_drops: vec![Default::default(); blueprint.flows.len()],
+            packet_hops: 0,
+            events_handled: 0,
+            digest: 0,
+            recorder: Recorder::default(),
+        }
+    }
+
+    /// Begins to record. Whether endpoints shall offer values.
+    pub(crate) fn record(&mut self, blueprint: &Blueprint, hosts: &Hosts) -> bool {
+        self.recorder = Recorder::new(blueprint, &hosts.flows, hosts.nodes.places());
+        self.recorder.probing()
+    }
+
+    // ---- packets
+
+    /// A packet was handed to the network.
+    #[inline]
+    pub(crate) fn count_sent(&mut self) {
+        self.balance.sent += 1;
+    }
+
+    /// Copies of packets were made.
+    #[inline]
+    pub(crate) fn count_copied(&mut self, copies: u64) {
+        self.balance.copied += copies;
+    }
+
+    /// A packet reached its destination.
+    #[inline]
+    pub(crate) fn count_delivered(&mut self) {
+        self.balance.delivered += 1;
+    }
+
+    /// A packet was put on a link.
+    #[inline]
+    pub(crate) fn count_hop(&mut self) {
+        self.packet_hops += 1;
+    }
+
+    /// A packet was dropped. Control messages are of no flow.
+    pub(crate) fn count_dropped(&mut self, flow: FlowId, why: DropReason) {
+        if let Some(drops) = self.flow_drops.get_mut(flow.index()) {
+            drops[why as usize] += 1;
+        }
+        self.balance.dropped += 1;
+    }
+
+    /// Packets put on links so far.
+    pub(crate) fn packet_hops(&self) -> u64 {
+        self.packet_hops
+    }
+
+    // ---- events
+
+    /// Mixes one handled event into the digest of the run.
+    #[inline]
+    pub(crate) fn count_event(&mut self, now: Time, what: What) {
+        self.events_handled += 1;
+        let event = now.as_nanos().rotate_left(20) ^ u64::from(what.bits());
+        self.digest = (self.digest ^ event).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    }
+
+    /// Events handled so far.
+    pub(crate) fn events_handled(&self) -> u64 {
+        self.events_handled
+    }
+
+    // ---- records
+
+    /// Takes what endpoints and nodes offered at `now`.
+    #[inline]
+    pub(crate) fn take_notes(&mut self, now: Time, notes: &mut Notes) {
+        if !notes.pending.is_empty() {
+            self.recorder.take_notes(now, notes);
+        }
+    }
+
+    /// Writes one value of every series.
+    pub(crate) fn sample(&mut self, now: Time, fabric: &mut Fabric, hosts: &Hosts) {
+        self.recorder.sample(now, fabric, hosts);
+    }
+
+    /// When the last sample was taken.
+    pub(crate) fn last_sample(&self) -> Time {
+        self.recorder.last_sample()
+    }
+
+    /// Ends the warm-up.
+    pub(crate) fn rebase(&mut self, hosts: &Hosts) {
+        self.recorder.rebase(hosts);
+        self.flow_drops.iter_mut().for_each(|drops| *drops = Default::default());
+    }
+
+    /// A copy of what was recorded so far.
+    pub(crate) fn recorded(&self) -> Recorded {
+        self.recorder.recorded()
+    }
+
+    /// What was recorded; nothing is left of it.
+    pub(crate) fn take_recorded(&mut self) -> Recorded {
+        self.recorder.take_recorded()
+    }
+
+    /// The trace of a run that has come to `now`, with `recorded` in it and `in_flight` packets under way.
+    pub(crate) fn trace(
+        &self,
+        recorded: Recorded,
+        now: Time,
+        in_flight: u64,
+        fabric: &mut Fabric,
+        hosts: &Hosts,
+        blueprint: &Blueprint,
+    ) -> Trace {
+        let warm = now.as_nanos() >= blueprint.warmup.as_nanos();
+        let (series, events) = recorded.into_records();
+        Trace {
+            hash: self.digest,
+            ended_at: now,
+            warmup: if warm { Time::ZERO + blueprint.warmup } else { Time::ZERO },
+            packet_hops: self.packet_hops,
+            events_handled: self.events_handled,
+            flows: self.recorder.flows(now, hosts, &self.flow_drops),
+            receivers: self.recorder.receivers(now, hosts),
+            nodes: hosts.nodes.records(),
+            ports: fabric.records(now),
+            series,
+            events,
+            balance: Balance { in_flight, ..self.balance },
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! The network between the nodes: ports with their queues and links, routes, and multicast trees.
+//!
+//! A [`Fabric`] knows no endpoint and schedules nothing: each method takes the present instant and returns what is to be scheduled or
+//! dropped.
+
+mod port;
+mod ring;
+mod routing;
+mod tree;
+
+use contract::{
+    DropReason, Ecn, EndpointId, FlowId, GroupId, LinkId, NodeId, Packet, PacketCx, PacketId, PortId,
+    PortView, QueueDiscipline,
+};
+use units::{Duration, Rate, Time};
+
+pub(crate) use port::{Departure, Discipline, Offer, Port, offer_of};
+use routing::Routes;
+pub(crate) use routing::{Edge, NO_FLOW};
+use tree::Tree;
+pub(crate) use tree::TreeNode;
+
+use crate::blueprint::Metric;
+use crate::trace::PortRecord;
+use crate::{Blueprint, RouteSpec};
+
+/// The first packet of a link, at the instant at which it arrives.
+pub(crate) struct Arrival {
+    pub packet: PacketId,
+    /// Where.
+    pub node: NodeId,
+    /// When the next packet of the link arrives.
+    pub next: Time,
+    /// The link loses packets or is captured, or the node has a state machine of its own.
+    pub slow_path: bool,
+}
+
+/// Ports, routes and trees.
+pub(crate) struct Fabric {
+    ports: Vec<Port>,
+    /// By port: the same direction of the same link, as routing sees it.
+    edges: Vec<Edge>,
+    routes: Routes,
+    metric: Metric,
+    /// Routes that override the shortest path now, and those that did when the run began.
+    pins: Vec<RouteSpec>,
+    first_pins: Vec<RouteSpec>,
+    /// By flow, which is also the group's number; a tree without nodes for unicast flows.
+    trees: Vec<Option<Tree>>,
+    /// When packets were offered to the queues that they wait in, by packet: of queues whose departures are observed.
+    queued_at: Vec<Time>,
+}
+
+/// Both directions of a link.
+pub(crate) const fn both(link: LinkId) -> [PortId; 2] {
+    [PortId(2 * link.0), PortId(2 * link.0 + 1)]
+}
+
+/// The other direction of the same link.
+pub(crate) const fn reverse(port: PortId) -> PortId {
+    PortId(port.0 ^ 1)
+}
+
+impl Fabric {
+    /// No ports yet.
+    pub(crate) fn new(blueprint: &Blueprint) -> Self {
+        Self {
+            ports: Vec::new(),
+            edges: Vec::new(),
+            routes: Routes::default(),
+            metric: blueprint.metric,
+            pins: blueprint.routes.clone(),
+            first_pins: blueprint.routes.clone(),
+            trees: Vec::new(),
+            queued_at: Vec::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, port: Port, edge: Edge) {
+        self.ports.push(port);
+        self.edges.push(edge);
+    }
+
+    /// Adds the tree of the next flow, which grows from `source`; none for flows that have no group.
+    pub(crate) fn add_tree(&mut self, source: Option<NodeId>, nodes: usize) {
+        let flow = FlowId(self.trees.len() as u32);
+        self.trees.push(source.map(|source| Tree::new(source, flow, nodes)));
+    }
+
+    #[inline]
+    pub(crate) fn port(&mut self, port: PortId) -> &mut Port {
+        &mut self.ports[port.index()]
+    }
+
+    /// Whether the link of a port is up.
+    pub(crate) fn is_up(&self, port: PortId) -> bool {
+        self.ports[port.index()].is_up()
+    }
+
+    pub(crate) fn port_ids(&self) -> impl Iterator<Item = PortId> + use<> {
+        (0..self.ports.len() as u32).map(PortId)
+    }
+
+    pub(crate) fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// The node whose port this is.
+    pub(crate) fn owner(&self, port: PortId) -> NodeId {
+        self.edges[port.index()].from
+    }
+
+    /// Whether `port` is one of `node`'s.
+    pub(crate) fn owns(&self, node: NodeId, port: PortId) -> bool {
+        self.edges.get(port.index()).is_some_and(|edge| edge.from == node)
+    }
+
+    /// The port from a node to its neighbour.
+    pub(crate) fn port_between(&self, from: NodeId, to: NodeId) -> Option<PortId> {
+        let port = self.edges.iter().position(|edge| edge.from == from && edge.to == to)?;
+        Some(PortId(port as u32))
+    }
+
+    /// The port as the router of its node sees it.
+    pub(crate) fn view(&mut self, port: PortId, now: Time) -> PortView {
+        let rate_in = self.ports[reverse(port).index()].rate();
+        self.ports[port.index()].view(port, rate_in, now)
+    }
+
+    // ---- routes
+
+    /// Where a packet of `flow` at `at` goes next on its way to `to`.
+    #[inline]
+    pub(crate) fn next_hop(&self, at: NodeId, to: NodeId, flow: FlowId) -> Option<PortId> {
+        self.routes.next(at, to, flow)
+    }
+
+    /// What the path to `to` costs by the routing metric; `None` where there is none.
+    pub(crate) fn path_cost(&self, from: NodeId, to: NodeId) -> Option<u64> {
+        let (mut at, mut cost) = (from, 0u64);
+        // the bound ends the walk if pinned routes go in a circle
+        for _ in 0..=self.edges.len() {
+            if at == to {
+                return Some(cost);
+            }
+            let edge = &self.edges[self.routes.next(at, to, NO_FLOW)?.index()];
+            cost = cost.saturating_add(match self.metric {
+                Metric::Delay => edge.delay_ns,
+                Metric::Hops => 1,
+            });
+            at = edge.to;
+        }
+        None
+    }
+
+    /// Computes every route and every tree anew.
+    pub(crate) fn reroute(&mut self, blueprint: &Blueprint) {
+        self.routes = Routes::of(blueprint, &self.edges, &self.pins);
+        self.trees.iter_mut().flatten().for_each(|tree| tree.rebuild(&self.routes, &self.edges));
+    }
+
+    /// Overrides the shortest path; takes effect with the next [`Fabric::reroute`].
+    pub(crate) fn pin(&mut self, route: RouteSpec) {
+        self.pins.retain(|old| (old.at, old.to) != (route.at, route.to));
+        self.pins.push(route);
+    }
+
+    /// Takes back what was pinned at `at` for `to` during the run; takes effect with the next [`Fabric::reroute`].
+    pub(crate) fn unpin(&mut self, at: NodeId, to: NodeId) {
+        let same = |route: &RouteSpec| (route.at, route.to) == (at, to);
+        self.pins.retain(|route| !same(route));
+        self.pins.extend(self.first_pins.iter().copied().filter(same));
+    }
+
+    // ---- groups
+
+    /// Where copies of a group's packet go from `node`; `None` where the flow has no tree.
+    pub(crate) fn tree_at(&self, group: GroupId, node: NodeId) -> Option<&TreeNode> {
+        self.trees[group.index()].as_ref().map(|tree| tree.at(node))
+    }
+
+    /// Grafts the branch of a member, where the flow has a tree.
+    pub(crate) fn join(&mut self, flow: FlowId, member: EndpointId, at: NodeId) {
+        if let Some(tree) = &mut self.trees[flow.index()] {
+            tree.join(member, at, &self.routes, &self.edges);
+        }
+    }
+
+    /// Prunes the branch of a member, where the flow has a tree.
+    pub(crate) fn leave(&mut self, flow: FlowId, member: EndpointId, at: NodeId) {
+        if let Some(tree) = &mut self.trees[flow.index()] {
+            tree.leave(member, at, &self.edges);
+        }
+    }
+
+    // ---- packets
+
+    /// The packet that arrives at the end of `port`'s link now. `None` when the event is stale.
+    #[inline]
+    pub(crate) fn arrive(&mut self, port: PortId, now: Time) -> Option<Arrival> {
+        let port = &mut self.ports[port.index()];
+        let packet = port.take_arrival(now)?;
+        Some(Arrival { packet, node: port.to, next: port.armed(), slow_path: port.observed_arrivals })
+    }
+
+    /// Takes a packet into the FIFO of a port that is up and has no discipline.
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, port: PortId, id: PacketId, packet: &mut Packet, now: Time) -> Offer {
+        let queue = &mut self.ports[port.index()];
+        let mut mark = false;
+        let offer = queue.offer(now, id, packet.size_bytes, &mut mark);
+        if mark && packet.ecn == Ecn::Capable {
+            packet.ecn = Ecn::Marked;
+            queue.count_marks(1);
+        }
+        offer
+    }
+
+    /// The same where the router of the node observes departures: remembers when the packet came, and that it is to be shown.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn enqueue_observed(
+        &mut self,
+        port: PortId,
+        id: PacketId,
+        packet: &mut Packet,
+        now: Time,
+    ) -> Offer {
+        let before = self.ports[port.index()].queued();
+        let offer = self.enqueue(port, id, packet, now);
+        self.ports[port.index()].count_unshown(before);
+        offer
+    }
+
+    /// Remembers when a packet was offered to a queue whose departures are observed.
+    pub(crate) fn note_enqueue(&mut self, id: PacketId, now: Time) {
+        if self.queued_at.len() <= id.index() {
+            self.queued_at.resize(id.index() + 1, Time::ZERO);
+        }
+        self.queued_at[id.index()] = now;
+    }
+
+    /// How long a packet has waited in a queue whose departures are observed.
+    pub(crate) fn waited(&self, id: PacketId, now: Time) -> Duration {
+        now - self.queued_at[id.index()]
+    }
+
+    /// Lets `act` use the queue discipline of a port. What the discipline dropped on the way stands in the second part of the result, and
+    /// is counted at the port.
+    pub(crate) fn with_discipline<T>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        arena: &mut contract::Arena,
+        act: impl FnOnce(&mut stack::queue::Any, &mut PacketCx<'_>) -> T,
+    ) -> (T, Vec<(PacketId, DropReason)>) {
+        let port = &mut self.ports[port.index()];
+        port.count_backlog(now);
+        let discipline = port.discipline.as_mut().expect("the port has a discipline");
+        let mut cx = PacketCx {
+            now,
+            random: &mut discipline.random,
+            arena,
+            dropped: &mut discipline.dropped,
+            marked: 0,
+        };
+        let result = act(&mut discipline.queue, &mut cx);
+        let (marked, dropped) = (cx.marked, std::mem::take(&mut discipline.dropped));
+        port.count_marks(marked);
+        dropped.iter().for_each(|(_, why)| port.count_drop(*why));
+        (result, dropped)
+    }
+
+    // ---- links that change
+
+    /// Changes the rate of a port's link. Returns what it wants scheduled.
+    pub(crate) fn set_rate(&mut self, port: PortId, rate: Rate, now: Time) -> Vec<Offer> {
+        self.ports[port.index()].set_rate(now, rate)
+    }
+
+    /// Changes the delay of a port's link; routes follow with the next [`Fabric::reroute`]. Returns what it wants scheduled.
+    pub(crate) fn set_delay(&mut self, port: PortId, delay: Duration, now: Time) -> Vec<Offer> {
+        self.edges[port.index()].delay_ns = delay.as_nanos();
+        self.ports[port.index()].set_delay(now, delay)
+    }
+
+    /// Takes a port's link down or up; routes follow with the next [`Fabric::reroute`], unless it is `hidden` from them. Returns the packets
+    /// that are lost by that, counted as drops of the port.
+    pub(crate) fn set_up(&mut self, port: PortId, up: bool, hidden: bool, now: Time) -> Vec<PacketId> {
+        self.edges[port.index()].up = up && !hidden;
+        let port = &mut self.ports[port.index()];
+        port.count_backlog(now);
+        let mut lost = port.set_up(now, up);
+        if !up && let Some(discipline) = &mut port.discipline {
+            lost.extend(discipline.queue.drain());
+        }
+        lost.iter().for_each(|_| port.count_drop(DropReason::LinkDown));
+        lost
+    }
+
+    // ---- counters
+
+    /// Counts the time that packets have waited in queues with a discipline, up to now.
+    pub(crate) fn count_backlogs(&mut self, now: Time) {
+        self.ports.iter_mut().for_each(|port| port.count_backlog(now));
+    }
+
+    /// Ends the warm-up.
+    pub(crate) fn rebase(&mut self, now: Time) {
+        self.count_backlogs(now);
+        self.ports.iter_mut().for_each(|port| port.rebase(now));
+    }
+
+    /// Counters of every port since the end of the warm-up.
+    pub(crate) fn records(&mut self, now: Time) -> Vec<PortRecord> {
+        self.count_backlogs(now);
+        self.ports.iter_mut().map(|port| port.record(now)).collect()
+    }
+}

@@ -1,0 +1,466 @@
+//! Nodes with a state machine of their own: routers and resolver of a name-based network, NDN forwarders, the SDN controller.
+//!
+//! The fast path of packets knows nothing of them. A link that leads to such a node is marked, and so are the node's own ports
+//! where a scheme has a part in it; packets on those take the slow path.
+
+use contract::{
+    Address, Count, Cx, DropReason, Eid, EndpointId, FlowId, GroupId, Header, Meter, NodeCx, NodeId,
+    NodeView, Outputs, Packet, ParamError, PortId, PortView, Random, Router, RouterInput, TransitCx,
+};
+use schemes::{AnyRouter, Build};
+use stack::icn::{self, Attachment, GroupPart, Resolver};
+use stack::ndn;
+use units::{Duration, Time};
+
+use super::any_node::AnyNode;
+use super::clocks::Clocks;
+use super::endpoint::stream_setup;
+use super::sdn::NodeAgent;
+use crate::agenda::{Agenda, Kind, What};
+use crate::blueprint::Metric;
+use crate::fabric::{Edge, Fabric, NO_FLOW};
+use crate::trace::NodeRecord;
+use crate::{Blueprint, Cast, FlowKind, IcnSpec};
+
+/// A node's state machine, its stream of random numbers, and what is counted about it.
+pub(crate) struct NodeState {
+    pub machine: AnyNode,
+    /// The agent of an SDN controller, where the node has one.
+    pub agent: Option<Box<NodeAgent>>,
+    /// It observes what is about to join a queue, see [`AnyNode::observes_offers`].
+    observes_offers: bool,
+    pub address: Address,
+    /// When its pending `Wake` is due, and another one that was asked for before and comes later; any more are stale. A part that
+    /// speaks at once, packet by packet, leaves the router's own deadline where it is.
+    armed: Time,
+    later: Time,
+    random: Random,
+    meter: Meter,
+    sent: Sent,
+    /// Counters at the end of the warm-up.
+    base: (Sent, Meter, ndn::Counters),
+}
+
+impl NodeState {
+    /// A state machine at work. Its stream is that of the node called `name`.
+    pub(crate) fn new(machine: AnyNode, address: Address, seed: u64, name: &str) -> Self {
+        Self {
+            machine,
+            agent: None,
+            observes_offers: false,
+            address,
+            armed: Time::NEVER,
+            later: Time::NEVER,
+            random: Random::new(seed, &format!("node.{name}"), "router"),
+            meter: Meter::default(),
+            sent: Sent::default(),
+            base: Default::default(),
+        }
+    }
+
+    /// Counts a packet that the node sends by a certain port: of its own, or passed on. Whether it is its own.
+    pub(crate) fn count_forward(&mut self, packet: &Packet) -> bool {
+        let own = packet.source == self.address;
+        if own {
+            self.count_sent(packet);
+        } else {
+            self.sent.forwarded += 1;
+        }
+        own
+    }
+
+    /// Counts a packet of the node's own.
+    pub(crate) fn count_sent(&mut self, packet: &Packet) {
+        self.sent.packets += 1;
+        self.sent.bytes += u64::from(packet.size_bytes);
+    }
+
+    /// Adds one to a counter of the node.
+    pub(crate) fn count(&mut self, what: Count) {
+        self.meter.counts[what as usize] += 1;
+    }
+
+    /// When the node's state machine or its agent is due.
+    #[inline]
+    pub(crate) fn wake(&self) -> Time {
+        let wake = self.machine.wake();
+        match &self.agent {
+            None => wake,
+            Some(agent) => agent.wake().min(wake),
+        }
+    }
+}
+
+/// Runs a state machine with an agent: control messages are the agent's, packets the state machine's, time passes for both.
+#[inline(never)]
+fn handle_with_agent(
+    agent: &mut NodeAgent,
+    machine: &mut AnyNode,
+    input: RouterInput<'_>,
+    cx: &mut NodeCx<'_, '_>,
+) -> Option<DropReason> {
+    match input {
+        RouterInput::Packet(packet, _) if matches!(packet.header, Header::Control(_)) => {
+            agent.handle(input, cx)
+        }
+        RouterInput::Packet(..) | RouterInput::Local(_) => machine.handle(input, cx),
+        RouterInput::Timer | RouterInput::Start => {
+            agent.handle(input, cx);
+            machine.handle(input, cx)
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    packets: u64,
+    bytes: u64,
+    forwarded: u64,
+}
+
+/// All nodes with a state machine.
+#[derive(Default)]
+pub(crate) struct Nodes {
+    pub(super) all: Vec<NodeState>,
+    /// By node; empty where the network has none.
+    pub(super) at: Vec<u32>,
+    /// By node: the router to which a host there is attached.
+    access: Vec<Option<Address>>,
+    /// What is added to an index where agenda entries are numbered: nodes follow all endpoints.
+    first: u32,
+}
+
+pub(super) const NONE: u32 = u32::MAX;
+
+impl Nodes {
+    /// None yet. They are placed before the endpoints, but numbered behind them.
+    pub(crate) fn new(blueprint: &Blueprint) -> Self {
+        let mut nodes = Self { first: crate::build::endpoints(blueprint) as u32, ..Self::default() };
+        if blueprint.icn.is_some() || blueprint.ndn.is_some() || blueprint.sdn.is_some() {
+            nodes.at = vec![NONE; blueprint.nodes.len()];
+            nodes.access = vec![None; blueprint.nodes.len()];
+        }
+        nodes
+    }
+
+    /// Places the state machines of all nodes that have one.
+    pub(crate) fn place(
+        &mut self,
+        blueprint: &Blueprint,
+        fabric: &mut Fabric,
+        clocks: &Clocks,
+    ) -> Result<(), ParamError> {
+        if let Some(spec) = &blueprint.icn {
+            self.place_routers(blueprint, spec, fabric.edges(), clocks)?;
+        }
+        if let Some(spec) = &blueprint.ndn {
+            self.place_forwarders(blueprint, spec, fabric.edges(), clocks)?;
+        }
+        if let Some(spec) = &blueprint.sdn {
+            self.place_agents(blueprint, spec, fabric, clocks)?;
+        }
+        self.observe_ports(fabric);
+        Ok(())
+    }
+
+    /// Adds the state machine of a node.
+    pub(super) fn add(&mut self, node: NodeId, machine: AnyNode, blueprint: &Blueprint) {
+        let index = self.all.len() as u32;
+        self.at[node.index()] = index;
+        let address = Address { node, endpoint: EndpointId(self.first + index) };
+        self.all.push(NodeState::new(machine, address, blueprint.seed, &blueprint.nodes[node.index()]));
+    }
+
+    /// Tells every port which state machines its ends have.
+    pub(crate) fn observe_ports(&mut self, fabric: &mut Fabric) {
+        if self.at.is_empty() {
+            return;
+        }
+        self.all.iter_mut().for_each(|node| node.observes_offers = node.machine.observes_offers());
+        for port in fabric.port_ids() {
+            let Edge { from, to, .. } = fabric.edges()[port.index()];
+            let observed = self.at(from).map(|index| &self.all[index]).map_or([false; 2], |node| {
+                [node.observes_offers || node.agent.is_some(), node.machine.observes_departures()]
+            });
+            fabric.port(port).observe(observed, self.at(to).is_some());
+        }
+    }
+
+    fn place_routers(
+        &mut self,
+        blueprint: &Blueprint,
+        spec: &IcnSpec,
+        edges: &[Edge],
+        clocks: &Clocks,
+    ) -> Result<(), ParamError> {
+        let number = self.first + spec.routers.len() as u32;
+        let resolver = Address { node: spec.resolver, endpoint: EndpointId(number) };
+        for &node in &spec.routers {
+            let router = AnyNode::Router(make_router(blueprint, spec, resolver)?);
+            self.add(node, clocks.wrap(node, router), blueprint);
+        }
+        let machine = AnyNode::Resolver(Resolver::new(&spec.config));
+        self.add(spec.resolver, clocks.wrap(spec.resolver, machine), blueprint);
+        let routers = access_routers(blueprint, edges);
+        self.access = routers.into_iter().map(|router| self.address(router?)).collect();
+        Ok(())
+    }
+
+    /// The router or the resolver with this index, made anew; `None` where the node is neither.
+    pub(crate) fn fresh_router(&self, index: usize, blueprint: &Blueprint) -> Option<AnyNode> {
+        let spec = blueprint.icn.as_ref()?;
+        let resolver = self.address(spec.resolver).expect("it was placed with the routers");
+        match self.all[index].machine.plain() {
+            AnyNode::Router(_) => {
+                let router = make_router(blueprint, spec, resolver);
+                Some(AnyNode::Router(router.expect("the same parameters were accepted before")))
+            }
+            AnyNode::Resolver(_) => Some(AnyNode::Resolver(Resolver::new(&spec.config))),
+            AnyNode::Forwarder(_) | AnyNode::Switch | AnyNode::Controller(_) | AnyNode::Clocked(_) => None,
+        }
+    }
+
+    /// The index of the state machine at `node`.
+    #[inline]
+    pub(crate) fn at(&self, node: NodeId) -> Option<usize> {
+        self.at.get(node.index()).filter(|&&index| index != NONE).map(|&index| index as usize)
+    }
+
+    /// The address of the state machine at `node`.
+    pub(crate) fn address(&self, node: NodeId) -> Option<Address> {
+        self.at(node).map(|index| self.all[index].address)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> &NodeState {
+        &self.all[index]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, index: usize) -> &mut NodeState {
+        &mut self.all[index]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Where the state machines are, in the order of their addresses.
+    pub(crate) fn places(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.all.iter().map(|state| state.address.node)
+    }
+
+    // ---- inputs
+
+    /// Runs a state machine on one input. A reason means that the packet of the input ends there.
+    #[inline]
+    pub(crate) fn run(
+        &mut self,
+        index: usize,
+        input: RouterInput<'_>,
+        now: Time,
+        fabric: &mut Fabric,
+        out: &mut Outputs,
+    ) -> Option<DropReason> {
+        let state = &mut self.all[index];
+        let mut view = FabricView { node: state.address.node, now, fabric };
+        let mut cx = Cx::new(now, state.address, NO_FLOW, &mut state.random, &mut state.meter, out);
+        let mut cx = NodeCx::new(&mut cx, &mut view);
+        match &mut state.agent {
+            None => state.machine.handle(input, &mut cx),
+            Some(agent) => handle_with_agent(agent, &mut state.machine, input, &mut cx),
+        }
+    }
+
+    /// Shows an arriving packet to the node that it reaches by the link of the node's `port`. Whether the node takes it.
+    pub(crate) fn observe_arrival(&mut self, index: usize, packet: &Packet, port: PortId, now: Time) -> bool {
+        let state = &mut self.all[index];
+        state.machine.on_arrival(packet, &mut TransitCx { now, port, random: &mut state.random });
+        packet.to == state.address.into() || state.machine.takes(packet)
+    }
+
+    /// Shows a packet that is about to join a queue to the node whose queue it is.
+    pub(crate) fn observe_offer(
+        &mut self,
+        port: PortId,
+        packet: &mut Packet,
+        now: Time,
+        fabric: &mut Fabric,
+        agenda: &mut Agenda,
+    ) {
+        let Some(index) = self.at(fabric.owner(port)) else { return };
+        let state = &mut self.all[index];
+        if let Some(agent) = &mut state.agent {
+            // it measures, which changes no deadline; marks and stamps are nothing to it
+            agent.machine.on_enqueue(packet, port);
+        }
+        if state.observes_offers {
+            let view = fabric.view(port, now);
+            let mut at = TransitCx { now, port, random: &mut state.random };
+            state.machine.on_enqueue(packet, &view, &mut at);
+            self.rearm(index, now, agenda);
+        }
+    }
+
+    /// Shows a packet that leaves a queue to the node whose queue it is.
+    pub(crate) fn observe_departure(
+        &mut self,
+        port: PortId,
+        packet: &mut Packet,
+        waited: Duration,
+        now: Time,
+        fabric: &mut Fabric,
+        agenda: &mut Agenda,
+    ) {
+        let Some(index) = self.at(fabric.owner(port)) else { return };
+        let view = fabric.view(port, now);
+        let state = &mut self.all[index];
+        let mut at = TransitCx { now, port, random: &mut state.random };
+        state.machine.on_dequeue(packet, &view, waited, &mut at);
+        self.rearm(index, now, agenda);
+    }
+
+    // ---- deadlines
+
+    /// The state machine that a `Wake` is for, if the entry is the pending one and not stale.
+    pub(crate) fn woken(&mut self, what: What, now: Time) -> Option<usize> {
+        let index = what.index() - self.first as usize;
+        let state = &mut self.all[index];
+        if state.armed != now {
+            return None;
+        }
+        state.armed = std::mem::replace(&mut state.later, Time::NEVER);
+        Some(index)
+    }
+
+    /// Asks a state machine when it wants to be woken.
+    #[inline]
+    pub(crate) fn rearm(&mut self, index: usize, now: Time, agenda: &mut Agenda) {
+        let state = &mut self.all[index];
+        let wake = state.wake().max(now);
+        if wake < state.armed {
+            state.later = state.later.min(state.armed);
+            state.armed = wake;
+            agenda.push(wake, What::new(Kind::Wake, self.first + index as u32));
+        }
+    }
+
+    /// How an endpoint of a named flow at `host` is attached: as its source, or as a member. `None` for other flows.
+    pub(super) fn attachment(
+        &self,
+        flow: FlowId,
+        host: NodeId,
+        source: bool,
+        blueprint: &Blueprint,
+    ) -> Option<Attachment> {
+        let spec = &blueprint.flows[flow.index()];
+        let icn = blueprint.icn.as_ref().filter(|_| spec.cast == Cast::Named)?;
+        let access = self.access[host.index()]?;
+        let gumgid = Eid::of(&spec.name);
+        let make = if source { Attachment::source } else { Attachment::member };
+        Some(make(GroupId(flow.0), gumgid, access, &icn.config))
+    }
+
+    /// Ends the warm-up.
+    pub(crate) fn rebase(&mut self) {
+        for node in &mut self.all {
+            node.base = (node.sent, node.meter.clone(), node.machine.counters().unwrap_or_default());
+            if let AnyNode::Forwarder(forwarder) = node.machine.plain_mut() {
+                forwarder.rebase();
+            }
+        }
+    }
+
+    /// Counters since the end of the warm-up.
+    pub(crate) fn records(&self) -> Vec<NodeRecord> {
+        let record = |node: &NodeState| {
+            let (sent, meter, counters) = &node.base;
+            NodeRecord {
+                node: node.address.node,
+                role: node.machine.role(),
+                groups: node.machine.groups() as u64,
+                sent_packets: node.sent.packets - sent.packets,
+                sent_bytes: node.sent.bytes - sent.bytes,
+                forwarded_packets: node.sent.forwarded - sent.forwarded,
+                meter: crate::accounts::subtract_meter(&node.meter, meter),
+                ndn: node.machine.counters().map(|now| now.since(counters)),
+            }
+        };
+        self.all.iter().map(record).collect()
+    }
+}
+
+/// The fabric as a node's state machine sees it.
+struct FabricView<'a> {
+    node: NodeId,
+    now: Time,
+    fabric: &'a mut Fabric,
+}
+
+impl NodeView for FabricView<'_> {
+    fn port(&mut self, port: PortId) -> PortView {
+        self.fabric.view(port, self.now)
+    }
+
+    fn up(&self, port: PortId) -> bool {
+        self.fabric.is_up(port)
+    }
+
+    fn next(&self, to: NodeId) -> Option<PortId> {
+        self.fabric.next_hop(self.node, to, NO_FLOW)
+    }
+
+    fn cost(&self, to: NodeId) -> Option<u64> {
+        self.fabric.path_cost(self.node, to)
+    }
+}
+
+/// For each node, the name router that is nearest to it by the network's metric; of several, the one with the lowest number.
+pub(crate) fn access_routers(blueprint: &Blueprint, edges: &[Edge]) -> Vec<Option<NodeId>> {
+    let mut into: Vec<Vec<&Edge>> = vec![Vec::new(); blueprint.nodes.len()];
+    edges.iter().filter(|edge| edge.up).for_each(|edge| into[edge.to.index()].push(edge));
+    let nobody = (u64::MAX, u32::MAX, NodeId(u32::MAX));
+    let mut search = graph::Search::new(blueprint.nodes.len(), nobody);
+    let routers = blueprint.icn.iter().flat_map(|icn| &icn.routers);
+    routers.for_each(|&router| search.start(router.index(), (0, 0, router)));
+    while let Some((node, (cost, hops, router))) = search.settle() {
+        for edge in &into[node] {
+            let step = if blueprint.metric == Metric::Hops { 1 } else { edge.delay_ns };
+            search.offer(edge.from.index(), (cost.saturating_add(step), hops + 1, router), ());
+        }
+    }
+    let (nearest, _) = search.finish();
+    nearest.into_iter().map(|best| (best != nobody).then_some(best.2)).collect()
+}
+
+/// A tree node with one part for each different scheme and set of parameters among the named flows.
+fn make_router(
+    blueprint: &Blueprint,
+    spec: &IcnSpec,
+    resolver: Address,
+) -> Result<icn::Router<AnyRouter>, ParamError> {
+    let mut kinds = Vec::new();
+    let mut parts = Vec::new();
+    let mut known = Vec::new();
+    for flow in &blueprint.flows {
+        let mut row = GroupPart { part: None, feedback: units::Bytes::ZERO };
+        if let (FlowKind::Stream(config), Cast::Named) = (&flow.kind, flow.cast) {
+            row.feedback = config.feedback;
+            let entry = schemes::find(flow.scheme.as_deref().unwrap_or_default());
+            if let Some(Build::Stream { router: Some(make), .. }) = entry.map(|entry| entry.build) {
+                let kind = (&flow.scheme, &flow.params, config.packet);
+                let index = kinds.iter().position(|other| *other == kind);
+                row.part = Some(match index {
+                    Some(index) => index,
+                    None => {
+                        kinds.push(kind);
+                        parts.push(make(&flow.params, &stream_setup(config))?);
+                        parts.len() - 1
+                    }
+                });
+            }
+        }
+        known.push(row);
+    }
+    Ok(icn::Router::new(&spec.config, resolver, parts, known))
+}

@@ -1,0 +1,228 @@
+//! The SDN controller and its agents in the network, and what the controller is set up with.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use contract::{
+    App, DirectedLink, DropReason, Hop, LinkId, NameId, Net, NextHop, NodeCx, NodeId, Order, ParamError,
+    PortId, RouterInput, Setup, Wants,
+};
+use schemes::AnyApp;
+use stack::sdn::{Agent, AgentLocation, Controller};
+use units::{Bytes, Clock, Time};
+
+use super::any_node::AnyNode;
+use super::clocks::Clocks;
+use super::nodes::{NONE, NodeState, Nodes};
+use crate::fabric::{Edge, Fabric, NO_FLOW};
+use crate::{Blueprint, FlowKind, Limit, SdnSpec};
+
+/// The agent of a node, and the node's clock where that is not right.
+pub(crate) struct NodeAgent {
+    pub(super) machine: Agent,
+    clock: Option<Clock>,
+}
+
+impl NodeAgent {
+    pub(super) fn handle(&mut self, input: RouterInput<'_>, cx: &mut NodeCx<'_, '_>) -> Option<DropReason> {
+        let Some(clock) = self.clock else { return self.machine.handle(input, cx) };
+        cx.at(clock.shows(cx.now()), |cx| self.machine.handle(input, cx))
+    }
+
+    #[inline]
+    pub(super) fn wake(&self) -> Time {
+        self.clock.map_or(self.machine.wake(), |clock| clock.first(self.machine.wake()))
+    }
+}
+
+impl NodeState {
+    /// Has the node's agent forget its orders. Returns them.
+    pub(crate) fn forget_orders(&mut self) -> Vec<Order> {
+        let Some(agent) = &mut self.agent else { return Vec::new() };
+        let kept = agent.machine.kept().map(|(_, order)| *order).collect();
+        agent.machine.reset();
+        kept
+    }
+}
+
+/// Whether a port belongs to a link that carries control messages alone.
+pub(crate) fn is_control_port(blueprint: &Blueprint, port: PortId) -> bool {
+    blueprint.is_control(LinkId(port.0 / 2))
+}
+
+/// The port of `from` to `to` for control messages, where they have links of their own.
+fn control_port(fabric: &Fabric, from: NodeId, to: NodeId, spec: &SdnSpec) -> Option<PortId> {
+    if spec.out_of_band { fabric.port_between(from, to) } else { None }
+}
+
+impl Nodes {
+    /// Places agents at nodes, with or without another state machine, and the controller after all of them.
+    pub(super) fn place_agents(
+        &mut self,
+        blueprint: &Blueprint,
+        spec: &SdnSpec,
+        fabric: &Fabric,
+        clocks: &Clocks,
+    ) -> Result<(), ParamError> {
+        for &node in spec.nodes.iter().chain([&spec.controller]) {
+            if self.at[node.index()] == NONE {
+                let machine =
+                    if node == spec.controller { AnyNode::Controller(None) } else { AnyNode::Switch };
+                self.add(node, machine, blueprint);
+            }
+        }
+        let wants = make_app(blueprint, spec)?.wants();
+        let served = Arc::new(served(blueprint));
+        for &node in &spec.nodes {
+            let machine = self.make_agent(node, spec, wants, &served, blueprint, fabric);
+            let index = self.at(node).expect("it was placed");
+            self.get_mut(index).agent = Some(Box::new(NodeAgent { machine, clock: clocks.of(node) }));
+        }
+        let index = self.at(spec.controller).expect("it was placed");
+        let controller = self.make_controller(blueprint, fabric)?;
+        self.get_mut(index).machine = clocks.wrap(spec.controller, controller);
+        Ok(())
+    }
+
+    fn make_agent(
+        &self,
+        node: NodeId,
+        spec: &SdnSpec,
+        wants: Wants,
+        served: &Arc<Vec<NameId>>,
+        blueprint: &Blueprint,
+        fabric: &Fabric,
+    ) -> Agent {
+        let controller = self.address(spec.controller).expect("it was placed");
+        let port = control_port(fabric, node, spec.controller, spec);
+        let own = |port: &PortId| fabric.owns(node, *port) && !is_control_port(blueprint, *port);
+        let ports: Vec<PortId> = fabric.port_ids().filter(own).collect();
+        Agent::new(&spec.config, controller, port, wants, &ports, Arc::clone(served))
+    }
+
+    /// A controller that knows what it is set up with, and nothing of what happened before.
+    pub(crate) fn make_controller(
+        &self,
+        blueprint: &Blueprint,
+        fabric: &Fabric,
+    ) -> Result<AnyNode, ParamError> {
+        let spec = blueprint.sdn.as_ref().expect("there is a controller");
+        let location = |&node: &NodeId| AgentLocation {
+            address: self.address(node).expect("it was placed"),
+            port: control_port(fabric, spec.controller, node, spec),
+        };
+        let locations: Vec<AgentLocation> = spec.nodes.iter().map(location).collect();
+        let app = make_app(blueprint, spec)?;
+        let net = self.inventory(spec, blueprint, fabric);
+        Ok(AnyNode::Controller(Some(Box::new(Controller::new(&spec.config, app, net, &locations)))))
+    }
+
+    /// The network as it is set up: all that a controller knows before anybody reports.
+    pub(crate) fn inventory(&self, spec: &SdnSpec, blueprint: &Blueprint, fabric: &Fabric) -> Net {
+        let link = |(port, edge): (u32, &Edge)| {
+            if is_control_port(blueprint, PortId(port)) {
+                return None;
+            }
+            let link = &blueprint.links[port as usize / 2];
+            let direction = if port % 2 == 0 { &link.forward } else { &link.backward };
+            let limit = match direction.queue.limit {
+                Limit::Packets(packets) => packets,
+                Limit::Bytes(_) => u32::MAX,
+            };
+            Some(DirectedLink {
+                port: PortId(port),
+                back: PortId(port ^ 1),
+                from: edge.from,
+                to: edge.to,
+                rate: direction.rate,
+                delay: direction.delay,
+                limit,
+            })
+        };
+        let links: Vec<Option<DirectedLink>> = (0u32..).zip(fabric.edges()).map(link).collect();
+        let mut out: Vec<Vec<PortId>> = vec![Vec::new(); blueprint.nodes.len()];
+        links.iter().flatten().for_each(|link| out[link.from.index()].push(link.port));
+        let mut net = Net { links, out, agents: spec.nodes.clone(), names: Arc::default(), ..Net::default() };
+        if let Some(ndn) = &blueprint.ndn {
+            net.names = Arc::new(ndn.names.clone());
+            for producer in &ndn.producers {
+                let nodes: &mut Vec<NodeId> = net.origins.entry(producer.config.prefix).or_default();
+                if let Err(place) = nodes.binary_search(&producer.node) {
+                    nodes.insert(place, producer.node);
+                }
+            }
+            net.hops = self.next_hops(spec, net.origins.keys().copied(), blueprint, fabric);
+        }
+        let receivers = blueprint
+            .flows
+            .iter()
+            .filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)))
+            .flat_map(|flow| [flow.from].into_iter().chain(flow.to.iter().map(|receiver| receiver.node)));
+        let receivers: std::collections::BTreeSet<NodeId> = receivers.collect();
+        for &node in &spec.nodes {
+            for &to in &receivers {
+                if let Some(port) = fabric.next_hop(node, to, NO_FLOW) {
+                    net.routes.insert((node, to), port);
+                }
+            }
+        }
+        net
+    }
+
+    /// Next hops over links that the metric gives, for nodes with an agent.
+    fn next_hops(
+        &self,
+        spec: &SdnSpec,
+        prefixes: impl Iterator<Item = NameId> + Clone,
+        blueprint: &Blueprint,
+        fabric: &Fabric,
+    ) -> BTreeMap<(NodeId, NameId), Vec<Hop>> {
+        let mut all = BTreeMap::new();
+        let routes = self.computed_name_routes(blueprint, fabric.edges());
+        for &node in &spec.nodes {
+            let Some(forwarder) = self.at(node).and_then(|index| self.get(index).forwarder()) else {
+                continue;
+            };
+            let Some(known) = routes.get(&node) else { continue };
+            for prefix in prefixes.clone() {
+                let Ok(row) = known.binary_search_by_key(&prefix, |row| row.0) else { continue };
+                let hops = &known[row].1;
+                let hop = |hop: &NextHop| {
+                    let port = forwarder.faces().port_of(hop.face)?;
+                    Some(Hop { port, cost: u32::try_from(hop.cost).unwrap_or(u32::MAX) })
+                };
+                let hops: Vec<Hop> = hops.iter().filter_map(hop).collect();
+                if !hops.is_empty() {
+                    all.insert((node, prefix), hops);
+                }
+            }
+        }
+        all
+    }
+}
+
+fn make_app(blueprint: &Blueprint, spec: &SdnSpec) -> Result<AnyApp, ParamError> {
+    let data = blueprint.ndn.as_ref().map_or(Bytes::new(1000), |ndn| ndn.config.data);
+    let setup = Setup { segment: data, header: Bytes::ZERO, initial_window: Bytes::UNLIMITED };
+    match schemes::find(&spec.app) {
+        Some(schemes::Entry { app: Some(make), .. }) => make(&spec.app_params, &setup),
+        _ => Err(ParamError {
+            name: "app".to_owned(),
+            message: format!("`{}` has no part in controllers", spec.app),
+            hint: None,
+            beside: None,
+        }),
+    }
+}
+
+/// For each prefix of the network, the longest one that is served and covers it; itself where nobody serves it.
+fn served(blueprint: &Blueprint) -> Vec<NameId> {
+    let Some(ndn) = &blueprint.ndn else { return Vec::new() };
+    let mut known = vec![false; ndn.names.count()];
+    ndn.producers.iter().for_each(|producer| known[producer.config.prefix.index()] = true);
+    let cover = |prefix: u32| {
+        let mut above = std::iter::successors(Some(NameId(prefix)), |at| ndn.names.parent(*at));
+        above.find(|at| known[at.index()]).unwrap_or(NameId(prefix))
+    };
+    (0..ndn.names.count() as u32).map(cover).collect()
+}

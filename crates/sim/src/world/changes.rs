@@ -1,0 +1,229 @@
+//! Changes during a run: flows start and stop, receivers join and leave, links change, routes follow.
+
+use contract::{DropReason, EndpointId, FlowId, Input, LinkId, LinkLaw, NodeId, PortId, RouterInput};
+use units::Rate;
+
+use super::World;
+use crate::Change;
+use crate::agenda::{Kind, What};
+use crate::fabric::{Offer, both};
+use crate::hosts::{AnyNode, Factory};
+
+impl World {
+    /// A sender's start, stop, or the next turn of its churn.
+    pub(super) fn on_toggle_flow(&mut self, flow: FlowId) {
+        let turn = self.hosts.flow_turn(flow, self.now, &self.blueprint);
+        if turn.on {
+            self.start_flow(flow)
+        } else {
+            self.stop_flow(flow)
+        }
+        self.agenda.push(turn.next, What::new(Kind::ToggleFlow, flow.0));
+    }
+
+    /// A receiver's join, leave, or the next turn of its churn.
+    pub(super) fn on_toggle_receiver(&mut self, receiver: usize) {
+        let turn = self.hosts.receiver_turn(receiver, self.now, &self.blueprint);
+        if turn.on {
+            self.join(receiver)
+        } else {
+            self.leave(receiver)
+        }
+        self.agenda.push(turn.next, What::new(Kind::ToggleReceiver, receiver as u32));
+    }
+
+    /// A change that the scenario lists.
+    pub(super) fn on_change(&mut self, index: usize) {
+        match self.blueprint.events[index].1.clone() {
+            Change::LinkRate(link, rate) if rate == Rate::ZERO => self.set_up(link, false),
+            Change::LinkRate(link, rate) => {
+                for port in both(link) {
+                    let offers = self.fabric.set_rate(port, rate, self.now);
+                    self.schedule_all(port, &offers);
+                    self.show_departures(port);
+                }
+            }
+            Change::LinkDelay(link, delay) => {
+                for port in both(link) {
+                    let offers = self.fabric.set_delay(port, delay, self.now);
+                    self.schedule_all(port, &offers);
+                }
+                self.reroute();
+            }
+            Change::LinkLoss(link, loss) => {
+                both(link).into_iter().for_each(|port| self.fabric.port(port).set_loss(loss));
+            }
+            Change::LinkUp(link, up) => self.set_up(link, up),
+            Change::Route(route) => {
+                self.fabric.pin(route);
+                self.reroute();
+            }
+            Change::FlowStart(flow) => self.start_flow(flow),
+            Change::FlowStop(flow) => self.stop_flow(flow),
+            Change::Join(flow, node) => {
+                if let Some(receiver) = self.hosts.receiver_at(flow, node) {
+                    self.join(receiver);
+                }
+            }
+            Change::Leave(flow, node) => {
+                if let Some(receiver) = self.hosts.receiver_at(flow, node) {
+                    self.leave(receiver);
+                }
+            }
+            Change::Reset(node) => self.reset_node(node),
+            Change::Controller(on) => self.set_controller(on),
+            Change::Mode(flow, mode) => {
+                self.tell(self.hosts.sender_of(flow), Input::Mode(&mode));
+                for receiver in self.hosts.receivers_of(flow) {
+                    self.tell(self.hosts.receivers[receiver].endpoint, Input::Mode(&mode));
+                }
+            }
+        }
+    }
+
+    fn start_flow(&mut self, flow: FlowId) {
+        let sender = self.hosts.sender_of(flow);
+        if self.hosts.is_active(sender) {
+            return;
+        }
+        if self.hosts.has_started(sender) {
+            self.hosts.remake_sender(flow, &self.blueprint);
+            // a new sender numbers its packets anew, so its receivers begin anew as well
+            self.hosts.endpoint(sender).begin_epoch(self.now);
+            for receiver in self.hosts.receivers_of(flow) {
+                let endpoint = self.hosts.receivers[receiver].endpoint;
+                self.hosts.endpoint(endpoint).begin_epoch(self.now);
+                if self.hosts.is_active(endpoint) {
+                    self.hosts.remake_receiver(receiver, &self.blueprint);
+                    self.tell(endpoint, Input::Start);
+                }
+            }
+        }
+        self.activate(sender);
+    }
+
+    fn stop_flow(&mut self, flow: FlowId) {
+        self.deactivate(self.hosts.sender_of(flow));
+    }
+
+    fn join(&mut self, receiver: usize) {
+        let (endpoint, flow) = (self.hosts.receivers[receiver].endpoint, self.hosts.receivers[receiver].flow);
+        if self.hosts.is_active(endpoint) {
+            return;
+        }
+        if self.hosts.has_started(endpoint) {
+            self.hosts.remake_receiver(receiver, &self.blueprint);
+        }
+        self.fabric.join(flow, endpoint, self.hosts.address(endpoint).node);
+        self.activate(endpoint);
+    }
+
+    fn leave(&mut self, receiver: usize) {
+        let (endpoint, flow) = (self.hosts.receivers[receiver].endpoint, self.hosts.receivers[receiver].flow);
+        self.deactivate(endpoint);
+        self.fabric.leave(flow, endpoint, self.hosts.address(endpoint).node);
+    }
+
+    /// Lets a flow be sent by an endpoint that is not built in. Call before the run.
+    pub fn custom_sender(&mut self, flow: FlowId, make: Factory) {
+        self.hosts.set_custom_sender(flow, make, &self.blueprint);
+    }
+
+    /// Lets a flow be received by endpoints that are not built in. Call before the run.
+    pub fn custom_receiver(&mut self, flow: FlowId, make: Factory) {
+        self.hosts.set_custom_receiver(flow, make, &self.blueprint);
+    }
+
+    /// Puts a link part that is not built in at the NDN forwarder of `node`. Call before the run; nothing happens where there is no
+    /// forwarder.
+    pub fn custom_link(&mut self, node: NodeId, law: Box<dyn LinkLaw + Send>) {
+        let Some(index) = self.hosts.nodes.at(node) else { return };
+        if self.hosts.nodes.get_mut(index).set_link_law(law) {
+            self.hosts.nodes.observe_ports(&mut self.fabric);
+            self.start_node(index);
+        }
+    }
+
+    /// Activates an endpoint: it is told to start, and takes packets from now on.
+    pub(super) fn activate(&mut self, endpoint: EndpointId) {
+        self.hosts.endpoint(endpoint).activate(self.now);
+        self.tell(endpoint, Input::Start);
+    }
+
+    fn deactivate(&mut self, endpoint: EndpointId) {
+        if self.hosts.is_active(endpoint) {
+            self.tell(endpoint, Input::Stop);
+            self.hosts.endpoint(endpoint).deactivate(self.now);
+        }
+    }
+
+    /// Gives an input to an endpoint that is active.
+    fn tell(&mut self, endpoint: EndpointId, input: Input<'_>) {
+        let state = self.hosts.endpoint(endpoint);
+        if state.active {
+            state.handle(self.now, input, &mut self.out);
+            self.after(endpoint);
+            self.deliver_local();
+        }
+    }
+
+    fn set_up(&mut self, link: LinkId, up: bool) {
+        let hidden = self.blueprint.is_control(link);
+        for port in both(link) {
+            for id in self.fabric.set_up(port, up, hidden, self.now) {
+                self.drop(id, DropReason::LinkDown);
+            }
+        }
+        self.reroute();
+    }
+
+    /// Schedules what a port wants after a change.
+    pub(super) fn schedule_all(&mut self, port: PortId, offers: &[Offer]) {
+        for offer in offers {
+            match *offer {
+                Offer::Arrive(at) => self.agenda.push(at, What::new(Kind::Arrive, port.0)),
+                Offer::Depart(at) => self.agenda.push(at, What::new(Kind::Depart, port.0)),
+                Offer::Accepted | Offer::Dropped(_) => {}
+            }
+        }
+    }
+
+    /// Computes every route, every tree and every next hop of named data anew.
+    pub(super) fn reroute(&mut self) {
+        self.fabric.reroute(&self.blueprint);
+        self.hosts.nodes.route_names(&self.blueprint, self.fabric.edges());
+    }
+
+    /// The state machine of a node loses its memory.
+    pub(super) fn reset_node(&mut self, node: NodeId) {
+        let Some(index) = self.hosts.nodes.at(node) else { return };
+        self.forget_orders(index);
+        if let Some(fresh) = self.hosts.nodes.fresh_forwarder(index, &self.blueprint) {
+            self.hosts.nodes.get_mut(index).machine = self.hosts.clocks.wrap(node, fresh);
+            self.hosts.nodes.route_names(&self.blueprint, self.fabric.edges());
+            self.start_node(index);
+        } else if let Some(fresh) = self.hosts.nodes.fresh_router(index, &self.blueprint) {
+            self.hosts.nodes.get_mut(index).machine = self.hosts.clocks.wrap(node, fresh);
+        }
+    }
+
+    /// The controller stops, or starts again without memory.
+    fn set_controller(&mut self, on: bool) {
+        let Some(node) = self.blueprint.sdn.as_ref().map(|sdn| sdn.controller) else { return };
+        let index = self.hosts.nodes.at(node).expect("it was placed");
+        let state = self.hosts.nodes.get_mut(index);
+        if matches!(state.machine.plain(), AnyNode::Controller(Some(_))) == on {
+            return;
+        }
+        self.note(index, if on { "controller_started" } else { "controller_stopped" }, 0.0);
+        if !on {
+            self.hosts.nodes.get_mut(index).machine = AnyNode::Controller(None);
+            return;
+        }
+        let controller = self.hosts.nodes.make_controller(&self.blueprint, &self.fabric);
+        let controller = controller.expect("the same parameters were accepted before");
+        self.hosts.nodes.get_mut(index).machine = self.hosts.clocks.wrap(node, controller);
+        self.run_node(index, RouterInput::Start);
+        self.after_node(index);
+    }
+}

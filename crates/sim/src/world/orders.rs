@@ -1,0 +1,168 @@
+//! Orders of an SDN controller to a node, executed at its ports, routes and next hops.
+
+use contract::{Count, NodeId, Note, Order, PortId};
+use units::Rate;
+
+use super::World;
+use crate::RouteSpec;
+use crate::fabric::NO_FLOW;
+use crate::hosts::is_control_port;
+
+impl World {
+    /// Executes what was ordered of a node.
+    #[cold]
+    pub(super) fn execute_orders(&mut self, index: usize) {
+        for order in std::mem::take(&mut self.out.orders) {
+            let node = self.hosts.nodes.get(index).address.node;
+            let own = |world: &Self, port: PortId| {
+                world.fabric.owns(node, port) && !is_control_port(&world.blueprint, port)
+            };
+            match order {
+                Order::NextHops { prefix, hops } => {
+                    let state = self.hosts.nodes.get_mut(index);
+                    if let Some(port) = state.prefer_next_hops(prefix, hops.list()) {
+                        self.note_move(index, "prefix_moved", prefix.0, port);
+                    }
+                }
+                Order::Route { to, via } if own(self, via) => self.order_route(index, to, via),
+                Order::Queue { port, limit, mark_above } if own(self, port) => {
+                    let limit = (limit != u32::MAX).then_some(limit);
+                    self.fabric.port(port).set_queue(limit, mark_above);
+                }
+                Order::Cap { port, rate } if own(self, port) && rate > Rate::ZERO => self.cap(port, rate),
+                // it asks for what the node has not
+                _ => self.hosts.nodes.get_mut(index).count(Count::Ignored),
+            }
+        }
+    }
+
+    /// A node that loses its memory loses its orders with it: next hops, routes, queues and caps are again as they were set up.
+    pub(super) fn forget_orders(&mut self, index: usize) {
+        let node = self.hosts.nodes.get(index).address.node;
+        for order in self.hosts.nodes.get_mut(index).forget_orders() {
+            match order {
+                // the forwarder is made anew, and its next hops with it
+                Order::NextHops { .. } => {}
+                Order::Route { to, .. } => {
+                    self.fabric.unpin(node, to);
+                    self.reroute();
+                }
+                Order::Queue { port, .. } => {
+                    let link = &self.blueprint.links[port.index() / 2];
+                    let spec = if port.0 % 2 == 0 { &link.forward } else { &link.backward };
+                    self.fabric.port(port).reset_queue(spec);
+                }
+                Order::Cap { port, .. } => self.cap(port, Rate::UNLIMITED),
+            }
+        }
+    }
+
+    fn cap(&mut self, port: PortId, rate: Rate) {
+        let offers = self.fabric.port(port).set_cap(self.now, rate);
+        self.schedule_all(port, &offers);
+        self.show_departures(port);
+    }
+
+    fn order_route(&mut self, index: usize, to: NodeId, via: PortId) {
+        let at = self.hosts.nodes.get(index).address.node;
+        let before = self.fabric.next_hop(at, to, NO_FLOW);
+        let via = self.fabric.edges()[via.index()].to;
+        self.fabric.pin(RouteSpec { at, to, via });
+        self.reroute();
+        let after = self.fabric.next_hop(at, to, NO_FLOW);
+        if before != after {
+            self.hosts.nodes.get_mut(index).count(Count::Moves);
+            self.note_move(index, "route_moved", to.0, after);
+        }
+    }
+
+    /// Records that traffic took another next hop at a node.
+    fn note_move(&mut self, index: usize, name: &'static str, what: u32, port: Option<PortId>) {
+        self.note(index, name, f64::from(what));
+        if let Some(port) = port {
+            self.note(index, "moved_to", f64::from(port.0));
+        }
+    }
+
+    /// Records something that happened at a node.
+    pub(super) fn note(&mut self, index: usize, name: &'static str, value: f64) {
+        if self.out.notes.events {
+            let from = self.hosts.nodes.get(index).address;
+            self.out.notes.pending.push(Note { at: self.now, from, name, value, event: true });
+            self.accounts.take_notes(self.now, &mut self.out.notes);
+        }
+    }
+
+    /// What the controller is set up with, before anybody reports; `None` where there is none. For controllers of real networks.
+    pub fn controller_net(&self) -> Option<contract::Net> {
+        let spec = self.blueprint.sdn.as_ref()?;
+        Some(self.hosts.nodes.inventory(spec, &self.blueprint, &self.fabric))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::{
+        Address, Control, Ecn, FlowId, Header, Label, NodeId, Order, Packet, PortId, RouterInput,
+    };
+    use stack::sdn;
+    use units::{Duration, Rate, Time};
+
+    use crate::{Blueprint, PortSpec, SdnSpec, World};
+
+    /// Two routers with two links between them, and the controller of the first.
+    fn world() -> World {
+        let mut net = Blueprint::new(Duration::from_secs(1));
+        let [a, b, controller] = ["a", "b", "controller"].map(|name| net.node(name));
+        let mut port = PortSpec::new(Rate::from_mbps(10), Duration::from_millis(1), 100);
+        port.queue.mark_above = Some(50);
+        net.link("one", (a, b), port.clone());
+        net.link("two", (a, b), port.clone());
+        net.link("control", (controller, a), port);
+        net.sdn = Some(SdnSpec {
+            controller,
+            nodes: vec![a],
+            out_of_band: true,
+            app: "least_loaded".to_owned(),
+            app_params: Vec::new(),
+            config: sdn::Config::default(),
+        });
+        World::new(&net).expect("the blueprint is right")
+    }
+
+    fn order(world: &mut World, number: u64, order: Order) {
+        let index = world.hosts.nodes.at(NodeId(0)).expect("it has an agent");
+        let packet = Packet {
+            flow: FlowId(u32::MAX),
+            size_bytes: 100,
+            source: Address::default(),
+            to: world.hosts.nodes.get(index).address.into(),
+            sent_at: Time::ZERO,
+            label: Label([number, 0, 0, 0]),
+            header: Header::Control(Control::Order(order)),
+            ecn: Ecn::NotCapable,
+            hops: 0,
+        };
+        world.run_node(index, RouterInput::Packet(&packet, PortId(5)));
+        world.after_node(index);
+    }
+
+    #[test]
+    fn a_node_that_loses_its_memory_loses_orders_of_queues_and_caps_too() {
+        let mut world = world();
+        let limit = |world: &mut World| world.fabric.view(PortId(0), Time::ZERO).limit.packets;
+        order(&mut world, 1, Order::Queue { port: PortId(0), limit: 20, mark_above: 5 });
+        order(&mut world, 2, Order::Cap { port: PortId(0), rate: Rate::from_mbps(3) });
+        assert_eq!(
+            (limit(&mut world), world.fabric.view(PortId(0), Time::ZERO).rate),
+            (20, Rate::from_mbps(3))
+        );
+        world.reset_node(NodeId(0));
+        assert_eq!(
+            (limit(&mut world), world.fabric.view(PortId(0), Time::ZERO).rate),
+            (100, Rate::from_mbps(10))
+        );
+        order(&mut world, 1, Order::Queue { port: PortId(0), limit: 30, mark_above: 5 });
+        assert_eq!(limit(&mut world), 30, "it takes any number again");
+    }
+}
