@@ -1,4 +1,4 @@
-//! What a TCP connection is told when it is made.
+//! Settings of a TCP connection.
 
 use contract::SeriesInfo;
 use units::{Bytes, Duration, Rate};

@@ -11,15 +11,8 @@
 //! mark's effect on the retransmission timer at a window of one segment [RFC3168 §6.1.2].
 
 mod config;
-mod delivery;
 mod receiver;
-mod recovery;
-mod reduction;
-mod sack;
-mod scoreboard;
 mod sender;
-mod supply;
-mod times;
 
 pub use config::{Config, Demand, LossDetection, RecoveryTimer, Reduction, RtoFloor, SERIES};
 pub use receiver::Receiver;

@@ -1,4 +1,4 @@
-//! The receiving end: puts data in order, acknowledges, echoes marks.
+//! TCP receiver: reassembly, delayed acknowledgements (RFC 5681 §4.2), SACK blocks (RFC 2018), echo of marks (RFC 3168).
 
 use contract::{
     Address, Count, Cx, Ecn, Endpoint, Header, Input, Label, Packet, SackBlocks, TcpFlags, TcpHeader,
@@ -12,6 +12,12 @@ use crate::parts::Ranges;
 ///
 /// It acknowledges every segment, or every second one; at once what is out of order, fills a hole, carries a mark or is the
 /// last of the flow [RFC5681 §4.2].
+///
+/// # How it is driven
+///
+/// As every [`Endpoint`]: [`Input::Packet`] is a segment, and its acknowledgement is in the outbox when `handle` returns, or is due at
+/// [`Endpoint::wake`], where [`Input::Timer`] sends it. `Start`, `App`, `Mode` and `Stop` change nothing: a receiver listens as long as
+/// packets are given to it.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     /// Next byte expected.

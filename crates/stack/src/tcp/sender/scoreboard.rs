@@ -1,4 +1,4 @@
-//! What selective acknowledgements tell of the data in flight [RFC6675 §4].
+//! SACK scoreboard (RFC 6675 §4): what selective acknowledgements tell of the data in flight.
 
 use std::collections::VecDeque;
 

@@ -1,9 +1,9 @@
-//! What the application has given to send.
+//! Application data: how much there is to send, and when there is more.
 
 use contract::{Cx, Request};
 use units::{Bytes, Carry, Rate, Time};
 
-use super::Demand;
+use crate::tcp::Demand;
 
 /// How far the application has got.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub(super) struct Supply {
     pub(super) last: u64,
     /// When the next segment will be ready.
     pub(super) more_at: Time,
+    /// The window has had room that the application, or the receiver, left unused.
+    pub(super) limits: bool,
     rate: Rate,
     carry: Carry,
     segment: Bytes,
@@ -26,7 +28,7 @@ impl Supply {
             Demand::Finite(size) => (size.as_u64(), size.as_u64(), Rate::ZERO),
             Demand::Limited(rate) => (0, u64::MAX, rate),
         };
-        Self { ready, last, more_at: Time::NEVER, rate, carry: Carry::default(), segment }
+        Self { ready, last, more_at: Time::NEVER, limits: false, rate, carry: Carry::default(), segment }
     }
 
     /// The application begins to produce, a segment at a time, at its rate.

@@ -1,16 +1,16 @@
-//! Losses found by time, and probes of the tail: RACK-TLP [RFC8985]. With selective acknowledgements only.
+//! TCP loss detection by time, and probes of the tail: RACK-TLP (RFC 8985). With selective acknowledgements only.
 
 use std::collections::VecDeque;
 
-use contract::{Cause, Congestion, CongestionControl, Cx};
-use units::{Bytes, Duration, Time};
+use units::{Duration, Time};
 
-use super::scoreboard::{Scoreboard, THRESHOLD};
-use super::sender::Sender;
+use super::scoreboard::Scoreboard;
+use super::timer::RetransmissionTimer;
+use crate::parts::Rtt;
 
 /// When what is in flight was sent.
 #[derive(Clone, Debug)]
-pub(super) struct Times {
+pub(super) struct Rack {
     /// First transmissions in their order: one past the last byte, and when it left.
     first: VecDeque<(u64, Departure)>,
     /// Repairs that have not arrived, in their order: first byte, one past the last, when.
@@ -28,7 +28,7 @@ pub(super) struct Times {
     /// When the timer would have expired but for that look.
     timeout_at: Time,
     /// The retransmission timer stands for a probe.
-    pub(super) probe_due: bool,
+    probe_due: bool,
     /// When it would expire but for that probe.
     expires_at: Time,
     /// New data was acknowledged, or left, since a probe was last thought of.
@@ -40,12 +40,31 @@ pub(super) struct Times {
     probes: bool,
 }
 
+/// What a timer that expired stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EarlyTimer {
+    /// A look at what may be lost by now.
+    Look,
+    /// A probe of the tail.
+    Probe,
+    /// A retransmission timeout.
+    Timeout,
+}
+
+/// What a look for losses found.
+pub(super) struct Losses {
+    /// How much is lost that was not known to be.
+    pub(super) bytes: u64,
+    /// When to look again; [`Time::NEVER`] when nothing is in doubt.
+    pub(super) look_at: Time,
+}
+
 /// When a segment left, and how many had left before: what was sent last at one instant is the later.
 ///
 /// differs: the RFC compares sequence numbers there, of clocks that hardly ever give one instant twice.
 type Departure = (Time, u64);
 
-impl Times {
+impl Rack {
     /// Of a new connection; `probes` if the tail is probed.
     pub(super) fn new(probes: bool) -> Self {
         Self {
@@ -93,18 +112,13 @@ impl Times {
         self.probe = None;
     }
 
-    /// Whether the timer stands for a look at what may be lost by now.
-    pub(super) fn looks(&self, now: Time) -> bool {
-        self.look_at <= now
-    }
-
     /// Whether the timer stands for a look at what may be lost later.
     pub(super) fn is_looking(&self) -> bool {
         self.look_at != Time::NEVER
     }
 
     /// What was sent last of what has arrived [RFC8985 §6.2, step 2].
-    fn learn(&mut self, board: &Scoreboard, una: u64, min: Duration, now: Time) {
+    pub(super) fn learn(&mut self, board: &Scoreboard, una: u64, min: Duration, now: Time) {
         let mut newest = self.newest;
         while let Some(&(end, at)) = self.first.front()
             && end <= una
@@ -165,135 +179,108 @@ impl Times {
     }
 }
 
-impl<C: CongestionControl> Sender<C> {
-    /// Looks for losses by time, after an acknowledgement or at the time that the last look named.
-    pub(super) fn watch(&mut self, cx: &mut Cx<'_>) {
-        let (now, segment) = (cx.now(), u64::from(self.segment));
-        let (repairing, high) = (self.repairing(), self.high);
-        let (Some(times), Some(board)) = (&mut self.times, &mut self.board) else { return };
-        let (min, smoothed) = (self.rtt.min(), self.rtt.smoothed());
-        times.learn(board, self.una, min, now);
-        // unless it was started anew, the timer is again what it was before the last look was fixed
-        let look_at = std::mem::replace(&mut times.look_at, Time::NEVER);
-        if look_at != Time::NEVER && look_at == self.timeout_at {
-            self.timeout_at = times.timeout_at;
+impl Rack {
+    /// Unless it was started anew, the timer is again what it was before the last look was fixed.
+    pub(super) fn release(&mut self, timer: &mut RetransmissionTimer) {
+        let look_at = std::mem::replace(&mut self.look_at, Time::NEVER);
+        if look_at != Time::NEVER && look_at == timer.expires_at() {
+            timer.set(self.timeout_at);
         }
-        if !self.by_pipe {
-            return;
+    }
+
+    /// Something is missing: the timer stands for a timeout, not for a probe [RFC8985 §7.2].
+    pub(super) fn cancel_probe(&mut self, timer: &mut RetransmissionTimer, now: Time) {
+        if std::mem::take(&mut self.probe_due) {
+            timer.start(now);
         }
-        // something is missing: the timer stands for a timeout again                 [RFC8985 §7.2]
-        if std::mem::take(&mut times.probe_due) {
-            self.timeout_at = now + self.rtt.timeout();
-        }
-        let settled = repairing || board.arrived_bytes() >= THRESHOLD * segment;
-        let patience = times.patience(settled, min, smoothed);
-        let (mut lost, mut look_at) = (0, Time::NEVER);
-        // what was sent after a timeout is not looked at before what that lost has arrived
-        if self.recovering || !repairing {
-            let (end, next) = times.overdue(board, patience, now);
-            lost += board.lose_below(end);
-            look_at = next;
+    }
+
+    /// Looks for losses by time and marks them on the scoreboard: of repairs, and of `first` transmissions as well. `settled` where enough
+    /// has arrived beyond a hole, or a repair goes on [RFC8985 §6.2, steps 4 and 5].
+    pub(super) fn detect(
+        &mut self,
+        board: &mut Scoreboard,
+        settled: bool,
+        first: bool,
+        rtt: &Rtt,
+        now: Time,
+    ) -> Losses {
+        let patience = self.patience(settled, rtt.min(), rtt.smoothed());
+        let mut losses = Losses { bytes: 0, look_at: Time::NEVER };
+        if first {
+            let (end, next) = self.overdue(board, patience, now);
+            losses = Losses { bytes: board.lose_below(end), look_at: next };
         }
         loop {
-            match times.overdue_repair(patience, now) {
-                Ok((start, end)) => lost += board.lose_again(start, end),
+            match self.overdue_repair(patience, now) {
+                Ok((start, end)) => losses.bytes += board.lose_again(start, end),
                 Err(next) => {
-                    look_at = look_at.min(next);
-                    break;
+                    losses.look_at = losses.look_at.min(next);
+                    return losses;
                 }
             }
         }
-        let in_flight = board.pipe(high);
-        if !repairing && board.next_lost(segment).is_some() {
-            self.enter_repair(cx);
-        } else if lost > 0 && self.recovering {
-            if let Some(accounts) = &mut self.reduction {
-                accounts.lost_more = true;
-            }
-            let (bytes, in_flight) = (Bytes::new(lost), Bytes::new(in_flight));
-            self.law.on_congestion(&Congestion { cause: Cause::Loss, bytes, in_flight, first: false }, cx);
-            self.read_allowance();
-        }
-        if let Some(times) = &mut self.times
-            && look_at < self.timeout_at
-        {
-            (times.look_at, times.timeout_at) = (look_at, self.timeout_at);
-            self.timeout_at = look_at;
+    }
+
+    /// Lets the timer stand for a look at `at`, if that comes first.
+    pub(super) fn look(&mut self, at: Time, timer: &mut RetransmissionTimer) {
+        if at < timer.expires_at() {
+            (self.look_at, self.timeout_at) = (at, timer.expires_at());
+            timer.set(at);
         }
     }
 
-    /// After new data was acknowledged or has left, the timer stands for a probe where nothing is amiss [RFC8985 §7.2].
-    pub(super) fn arm_probe(&mut self, now: Time) {
-        let (clear, smoothed) = (!self.by_pipe && !self.recovering, self.rtt.smoothed());
-        let flight = if clear { self.flight() } else { 0 };
-        let segment = u64::from(self.segment);
-        let Some(times) = &mut self.times else { return };
-        let (advanced, left) = (std::mem::take(&mut times.advanced), std::mem::take(&mut times.left));
+    /// After new data was acknowledged up to `una`, or has left, the timer stands for a probe where nothing is amiss (`clear`); `alone` where
+    /// no more than a segment is in flight [RFC8985 §7.2].
+    pub(super) fn arm_probe(
+        &mut self,
+        clear: bool,
+        alone: bool,
+        una: u64,
+        timer: &mut RetransmissionTimer,
+        now: Time,
+    ) {
+        let (advanced, left) = (std::mem::take(&mut self.advanced), std::mem::take(&mut self.left));
         if !advanced && !left {
             return;
         }
-        if !times.probe_due || advanced {
+        if !self.probe_due || advanced {
             // the timer was started anew, or is what it was
-            times.expires_at = self.timeout_at;
+            self.expires_at = timer.expires_at();
         }
-        if let Some((end, _)) = times.probe
-            && self.una >= end
+        if let Some((end, _)) = self.probe
+            && una >= end
         {
-            times.probe = None;
+            self.probe = None;
         }
-        times.probe_due = times.probes && clear && times.probe.is_none() && self.timeout_at != Time::NEVER;
-        if times.probe_due {
+        self.probe_due = self.probes && clear && self.probe.is_none() && timer.expires_at() != Time::NEVER;
+        if self.probe_due {
             // PTO = 2·SRTT, and the longest delay of an acknowledgement if it may wait for a second segment
-            let wait = smoothed * 2 + if flight <= segment { MAX_ACK_DELAY } else { Duration::ZERO };
+            let wait = timer.rtt().smoothed() * 2 + if alone { MAX_ACK_DELAY } else { Duration::ZERO };
             // where the timeout would be sooner, the probe takes its place               [RFC8985 §7.2: TLP_calc_PTO]
-            self.timeout_at = times.expires_at.min(now + wait);
+            timer.set(self.expires_at.min(now + wait));
         }
     }
 
-    /// The timer expired. Whether that was for a look or a probe, and not for a timeout [RFC8985 §6.3, §7.3].
-    pub(super) fn on_early_timer(&mut self, cx: &mut Cx<'_>) -> bool {
-        let now = cx.now();
-        let Some(times) = &mut self.times else { return false };
-        if times.looks(now) {
-            self.timeout_at = now + self.rtt.timeout();
-            self.watch(cx);
-            return true;
+    /// What the timer that expired stands for; probes are for where nothing is amiss (`clear`).
+    pub(super) fn on_timer(&mut self, clear: bool, now: Time) -> EarlyTimer {
+        if self.look_at <= now {
+            return EarlyTimer::Look;
         }
-        if !std::mem::take(&mut times.probe_due) || self.by_pipe || self.recovering {
-            return false;
-        }
-        self.timeout_at = now + self.rtt.timeout();
-        let len = self.new_data(now).min(u64::from(self.segment));
-        if len > 0 && self.next + len <= self.edge {
-            self.emit_next(len, cx);
-            let probe = Some((self.high, None));
-            self.times.as_mut().expect("it is there").probe = probe;
-        } else if self.high > self.una {
-            let start = self.una.max(self.high.saturating_sub(u64::from(self.segment)));
-            let probe = Some((self.high, Some(now)));
-            self.times.as_mut().expect("it is there").probe = probe;
-            self.emit(start, self.high - start, true, cx);
-        }
-        true
+        if std::mem::take(&mut self.probe_due) && clear { EarlyTimer::Probe } else { EarlyTimer::Timeout }
     }
 
-    /// Everything was acknowledged up to a probe that was sent again: if what is echoed is the probe, it repaired a loss that nothing else
-    /// would tell the law of [RFC8985 §7.4; there by duplicate SACK].
-    #[cold]
-    pub(super) fn settle_probe(&mut self, echo: Time, cx: &mut Cx<'_>) {
-        let Some(times) = &mut self.times else { return };
-        times.advanced = true;
-        let Some((end, at)) = times.probe else { return };
-        if self.una < end {
-            return;
-        }
-        times.probe = None;
-        if let Some(at) = at
-            && echo >= at
-            && !self.recovering
-        {
-            self.congested(Cause::Loss, u64::from(self.segment), self.flight(), cx);
-        }
+    /// A probe left, all below `end` being sent; the instant is given where it was sent before.
+    pub(super) fn on_probe(&mut self, end: u64, again_at: Option<Time>) {
+        self.probe = Some((end, again_at));
+    }
+
+    /// Everything below `una` was acknowledged. Whether that answers a probe that was sent again, by which a loss was repaired that nothing else
+    /// would tell of: then what is echoed is the probe [RFC8985 §7.4; there by duplicate SACK].
+    pub(super) fn settle_probe(&mut self, una: u64, echo: Time) -> bool {
+        self.advanced = true;
+        let Some((_, again_at)) = self.probe.take_if(|probe| una >= probe.0) else { return false };
+        again_at.is_some_and(|at| echo >= at)
     }
 }
 
@@ -309,13 +296,13 @@ mod tests {
     #[test]
     fn the_last_departure_of_a_segment_counts() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
-        let mut times = Times::new(true);
-        times.on_sent(0, 1000, false, at(0));
-        times.on_sent(1000, 2000, false, at(0));
-        times.on_sent(1000, 2000, true, at(10));
-        times.on_sent(0, 1000, true, at(20));
-        times.on_sent(1000, 2000, true, at(30));
-        let kept: Vec<_> = times.again.iter().map(|&(start, end, (when, _))| (start, end, when)).collect();
+        let mut rack = Rack::new(true);
+        rack.on_sent(0, 1000, false, at(0));
+        rack.on_sent(1000, 2000, false, at(0));
+        rack.on_sent(1000, 2000, true, at(10));
+        rack.on_sent(0, 1000, true, at(20));
+        rack.on_sent(1000, 2000, true, at(30));
+        let kept: Vec<_> = rack.again.iter().map(|&(start, end, (when, _))| (start, end, when)).collect();
         assert_eq!(kept, [(0, 1000, at(20)), (1000, 2000, at(30))]);
     }
 }

@@ -1,14 +1,9 @@
-//! How the data in flight comes down to the law's new window in a recovery: proportional rate reduction [RFC9937]. As in Linux also
+//! Proportional rate reduction (RFC 9937): how the data in flight comes down to the law's new window in a recovery. As in Linux also
 //! after a mark, in a round that begins with it (`TCP_CA_CWR`).
 
-use contract::{Cause, Congestion, CongestionControl, Count, Cx};
-use units::Bytes;
-
-use super::sender::Sender;
-
-/// Accounts of one recovery, in bytes. Kept only where [`super::Reduction::Proportional`] is asked for.
+/// What PRR counts in one recovery, in bytes. Kept only where [`crate::tcp::Reduction::Proportional`] is asked for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Accounts {
+pub(super) struct Prr {
     /// What had not arrived when the recovery began, the lost included [RFC9937 §6.1: RecoverFS].
     flight: u64,
     /// Delivered since then [RFC9937 §6.1: prr_delivered].
@@ -20,24 +15,47 @@ pub(super) struct Accounts {
     /// One past the highest byte sent when the recovery began.
     high: u64,
     /// Delivered by the acknowledgement at hand [RFC9937 §6.2: DeliveredData].
-    pub(super) news: u64,
+    news: u64,
     /// Of a recovery without SACK: bytes of duplicates that no acknowledgement has made good.
     duplicated: u64,
-    /// The scoreboard has counted what the acknowledgement at hand delivered.
-    pub(super) counted: bool,
     /// The acknowledgement at hand went forward.
-    pub(super) forward: bool,
-    /// The acknowledgement at hand showed a loss more.
-    pub(super) lost_more: bool,
+    forward: bool,
+    /// The acknowledgement at hand showed another loss.
+    lost_more: bool,
     /// What may be in flight, since the last acknowledgement that delivered.
     granted: u64,
 }
 
-impl Accounts {
+impl Prr {
     /// A recovery begins, `high` being one past the highest byte sent. Just before the acknowledgement at hand `missing` bytes had not
     /// arrived; without SACK, `duplicated` bytes stand for the duplicates so far.
     pub(super) fn open(&mut self, missing: u64, duplicated: u64, high: u64) {
         *self = Self { flight: missing, duplicated, high, news: self.news, ..Self::default() };
+    }
+
+    /// What the acknowledgement at hand delivers is counted from here on.
+    pub(super) fn begin_news(&mut self, bytes: u64) {
+        self.news = bytes;
+    }
+
+    /// The acknowledgement at hand delivers `bytes` more.
+    pub(super) fn add_news(&mut self, bytes: u64) {
+        self.news += bytes;
+    }
+
+    /// What the acknowledgement at hand delivers, as far as it is counted.
+    pub(super) const fn news(&self) -> u64 {
+        self.news
+    }
+
+    /// The acknowledgement at hand goes forward.
+    pub(super) fn go_forward(&mut self) {
+        self.forward = true;
+    }
+
+    /// The acknowledgement at hand shows another loss.
+    pub(super) fn lose_more(&mut self) {
+        self.lost_more = true;
     }
 
     /// `len` bytes were sent again.
@@ -62,6 +80,14 @@ impl Accounts {
         let told = self.duplicated.min(bytes);
         self.duplicated -= told;
         self.news += bytes - told;
+    }
+
+    /// The window after the acknowledgement at hand, `pipe` being in flight now and `target` the law's window.
+    pub(super) fn grant(&mut self, pipe: u64, target: u64, high: u64, segment: u64) -> u64 {
+        if let Some(window) = self.window(pipe, target, high, segment) {
+            self.granted = window;
+        }
+        self.granted
     }
 
     /// What may be in flight after this acknowledgement, `pipe` being so now and `target` the law's window. `None` leaves it as it was.
@@ -92,80 +118,5 @@ impl Accounts {
         // force a fast retransmit: one segment leaves as the recovery begins        [RFC9937 §6.2]
         let min = if out == 0 { segment.max(forced) } else { 0 };
         Some(pipe + more.max(min))
-    }
-}
-
-impl<C: CongestionControl> Sender<C> {
-    /// An echoed mark, with proportional reduction: begins a round in which the window comes down, unless one lasts
-    /// [Linux: tcp_try_to_open, tcp_enter_cwr]. `ack` is how far the acknowledgement at hand goes. False where the mark is another's
-    /// business.
-    pub(super) fn reduces_for_mark(&mut self, ack: u64, cx: &mut Cx<'_>) -> bool {
-        if self.reduction.is_none() {
-            return false;
-        }
-        // a round after a mark ends above the data that was out when it began, so that CWR has reached the receiver; a recovery with it
-        let lasts =
-            if self.reducing && !self.recovering { ack <= self.episode_end } else { ack < self.recover };
-        if lasts {
-            return true;
-        }
-        if !self.reducing && self.una < self.episode_end {
-            // the law has no threshold
-            return false;
-        }
-        let before = self.window_of_law();
-        let in_flight = Bytes::new(self.flight());
-        let bytes = Bytes::new(u64::from(self.segment));
-        self.law.on_congestion(&Congestion { cause: Cause::Mark, bytes, in_flight, first: true }, cx);
-        cx.count(Count::Episodes, 1);
-        (self.episode_end, self.reduced) = (self.high, true);
-        let spreads = self.law.threshold() != Bytes::UNLIMITED;
-        if let Some(accounts) = &mut self.reduction
-            && spreads
-        {
-            // prior_cwnd                                                            [Linux: tcp_init_cwnd_reduction]
-            accounts.news = 0;
-            accounts.open(before, 0, self.high);
-            self.reducing = true;
-        }
-        self.read_allowance();
-        true
-    }
-
-    /// `bytes` were acknowledged in a round that a mark began, or that lasts no longer.
-    pub(super) fn on_marked_progress(&mut self, bytes: u64, cx: &mut Cx<'_>) {
-        if let Some(accounts) = &mut self.reduction {
-            accounts.forward = true;
-            if !std::mem::take(&mut accounts.counted) {
-                accounts.news += bytes;
-            }
-        }
-        if self.una > self.episode_end {
-            // the window is the threshold                                           [Linux: tcp_end_cwnd_reduction]
-            self.reducing = false;
-            self.read_allowance();
-        }
-        self.duplicates = 0;
-        self.base = self.una;
-        self.restart_timer(cx.now());
-    }
-
-    fn window_of_law(&self) -> u64 {
-        self.law.allowance().window.as_u64()
-    }
-
-    /// In a recovery, an acknowledgement has been read: how much may now be in flight.
-    #[cold]
-    pub(super) fn spread(&mut self) {
-        if self.reduction.is_none() || self.law.threshold() == Bytes::UNLIMITED {
-            return;
-        }
-        let target = self.window_of_law();
-        let (flight, segment) = (self.flight(), u64::from(self.segment));
-        let Some(accounts) = &mut self.reduction else { return };
-        if let Some(window) = accounts.window(flight, target, self.high, segment) {
-            accounts.granted = window;
-        }
-        self.window = accounts.granted;
     }
 }

@@ -1,4 +1,4 @@
-//! How fast data is delivered: a sample for each acknowledgement, as draft-cheng-iccrg-delivery-rate-estimation has it (DRE).
+//! Delivery-rate estimation (draft-cheng-iccrg-delivery-rate-estimation, DRE): a sample for each acknowledgement.
 //!
 //! A sample is the payload delivered since the newest of the acknowledged segments left, over the longer of the time in which that was
 //! sent and the time in which it was acknowledged. A sender has this only for a law that asks; it holds a record for each segment
@@ -6,10 +6,8 @@
 
 use std::collections::VecDeque;
 
-use contract::{Ack, CongestionControl, Cx, Delivery};
+use contract::{Ack, Delivery};
 use units::{Bytes, Duration, Rate, Time};
-
-use super::sender::Sender;
 
 /// The sampler of one connection.
 #[derive(Clone, Debug)]
@@ -48,12 +46,12 @@ struct Record {
 }
 
 /// What else there is to say of an acknowledgement.
-struct Around {
+pub(super) struct Circumstances {
     /// By the receiver's clock.
-    answered_at: Time,
-    in_flight: u64,
-    min_rtt: Duration,
-    recovering: bool,
+    pub(super) answered_at: Time,
+    pub(super) in_flight: u64,
+    pub(super) min_rtt: Duration,
+    pub(super) recovering: bool,
 }
 
 impl Sampler {
@@ -145,8 +143,14 @@ impl Sampler {
         self.limited_until = Some(self.delivered + in_flight);
     }
 
+    /// Everything below `una` is acknowledged. What the acknowledgement delivered, selectively as well; `None` if nothing.
+    pub(super) fn on_ack(&mut self, una: u64, ack: &Circumstances, now: Time) -> Option<Delivery> {
+        self.on_progress(una, now);
+        self.sample(ack, now)
+    }
+
     /// What the acknowledgement now read delivered; `None` if nothing [DRE §3.3: GenerateRateSample].
-    fn sample(&mut self, around: &Around, now: Time) -> Option<Delivery> {
+    fn sample(&mut self, ack: &Circumstances, now: Time) -> Option<Delivery> {
         let newest = self.newest.take()?;
         // the bubble is gone
         if self.limited_until.is_some_and(|until| self.delivered > until) {
@@ -156,7 +160,7 @@ impl Sampler {
         let sending = newest.sent_at.saturating_since(newest.first_sent_at);
         let interval = sending.max(now.saturating_since(newest.delivered_at));
         // quicker than a round trip is not to be believed
-        let valid = interval >= around.min_rtt && interval > Duration::ZERO;
+        let valid = interval >= ack.min_rtt && interval > Duration::ZERO;
         let delivery = Delivery {
             bytes: Bytes::new(std::mem::take(&mut self.news)),
             total: Bytes::new(self.delivered),
@@ -165,34 +169,13 @@ impl Sampler {
             rate: valid.then(|| rate_of(self.delivered - newest.delivered, interval)),
             app_limited: newest.app_limited,
             rtt: (!newest.again).then(|| now.saturating_since(newest.sent_at)),
-            delay: (!newest.again).then(|| Ack::delay_between(newest.sent_at, around.answered_at)),
+            delay: (!newest.again).then(|| Ack::delay_between(newest.sent_at, ack.answered_at)),
             in_flight_before: Bytes::new(self.in_flight),
-            in_flight: Bytes::new(around.in_flight),
-            recovering: around.recovering,
+            in_flight: Bytes::new(ack.in_flight),
+            recovering: ack.recovering,
         };
-        self.in_flight = around.in_flight;
+        self.in_flight = ack.in_flight;
         Some(delivery)
-    }
-}
-
-impl<C: CongestionControl> Sender<C> {
-    /// Tells the law what the acknowledgement that was just read delivered.
-    #[cold]
-    pub(super) fn tell_delivery(&mut self, answered_at: Time, cx: &mut Cx<'_>) {
-        let now = cx.now();
-        let around = Around {
-            answered_at,
-            in_flight: self.flight(),
-            min_rtt: self.rtt.min(),
-            recovering: self.repairing(),
-        };
-        let una = self.una;
-        let Some(sampler) = &mut self.sampler else { return };
-        sampler.on_progress(una, now);
-        if let Some(delivery) = sampler.sample(&around, now) {
-            self.law.on_delivery(&delivery, cx);
-            self.read_allowance();
-        }
     }
 }
 
@@ -215,8 +198,8 @@ mod tests {
     /// The sample of an acknowledgement that came then, of a path of 50 ms.
     fn sample(sampler: &mut Sampler, millis: u64) -> Option<Delivery> {
         let min_rtt = Duration::from_millis(50);
-        let around = Around { answered_at: at(millis - 10), in_flight: 0, min_rtt, recovering: false };
-        sampler.sample(&around, at(millis))
+        let ack = Circumstances { answered_at: at(millis - 10), in_flight: 0, min_rtt, recovering: false };
+        sampler.sample(&ack, at(millis))
     }
 
     fn kbps(delivery: &Delivery) -> u64 {

@@ -1,0 +1,343 @@
+//! Loss recovery with selective acknowledgements (RFC 2018, RFC 6675), and with losses found by time (RFC 8985): what joins the sender's
+//! parts.
+
+use contract::{Cause, CongestionControl, Cx, TcpHeader};
+use units::Time;
+
+use super::Sender;
+use super::delivery::Circumstances;
+use super::rack::EarlyTimer;
+use super::scoreboard::THRESHOLD;
+
+impl<C: CongestionControl> Sender<C> {
+    /// Reads the blocks of an acknowledgement. Returns how many bytes are newly known to have arrived.
+    #[cold]
+    pub(super) fn read_blocks(&mut self, header: &TcpHeader, now: Time) -> u64 {
+        let Some(board) = &mut self.board else { return 0 };
+        board.advance(self.seq.una);
+        let (mut news, mut late) = (0, false);
+        let top = board.top();
+        for (start, end) in header.sack.0 {
+            let (start, end) = (header.ack + u64::from(start), header.ack + u64::from(end));
+            if end <= self.seq.high {
+                if let Some(sampler) = &mut self.sampler {
+                    board.each_missing(start, end, |low, high| sampler.on_arrival(low, high, now));
+                }
+                let new = board.arrived(start, end);
+                late |= new > 0 && Some(end) < top && board.was_sent_once(start);
+                news += new;
+            }
+        }
+        self.recovery.count_by_board(board);
+        if let Some(prr) = &mut self.prr {
+            prr.begin_news(news);
+        }
+        if let Some(rack) = &mut self.rack
+            && late
+        {
+            rack.on_reordering();
+        }
+        news
+    }
+
+    /// Bytes in flight by the scoreboard.
+    #[cold]
+    pub(super) fn pipe(&self) -> u64 {
+        match &self.board {
+            Some(board) => board.pipe(self.seq.high),
+            None => self.seq.next - self.seq.una,
+        }
+    }
+
+    /// Whether the last recovery already sent the oldest segment again.
+    pub(super) fn first_was_resent(&self) -> bool {
+        let board = self.board.as_ref().filter(|_| self.recovery.by_pipe);
+        board.is_some_and(|board| board.first_hole(self.seq.high, 1).is_none())
+    }
+
+    /// Everything below `una` is acknowledged. Whether the scoreboard told proportional rate reduction what that delivers.
+    #[cold]
+    pub(super) fn advance_board(&mut self) -> bool {
+        let Some(board) = &mut self.board else { return false };
+        if let Some(prr) = &mut self.prr {
+            prr.add_news(board.missing(self.seq.una));
+        }
+        if let Some(rack) = &mut self.rack
+            && board.missing(self.seq.una) > 0
+            && board.top().is_some()
+            && board.was_sent_once(board.first_missing())
+        {
+            rack.on_reordering();
+        }
+        board.advance(self.seq.una);
+        self.recovery.count_by_board(board);
+        true
+    }
+
+    /// An acknowledgement told of new arrivals beyond a hole [RFC6675 §5].
+    #[cold]
+    pub(super) fn on_arrivals(&mut self, duplicate: bool, cx: &mut Cx<'_>) {
+        if self.rack.is_some() {
+            return;
+        }
+        let segment = self.segment();
+        if !self.repairing() && duplicate {
+            self.recovery.duplicates += 1;
+            let Some(board) = &self.board else { return };
+            if u64::from(self.recovery.duplicates) >= THRESHOLD || board.evidence(segment) > self.seq.una {
+                self.enter_repair(cx);
+            }
+        }
+        // after a timeout everything sent before it counts as lost, and nothing sent after it
+        if self.recovery.recovering || !self.repairing() {
+            self.weigh_evidence(cx);
+        }
+    }
+
+    /// Losses that the arrivals show. In a recovery the law is told of each.
+    fn weigh_evidence(&mut self, cx: &mut Cx<'_>) {
+        let segment = self.segment();
+        let Some(board) = &mut self.board else { return };
+        let lost = board.lose_below(board.evidence(segment));
+        if lost > 0 {
+            let in_flight = board.pipe(self.seq.high);
+            self.report_lost(lost, in_flight, cx);
+        }
+    }
+
+    /// In a recovery, the law is told that `lost` bytes more are lost, of which there may be none; then `in_flight` are.
+    fn report_lost(&mut self, lost: u64, in_flight: u64, cx: &mut Cx<'_>) {
+        if lost == 0 || !self.recovery.recovering {
+            return;
+        }
+        if let Some(prr) = &mut self.prr {
+            prr.lose_more();
+        }
+        self.report(Cause::Loss, lost, in_flight, cx);
+    }
+
+    /// Begins a recovery [RFC6675 §5 step 4].
+    pub(super) fn enter_repair(&mut self, cx: &mut Cx<'_>) {
+        let segment = self.segment();
+        let marked = self.recovery.reducing;
+        self.begin_recovery(cx);
+        let Some(board) = &mut self.board else { return };
+        self.recovery.by_pipe = true;
+        if let Some(prr) = &mut self.prr
+            && !marked
+        {
+            let missing = board.missing(self.seq.high) + prr.news();
+            prr.open(missing, 0, self.seq.high);
+        }
+        // differs: what the last recovery sent again is not sent a third time
+        if let Some((seq, len)) = board.first_hole(self.seq.high, segment) {
+            board.lose_below(seq + len);
+            board.rescue_end = seq + len;
+            match &mut self.prr {
+                Some(prr) if marked => prr.resend(len),
+                Some(prr) => prr.force(len),
+                None => {}
+            }
+            self.mark_resent(seq, len, cx);
+        } else {
+            // its answer is to the copy of the last recovery
+            self.recovery.doubt_since = Time::NEVER;
+        }
+        self.timer.start(cx.now());
+    }
+
+    /// The timer expired: all that has not arrived counts as lost [RFC6675 §5.1]. What has arrived is remembered, since
+    /// receivers here never take it back.
+    pub(super) fn lose_everything(&mut self) {
+        if let Some(board) = &mut self.board {
+            board.advance(self.seq.una);
+            board.start_over();
+            board.lose_below(self.seq.high);
+            self.recovery.by_pipe = true;
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.start_over();
+        }
+    }
+
+    /// Nothing was lost: what is missing is late.
+    pub(super) fn lose_nothing(&mut self) {
+        if let Some(board) = &mut self.board {
+            board.start_over();
+            self.recovery.by_pipe = !board.is_clear();
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.start_over();
+            rack.on_reordering();
+        }
+    }
+
+    /// Sends while the pipe has room: lost data first, then new, then what is in doubt [RFC6675 §4: NextSeg, §5 step C].
+    #[cold]
+    pub(super) fn transmit_by_pipe(&mut self, cx: &mut Cx<'_>) {
+        let segment = self.segment();
+        loop {
+            let Some(board) = &self.board else { return };
+            let room = self.permit.window.saturating_sub(board.pipe(self.seq.high));
+            let lost = if self.repairing() { board.next_lost(segment) } else { None };
+            if let Some((seq, len)) = lost {
+                if room < len || self.waits_for_pacer(cx.now()) {
+                    return;
+                }
+                self.resend_hole(seq, len, cx);
+                continue;
+            }
+            let len = self.new_data(cx.now()).min(segment);
+            if len > 0 && self.seq.next + len <= self.seq.edge {
+                let held_back = !self.repairing()
+                    && !self.settings.limited_transmit
+                    && self.seq.next + len > self.limit();
+                if room < len || held_back || self.waits_for_pacer(cx.now()) {
+                    return;
+                }
+                self.emit_next(len, cx);
+                continue;
+            }
+            if room < segment {
+                return;
+            }
+            self.note_shortage();
+            if !self.recovery.recovering || self.waits_for_pacer(cx.now()) {
+                return;
+            }
+            let Some(board) = &mut self.board else { return };
+            if let Some((seq, len)) = board.next_doubtful(segment) {
+                self.resend_hole(seq, len, cx);
+            } else if self.seq.una > board.rescue_end
+                && let Some((seq, len)) = board.highest_missing(self.seq.high, segment)
+            {
+                board.rescue_end = self.recovery.recover;
+                if let Some(prr) = &mut self.prr {
+                    prr.resend(len);
+                }
+                self.emit(seq, len, true, cx);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn resend_hole(&mut self, seq: u64, len: u64, cx: &mut Cx<'_>) {
+        if seq == self.seq.una && self.rack.as_ref().is_some_and(|rack| !rack.is_looking()) {
+            // the timer is that of the oldest segment, which leaves now              [Linux: tcp_xmit_retransmit_queue]
+            self.timer.start(cx.now());
+        }
+        if let Some(prr) = &mut self.prr {
+            prr.resend(len);
+        }
+        self.mark_resent(seq, len, cx);
+    }
+
+    fn mark_resent(&mut self, seq: u64, len: u64, cx: &mut Cx<'_>) {
+        if let Some(board) = &mut self.board {
+            board.resent(seq + len);
+        }
+        self.emit(seq, len, true, cx);
+    }
+
+    // ---- losses found by time
+
+    /// Looks for losses by time, after an acknowledgement or at the time that the last look named [RFC8985 §6.2].
+    pub(super) fn watch(&mut self, cx: &mut Cx<'_>) {
+        let (now, segment, repairing) = (cx.now(), self.segment(), self.repairing());
+        let (Some(rack), Some(board)) = (&mut self.rack, &mut self.board) else { return };
+        rack.learn(board, self.seq.una, self.timer.rtt().min(), now);
+        rack.release(&mut self.timer);
+        if !self.recovery.by_pipe {
+            return;
+        }
+        rack.cancel_probe(&mut self.timer, now);
+        let settled = repairing || board.arrived_bytes() >= THRESHOLD * segment;
+        // what was sent after a timeout is not looked at before what that lost has arrived
+        let first = self.recovery.recovering || !repairing;
+        let losses = rack.detect(board, settled, first, self.timer.rtt(), now);
+        let in_flight = board.pipe(self.seq.high);
+        if !repairing && board.next_lost(segment).is_some() {
+            self.enter_repair(cx);
+        } else {
+            self.report_lost(losses.bytes, in_flight, cx);
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.look(losses.look_at, &mut self.timer);
+        }
+    }
+
+    /// After new data was acknowledged or has left, the timer stands for a probe where nothing is amiss [RFC8985 §7.2].
+    pub(super) fn arm_probe(&mut self, now: Time) {
+        let clear = self.recovery.is_clear();
+        let alone = !clear || self.flight() <= self.segment();
+        if let Some(rack) = &mut self.rack {
+            rack.arm_probe(clear, alone, self.seq.una, &mut self.timer, now);
+        }
+    }
+
+    /// The timer expired. Whether that was for a look or a probe, and not for a timeout [RFC8985 §6.3, §7.3].
+    pub(super) fn on_early_timer(&mut self, cx: &mut Cx<'_>) -> bool {
+        let (now, clear) = (cx.now(), self.recovery.is_clear());
+        let Some(rack) = &mut self.rack else { return false };
+        match rack.on_timer(clear, now) {
+            EarlyTimer::Timeout => return false,
+            EarlyTimer::Look => {
+                self.timer.start(now);
+                self.watch(cx);
+            }
+            EarlyTimer::Probe => {
+                self.timer.start(now);
+                self.send_probe(cx);
+            }
+        }
+        true
+    }
+
+    /// Probes the tail: with new data if there is any, otherwise with the last segment again [RFC8985 §7.3].
+    fn send_probe(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now();
+        let len = self.new_data(now).min(self.segment());
+        let (start, again_at) = if len > 0 && self.seq.next + len <= self.seq.edge {
+            self.emit_next(len, cx);
+            (None, None)
+        } else if self.seq.high > self.seq.una {
+            (Some(self.seq.una.max(self.seq.high.saturating_sub(self.segment()))), Some(now))
+        } else {
+            return;
+        };
+        if let Some(rack) = &mut self.rack {
+            rack.on_probe(self.seq.high, again_at);
+        }
+        if let Some(start) = start {
+            self.emit(start, self.seq.high - start, true, cx);
+        }
+    }
+
+    /// New data was acknowledged. If that answers a probe that repaired a loss, the law is told of it.
+    #[cold]
+    pub(super) fn settle_probe(&mut self, echo: Time, cx: &mut Cx<'_>) {
+        let Some(rack) = &mut self.rack else { return };
+        if rack.settle_probe(self.seq.una, echo) && !self.recovery.recovering {
+            self.congested(Cause::Loss, self.segment(), self.flight(), cx);
+        }
+    }
+
+    // ---- delivery rate
+
+    /// Tells the law what the acknowledgement that was just read delivered.
+    #[cold]
+    pub(super) fn tell_delivery(&mut self, answered_at: Time, cx: &mut Cx<'_>) {
+        let ack = Circumstances {
+            answered_at,
+            in_flight: self.flight(),
+            min_rtt: self.timer.rtt().min(),
+            recovering: self.repairing(),
+        };
+        let Some(sampler) = &mut self.sampler else { return };
+        if let Some(delivery) = sampler.on_ack(self.seq.una, &ack, cx.now()) {
+            self.law.on_delivery(&delivery, cx);
+            self.read_allowance();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Retransmission timer [RFC6298].
+
+use units::{Duration, Time};
+
+use crate::parts::Rtt;
+use crate::tcp::{Config, RtoFloor};
+
+/// The retransmission timer of a connection, and the estimator that sets it. Loss detection by time (RACK-TLP) lets it stand for an earlier
+/// deadline of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RetransmissionTimer {
+    /// When it expires; [`Time::NEVER`] where it is stopped.
+    expires_at: Time,
+    rtt: Rtt,
+}
+
+impl RetransmissionTimer {
+    /// Stopped.
+    pub(super) fn new(config: &Config) -> Self {
+        let rtt = Rtt::new(config.initial_rto, config.min_rto, config.max_rto);
+        let rtt = if config.rto_floor == RtoFloor::Variation { rtt.floor_of_variation() } else { rtt };
+        Self { expires_at: Time::NEVER, rtt }
+    }
+
+    /// Takes a sample of the round-trip time.
+    #[inline]
+    pub(super) fn sample(&mut self, rtt: Duration) {
+        self.rtt.sample(rtt);
+    }
+
+    /// The estimator.
+    #[inline]
+    pub(super) const fn rtt(&self) -> &Rtt {
+        &self.rtt
+    }
+
+    /// It expired: the next timeout is twice as long [RFC6298 §5.5].
+    pub(super) fn back_off(&mut self) {
+        self.rtt.back_off();
+    }
+
+    /// Starts it anew.
+    #[inline]
+    pub(super) fn start(&mut self, now: Time) {
+        self.expires_at = now + self.rtt.timeout();
+    }
+
+    #[inline]
+    pub(super) fn start_if_stopped(&mut self, now: Time) {
+        if self.expires_at == Time::NEVER {
+            self.start(now);
+        }
+    }
+
+    #[inline]
+    pub(super) fn stop(&mut self) {
+        self.expires_at = Time::NEVER;
+    }
+
+    /// Lets it expire at another instant.
+    pub(super) fn set(&mut self, at: Time) {
+        self.expires_at = at;
+    }
+
+    /// When it expires.
+    #[inline]
+    pub(super) const fn expires_at(&self) -> Time {
+        self.expires_at
+    }
+
+    #[inline]
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        now >= self.expires_at
+    }
+}
