@@ -1,4 +1,4 @@
-//! A boxed part is a part: what an enum of parts keeps for parts from outside.
+//! A boxed part is a part: what an enum of parts keeps for parts that are not built in.
 
 #![allow(clippy::unused_unit, reason = "the macro writes them")]
 

@@ -1,4 +1,4 @@
-//! How much may be under way: the traits of window and rate laws.
+//! Congestion control: the traits of window and rate laws.
 
 use ambassador::delegatable_trait;
 use units::{Bytes, Duration, Rate, Segments, Time};
@@ -131,7 +131,7 @@ impl Ack {
     /// One-way delay of the segment whose timestamp is echoed, in nanoseconds: the receiver's clock when it answered, less the sender's
     /// when the segment left [RFC7323 §3]. `None` where the transport does not carry both.
     ///
-    /// The clocks are those of two machines, so the value may be anything, below zero too: only its changes mean something. What a
+    /// The clocks are those of two hosts, so the value may be anything, below zero too: only its changes mean something. What a
     /// delayed acknowledgement waited is in it.
     #[inline]
     pub fn delay(&self) -> Option<i64> {

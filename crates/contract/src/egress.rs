@@ -1,10 +1,10 @@
-//! What an endpoint that stands for a program outside hands to its driver.
+//! Egress: what an endpoint that stands for a real program hands to its driver.
 
 use units::Time;
 
 use crate::{EndpointId, FlowId, Packet};
 
-/// Something for the world outside, with the instant at which it is due there.
+/// Something that leaves the network for a real program, with the instant at which it is due.
 #[derive(Clone, Copy, Debug)]
 pub struct Egress {
     /// When.
@@ -24,7 +24,7 @@ pub enum EgressEvent {
     Start,
     /// The program shall end.
     Stop,
-    /// The machine shall change its mode: to the one with this number in a list that the endpoint was given by its driver.
+    /// The endpoint shall change its mode: to the one with this number in a list that the endpoint was given by its driver.
     Mode(u32),
     /// A packet for the program. It is no longer in the network; its bytes still are with the driver.
     Packet(Packet),

@@ -1,18 +1,28 @@
-//! A machine at an edge of the network.
+//! Sans-IO state machines at the edges of the network: endpoints.
 
 use units::{Bytes, Time};
 
 use crate::{Cx, Packet};
 
-/// A state machine at an edge: a TCP sender, a multicast receiver, a traffic source.
+/// A state machine at an edge: a TCP sender, a multicast receiver, a traffic source. Sans-IO: it reads no clock and performs no I/O.
 ///
-/// One method in, one queue out (the outbox behind [`Cx::send`]), one deadline. The driver calls [`Endpoint::handle`], sends
-/// what is in the outbox, and asks [`Endpoint::wake`] when to come back.
+/// # How it is driven
+///
+/// A driver (the simulator, the emulator, a socket loop) does this for every endpoint, with one [`crate::Outputs`]:
+///
+/// 1. *Input*: [`Endpoint::handle`] takes one [`Input`], with a [`Cx`] at the instant at which it happens. [`Input::Start`] comes before any
+///    other; after [`Input::Stop`] only `Start` means anything. Time does not go back from one input to the next.
+/// 2. *Outputs*, after every input and before the next one: drain [`crate::Outputs::outbox`] and send the packets in order, at once; drain
+///    [`crate::Outputs::egress`] and [`crate::Notes::pending`]. A packet belongs to the driver from here on: it releases it from the arena.
+/// 3. *Poll*: [`Endpoint::wake`] is the next deadline. It replaces every deadline polled before; give [`Input::Timer`] at or after it. A timer
+///    that comes early changes nothing, so a driver may forget to cancel one.
+///
+/// The endpoint calls nothing back, so a driver may hold any number of them in any order.
 pub trait Endpoint {
-    /// Takes one input.
+    /// Input: takes what happened.
     fn handle(&mut self, input: Input<'_>, cx: &mut Cx<'_>);
 
-    /// The earliest deadline of the machine and its parts; a pure function of its state. [`Input::Timer`] comes at or after
+    /// Poll: the earliest deadline of the state machine and its parts; a pure function of its state. [`Input::Timer`] comes at or after
     /// it and may come early.
     fn wake(&self) -> Time {
         Time::NEVER

@@ -33,7 +33,7 @@ ids! {
     NodeId;
     /// A slot of the packet arena.
     PacketId;
-    /// The bytes of a packet from outside, which its driver keeps.
+    /// The bytes of a packet of a real program, which the driver keeps.
     PayloadId;
     /// An endpoint.
     EndpointId;
@@ -67,12 +67,12 @@ impl Destination {
         Self { node: GROUP, endpoint_or_group: group.0 }
     }
 
-    /// To the machine that runs the sender's own node.
+    /// To the state machine of the sender's own node.
     pub const fn own_node() -> Self {
         Self { node: OWN_NODE, endpoint_or_group: 0 }
     }
 
-    /// Whether it is for the machine that runs the sender's own node.
+    /// Whether it is for the state machine of the sender's own node.
     #[inline]
     pub fn is_own_node(self) -> bool {
         self.node == OWN_NODE

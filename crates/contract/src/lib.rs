@@ -1,6 +1,6 @@
-//! The shared words of Thalweg: packets, signals, the context [`Cx`], and the small traits that a scheme implements.
+//! Shared types: packets, signals, the context [`Cx`], and the small traits that a scheme implements.
 //!
-//! Nothing here runs by itself. `stack` holds the machines, `schemes` the laws, `sim` drives both.
+//! Nothing here runs by itself. `stack` holds the state machines, `schemes` the laws, `sim` drives both.
 
 mod arena;
 mod boxed;

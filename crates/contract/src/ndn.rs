@@ -1,4 +1,4 @@
-//! Words of named data networking: hierarchical names, and what travels under them.
+//! Packets of named data networking: hierarchical names, Interests, Data and NACKs.
 //!
 //! A name is a prefix and the number of a segment under it. Prefixes are interned: a [`NameId`] is a node of the tree of
 //! components that [`Names`] holds, so that a packet carries a number and a longest-prefix match walks up the tree.

@@ -63,14 +63,14 @@ pub enum Header {
     Tcp(TcpHeader),
     /// A stream's data.
     Stream(StreamHeader),
-    /// A stream receiver's word to its sender; its content is the label.
+    /// Feedback of a stream receiver to its sender; its content is the label.
     Feedback,
-    /// A player's word to the source of its stream, said again now and then: whether its buffer is full.
+    /// A player's message to the source of its stream, repeated now and then: whether its buffer is full.
     Player {
         /// It is; otherwise it fills.
         full: bool,
     },
-    /// A word of a name-based network's own.
+    /// A signal of a name-based network.
     Signal(Signal),
     /// A request by name.
     Interest(Interest),
@@ -78,9 +78,9 @@ pub enum Header {
     Data(Data),
     /// A refusal of one.
     Nack(Nack),
-    /// A word between an SDN controller and an agent.
+    /// A message between an SDN controller and an agent (southbound channel).
     Control(Control),
-    /// A packet of a program outside, header and all: its bytes are with the driver.
+    /// A packet of a real program, header and all: its bytes are with the driver.
     External(PayloadId),
 }
 

@@ -4,7 +4,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg64;
 use units::{Duration, math};
 
-/// A stream of random numbers (PCG XSL RR 128/64), the same on every machine.
+/// A stream of random numbers (PCG XSL RR 128/64), the same on every platform.
 #[derive(Clone, Debug)]
 pub struct Random(Pcg64);
 

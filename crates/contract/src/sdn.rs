@@ -1,7 +1,7 @@
-//! Software-defined networking: what a controller and its agents say to each other, and the part of a scheme that sits in the
+//! Software-defined networking: the messages of a controller and its agents, and the part of a scheme in the
 //! controller.
 //!
-//! An agent is the controller's hand and eye at a node: it measures the node's ports, reports, and does what it is ordered. An
+//! An agent represents the controller at a node: it measures the node's ports, reports, and does what it is ordered. An
 //! [`App`] decides; it sees the network as the controller knows it ([`Net`], [`Cache`]) and gives [`Order`]s. All of that travels in
 //! packets, which can be late or lost; no app touches a node.
 
@@ -16,11 +16,11 @@ use crate::{Count, Cx, Label, NameId, Names, NodeId, PortId, Random};
 /// Loads and occupancies are in millionths: a link that is offered just what it can carry has a load of so much.
 pub const MILLION: u32 = 1_000_000;
 
-/// A word between the controller and an agent. Who says it is the packet's source, and when is its `sent_at`. What has a number has it
+/// A message between the controller and an agent over the southbound channel. Its sender is the packet's source, its time the packet's `sent_at`. What has a number has it
 /// in the first word of the label; later orders have larger numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// An agent: how a port fared in the last period. The label has the first [`Share`]s of what crossed it.
+    /// An agent: the load of a port in the last period. The label has the first [`Share`]s of what crossed it.
     Status(Status),
     /// An agent, after a status that could not hold all: more of what crossed the port, `count` shares in the label.
     Shares {
@@ -34,11 +34,11 @@ pub enum Control {
         /// The port.
         port: PortId,
     },
-    /// The controller: do this. Said again until it is acknowledged.
+    /// The controller: do this. Repeated until it is acknowledged.
     Order(Order),
-    /// An agent: the order of that number was heard.
+    /// An agent: the order of that number arrived.
     Ack,
-    /// The controller has begun, and knows nothing: which orders do you keep? Said again until it is answered. Its number is the
+    /// The controller has begun, and knows nothing: which orders do you keep? Repeated until it is answered. Its number is the
     /// controller's time.
     Hello,
     /// An agent's answer: it keeps this order.
@@ -51,7 +51,7 @@ pub enum Control {
     },
 }
 
-/// How a port fared in the last period.
+/// The status of a port after a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The port.
@@ -370,7 +370,7 @@ pub struct Wants {
 /// A control app: the part of a scheme that sits in the SDN controller.
 ///
 /// It is told what arrived and answers with orders. What it orders takes effect when the order arrives, which may be late; an order that
-/// is lost is said again by the controller. When the controller stops, the app ends with it; when it comes back, a new one begins.
+/// is lost is repeated by the controller. When the controller stops, the app ends with it; when it comes back, a new one begins.
 #[delegatable_trait]
 pub trait App {
     /// What it wants of agents. Asked once, when the network is made.
@@ -438,7 +438,7 @@ impl<'a, 'b> AppCx<'a, 'b> {
         self.cache
     }
 
-    /// Orders something of a node. One about the same that was not acknowledged yet is no longer said again.
+    /// Orders something of a node. One about the same that was not acknowledged yet is no longer repeated.
     pub fn order(&mut self, node: NodeId, order: Order) {
         self.orders.push((node, order));
     }

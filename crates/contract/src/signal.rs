@@ -1,4 +1,4 @@
-//! Words of a name-based network: who wants what, and where it is. Sources and members speak them to their access router,
+//! Signals of a name-based network: who wants what, and where it is. Sources and members send them to their access router,
 //! routers to each other and to the name resolution system.
 
 use crate::{Address, GroupId};
@@ -10,7 +10,7 @@ use crate::{Address, GroupId};
 pub struct Eid(pub u64);
 
 impl Eid {
-    /// The identifier of the entity called `name`: FNV-1a of its bytes, the same on every machine.
+    /// The identifier of the entity called `name`: FNV-1a of its bytes, the same on every platform.
     pub const fn of(name: &str) -> Self {
         let bytes = name.as_bytes();
         let (mut hash, mut i) = (0xcbf2_9ce4_8422_2325_u64, 0);
@@ -35,10 +35,10 @@ pub struct Registration {
 /// Maximum number of tree nodes in one answer of the name resolution system.
 pub const RESOLVED: usize = 2;
 
-/// A word of the network's own. Routers interpret it; it is no flow's data.
+/// A signal of the network. Routers interpret it; it is no flow's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// A source will send to the group through this access router. Said again before it expires.
+    /// A source will send to the group through this access router. Repeated before it expires.
     Publish {
         /// The group.
         group: GroupId,
@@ -50,7 +50,7 @@ pub enum Signal {
         /// The group.
         group: GroupId,
     },
-    /// The sender of this wants the group's packets. Said again before it expires. Every router of the name-based network on
+    /// The sender of this wants the group's packets. Repeated before it expires. Every router of the name-based network on
     /// the way takes it, whomever it is addressed to.
     Join {
         /// The group.
@@ -68,7 +68,7 @@ pub enum Signal {
         /// The group.
         group: GroupId,
     },
-    /// To the name resolution system: this tree node has the group. Said again before it expires.
+    /// To the name resolution system: this tree node has the group. Repeated before it expires.
     Register {
         /// The group's name.
         gumgid: Eid,

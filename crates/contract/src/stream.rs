@@ -129,7 +129,7 @@ pub struct ReceiverCx<'a, 'b> {
     answers: &'a mut Vec<Answer>,
 }
 
-/// A word of feedback, to be sent.
+/// Feedback, to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// To whom.

@@ -1,4 +1,4 @@
-//! The machines at the edges of the network and the queues in its middle. They are generic over the laws that `schemes`
+//! Sans-IO state machines of protocols (TCP, streams, NDN, ICN, SDN), and queue disciplines. They are generic over the laws that `schemes`
 //! gives; they know no scheme and no world.
 
 pub mod datagram;

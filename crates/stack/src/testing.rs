@@ -1,9 +1,9 @@
-//! What a machine needs to run in a test: a context, and a clock that follows its deadlines.
+//! What a state machine needs to run in a test: a context, and a clock that follows its deadlines.
 
 use contract::{Address, Cx, Endpoint, EndpointId, FlowId, Input, Meter, NodeId, Outputs, Packet, Random};
 use units::Time;
 
-/// One machine alone, with what it put out.
+/// One state machine alone, with its outputs.
 pub(crate) struct Bench {
     pub(crate) now: Time,
     pub(crate) meter: Meter,
@@ -12,7 +12,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// A bench at time zero; machines draw from `seed`.
+    /// A bench at time zero; state machines draw from `seed`.
     pub(crate) fn new(seed: u64) -> Self {
         let mut out = Outputs::default();
         out.notes.probing = true;
@@ -20,13 +20,13 @@ impl Bench {
         Self { now: Time::ZERO, meter: Meter::default(), out, random: Random::new(seed, "bench", "") }
     }
 
-    /// Gives `input` to the machine, now.
+    /// Gives `input` to the state machine, now.
     pub(crate) fn give(&mut self, machine: &mut impl Endpoint, input: Input<'_>) {
         let mut cx = Cx::new(self.now, ME, FLOW, &mut self.random, &mut self.meter, &mut self.out);
         machine.handle(input, &mut cx);
     }
 
-    /// Follows the deadlines of the machine up to and including `end`. Returns what it sent on the way.
+    /// Follows the deadlines of the state machine up to and including `end`. Returns what it sent on the way.
     pub(crate) fn run(&mut self, machine: &mut impl Endpoint, end: Time) -> Vec<Packet> {
         let mut sent = self.sent();
         while machine.wake() <= end {
@@ -57,9 +57,9 @@ impl Bench {
     }
 }
 
-/// The machine that is tested.
+/// The state machine under test.
 pub(crate) const ME: Address = Address { node: NodeId(1), endpoint: EndpointId(11) };
-/// The machine it talks to.
+/// The state machine it exchanges packets with.
 pub(crate) const OTHER: Address = Address { node: NodeId(2), endpoint: EndpointId(22) };
 /// Their flow.
 pub(crate) const FLOW: FlowId = FlowId(5);

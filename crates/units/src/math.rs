@@ -1,4 +1,4 @@
-//! Transcendental functions that give the same bits on every machine (pure-Rust `libm`).
+//! Transcendental functions that give the same bits on every platform (pure-Rust `libm`).
 //!
 //! `+ − × ÷ √` are the same everywhere; everything else goes through here, and clippy refuses the rest.
 

@@ -5,7 +5,7 @@ use units::{Duration, Rate, Time};
 
 use super::Config;
 
-/// The host's side of one group: asks its access router until that has accepted, says again what it holds, and takes its leave.
+/// The host's side of one group: asks its access router until that has accepted, repeats what it holds, and leaves.
 #[derive(Clone, Debug)]
 pub struct Attachment {
     role: Role,
@@ -16,7 +16,7 @@ pub struct Attachment {
     above: Option<Address>,
     config: Config,
     state: State,
-    /// When something is to be said again.
+    /// When something is to be repeated.
     next: Time,
     /// How long the present question has waited for its answer.
     wait: Duration,
@@ -116,7 +116,7 @@ impl Attachment {
         }
     }
 
-    /// Takes a word of the network, said by `from`. True once, when the attachment is made.
+    /// Takes a signal of the network, sent by `from`. True once, when the attachment is made.
     pub fn on_signal(&mut self, signal: &Signal, from: Address, cx: &mut Cx<'_>) -> bool {
         if matches!(signal, Signal::Accepted { group } if *group == self.group) {
             self.follow(from, cx);

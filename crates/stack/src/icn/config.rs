@@ -8,11 +8,11 @@ use units::{Bytes, Duration};
 pub struct Config {
     /// Size of a signal on the wire.
     pub signal: Bytes,
-    /// What is held is said again after so long.
+    /// What is held is repeated after so long.
     pub refresh: Duration,
-    /// What was not said again for so many refreshes is forgotten.
+    /// What was not repeated for so many refreshes is forgotten.
     pub lifetime: u32,
-    /// A question without an answer is asked again after so long, then after twice as long, up to four times as long.
+    /// A question without an answer is repeated after so long, then after twice as long, up to four times as long.
     pub retry: Duration,
     /// Size of the packets that measure an access link.
     pub probe: Bytes,

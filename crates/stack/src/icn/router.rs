@@ -1,4 +1,4 @@
-//! A tree node: a router that forwards by name beside the driver's forwarding by address.
+//! ICN router: a node of multicast trees that are built by name, beside the driver's forwarding by address [SRMCC §3.1].
 //!
 //! A join travels towards a tree node that the name resolution system named, and every router of the name-based network on
 //! its way takes it: it adds the asker as a branch and asks on in its own name, until a router is reached that is on the
@@ -24,6 +24,12 @@ pub struct GroupPart {
 }
 
 /// A tree node, with the parts that schemes have in it.
+///
+/// # How it is driven
+///
+/// As every [`contract::Router`]. The driver asks `takes` for every packet that comes in, since a join is taken whomever it is addressed to, and
+/// gives what is taken as [`RouterInput::Packet`] with the port. Where [`Router::has_parts`] is true it shows arrivals and offers to queues as
+/// well. Copies along the tree are in [`contract::Outputs::forwards`], signals and feedback in the outbox.
 pub struct Router<L> {
     config: Config,
     resolver: Address,

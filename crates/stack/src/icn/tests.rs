@@ -1,4 +1,4 @@
-//! One machine of the name-based network alone, with neighbours that say what the test wants.
+//! One state machine of the name-based network alone, with neighbours that send what the test wants.
 
 use contract::{
     Address, Backlog, Cx, DropReason, Ecn, Eid, EndpointId, FlowId, GroupId, Header, Label, Meter, NodeCx,
@@ -13,7 +13,7 @@ mod chance;
 mod resolver;
 mod router;
 
-/// Where the machine under test is.
+/// Where the state machine under test is.
 const ME: Address = address(1);
 /// The name resolution system.
 const NRS: Address = address(9);
@@ -49,7 +49,7 @@ fn packet(source: Address, header: Header) -> Packet {
     }
 }
 
-/// Something that a machine said: by which port, where it chose one, and the packet.
+/// A message that a state machine sent: by which port, where it chose one, and the packet.
 #[derive(Clone, Copy, Debug)]
 struct Said {
     port: Option<PortId>,
@@ -67,7 +67,7 @@ impl Said {
     }
 }
 
-/// The surroundings of one machine. Port `n` leads to node `n`, and everything is reached by the port of its number unless
+/// The surroundings of one state machine. Port `n` leads to node `n`, and everything is reached by the port of its number unless
 /// `detours` says otherwise; a path costs its node's number, or what `costs` says.
 struct Bed {
     now: Time,
@@ -137,7 +137,7 @@ impl Bed {
         assert_eq!(fate, None, "signals are taken");
     }
 
-    /// Follows the deadlines of a machine up to and including `end`, and returns what it said on the way with the times.
+    /// Follows the deadlines of a state machine up to and including `end`, and returns what it sent on the way with the times.
     fn run(&mut self, machine: &mut impl contract::Router, end: Time) -> Vec<(Time, Said)> {
         let mut said: Vec<(Time, Said)> = self.said().into_iter().map(|said| (self.now, said)).collect();
         while machine.wake() <= end {

@@ -1,6 +1,6 @@
-//! The forwarder: what becomes of an Interest, of Data and of a refusal.
+//! NDN forwarder: the pipelines of Interests, Data and NACKs (NFD Developer's Guide §4).
 //!
-//! The ways are those that the public documents of the NDN forwarder describe: an Interest passes the check for loops, the content
+//! The pipelines are those that the public documents of the NDN forwarder describe: an Interest passes the check for loops, the content
 //! store, the table of pending Interests, the strategy and the link part; Data follows the table back and is kept; a refusal is the
 //! strategy's to answer.
 
@@ -26,7 +26,14 @@ use super::{Config, Policy};
 /// Series that a forwarder offers.
 pub const SERIES: &[SeriesInfo] = &[("pit", "interests", "node", "pending Interests")];
 
-/// A forwarder of a node, with its parts.
+/// A forwarder of a node, with its strategy `S` and link part `L`.
+///
+/// # How it is driven
+///
+/// As every [`contract::Router`]. Before [`RouterInput::Start`] the driver sets next hops ([`Forwarder::set_routes`]); it may set them again, or
+/// [`prefer`](Forwarder::prefer) others, between two inputs. Packets that came over a link are [`RouterInput::Packet`] with the port, those of
+/// consumers and producers on the node [`RouterInput::Local`]. Where [`Forwarder::watches`] is true the driver shows offers to queues
+/// (`on_enqueue`), where [`Forwarder::watches_departures`] is true departures (`on_dequeue`); otherwise it can save the calls.
 pub struct Forwarder<S, L> {
     strategy: S,
     law: Option<L>,

@@ -1,4 +1,4 @@
-//! A producer: answers every Interest under its prefix.
+//! NDN producer: answers every Interest under its prefix with Data.
 
 use std::collections::VecDeque;
 
@@ -8,6 +8,11 @@ use units::Time;
 use super::ProducerConfig;
 
 /// A producer of a prefix.
+///
+/// # How it is driven
+///
+/// As every [`Endpoint`], beside a forwarder: [`Input::Packet`] is an Interest. Its Data is in the outbox when `handle` returns, or with a processing
+/// delay at [`Endpoint::wake`], where [`Input::Timer`] sends all that is due. The driver hands it to the forwarder of the node.
 #[derive(Clone, Debug)]
 pub struct Producer {
     config: ProducerConfig,

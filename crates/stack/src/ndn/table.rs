@@ -3,7 +3,7 @@
 //! Lines of four cells by a multiplicative hash; who finds his cell taken takes another, if need be of the next line that has one, and
 //! is counted where he would be looked for, so that a search knows where it ends and a removal shifts nothing. Four consecutive keys, as segments have that are asked
 //! for one after the other, share a line, which is one of the processor's cache: where there are hundreds of tables few lines are near.
-//! The same on every machine; iteration is not offered. It grows by doubling and does not shrink.
+//! The same on every platform; iteration is not offered. It grows by doubling and does not shrink.
 
 /// From keys to numbers.
 #[derive(Clone, Debug, Default)]

@@ -1,4 +1,4 @@
-//! What several machines share.
+//! What several state machines share.
 
 mod pacer;
 mod ranges;

@@ -1,4 +1,4 @@
-//! The controller's hand and eye at a node: it measures ports, reports, and has orders executed.
+//! SDN agent: measures the ports of a node, reports over the southbound channel, and has orders executed.
 
 use std::sync::Arc;
 
@@ -10,9 +10,17 @@ use units::{Rate, Time};
 
 use super::Config;
 
-/// An agent.
+/// The agent of an SDN controller at a node.
 ///
 /// It keeps what it was ordered for as long as it lives: when the controller is silent, the node goes on as it was told last.
+///
+/// # How it is driven
+///
+/// Beside the state machine of its node, or alone. [`Agent::handle`] takes [`RouterInput::Start`], control messages as
+/// [`RouterInput::Packet`] or [`RouterInput::Local`], and [`RouterInput::Timer`]; after each, drain `forwards`, `outbox` and
+/// [`contract::Outputs::orders`], which the driver executes at the node, and poll [`Agent::wake`]. [`Agent::on_enqueue`] or [`Agent::on_offer`] is
+/// called for every packet that is about to be offered to a port of the node: it only counts. [`Agent::reset`] is for a node that loses its
+/// memory; the driver takes back the orders of [`Agent::kept`] first.
 #[derive(Clone, Debug)]
 pub struct Agent {
     config: Config,
@@ -252,7 +260,7 @@ fn occupancy(view: &PortView) -> u32 {
     u32::try_from(millionths).unwrap_or(u32::MAX)
 }
 
-/// Sends a word: by a port of its own, or by address.
+/// Sends a message: by a port of its own, or by address.
 pub(super) fn say(
     word: Control,
     label: Label,

@@ -1,4 +1,4 @@
-//! The controller: what it knows, what it has ordered, and the app that decides.
+//! SDN controller: its view of the network, the orders that it repeats until they are acknowledged, and the control app.
 
 use contract::{
     Address, App, AppCx, Cache, Control, Count, DirectedLink, DropReason, Header, Label, Net, NodeCx, NodeId,
@@ -23,6 +23,12 @@ pub struct AgentLocation {
 /// It begins with the network that it was set up with and asks every agent which orders it keeps. The answers tell it how their clocks stand
 /// to its own: what an agent reports before counts for nothing. What it orders is numbered from the
 /// present time on, so that a controller that comes back without memory is not taken for an earlier one.
+///
+/// # How it is driven
+///
+/// As every [`Router`]: [`RouterInput::Start`] greets the agents, [`RouterInput::Packet`] and [`RouterInput::Local`] are their messages over the
+/// southbound channel, [`RouterInput::Timer`] repeats orders and wakes the app. Messages to agents are in [`contract::Outputs::forwards`] where
+/// the channel has links of its own, otherwise in the outbox. They may be lost; the controller repeats them.
 pub struct Controller<A> {
     app: A,
     config: Config,
@@ -34,7 +40,7 @@ pub struct Controller<A> {
     orders: Vec<(NodeId, Order)>,
 }
 
-/// What is under way to an agent.
+/// An agent's clock, and what was sent to it and not acknowledged.
 struct AgentState {
     location: AgentLocation,
     /// How its clock stands; `None` until it has answered a greeting.
@@ -48,14 +54,14 @@ struct AgentState {
 
 /// How the clock of an agent stands to the controller's, in nanoseconds.
 ///
-/// The answer to a greeting says it once, and with it how long a word takes on its way. Clocks that drift apart are followed from what comes
-/// anyway: a word that takes longer than another has waited somewhere, so that the minimum of several is still the same way, and what it differs
-/// from the way by is the clock.
+/// The answer to a greeting says it once, and with it the one-way delay of a message. Clocks that drift apart are followed from what comes
+/// anyway: a message that takes longer than another has waited in a queue, so that the minimum of several is still the same delay, and what it differs
+/// from that by is the clock.
 #[derive(Clone, Copy)]
 struct ClockOffset {
     /// From an instant of its clock to the same of the controller's.
     shift_ns: i64,
-    /// How long a word took on its way from there when it was greeted.
+    /// One-way delay from there when it was greeted.
     one_way_ns: i64,
     /// From its sending by its clock to its arrival by the controller's, the minimum since `since`.
     min_ns: i64,
@@ -63,13 +69,13 @@ struct ClockOffset {
 }
 
 impl ClockOffset {
-    /// Periods whose words are compared. Our choice: short beside a drift that matters, long enough for one word that did not wait.
+    /// Periods whose messages are compared. Our choice: short beside a drift that matters, long enough for one message that did not wait.
     const PERIODS: u64 = 4;
 
-    /// No clock drifts by more than one part in so many. Our choice: twice the worst quartz; what differs by more is a way that got longer.
+    /// No clock drifts by more than one part in so many. Our choice: twice the worst quartz; what differs by more is a path that got longer.
     const STEADY: u64 = 5000;
 
-    /// Takes in a word that was sent at `sent` and arrives `now`; when it was sent by the controller's clock, as far as is known.
+    /// Takes in a message that was sent at `sent` and arrives `now`; when it was sent by the controller's clock, as far as is known.
     fn hear(&mut self, sent: Time, now: Time, config: &Config) -> Time {
         let at = shifted(sent, self.shift_ns);
         self.min_ns = self.min_ns.min(now.as_nanos().wrapping_sub(sent.as_nanos()) as i64);
@@ -94,7 +100,7 @@ fn shifted(at: Time, shift_ns: i64) -> Time {
     Time::from_nanos(at.as_nanos().saturating_add_signed(shift_ns))
 }
 
-/// When something is said again.
+/// When something is repeated.
 #[derive(Clone, Copy)]
 struct RetryTimer {
     at: Time,
@@ -288,7 +294,7 @@ impl<A: App> Controller<A> {
         say(Control::Hello, numbered(cx.now().as_nanos()), address, port, &self.config, cx);
     }
 
-    /// Says again what is due.
+    /// Repeats what is due.
     fn repeat(&mut self, cx: &mut NodeCx<'_, '_>) {
         let now = cx.now();
         for index in 0..self.agents.len() {

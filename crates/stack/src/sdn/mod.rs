@@ -1,4 +1,4 @@
-//! Software-defined networking: the controller's machine, and its agents at the nodes.
+//! Software-defined networking: the controller, and its agents at the nodes.
 //!
 //! An [`Agent`] stands at a node beside whatever runs there, a forwarder of named data or nothing but addresses. The [`Controller`]
 //! keeps what agents report, hands it to its app, and says every order again until it is acknowledged. Either can fall silent: nodes

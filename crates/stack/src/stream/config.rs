@@ -1,4 +1,4 @@
-//! What a stream is told when it is made.
+//! Settings of a stream.
 
 use contract::SeriesInfo;
 use units::Bytes;

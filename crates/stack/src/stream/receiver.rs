@@ -1,4 +1,4 @@
-//! A receiver of a stream: finds missing packets, gives its law what arrives, and sends what the law answers.
+//! Stream receiver: finds missing packets, gives its law what arrives, and sends the law's feedback.
 
 use contract::{
     Address, Answer, Arrival, Count, Cx, Ecn, Endpoint, FeedbackTarget, Gap, Header, Input, Label, Packet,
@@ -15,6 +15,11 @@ use crate::icn::Attachment;
 ///
 /// The law hears of missing packets before the packet that revealed them, and of every packet at most once; numbers may go
 /// back by what `reorder` allows. A packet that comes after it was given up is dropped in silence, like a copy.
+///
+/// # How it is driven
+///
+/// As every [`Endpoint`]: [`Input::Start`] joins, [`Input::Packet`] is data, [`Input::Timer`] is a deadline of the law, of the player or of the
+/// attachment to a name router, [`Input::Stop`] leaves. Feedback is in the outbox after any of them. Packets before `Start` count for nothing.
 #[derive(Clone, Debug)]
 pub struct Receiver<R, P = ()> {
     law: R,

@@ -1,4 +1,4 @@
-//! The source of a stream: paces data at the rate its law permits, and gives the law what receivers say.
+//! Stream sender: paces data at the rate that its law permits, and gives the law the feedback of receivers.
 
 use contract::{
     Count, Cx, Destination, Ecn, Endpoint, Feedback, Header, Input, Packet, Piece, SenderLaw, Sending,
@@ -16,8 +16,14 @@ use crate::icn::Attachment;
 /// Packets leave at the law's rate, headers included; the first leaves at the start. When the rate changes the pending packet
 /// moves to `max(now, t_last + 8s/R)`, so that a slow stream need not wait out an old long gap.
 ///
-/// A stream has no acknowledgements, so the machine cannot know what is in flight. Of the law's window it honours only
+/// A stream has no acknowledgements, so the sender cannot know what is in flight. Of the law's window it honours only
 /// that a window below one packet holds the stream: a law that counts packets in flight by itself closes and opens it.
+///
+/// # How it is driven
+///
+/// As every [`Endpoint`]. [`Input::Start`] sends the first packet, or publishes the group where it is known by name. Each later one leaves at an [`Input::Timer`]: one packet per deadline, so a
+/// driver that is late gives the timer again until [`Endpoint::wake`] lies ahead. [`Input::Packet`] is feedback and may move the deadline either
+/// way. Over real sockets, a driver without content calls [`Sender::wait_for_data`] instead of the timer, and polls again.
 #[derive(Clone, Debug)]
 pub struct Sender<L> {
     law: L,

@@ -405,7 +405,7 @@ fn the_sources_router_is_the_root() {
     assert_eq!(bed.signals(), [(3, accepted()), (80, accepted()), (9, register(0))]);
     assert_eq!(data(&mut bed, &mut router, 80), None);
     assert_eq!(bed.said().len(), 1);
-    // said again, it is answered; the registration has a clock of its own
+    // repeated, it is answered; the registration has a clock of its own
     bed.run(&mut router, at_ms(4000));
     bed.hear(&mut router, SOURCE, 80, PUBLISH);
     assert_eq!(bed.signals(), [(80, accepted())]);

@@ -1,4 +1,4 @@
-//! The consumer: asks for segments as its law permits, repeats what is lost, and tells the law what comes back.
+//! NDN consumer: requests segments as its law permits, retransmits Interests, and tells the law what comes back.
 //!
 //! This file holds the path that every Interest and every Data takes; `signals.rs` holds what goes wrong. It speaks to the forwarder
 //! of its own node, which is a face to it like any other.
@@ -53,6 +53,12 @@ pub const CONSUMER_SERIES: &[SeriesInfo] = &[
 ///
 /// With a coarse clock Interests are generated just so, but wait and leave back to back at the next tick; with jitter, a random time later.
 /// They count as in flight meanwhile; their timers and delays begin when they leave.
+///
+/// # How it is driven
+///
+/// As every [`Endpoint`], beside a forwarder: Interests in the outbox go to [`contract::Destination::own_node`], which the driver hands to the
+/// forwarder of the node as [`contract::RouterInput::Local`] before time goes on; Data and NACKs come back as [`Input::Packet`]. [`Input::Start`]
+/// begins to request, [`Input::Timer`] retransmits and paces, [`Input::Stop`] ends.
 #[derive(Clone, Debug)]
 pub struct Consumer<C> {
     // ---- what every packet needs

@@ -1,4 +1,4 @@
-//! Strategies that is built in: what the public NDN forwarder offers, in its own terms. Schemes bring others.
+//! Built-in NDN strategies: those of NFD, in its terms. Schemes bring others.
 //!
 //! Where a source is given as NFD, it is the forwarder's public source text and developer's guide.
 
@@ -49,13 +49,13 @@ macro_rules! strategies {
             make: |given| Ok(Known::$variant(<$type>::new(&ParamTable::with(given)?))),
         },)*];
 
-        /// A strategy that is built in.
+        /// A built-in strategy.
         #[allow(missing_docs, reason = "each variant is the strategy of its name")]
         pub enum Known {
             $($variant($type),)*
         }
 
-        /// Any strategy: one that is built in, or another.
+        /// Any strategy: a built-in one, or another.
         #[allow(missing_docs, reason = "each variant is the strategy of its name")]
         #[derive(Delegate)]
         #[delegate(Strategy)]
