@@ -171,6 +171,7 @@ pub fn find(name: &str) -> Option<Entry> {
 pub mod templates {
     pub mod controller;
     pub mod forwarder;
+    #[allow(clippy::module_inception, reason = "a scheme keeps its part in routers in `router.rs`")]
     pub mod router;
     pub mod stream;
     pub mod window;
