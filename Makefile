@@ -50,9 +50,9 @@ docs: $(VENV)/.made  ## rewrite the catalogue, tables of parameters and referenc
 figures: setup  ## redraw the pictures of the docs, and the tables of the comparisons
 	@$(PY) tools/picture.py
 
-requirements:  ## compile requirements/*.in into hash-pinned lists (needs uv)
-	@for list in run work; do uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-annotate --no-header requirements/$$list.in -o requirements/$$list.txt; done
+requirements: $(VENV)/.made  ## lock what both pyproject.toml name, with hashes and without a registry, in requirements.txt (needs uv)
+	@$(PY) tools/requirements.py | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --no-header - -o requirements.txt
 
 interop: setup  ## build the Go forwarder ndnd, fetch from it and serve to it, and measure both clients
 	@$(PY) tools/interop.py build
@@ -68,9 +68,9 @@ $(VENV)/.made:
 	@PYTHON=$(PYTHON) tools/venv $(VENV)
 	@touch $@
 
-$(VENV)/.required: $(VENV)/.made requirements/work.txt
+$(VENV)/.required: $(VENV)/.made requirements.txt
 	@echo "installing the Python libraries"
-	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/work.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.required $(SOURCES) papers/pyproject.toml

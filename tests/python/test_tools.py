@@ -17,6 +17,7 @@ import citations
 import count
 import new_scheme
 import registry
+import requirements
 import thalweg
 from conftest import ROOT
 
@@ -188,6 +189,16 @@ def test_a_step_that_fails_without_a_tally_counts_as_one_failure() -> None:
 
 def test_a_suite_within_a_suite_is_counted_once() -> None:
     assert count.run(["printf", "5 passed in 0.10s\\n7 passed in 0.10s\\n12 passed, 0 failed\\n"]) == (12, 0)
+
+
+def test_what_both_projects_need_is_locked_with_hashes_and_without_a_registry() -> None:
+    projects = [tomllib.loads((ROOT / name / "pyproject.toml").read_text("utf-8")) for name in ("", "papers")]
+    needed = {re.split(r"[<>=]", row)[0].replace("_", "-") for row in requirements.requirements(projects)}
+    lock = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    assert {"maturin", "msgspec", "polars", "pytest", "ruff"} <= needed
+    assert needed <= set(re.findall(r"^([a-z0-9-]+)==", lock, flags=re.MULTILINE))
+    assert lock.count("==") <= lock.count("--hash=sha256:")
+    assert "://" not in lock
 
 
 @pytest.mark.parametrize("name", ["Swift", "fast-tcp", "9lives", "shared", "reno", ""])
