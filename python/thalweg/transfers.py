@@ -114,8 +114,8 @@ class Network:
     interface: str | None = None
     """The interface of a multicast group: its name, its index, or its IPv4 address."""
     patience_s: float | None = None
-    """The transfer ends after this number of seconds without data; default: 60. A listener waits for its first call
-    without limit unless this is set."""
+    """The transfer is given up after this number of seconds without data; 60 when not given. An end that listens waits for
+    its first call without limit unless this is given."""
     pcap: str | Path | None = None
     """A capture file, to which what is sent and received is written."""
 
