@@ -168,10 +168,6 @@ pub fn find(name: &str) -> Option<Entry> {
 /// What new schemes are copied from, one folder per kind. Built and tested, so that they cannot rot; not in the catalogue.
 #[cfg(test)]
 #[path = "_templates"]
-#[allow(
-    clippy::module_inception,
-    reason = "a scheme with a part in routers has a file router.rs, as its template has"
-)]
 pub mod templates {
     pub mod controller;
     pub mod forwarder;
