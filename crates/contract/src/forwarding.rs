@@ -19,7 +19,7 @@ pub struct Pending {
     pub generation: u32,
 }
 
-/// Which next hops to take. One object a node, for all names.
+/// Which next hops to take. One object per node, for all names.
 ///
 /// Each method says what is already true and what it may do about the pending Interest it is told of; about others it may do at any
 /// time what [`StrategyCx`] offers.
@@ -283,7 +283,7 @@ pub trait StrategyCx {
     }
 }
 
-/// What happens at the links of a node: police, shape, stamp. One object a node, for all links and names.
+/// What happens at the links of a node: police, shape, stamp. One object per node, for all links and names.
 ///
 /// It is told of packets at link faces; what is handed to or comes from endpoints on the node passes it by, but the nodes of
 /// consumers and producers are forwarders too and have such a part, which sees the links there.
@@ -297,7 +297,7 @@ pub trait LinkLaw {
 
     /// The strategy sends an Interest to a link. It may be stamped here.
     ///
-    /// Already true: the entry is pending; for what is sent again the out-record of the earlier time is there.
+    /// Already true: the entry is pending; for what is retransmitted the out-record of the earlier time is there.
     fn on_interest(
         &mut self,
         _interest: &mut Packet,

@@ -68,7 +68,7 @@ pub enum DropReason {
     LinkDown,
     /// No route to its destination.
     NoRoute,
-    /// It arrived for an endpoint that has stopped, not yet started, or started anew since it was sent.
+    /// It arrived for an endpoint that has stopped, not yet started, or started again since it was sent.
     NotListening,
     /// It took more hops than any route has: routes changed under it.
     HopLimit,

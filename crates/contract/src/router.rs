@@ -180,7 +180,7 @@ impl<'b> std::ops::DerefMut for NodeCx<'_, 'b> {
     }
 }
 
-/// A scheme's part in a router: one object a node, for all groups of the scheme there.
+/// A scheme's part in a router: one object per node, for all groups of the scheme there.
 ///
 /// Forwarding tables and trees belong to the router; the part sees them and sends messages along them.
 #[delegatable_trait]

@@ -143,7 +143,7 @@ fn a_router_that_loses_its_memory_is_back_on_the_tree_within_a_refresh() {
 }
 
 #[test]
-fn signals_that_are_lost_are_said_again() {
+fn signals_that_are_lost_are_repeated() {
     for seed in 1..=10 {
         let Net { mut print, .. } = net(30, 4);
         print.seed = seed;

@@ -299,7 +299,7 @@ fn runs_repeat_themselves_and_a_second_prefix_shifts_nobody() {
     assert_ne!(run(&print).hash, once.hash);
 }
 
-/// A network drawn at random, its traffic, and what befalls it.
+/// A network drawn at random, its traffic, and what happens to it.
 #[derive(Clone, Debug)]
 struct Drawn {
     /// Links beyond those of a random tree, and the parent of each node but the first in that tree.
@@ -375,7 +375,7 @@ fn build(drawn: &Drawn) -> Blueprint {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Whatever the network, the strategy and what befalls them: every Interest is answered, refused or expires, and when traffic has
+    /// Whatever the network, the strategy and what happens to them: every Interest is answered, refused or expires, and when traffic has
     /// stopped nothing is pending anywhere.
     #[test]
     fn nothing_stays_pending(drawn in drawn()) {

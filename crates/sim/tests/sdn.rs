@@ -133,7 +133,7 @@ fn control_links_are_no_way_for_other_packets() {
 }
 
 #[test]
-fn lost_orders_are_said_again_until_they_are_acknowledged() {
+fn lost_orders_are_repeated_until_they_are_acknowledged() {
     let mut lossy = CONTROL;
     lossy.loss = 0.6;
     let mut repeated = 0;

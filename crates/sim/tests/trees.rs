@@ -1,4 +1,4 @@
-//! Whatever befalls a network of names, once it is left alone every member gets every packet exactly once.
+//! Whatever happens to a network of names, once it is left alone every member gets every packet exactly once.
 
 use contract::{Count, FlowId, LinkId, NodeId, ParamValue};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ const CHANGES_MS: u64 = 5000;
 /// Packets are counted for so long, at the end.
 const COUNTED_MS: u64 = 1000;
 
-/// A network, and what befalls it. Numbers of places and links are taken modulo how many there are.
+/// A network, and what happens to it. Numbers of places and links are taken modulo how many there are.
 #[derive(Clone, Debug)]
 struct Case {
     /// For each router but the first: which of those before it is its neighbour, the delay in ms, whether it knows names.

@@ -148,7 +148,7 @@ fn selective_acknowledgements_are_deliveries_and_nothing_counts_twice() {
     let totals: Vec<u64> = law.told.iter().map(|(_, delivery)| delivery.total.as_u64() / SEGMENT).collect();
     assert_eq!(totals, (1..=20).collect::<Vec<_>>());
     let (at, last) = law.told[19];
-    // sent again when three later ones had arrived, at 100 ms; acknowledged at 200
+    // retransmitted when three later ones had arrived, at 100 ms; acknowledged at 200
     assert_eq!((at, last.rtt, last.recovering), (ms(200), None, false));
     // sixteen more had been delivered by then, and the third of them let it go
     assert_eq!(last.total_when_sent, Bytes::new(7 * SEGMENT));

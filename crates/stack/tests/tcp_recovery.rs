@@ -118,7 +118,7 @@ fn the_timer_backs_off_and_the_law_hears_once_that_it_is_the_first() {
     assert_eq!(net.flows[0].received.completed_at, ms(31_050));
 }
 
-/// RFC 6298 §5.3: each acknowledgement of new data starts the timer anew; RTO = 100 + 4·(50·¾ⁿ) ms but 200 ms at least.
+/// RFC 6298 §5.3: each acknowledgement of new data starts the timer again; RTO = 100 + 4·(50·¾ⁿ) ms but 200 ms at least.
 #[test]
 fn the_timer_runs_from_the_last_acknowledgement() {
     let mut net = Net::one(&plain(), Fixed::window(2));
@@ -146,7 +146,7 @@ fn after_a_timeout_everything_outstanding_goes_again_in_slow_start() {
     assert_eq!(net.flows[0].received.completed_at, ms(1350));
 }
 
-/// RFC 6582 §3.2 step 4: the copies that a timeout sends in vain make duplicate acknowledgements, which must not start a recovery.
+/// RFC 6582 §3.2 step 4: the copies that a timeout sends without success make duplicate acknowledgements, which must not start a recovery.
 #[test]
 fn duplicates_of_what_a_timeout_sent_again_start_no_recovery() {
     let mut net = Net::one(&Config { undo: false, ..finite(30) }, Halving::new(10.0));

@@ -21,7 +21,7 @@ fn spaced<C: CongestionControl>(mut net: Net<C>) -> Net<C> {
     net
 }
 
-/// How many segments each of `n` acknowledgements from `from` ms on let go: new ones, and those sent again.
+/// How many segments each of `n` acknowledgements from `from` ms on let go: new ones, and those retransmitted.
 fn sent_by_each<C: CongestionControl>(net: &Net<C>, from: u64, n: u64) -> Vec<(usize, usize)> {
     (from..from + n)
         .map(|at| {

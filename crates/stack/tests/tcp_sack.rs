@@ -19,7 +19,7 @@ fn sent_again<C: contract::CongestionControl>(net: &Net<C>) -> Vec<u64> {
     net.data.iter().filter(|s| s.nth > 0).map(|s| s.segment).collect()
 }
 
-/// RFC 6675 §5: eight of twenty are lost and sent again as they are noticed, in order, each once.
+/// RFC 6675 §5: eight of twenty are lost and retransmitted as they are noticed, in order, each once.
 #[test]
 fn many_losses_of_one_window_are_repaired_in_one_round() {
     let lost = [2, 4, 5, 8, 9, 10, 13, 16];
@@ -83,7 +83,7 @@ fn a_rescue_saves_the_end_of_a_flow_from_a_timeout() {
     assert_eq!(net.flows[0].received.completed_at, ms(250));
 }
 
-/// RFC 6675 §5.1, RFC 2018 §8: what has arrived is not sent again after a timeout.
+/// RFC 6675 §5.1, RFC 2018 §8: what has arrived is not retransmitted after a timeout.
 #[test]
 fn a_timeout_sends_only_what_is_missing() {
     let mut net = Net::one(&Config { undo: false, ..finite(12) }, Halving::new(12.0));

@@ -48,7 +48,7 @@ fn one_arrival_above_a_loss_shows_it_a_quarter_of_a_round_trip_later() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 1);
 }
 
-/// What is late by less than a quarter of the round trip is not sent again.
+/// What is late by less than a quarter of the round trip is not retransmitted.
 #[test]
 fn data_that_is_a_little_late_is_waited_for() {
     let mut net = Net::one(&finite(3, timed(false)), Halving::new(10.0));
@@ -194,7 +194,7 @@ fn a_lost_first_flight_is_probed_for() {
     assert_eq!(net.flows[0].sent.count(Count::Timeouts), 0);
 }
 
-/// The timer is that of the oldest segment, and starts anew whenever that is sent again [Linux: tcp_xmit_retransmit_queue]: three repairs of 3 are
+/// The timer is that of the oldest segment, and starts again whenever that is retransmitted [Linux: tcp_xmit_retransmit_queue]: three repairs of 3 are
 /// lost, a round trip after each other, with a timeout of 250 ms.
 #[test]
 fn the_timer_starts_anew_with_each_repair_of_the_oldest() {

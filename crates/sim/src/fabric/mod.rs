@@ -153,7 +153,7 @@ impl Fabric {
         None
     }
 
-    /// Computes every route and every tree anew.
+    /// Computes every route and every tree again.
     pub(crate) fn reroute(&mut self, blueprint: &Blueprint) {
         self.routes = Routes::of(blueprint, &self.edges, &self.pins);
         self.trees.iter_mut().flatten().for_each(|tree| tree.rebuild(&self.routes, &self.edges));

@@ -74,7 +74,7 @@ impl Tree {
         }
     }
 
-    /// Builds the tree anew after routes changed.
+    /// Builds the tree again after routes changed.
     pub(super) fn rebuild(&mut self, routes: &Routes, edges: &[Edge]) {
         let members: Vec<(NodeId, Vec<EndpointId>)> = (0u32..)
             .zip(&mut self.nodes)

@@ -82,7 +82,7 @@ pub(crate) struct Tally {
     pub sent_bytes: u64,
 }
 
-/// Makes an endpoint that is not built in, given where it sends to. Called again each time its flow starts anew.
+/// Makes an endpoint that is not built in, given where it sends to. Called again each time its flow starts again.
 pub type Factory = Box<dyn Fn(Destination) -> Box<dyn Endpoint + Send> + Send>;
 
 /// An endpoint, its stream of random numbers, and what is counted about it.
@@ -95,7 +95,7 @@ pub(crate) struct EndpointState {
     /// It takes packets.
     pub active: bool,
     pub active_since: Time,
-    /// Its flow last started anew then: packets sent before are of an earlier connection.
+    /// Its flow last started again then: packets sent before are of an earlier connection.
     pub epoch: Time,
     /// Packets whose time stamp is below take the slow path: `epoch`, or all of them where clocks are not right.
     pub screen: Time,
@@ -189,7 +189,7 @@ impl EndpointState {
         }
     }
 
-    /// Ends the warm-up: what cannot be subtracted later begins anew.
+    /// Ends the warm-up: what cannot be subtracted later begins again.
     pub(crate) fn rebase(&mut self, now: Time) {
         (self.delay_min, self.delay_max) = (Duration::MAX, Duration::ZERO);
         if let Some(delays) = &mut self.delays {

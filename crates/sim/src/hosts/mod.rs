@@ -170,7 +170,7 @@ impl Hosts {
         Turn::new(now, on, spec.stop, spec.churn, &mut state.churn_random)
     }
 
-    // ---- endpoints made anew
+    // ---- endpoints made again
 
     fn first_receiver(&self, flow: FlowId) -> Address {
         let receiver = self.receivers.get(self.receivers_of(flow)).and_then(<[_]>::first);
@@ -216,7 +216,7 @@ impl Hosts {
         endpoint::make_receiver(&blueprint.flows[flow.index()], sender, attachment)
     }
 
-    /// Makes the sender of a flow anew. The parameters were accepted when the world was built.
+    /// Makes the sender of a flow again. The parameters were accepted when the world was built.
     pub(crate) fn remake_sender(&mut self, flow: FlowId, blueprint: &Blueprint) {
         let (spec, state) = (&blueprint.flows[flow.index()], &self.flows[flow.index()]);
         let endpoint = match &state.custom_sender {
@@ -230,7 +230,7 @@ impl Hosts {
         self.endpoint(sender).endpoint = endpoint;
     }
 
-    /// Makes a receiver anew.
+    /// Makes a receiver again.
     pub(crate) fn remake_receiver(&mut self, receiver: usize, blueprint: &Blueprint) {
         let ReceiverState { flow, endpoint: id, .. } = self.receivers[receiver];
         let state = &self.flows[flow.index()];

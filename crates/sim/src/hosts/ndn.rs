@@ -116,7 +116,7 @@ impl Nodes {
         spec.nodes.iter().filter_map(routes).collect()
     }
 
-    /// Computes the next hops of every forwarder anew. What a controller ordered stays in force.
+    /// Computes the next hops of every forwarder again. What a controller ordered stays in force.
     pub(crate) fn route_names(&mut self, blueprint: &Blueprint, edges: &[Edge]) {
         for (node, mut routes) in self.computed_name_routes(blueprint, edges) {
             let index = self.at(node).expect("it was placed");

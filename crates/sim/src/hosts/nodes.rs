@@ -206,7 +206,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// The router or the resolver with this index, made anew; `None` where the node is neither.
+    /// The router or the resolver with this index, made again; `None` where the node is neither.
     pub(crate) fn fresh_router(&self, index: usize, blueprint: &Blueprint) -> Option<AnyNode> {
         let spec = blueprint.icn.as_ref()?;
         let resolver = self.address(spec.resolver).expect("it was placed with the routers");

@@ -88,7 +88,7 @@ impl World {
         }
         if self.hosts.has_started(sender) {
             self.hosts.remake_sender(flow, &self.blueprint);
-            // a new sender numbers its packets anew, so its receivers begin anew as well
+            // a new sender numbers its packets from 0, so its receivers begin again as well
             self.hosts.endpoint(sender).begin_epoch(self.now);
             for receiver in self.hosts.receivers_of(flow) {
                 let endpoint = self.hosts.receivers[receiver].endpoint;
@@ -188,7 +188,7 @@ impl World {
         }
     }
 
-    /// Computes every route, every tree and every next hop of named data anew.
+    /// Computes every route, every tree and every next hop of named data again.
     pub(super) fn reroute(&mut self) {
         self.fabric.reroute(&self.blueprint);
         self.hosts.nodes.route_names(&self.blueprint, self.fabric.edges());

@@ -41,7 +41,7 @@ impl World {
         let node = self.hosts.nodes.get(index).address.node;
         for order in self.hosts.nodes.get_mut(index).forget_orders() {
             match order {
-                // the forwarder is made anew, and its next hops with it
+                // the forwarder is made again, and its next hops with it
                 Order::NextHops { .. } => {}
                 Order::Route { to, .. } => {
                     self.fabric.unpin(node, to);

@@ -8,11 +8,11 @@ use units::{Bytes, Duration};
 pub struct Config {
     /// Size of a signal on the wire.
     pub signal: Bytes,
-    /// What is held is repeated after so long.
+    /// What is held is repeated after this time.
     pub refresh: Duration,
-    /// What was not repeated for so many refreshes is forgotten.
+    /// What was not repeated for this many refreshes is forgotten.
     pub lifetime: u32,
-    /// A question without an answer is repeated after so long, then after twice as long, up to four times as long.
+    /// A question without an answer is repeated after this time, then after twice as long, up to four times as long.
     pub retry: Duration,
     /// Size of the packets that measure an access link.
     pub probe: Bytes,
@@ -21,7 +21,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// How long to wait for an answer, after having waited for `before` in vain.
+    /// How long to wait for an answer, after having waited for `before` without success.
     pub(super) fn longer(&self, before: Duration) -> Duration {
         (before * 2).clamp(self.retry, self.retry * 4)
     }

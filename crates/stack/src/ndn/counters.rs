@@ -31,7 +31,7 @@ pub enum Tally {
     NacksOut,
     /// Interests that the content store answered.
     Hits,
-    /// Interests that the content store was asked for in vain.
+    /// Interests that the content store was asked for without success.
     Misses,
     /// Interests that joined those of another face for the same name.
     Aggregated,

@@ -172,7 +172,7 @@ impl<S: Strategy, L: LinkLaw> Forwarder<S, L> {
         self.core.counters = counters;
     }
 
-    /// Begins to look for the peak anew.
+    /// Begins to look for the peak again.
     pub fn rebase(&mut self) {
         self.core.pit.rebase();
     }

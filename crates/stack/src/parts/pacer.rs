@@ -18,7 +18,7 @@ impl Pacer {
 
     /// A packet of `size` bytes on the wire leaves `now`; the next may follow when it has passed at `rate`.
     ///
-    /// Time not used is lost: a sender that was silent starts anew instead of catching up.
+    /// Time not used is lost: a sender that was silent starts again instead of catching up.
     #[inline]
     pub fn charge(&mut self, size: Bytes, rate: Rate, now: Time) {
         if self.free_at < now {

@@ -11,7 +11,7 @@ pub struct Config {
     pub phase: Duration,
     /// Size of a control message on the wire.
     pub message: Bytes,
-    /// An order or a greeting without an answer is repeated after so long, then after twice as long, up to eight times as long.
+    /// An order or a greeting without an answer is repeated after this time, then after twice as long, up to eight times as long.
     pub retry: Duration,
     /// Statuses and signals that are older when they arrive are ignored.
     pub stale: Duration,

@@ -153,7 +153,7 @@ fn load_is_what_was_offered_over_what_the_link_carries_in_a_period() {
     assert_eq!((statuses[1].backlog, statuses[1].shares), (50, 1));
     let share = Share { what: Traffic::Node(NodeId(7)), bytes: 312_500 };
     assert_eq!(Share::unpack(&said[1].1, 1).collect::<Vec<_>>(), [share]);
-    // the next period begins anew
+    // the next period begins again
     let said = report(&mut bench, &mut agent);
     assert!(matches!(said[1].0, Control::Status(Status { load: 0, shares: 0, .. })));
     // β, ε and one comparison for each of two ports, twice
@@ -276,7 +276,7 @@ fn start(bench: &mut Bench, controller: &mut Controller<Caps>) {
 }
 
 #[test]
-fn what_is_not_acknowledged_is_said_again_after_twice_as_long_each_time() {
+fn what_is_not_acknowledged_is_repeated_after_twice_as_long_each_time() {
     let mut bench = Bench::new();
     let mut controller = controller();
     start(&mut bench, &mut controller);

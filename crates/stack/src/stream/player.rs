@@ -359,7 +359,7 @@ impl Plays for Playing {
     }
 }
 
-/// What the source was told is repeated after so long, since messages get lost.
+/// What the source was told is repeated after this time, since messages get lost.
 const SAID_EVERY: Duration = Duration::from_secs(1);
 
 /// Frames before the one that is due of which it is remembered what has come, so that one that becomes whole counts as late.

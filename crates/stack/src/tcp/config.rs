@@ -33,7 +33,7 @@ pub struct Config {
     pub sack: bool,
     /// Send new data on the first two duplicate acknowledgements [RFC3042]. On in ns-2 and Linux.
     pub limited_transmit: bool,
-    /// When the retransmission timer starts anew during a recovery without SACK.
+    /// When the retransmission timer starts again during a recovery without SACK.
     pub recovery_timer: RecoveryTimer,
     /// What shows a loss, with SACK.
     pub loss_detection: LossDetection,
@@ -65,12 +65,12 @@ pub struct Config {
     pub demand: Demand,
 }
 
-/// When the retransmission timer starts anew as partial acknowledgements arrive in a recovery without SACK [RFC6582 §4].
+/// When the retransmission timer starts again as partial acknowledgements arrive in a recovery without SACK [RFC6582 §4].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryTimer {
     /// At the first only: many losses in one window end in a timeout, which is quicker. What RFC 6582 asks for.
     Impatient,
-    /// At each: one segment a round trip is repaired, however long it takes.
+    /// At each: one segment per round trip is repaired, however long it takes.
     Steady,
 }
 
@@ -86,7 +86,7 @@ pub enum RtoFloor {
 /// What shows a loss, with SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
-    /// Three segments above it that have arrived [RFC6675]. What was sent again and lost again waits for the timer.
+    /// Three segments above it that have arrived [RFC6675]. What was retransmitted and lost again waits for the timer.
     Count,
     /// Something that was sent later and has arrived [RFC8985: RACK].
     Time,

@@ -389,7 +389,7 @@ impl CongestionControl for Fixed {
     }
 }
 
-/// Slow start, one segment a round, half after a loss: the minimum that TCP needs.
+/// Slow start, one segment per round, half after a loss: the minimum that TCP needs.
 #[derive(Clone, Debug)]
 pub struct Halving {
     pub window: f64,

@@ -53,7 +53,7 @@ fn probed(bed: &mut Bed, host: &mut Attachment, index: u8, later_us: u64) -> boo
 }
 
 #[test]
-fn a_question_is_asked_again_after_twice_as_long_up_to_four_times() {
+fn a_question_is_repeated_after_twice_as_long_up_to_four_times() {
     let (mut bed, mut host) = started(false);
     let times: Vec<u64> = run(&mut bed, &mut host, 9000)
         .into_iter()
@@ -67,7 +67,7 @@ fn a_question_is_asked_again_after_twice_as_long_up_to_four_times() {
 }
 
 #[test]
-fn what_is_held_is_said_again_every_refresh() {
+fn what_is_held_is_repeated_every_refresh() {
     let (mut bed, mut host) = started(false);
     run(&mut bed, &mut host, 100);
     assert!(hear(&mut bed, &mut host, ACCESS, accepted()), "it is attached");

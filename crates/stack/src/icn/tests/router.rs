@@ -131,7 +131,7 @@ fn one_join_goes_up_for_many_children() {
 }
 
 #[test]
-fn a_refresh_says_three_things_and_an_unanswered_one_is_said_again_sooner() {
+fn a_refresh_says_three_things_and_an_unanswered_one_is_repeated_sooner() {
     let (mut bed, mut router) = joined(false, &[3]);
     let said = bed.run(&mut router, at_ms(5000));
     let signals: Vec<_> = said.iter().map(|(at, said)| (*at, said.to().0, said.signal())).collect();

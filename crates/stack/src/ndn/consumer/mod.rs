@@ -49,7 +49,7 @@ pub const CONSUMER_SERIES: &[SeriesInfo] = &[
 /// A consumer of one prefix with the law `C`.
 ///
 /// Windows are counted in Data packets: an Interest may leave while fewer are in flight than the window holds whole. Under a finite rate
-/// Interests are generated one Data packet's time apart. What is sent again goes first.
+/// Interests are generated one Data packet's time apart. What is retransmitted goes first.
 ///
 /// With a coarse clock Interests are generated just so, but wait and leave back to back at the next tick; with jitter, a random time later.
 /// They count as in flight meanwhile; their timers and delays begin when they leave.

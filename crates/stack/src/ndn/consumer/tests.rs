@@ -696,7 +696,7 @@ fn a_consumer_that_knows_no_marks_says_so() {
 /// Refused at 5 ms, when nothing has been heard: the window is halved, and nothing leaves for a smoothed round trip, which is the
 /// initial second.
 #[test]
-fn a_refusal_is_told_and_asked_again_when_something_comes() {
+fn a_refusal_is_told_and_requested_again_when_something_comes() {
     let refuse =
         |n: usize, _| if n == 2 { Answer::Nack(5.0, NackReason::Congestion) } else { Answer::Data(10.0) };
     let net = Net::run(&config(), Law::window(3.0), 15.0, refuse);
@@ -800,7 +800,7 @@ fn a_segment_under_way_is_not_asked_for_twice() {
     let pattern = Pattern::Zipf { contents: 1, segments: 1, exponent: 1.0, shift: 0.0 };
     let config = ConsumerConfig { pattern, ..config() };
     let net = Net::run(&config, Law::rate(100), 195.0, |_, _| Answer::Data(95.0));
-    // one each 10 ms is wanted; it comes after 95 ms, and is wanted anew at 100 ms
+    // one each 10 ms is wanted; it comes after 95 ms, and is wanted again at 100 ms
     assert_eq!(net.departures(), [(0, 0.0), (0, 100.0)]);
     assert_eq!(net.count(Count::Suppressed), 18);
     // a window may hold more than the catalogue: it is not drawn from for ever

@@ -77,7 +77,7 @@ impl Pit {
         self.peak
     }
 
-    /// Begins to look for the peak anew.
+    /// Begins to look for the peak again.
     pub fn rebase(&mut self) {
         self.peak = self.len();
     }

@@ -315,7 +315,7 @@ fn weighted_draws_faces_by_what_they_weigh() {
 }
 
 #[test]
-fn weighted_tries_another_face_for_what_is_asked_again() {
+fn weighted_tries_another_face_for_what_is_requested_again() {
     let (mut strategy, mut fake) = (made("weighted", &[]), Fake::new());
     let mut faces = Vec::new();
     for ms in [0, 10, 30] {

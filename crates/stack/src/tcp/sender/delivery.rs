@@ -248,7 +248,7 @@ mod tests {
         assert!(sample(&mut sampler, 41).is_none());
     }
 
-    /// A copy that is cut differently: its bytes are known as sent again, what is new among them is not.
+    /// A copy that is cut differently: its bytes are known as retransmitted, what is new among them is not.
     #[test]
     fn a_copy_that_reaches_beyond_what_was_sent_is_partly_new() {
         let mut sampler = Sampler::new();

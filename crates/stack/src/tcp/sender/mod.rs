@@ -280,7 +280,7 @@ impl<C: CongestionControl> Sender<C> {
         self.permit.rate = allowance.rate;
     }
 
-    /// Starts the retransmission timer anew, or stops it when all is acknowledged [RFC6298 §5.2, §5.3].
+    /// Starts the retransmission timer again, or stops it when all is acknowledged [RFC6298 §5.2, §5.3].
     #[inline]
     fn restart_timer(&mut self, now: Time) {
         if self.seq.all_acknowledged() { self.timer.stop() } else { self.timer.start(now) }

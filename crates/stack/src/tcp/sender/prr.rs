@@ -8,7 +8,7 @@ pub(super) struct Prr {
     flight: u64,
     /// Delivered since then [RFC9937 §6.1: prr_delivered].
     delivered: u64,
-    /// Sent again since then; with what is new it makes [RFC9937 §6.1: prr_out].
+    /// Retransmitted since then; with what is new it makes [RFC9937 §6.1: prr_out].
     resent: u64,
     /// Of `resent`, what the entry sent at once: the first account is made as if before it.
     forced: u64,
@@ -58,12 +58,12 @@ impl Prr {
         self.lost_more = true;
     }
 
-    /// `len` bytes were sent again.
+    /// `len` bytes were retransmitted.
     pub(super) fn resend(&mut self, len: u64) {
         self.resent += len;
     }
 
-    /// `len` bytes were sent again as the recovery began, whatever the account says [RFC9937 §6.2: force a fast retransmit].
+    /// `len` bytes were retransmitted as the recovery began, whatever the account says [RFC9937 §6.2: force a fast retransmit].
     pub(super) fn force(&mut self, len: u64) {
         self.resent += len;
         self.forced = len;

@@ -34,7 +34,7 @@ pub(super) struct Rack {
     /// New data was acknowledged, or left, since a probe was last thought of.
     advanced: bool,
     left: bool,
-    /// One past the last byte sent when the last probe was, and when, if it was sent again; until that is answered
+    /// One past the last byte sent when the last probe was, and when, if it was retransmitted; until that is answered
     /// [RFC8985 §7.1: TLP.end_seq, TLP.is_retrans].
     probe: Option<(u64, Option<Time>)>,
     probes: bool,
@@ -180,7 +180,7 @@ impl Rack {
 }
 
 impl Rack {
-    /// Unless it was started anew, the timer is again what it was before the last look was fixed.
+    /// Unless it was started again, the timer is again what it was before the last look was fixed.
     pub(super) fn release(&mut self, timer: &mut RetransmissionTimer) {
         let look_at = std::mem::replace(&mut self.look_at, Time::NEVER);
         if look_at != Time::NEVER && look_at == timer.expires_at() {
@@ -245,7 +245,7 @@ impl Rack {
             return;
         }
         if !self.probe_due || advanced {
-            // the timer was started anew, or is what it was
+            // the timer was started again, or is what it was
             self.expires_at = timer.expires_at();
         }
         if let Some((end, _)) = self.probe
@@ -275,7 +275,7 @@ impl Rack {
         self.probe = Some((end, again_at));
     }
 
-    /// Everything below `una` was acknowledged. Whether that answers a probe that was sent again, by which a loss was repaired that nothing else
+    /// Everything below `una` was acknowledged. Whether that answers a probe that was retransmitted, by which a loss was repaired that nothing else
     /// would tell of: then what is echoed is the probe [RFC8985 §7.4; there by duplicate SACK].
     pub(super) fn settle_probe(&mut self, una: u64, echo: Time) -> bool {
         self.advanced = true;
@@ -284,7 +284,7 @@ impl Rack {
     }
 }
 
-/// Longest wait of a delayed acknowledgement that is reckoned with [RFC8985 §7.2: TLP.max_ack_delay; Linux has the same].
+/// Longest wait of a delayed acknowledgement that is assumed [RFC8985 §7.2: TLP.max_ack_delay; Linux has the same].
 const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
 
 #[cfg(test)]

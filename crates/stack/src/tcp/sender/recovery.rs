@@ -51,7 +51,7 @@ impl Recovery {
         !self.by_pipe && !self.recovering
     }
 
-    /// Whether what is lost may be sent again: in a recovery, and after a timeout until all of it has arrived.
+    /// Whether what is lost may be retransmitted: in a recovery, and after a timeout until all of it has arrived.
     pub(super) const fn repairs(&self, una: u64) -> bool {
         self.recovering || una < self.recover
     }
@@ -67,7 +67,7 @@ impl Recovery {
         self.settle(seq);
     }
 
-    /// New data was acknowledged: duplicates are counted anew, and the window is no longer inflated.
+    /// New data was acknowledged: duplicates are counted again, and the window is no longer inflated.
     #[inline]
     pub(super) fn settle(&mut self, seq: &mut SendSequence) {
         self.duplicates = 0;
@@ -82,7 +82,7 @@ impl Recovery {
 }
 
 impl<C: CongestionControl> Sender<C> {
-    /// Whether what is lost may be sent again.
+    /// Whether what is lost may be retransmitted.
     pub(super) fn repairing(&self) -> bool {
         self.recovery.repairs(self.seq.una)
     }
@@ -99,7 +99,7 @@ impl<C: CongestionControl> Sender<C> {
             }
             return;
         }
-        // duplicates of what a timeout sent again tell nothing new                  [RFC6582 §3.2 step 1, §3.2 step 6]
+        // duplicates of what a timeout retransmitted tell nothing new                  [RFC6582 §3.2 step 1, §3.2 step 6]
         if self.recovery.recover > 0 && self.seq.una <= self.recovery.recover {
             return;
         }
@@ -233,7 +233,7 @@ impl<C: CongestionControl> Sender<C> {
     #[cold]
     pub(super) fn on_timeout(&mut self, cx: &mut Cx<'_>) {
         cx.count(Count::Timeouts, 1);
-        // the threshold stays as it is while the same segment is sent again and again [RFC5681 §3.1]
+        // the threshold stays as it is while the same segment is retransmitted repeatedly [RFC5681 §3.1]
         // and in Linux while a reduction goes on                                      [Linux: tcp_enter_loss]
         let spreading = self.prr.is_some() && self.recovery.reducing;
         let first = !self.timer.rtt().backed_off() && !spreading;
@@ -250,7 +250,7 @@ impl<C: CongestionControl> Sender<C> {
         if first {
             cx.count(Count::Episodes, 1);
         }
-        // of losses under repair a timeout is no news, and the segment may have been sent again just before
+        // of losses under repair a timeout is no news, and the segment may have been retransmitted just before
         let doubtful = first && self.settings.undo && !repairing && !self.first_was_resent();
         self.recovery.doubt_since = if doubtful { cx.now() } else { Time::NEVER };
         self.recovery.cwr_due = true;

@@ -129,7 +129,7 @@ impl<C: CongestionControl> Sender<C> {
             let missing = board.missing(self.seq.high) + prr.news();
             prr.open(missing, 0, self.seq.high);
         }
-        // differs: what the last recovery sent again is not sent a third time
+        // differs: what the last recovery retransmitted is not sent a third time
         if let Some((seq, len)) = board.first_hole(self.seq.high, segment) {
             board.lose_below(seq + len);
             board.rescue_end = seq + len;

@@ -7,13 +7,13 @@ use crate::parts::Ranges;
 /// The scoreboard of one sender. It counts as it goes, so that the pipe costs no walk over the segments.
 ///
 /// Of the bytes from the oldest not acknowledged to the highest sent, some are selectively acknowledged (`sacked`); of the
-/// others, those below `lost_end` are lost, and those below `resent_end` were sent again.
+/// others, those below `lost_end` are lost, and those below `resent_end` were retransmitted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     sacked: Ranges,
     una: u64,
     lost_end: u64,
-    /// One past the highest byte sent again in a repair [RFC6675 §2: HighRxt].
+    /// One past the highest byte retransmitted in a repair [RFC6675 §2: HighRxt].
     resent_end: u64,
     /// One past what the last rescue stands for [RFC6675 §2: RescueRxt].
     pub(super) rescue_end: u64,
@@ -33,7 +33,7 @@ impl Scoreboard {
 
     /// Bytes in flight, `high` being one past the highest sent [RFC6675 §4: SetPipe].
     pub(super) fn pipe(&self, high: u64) -> u64 {
-        // neither lost nor arrived, and those sent again
+        // neither lost nor arrived, and those retransmitted
         (high - self.lost_end - self.sacked_above_lost)
             + (self.resent_end - self.una - self.sacked_below_resent)
             - self.lost_again.iter().map(|piece| piece.1 - piece.0).sum::<u64>()
@@ -59,12 +59,12 @@ impl Scoreboard {
         self.sacked.bytes_within(self.una, u64::MAX)
     }
 
-    /// Whether byte `at` was never sent again.
+    /// Whether byte `at` was never retransmitted.
     pub(super) fn was_sent_once(&self, at: u64) -> bool {
         at >= self.resent_end
     }
 
-    /// `[start, end)` was sent again and lost again. Returns how many bytes of it had not arrived.
+    /// `[start, end)` was retransmitted and lost again. Returns how many bytes of it had not arrived.
     pub(super) fn lose_again(&mut self, start: u64, end: u64) -> u64 {
         let known = self.lost_again.iter().any(|piece| piece.0 < end && start < piece.1);
         if start < self.una || end > self.resent_end || self.has(start) || known {
@@ -157,7 +157,7 @@ impl Scoreboard {
         lost
     }
 
-    /// Nothing is lost after all, or all that was sent again was lost as well.
+    /// Nothing is lost after all, or all that was retransmitted was lost as well.
     pub(super) fn start_over(&mut self) {
         self.lost_end = self.una;
         self.resent_end = self.una;
@@ -166,7 +166,7 @@ impl Scoreboard {
         self.sacked_above_lost = self.sacked.bytes_within(self.una, u64::MAX);
     }
 
-    /// All below `end` was sent again, as far as it had not arrived.
+    /// All below `end` was retransmitted, as far as it had not arrived.
     pub(super) fn resent(&mut self, end: u64) {
         if self.lost_again.front().is_some_and(|piece| piece.1 == end) {
             self.lost_again.pop_front();
@@ -178,13 +178,13 @@ impl Scoreboard {
         }
     }
 
-    /// The oldest bytes not acknowledged, at most `segment`, unless they were already sent again.
+    /// The oldest bytes not acknowledged, at most `segment`, unless they were already retransmitted.
     pub(super) fn first_hole(&self, high: u64, segment: u64) -> Option<(u64, u64)> {
         let (start, stop) = self.sacked.gap_from(self.una);
         (self.resent_end == self.una).then(|| (start, segment.min(stop.min(high) - start)))
     }
 
-    /// The next bytes, at most `segment`, that are lost and not sent again [RFC6675 §4: NextSeg rule 1].
+    /// The next bytes, at most `segment`, that are lost and not retransmitted [RFC6675 §4: NextSeg rule 1].
     pub(super) fn next_lost(&self, segment: u64) -> Option<(u64, u64)> {
         match self.lost_again.front() {
             Some(&(start, end)) => Some((start, end - start)),
@@ -192,7 +192,7 @@ impl Scoreboard {
         }
     }
 
-    /// The next bytes below the highest arrival that are not sent again, lost or not [RFC6675 §4: NextSeg rule 3].
+    /// The next bytes below the highest arrival that are not retransmitted, lost or not [RFC6675 §4: NextSeg rule 3].
     pub(super) fn next_doubtful(&self, segment: u64) -> Option<(u64, u64)> {
         self.next_hole(self.sacked.end()?, segment)
     }

@@ -39,7 +39,7 @@ impl RetransmissionTimer {
         self.rtt.back_off();
     }
 
-    /// Starts it anew.
+    /// Restarts it.
     #[inline]
     pub(super) fn start(&mut self, now: Time) {
         self.expires_at = now + self.rtt.timeout();
