@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use toml::de::DeTable;
 
-use crate::file::File;
-use crate::problems::{Problem, Problems, Span};
-use crate::read::{At, Note, Notes, shortened};
-use crate::source::{Change, Source};
-use crate::tree::{Place, Refusal, Tree};
-use crate::{Plan, plan};
+use crate::diagnostics::{Problem, Problems};
+use crate::schema::file::File;
+use crate::schema::read::{At, Note, Notes, shortened};
+use crate::schema::source::{Change, Source};
+use crate::schema::tree::{Place, Refusal, Span, Tree};
+use crate::{Plan, lower, warnings};
 
 /// Largest text that is read, in bytes.
 const MOST_BYTES: usize = 64_000_000;
@@ -153,7 +153,11 @@ impl Draft {
     fn tried(&self, name: &str) -> Tried {
         let mut notes = Notes::default();
         let file = File::from_table(&self.tree.root, Place::default(), &mut notes);
-        let plan = plan::build(&file, Place::default(), None, &folder(name), &mut notes);
+        let plan =
+            lower::build(&file, Place::default(), None, &folder(name), &mut notes).map(|(plan, net)| {
+                warnings::build(&file, &plan, &net, &mut notes);
+                plan
+            });
         let (errors, warnings) = notes.into_lists();
         Tried { file, plan, errors, warnings }
     }
@@ -305,8 +309,8 @@ impl Scenario {
             return Err(self.whole((format!("the seed {seed} is too large"), hint)));
         }
         let mut notes = Notes::default();
-        match plan::build(&self.file, Place::default(), Some(seed), &folder(&self.name), &mut notes) {
-            Some(plan) => Ok(Arc::new(plan)),
+        match lower::build(&self.file, Place::default(), Some(seed), &folder(&self.name), &mut notes) {
+            Some((plan, _)) => Ok(Arc::new(plan)),
             None => Err(self.draft.refused(&self.name, &notes.into_lists().0)),
         }
     }

@@ -1,6 +1,5 @@
 //! Trace → tables: the metrics by their usual names and definitions.
 
-mod catalogue;
 mod fairness;
 mod links;
 mod percentiles;
@@ -10,9 +9,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use catalogue::{METRICS, Metric, metric};
 pub use fairness::{coefficient_of_variation, jain};
-pub(crate) use summary::word;
 
 use sim::Trace;
 

@@ -7,7 +7,7 @@ use units::{Duration, Time};
 use super::fairness::{Curve, coefficient_of_variation, converged, jain};
 use super::percentiles::{self, PERCENTS};
 use super::tables::{FlowRow, Names, mean, measured, ratio};
-use crate::report::{Cells, Columns, Report, Table, Words};
+use crate::report::{Cells, Columns, Report, Table, Words, word};
 use crate::{Expectation, Plan};
 
 /// Windows over which rates are averaged before they are compared with their fair value.
@@ -88,11 +88,6 @@ pub(super) fn expect(plan: &Plan, report: &Report) -> Table {
         .number("measured", |(_, measured)| *measured)
         .switch("pass", |(expectation, measured)| measured.is_some_and(|value| expectation.sides.hold(value)))
         .done()
-}
-
-/// A column's name as the last word of a key: without its unit, which a key does not carry.
-pub(crate) fn word(column: &str) -> &str {
-    column.strip_suffix("_bps").or_else(|| column.strip_suffix("_s")).unwrap_or(column)
 }
 
 /// Every number of one row.

@@ -7,7 +7,7 @@ use stack::{datagram, ndn, stream, tcp};
 use units::{Bytes, Duration, Rate, Time};
 
 use super::*;
-use crate::{Cells, Expectation, Group, Report, Sides, Table};
+use crate::{Cells, Expectation, Group, METRICS, Report, Sides, Table};
 
 /// One wire of 8 Mbit/s and 10 ms from `a` to `b`; TCP over it, and a stream to both ends' neighbours.
 fn plan() -> Plan {

@@ -13,11 +13,11 @@ use toml::{Table, Value};
 use units::{Bytes, Duration, Rate, Time, UnitText};
 
 use super::Plan;
-use super::print_named::{ndn_table, producer_tables, put_consumer, sdn_table};
+use super::print_ndn::{ndn_table, producer_tables, put_consumer, sdn_table};
 use super::print_video::{player_table, video_table};
 
 /// The plan as a tree of TOML.
-pub(super) fn tree(plan: &Plan) -> Table {
+pub(crate) fn tree(plan: &Plan) -> Table {
     let blueprint = &plan.blueprint;
     let mut root = Table::new();
     put(&mut root, "title", plan.title.clone());
@@ -155,12 +155,12 @@ pub(super) fn tree(plan: &Plan) -> Table {
 }
 
 /// The tree as JSON.
-pub(super) fn to_json(tree: &Table) -> serde_json::Value {
+pub(crate) fn to_json(tree: &Table) -> serde_json::Value {
     serde_json::to_value(tree).expect("a plan has text, finite numbers, lists and tables only")
 }
 
 /// The tree as TOML with one node, link or route a line.
-pub(super) fn to_toml(tree: &Table) -> String {
+pub(crate) fn to_toml(tree: &Table) -> String {
     let mut out = String::new();
     let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
     // keys without a table of their own come first
@@ -203,7 +203,7 @@ fn line(out: &mut String, key: &str, value: &Value) {
     };
 }
 
-pub(super) fn put(table: &mut Table, key: &str, value: impl Into<Value>) {
+pub(crate) fn put(table: &mut Table, key: &str, value: impl Into<Value>) {
     table.insert(key.to_owned(), value.into());
 }
 
@@ -213,15 +213,15 @@ fn exact<T: UnitText + ToString + PartialEq>(value: T, smallest: String) -> Stri
     if T::from_text(&text).is_ok_and(|read| read == value) { text } else { smallest }
 }
 
-pub(super) fn span(value: Duration) -> String {
+pub(crate) fn span(value: Duration) -> String {
     exact(value, format!("{} ns", value.as_nanos()))
 }
 
-pub(super) fn rate(value: Rate) -> String {
+pub(crate) fn rate(value: Rate) -> String {
     exact(value, format!("{} bit/s", value.as_bps()))
 }
 
-pub(super) fn size(value: Bytes) -> String {
+pub(crate) fn size(value: Bytes) -> String {
     exact(value, format!("{} B", value.as_u64()))
 }
 
@@ -395,7 +395,7 @@ fn put_receivers(table: &mut Table, flow: &FlowSpec, node_name: &dyn Fn(contract
     put(table, "network", if flow.cast == Cast::Named { "icn" } else { "ip" });
 }
 
-pub(super) fn param(value: contract::ParamValue) -> Value {
+pub(crate) fn param(value: contract::ParamValue) -> Value {
     match value {
         contract::ParamValue::Float(x) => Value::Float(x),
         contract::ParamValue::Int(x) => Value::Integer(x),

@@ -6,7 +6,7 @@ use units::Duration;
 
 use super::print::{put, rate, span};
 
-pub(super) fn video_table(video: &Video) -> Table {
+pub(crate) fn video_table(video: &Video) -> Table {
     let mut table = Table::new();
     match &video.frames {
         Frames::Equal { rate: mean } => {
@@ -37,7 +37,7 @@ pub(super) fn video_table(video: &Video) -> Table {
     table
 }
 
-pub(super) fn player_table(player: &Player) -> Table {
+pub(crate) fn player_table(player: &Player) -> Table {
     let mut table = Table::new();
     put(&mut table, "startup", span(player.startup));
     put(&mut table, "resume", span(player.resume));

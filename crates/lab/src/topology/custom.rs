@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Rate};
 
 use super::{Defaults, Net, check_name, layout, ports};
-use crate::file::{Link, Topology};
-use crate::read::{At, Field, Notes, shortened, suggestion};
-use crate::values::Nodes;
+use crate::schema::file::{Link, Topology};
+use crate::schema::read::{At, Field, Notes, shortened, suggestion};
+use crate::schema::values::Nodes;
 
 /// The nodes and links of a `custom` topology.
 pub(super) fn build(topology: &At<Topology>, notes: &mut Notes) -> Option<Net> {

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use contract::{NodeId, Random};
 
 use super::{Defaults, Net, NetPort, layout, template};
-use crate::file::{Kind, Topology};
-use crate::read::{At, Notes};
-use crate::tree::Place;
-use crate::values::Nodes;
+use crate::schema::file::{Kind, Topology};
+use crate::schema::read::{At, Notes};
+use crate::schema::tree::Place;
+use crate::schema::values::Nodes;
 
 type Ports = (NetPort, NetPort);
 

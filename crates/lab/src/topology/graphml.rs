@@ -7,8 +7,8 @@ use contract::NodeId;
 use units::{Duration, Rate, math};
 
 use super::{Defaults, Net, NetPort, is_name, layout, template};
-use crate::file::Topology;
-use crate::read::{At, Notes};
+use crate::schema::file::Topology;
+use crate::schema::read::{At, Notes};
 
 /// Largest file that is read.
 const MOST_BYTES: u64 = 32_000_000;

@@ -13,10 +13,10 @@ use contract::{LinkId, NodeId};
 use stack::queue::CodelConfig;
 use units::{Duration, Rate};
 
-use crate::file::{Kind, Link, Port, Topology};
-use crate::read::{At, Field, Notes, nearest, shortened};
-use crate::tree::Place;
-use crate::values::{Buffer, Queue};
+use crate::schema::file::{Kind, Link, Port, Topology};
+use crate::schema::read::{At, Field, Notes, nearest, shortened};
+use crate::schema::tree::Place;
+use crate::schema::values::{Buffer, Queue};
 
 pub(crate) use paths::{Paths, PortIndex};
 

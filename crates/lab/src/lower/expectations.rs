@@ -1,0 +1,151 @@
+//! What the author expects of the results: whether there will be such a result, and what it should be.
+
+use super::flows::{Setting, Traffic};
+use crate::report::{Expectation, Sides};
+use crate::report::{METRICS, word};
+use crate::schema::file::File;
+use crate::schema::read::{Notes, shortened, suggestion};
+
+/// Words of a key that no column has, by what stands first in the key.
+const OF_A_FLOW: &[&str] = &["throughput_min", "throughput_max", "cov", "convergence"];
+const OF_FLOWS: &[&str] = &[
+    "count",
+    "throughput_total",
+    "goodput_total",
+    "completions",
+    "fct_p50",
+    "fct_p95",
+    "fct_p99",
+    "fairness",
+    "cov",
+    "convergence",
+];
+const OF_A_RUN: &[&str] = &["packet_hops", "events_handled", "ended", "measured"];
+
+/// That a name is no series but a column of the tables of every run, for people.
+pub(crate) fn column(name: &str) -> Option<String> {
+    let here = |row: &&crate::Metric| row.name == name || word(row.name) == name;
+    let row = METRICS.iter().filter(|row| !row.unit.is_empty()).find(here)?;
+    let subject = match row.table {
+        "flows" => "flow.NAME",
+        "receivers" => "receiver.FLOW@NODE",
+        "links" => "link.NAME",
+        "nodes" => "node.NAME",
+        _ => return None,
+    };
+    let word = word(row.name);
+    Some(format!("it is no series but the result {subject}.{word}, which every run has: leave it out here"))
+}
+
+/// What is expected, its keys and relations checked.
+pub(crate) fn expectations(
+    file: &File,
+    setting: &Setting<'_>,
+    traffic: &Traffic,
+    notes: &mut Notes,
+) -> Vec<Expectation> {
+    for (key, _) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
+        if let Err((message, hint)) = check(key, setting, traffic) {
+            notes.wrong(key.place, message).maybe(hint);
+        }
+    }
+    relations(file, notes)
+}
+
+/// The relations alone, whatever their keys.
+pub(crate) fn relations(file: &File, notes: &mut Notes) -> Vec<Expectation> {
+    let mut list = Vec::new();
+    for (key, text) in file.expect.given().map_or(&[][..], |expect| &expect.0) {
+        match Sides::read(text) {
+            Ok(sides) => list.push(Expectation { key: key.value.clone(), text: text.value.clone(), sides }),
+            Err(message) => {
+                notes
+                    .wrong(text.place, message)
+                    .hint("write \">= 0.9\", \"<= 20 ms\", \"0.9 .. 0.95\" or \"10 +- 1\"");
+            }
+        }
+    }
+    list
+}
+
+/// Whether a result has this key; the error is a message and a hint.
+fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (String, Option<String>)> {
+    let Setting { net, icn, ndn, sdn, .. } = *setting;
+    let (subject, last) = key.rsplit_once('.').unwrap_or((key, ""));
+    let (kind, name) = subject.split_once('.').unwrap_or((subject, ""));
+    let nothing = |of: &str, known: Vec<&str>| {
+        Err((format!("no {of} is called `{}`", shortened(name)), suggestion(name, known)))
+    };
+    let (table, more) = match kind {
+        "link" => {
+            let link = name.strip_suffix(".backward").filter(|link| net.link(link).is_some()).unwrap_or(name);
+            if net.link(link).is_none() && net.knows_all_links() {
+                return Err((format!("no link is called `{}`", shortened(name)), net.link_hint(link)));
+            }
+            ("links", &[][..])
+        }
+        "flow" => {
+            if !traffic.has_flow(name) && !traffic.refused(name) {
+                if traffic.has_group(name) {
+                    let message = format!("`{}` is a group of flows", shortened(name));
+                    return Err((
+                        message,
+                        Some(format!("write flows.{name}.{last}, or flow.{name}.1.{last} for one of them")),
+                    ));
+                }
+                return nothing("flow", traffic.flow_names().collect());
+            }
+            ("flows", OF_A_FLOW)
+        }
+        "flows" => {
+            if !name.is_empty() && !traffic.has_group(name) && !traffic.refused(name) {
+                return nothing(
+                    "group of flows",
+                    traffic.groups.iter().map(|group| group.name.as_str()).collect(),
+                );
+            }
+            ("flows", OF_FLOWS)
+        }
+        "receiver" => {
+            let known = || {
+                let (flow, node) = name.split_once('@')?;
+                let (flow, node) = (traffic.flow(flow)?, net.node(node)?);
+                flow.to.iter().find(|receiver| receiver.node == node)
+            };
+            let refused = name.split_once('@').is_some_and(|(flow, node)| {
+                traffic.refused(flow) || (net.node(node).is_none() && !net.knows_all_nodes())
+            });
+            if known().is_none() && !refused {
+                let hint = "write receiver.FLOW@NODE and a column of the table of receivers";
+                return Err((format!("no receiver is called `{}`", shortened(name)), Some(hint.to_owned())));
+            }
+            ("receivers", &[][..])
+        }
+        "node" => {
+            let node = net.node(name);
+            let known = icn.knows(node) || node.is_some_and(|node| ndn.knows(node)) || sdn.knows(node);
+            if !known && (node.is_some() || net.knows_all_nodes()) {
+                let nodes = icn.nodes().chain(ndn.nodes().iter().copied()).chain(sdn.nodes());
+                let of = if ndn.nodes().is_empty() {
+                    "node of the name-based network"
+                } else {
+                    "node that forwards by name"
+                };
+                return nothing(of, nodes.map(|node| net.nodes[node.index()].as_str()).collect());
+            }
+            ("nodes", &[][..])
+        }
+        "run" if name.is_empty() => ("", OF_A_RUN),
+        _ => {
+            let hint = "write link.NAME.utilisation, flow.NAME.throughput, flows.fairness and the like";
+            return Err((format!("`{}` is not a key of a result", shortened(key)), Some(hint.to_owned())));
+        }
+    };
+    // a column that has no unit holds text
+    let columns = METRICS.iter().filter(|row| row.table == table && !row.unit.is_empty());
+    let words: Vec<&str> = columns.map(|row| word(row.name)).chain(more.iter().copied()).collect();
+    if words.contains(&last) {
+        return Ok(());
+    }
+    Err((format!("a {kind} has no result `{}`", shortened(last)), suggestion(last, words)))
+}

@@ -1,0 +1,214 @@
+//! The name-based network: which nodes route by name, where names are resolved, and who can speak to them.
+
+use std::collections::BTreeSet;
+
+use contract::NodeId;
+use sim::{IcnSpec, ReceiverSpec};
+use stack::icn;
+use units::{Duration, Rate};
+
+use crate::resolve::places::ends;
+use crate::schema::file::{File, Flow, Icn, NetworkWord};
+use crate::schema::read::{At, Field, Notes, shortened};
+use crate::schema::tree::Place;
+use crate::schema::values::Buffer;
+use crate::topology::{Net, NetPort, Paths};
+
+/// What a plan says of names.
+#[derive(Default)]
+pub(crate) struct IcnNet {
+    /// The network; `None` where there is none, or where something about it is noted.
+    pub(crate) spec: Option<IcnSpec>,
+    /// Something about it is noted, so that what seems unknown may not be.
+    partial: bool,
+}
+
+impl IcnNet {
+    /// Nodes that do more than forward: the routers, then the name resolution system.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        self.spec.iter().flat_map(|spec| spec.routers.iter().copied().chain([spec.resolver]))
+    }
+
+    /// Whether a node does more than forward, as far as that is known; `None` is a node that is not there.
+    pub(crate) fn knows(&self, node: Option<NodeId>) -> bool {
+        self.partial || self.nodes().any(|known| Some(known) == node)
+    }
+
+    /// Whether source and members of a group can speak to name routers; noted where they cannot.
+    pub(crate) fn reach(
+        &self,
+        table: &At<Flow>,
+        from: NodeId,
+        to: &[ReceiverSpec],
+        net: &Net,
+        paths: &Paths<'_>,
+        notes: &mut Notes,
+    ) -> bool {
+        let Some(spec) = &self.spec else { return true };
+        let name = |node: NodeId| &net.nodes[node.index()];
+        let place = |written: Option<Place>| written.unwrap_or(table.place);
+        let (source, members) = (table.from.given().map(|at| at.place), table.to.given().map(|at| at.place));
+        let hosts = to.iter().map(|receiver| (receiver.node, place(members)));
+        for (host, at) in [(from, place(source))].into_iter().chain(hosts) {
+            let what = if host == spec.resolver {
+                "runs the name resolution system"
+            } else if spec.routers.binary_search(&host).is_ok() {
+                "routes by name"
+            } else {
+                continue;
+            };
+            notes
+                .wrong(
+                    at,
+                    format!("`{}` {what}, and can be no end of a flow that is sent by name", name(host)),
+                )
+                .hint("take a host, or leave the node out of [icn]");
+            return false;
+        }
+        // whoever can be reached from the source can be from its members
+        if !spec.routers.iter().any(|router| paths.joined(from, *router)) {
+            notes
+                .wrong(place(source), format!("no router by name can be reached from `{}`", name(from)))
+                .hint("list one in icn.routers that can");
+            return false;
+        }
+        if !paths.joined(from, spec.resolver) {
+            let resolver = name(spec.resolver);
+            notes
+                .wrong(
+                    place(source),
+                    format!("the resolver `{resolver}` cannot be reached from `{}`", name(from)),
+                )
+                .hint("join them by links");
+            return false;
+        }
+        true
+    }
+}
+
+/// The name-based network of a file, which has one when `[icn]` is written or a flow is sent by name. A resolver that is not
+/// given becomes a node of `net`.
+pub(crate) fn build(file: &File, flows: &[At<Flow>], net: &mut Net, notes: &mut Notes) -> IcnNet {
+    let before = notes.count();
+    let ndn: Vec<&At<Flow>> =
+        flows.iter().filter(|flow| flow.network.or(NetworkWord::Ip) == NetworkWord::Icn).collect();
+    let none = Icn::default();
+    let (table, place) = match &file.icn {
+        Field::Given(at) => (&at.value, at.place),
+        Field::Wrong => return IcnNet { spec: None, partial: true },
+        Field::Missing => match ndn.first().and_then(|flow| flow.network.given()) {
+            Some(network) => (&none, network.place),
+            None => return IcnNet::default(),
+        },
+    };
+    // entries without flows, as a printed plan has them, need not say how nothing is sent
+    let some = flows.iter().any(|flow| flow.count.or(1) > 0);
+    if some && flows.iter().all(|flow| flow.network.is_missing()) {
+        notes
+            .wrong(place, "no flow is sent by name")
+            .hint("write network = \"icn\" in a flow, or leave [icn] out");
+    }
+    let hosts: BTreeSet<NodeId> = ndn.iter().flat_map(|flow| ends(flow, net)).collect();
+    let resolver = table.resolver.given().and_then(|name| net.find_node(name, notes));
+    let routers = routers(table, place, resolver, &hosts, net, notes);
+    let config = config(table, notes);
+    let (Some(&first), false) =
+        (routers.first(), notes.count() > before || table.resolver.is_wrong() || net.partial)
+    else {
+        return IcnNet { spec: None, partial: true };
+    };
+    let resolver =
+        resolver.unwrap_or_else(|| net.add_leaf(first, ("nrs", "nrs-link"), &resolver_port(place)));
+    let routers: BTreeSet<NodeId> = routers.into_iter().collect();
+    let spec = IcnSpec { resolver, routers: routers.into_iter().collect(), config };
+    IcnNet { spec: Some(spec), partial: false }
+}
+
+/// The routers in the order in which they are written; where they are not, all inner nodes but `hosts`.
+fn routers(
+    table: &Icn,
+    place: Place,
+    resolver: Option<NodeId>,
+    hosts: &BTreeSet<NodeId>,
+    net: &Net,
+    notes: &mut Notes,
+) -> Vec<NodeId> {
+    let before = notes.count();
+    let free = |node: &NodeId| Some(*node) != resolver && !hosts.contains(node);
+    let mut list: Vec<NodeId> = Vec::new();
+    for name in table.routers.given().map_or(&[][..], |routers| &routers.value) {
+        if name.contains('*') {
+            let found = net.matching(name);
+            if found.is_empty() {
+                net.no_match(name, notes);
+            }
+            // all nodes are all that can; a node that is meant by its name would cease to be a router without a word
+            if let Some(resolver) = resolver.filter(|node| name.value != "*" && found.contains(node)) {
+                let (pattern, resolver) = (shortened(name), &net.nodes[resolver.index()]);
+                notes
+                    .wrong(
+                        name.place,
+                        format!("`{pattern}` matches `{resolver}`, which runs the name resolution system"),
+                    )
+                    .hint("list the routers without it, or leave `resolver` out for a node of its own");
+            }
+            list.extend(found.iter().filter(|node| free(node)));
+            continue;
+        }
+        let node = net.find_node(name, notes);
+        if node.is_some() && node == resolver {
+            notes
+                .wrong(name.place, format!("`{}` runs the name resolution system", shortened(name)))
+                .hint("a node routes by name or resolves names; leave it out here or under `resolver`");
+        }
+        list.extend(node);
+    }
+    if table.routers.is_missing() {
+        let mut links = vec![0; net.nodes.len()];
+        net.links.iter().flat_map(|link| [link.ends.0, link.ends.1]).for_each(|end| links[end.index()] += 1);
+        let inner = (0u32..).zip(links).filter(|(_, links)| *links > 1).map(|(node, _)| NodeId(node));
+        list.extend(inner.filter(free));
+    }
+    if list.is_empty() && notes.count() == before && !net.partial && !table.routers.is_wrong() {
+        let at = table.routers.given().map_or(place, |at| at.place);
+        notes
+            .wrong(at, "no node routes by name")
+            .hint("list some nodes under icn.routers; they can be no ends of flows that are sent by name");
+    }
+    list
+}
+
+fn config(table: &Icn, notes: &mut Notes) -> icn::Config {
+    let default = icn::Config::default();
+    let probe_packets = table.probe_packets.or(u32::from(default.probe_packets));
+    let config = icn::Config {
+        signal: table.signal.or(default.signal),
+        refresh: table.refresh.or(default.refresh),
+        lifetime: table.lifetime.or(default.lifetime),
+        retry: table.retry.or(default.retry),
+        probe: table.probe.or(default.probe),
+        probe_packets: u8::try_from(probe_packets).unwrap_or(u8::MAX),
+    };
+    if config.retry > config.refresh
+        && let Some(at) = table.retry.given().map(|at| at.place).or(table.refresh.given().map(|at| at.place))
+    {
+        notes
+            .wrong(at, format!("`retry` of {} is above `refresh` of {}", config.retry, config.refresh))
+            .hint("lower one or raise the other");
+    }
+    config
+}
+
+/// The link of a resolver that nobody placed: wide enough not to matter.
+const fn resolver_port(place: Place) -> NetPort {
+    NetPort {
+        rate: Rate::from_mbps(1000),
+        delay: Duration::from_millis(1),
+        loss: 0.0,
+        buffer: Buffer::Packets(1000),
+        codel: None,
+        mark_above: None,
+        classes: Vec::new(),
+        place,
+    }
+}

@@ -1,0 +1,252 @@
+//! An SDN controller: where it runs, whom it sees to, and how they speak.
+
+use std::collections::BTreeSet;
+
+use contract::NodeId;
+use sim::SdnSpec;
+use stack::sdn;
+use units::{Duration, Rate};
+
+use super::icn::IcnNet;
+use super::ndn::NdnNet;
+use crate::resolve::params::PartParams;
+use crate::resolve::params::resolved;
+use crate::resolve::places::ends;
+use crate::schema::file::{File, Flow};
+use crate::schema::read::{At, Field, Notes, shortened};
+use crate::schema::sdn::{ControlLink, Sdn};
+use crate::schema::tree::Place;
+use crate::schema::values::Buffer;
+use crate::topology::{Net, NetPort};
+
+/// What a plan says of control.
+#[derive(Default)]
+pub(crate) struct SdnNet {
+    /// The controller; `None` where there is none, or where something about it is noted.
+    pub(crate) spec: Option<SdnSpec>,
+    /// Something about it is noted, so that what seems unknown may not be.
+    partial: bool,
+}
+
+impl SdnNet {
+    /// Nodes with an agent, then the controller.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        self.spec.iter().flat_map(|spec| spec.nodes.iter().copied().chain([spec.controller]))
+    }
+
+    /// Whether a node has an agent or is the controller, as far as that is known; `None` is a node that is not there.
+    pub(crate) fn knows(&self, node: Option<NodeId>) -> bool {
+        self.partial || self.nodes().any(|known| Some(known) == node)
+    }
+
+    /// Whether a node is the controller, as far as that is known.
+    pub(crate) fn is_controller(&self, node: NodeId) -> bool {
+        self.partial || self.spec.as_ref().is_some_and(|spec| spec.controller == node)
+    }
+
+    /// The app.
+    pub(crate) fn app(&self) -> Option<&str> {
+        self.spec.as_ref().map(|spec| spec.app.as_str())
+    }
+}
+
+/// The node that is written as the controller's.
+pub(crate) fn controller(file: &File, net: &Net) -> Option<NodeId> {
+    net.node(file.sdn.given()?.controller.given()?)
+}
+
+/// The controller of a file, which has one when `[sdn]` is written. One that is not given a node becomes a node of `net`.
+pub(crate) fn build(
+    file: &File,
+    flows: &[At<Flow>],
+    net: &mut Net,
+    icn: &IcnNet,
+    ndn: &NdnNet,
+    notes: &mut Notes,
+) -> SdnNet {
+    let before = notes.count();
+    let table = match &file.sdn {
+        Field::Given(at) => at,
+        Field::Wrong => return SdnNet { spec: None, partial: true },
+        Field::Missing => return SdnNet::default(),
+    };
+    let app = table.app.required("app", "software-defined networking", table.place, notes);
+    let params = app
+        .and_then(|app| PartParams::of_scheme(&app.0))
+        .and_then(|part| resolved(&table.app_params, &part.name, &part.infos, part.resolve, notes));
+    let own = table.controller.given().and_then(|name| Some((name.place, net.find_node(name, notes)?)));
+    if let Some((place, node)) = own {
+        alone(place, node, flows, net, icn, ndn, notes);
+        if let Some(link) = table.link.given() {
+            notes
+                .wrong(link.place, "`link` is of the links that are added when no controller is given")
+                .hint("leave `link` out, or leave `controller` out");
+        }
+    }
+    let controller = own.map(|own| own.1);
+    let nodes = nodes(table, controller, net, ndn, notes);
+    let config = config(table);
+    let out_of_band = table.out_of_band.or(table.controller.is_missing());
+    if let (Some(at), true) = (table.out_of_band.given(), table.controller.is_missing())
+        && !at.value
+    {
+        notes
+            .wrong(at.place, "a controller that is added has links of its own")
+            .hint("name a `controller`, or leave `out_of_band` out");
+    }
+    let ready =
+        notes.count() == before && !net.partial && !table.controller.is_wrong() && !table.nodes.is_wrong();
+    let (Some(app), Some(app_params), true) = (app, params, ready) else {
+        return SdnNet { spec: None, partial: true };
+    };
+    let controller = match controller {
+        Some(node) => {
+            join(table, node, &nodes, out_of_band, net, notes);
+            node
+        }
+        None => {
+            let none = ControlLink::default();
+            let port = port_of(table.link.given().map_or(&none, |at| &at.value), table.place, notes);
+            net.add_hub(&nodes, ("controller", "control"), &port)
+        }
+    };
+    if out_of_band {
+        net.apart = Some(controller);
+    }
+    if notes.count() > before {
+        return SdnNet { spec: None, partial: true };
+    }
+    let app = app.0.clone();
+    let spec = SdnSpec { controller, nodes, out_of_band, app, app_params, config };
+    SdnNet { spec: Some(spec), partial: false }
+}
+
+/// Notes what else the controller's node would do.
+fn alone(
+    place: Place,
+    node: NodeId,
+    flows: &[At<Flow>],
+    net: &Net,
+    icn: &IcnNet,
+    ndn: &NdnNet,
+    notes: &mut Notes,
+) {
+    let what = if flows.iter().any(|flow| ends(flow, net).contains(&node)) {
+        "is an end of a flow"
+    } else if icn.nodes().any(|known| known == node) {
+        "is a node of [icn]"
+    } else if ndn.nodes().binary_search(&node).is_ok() {
+        "forwards named data"
+    } else {
+        return;
+    };
+    let name = &net.nodes[node.index()];
+    notes
+        .wrong(place, format!("`{name}` {what}, and cannot be the controller as well"))
+        .hint("take another node, or leave `controller` out: one is added");
+}
+
+/// Nodes with an agent, in ascending order.
+fn nodes(
+    table: &At<Sdn>,
+    controller: Option<NodeId>,
+    net: &Net,
+    ndn: &NdnNet,
+    notes: &mut Notes,
+) -> Vec<NodeId> {
+    let before = notes.count();
+    let mut set = BTreeSet::new();
+    match table.nodes.given() {
+        None => {
+            let mut links = vec![0; net.nodes.len()];
+            net.links
+                .iter()
+                .flat_map(|link| [link.ends.0, link.ends.1])
+                .for_each(|end| links[end.index()] += 1);
+            let inner = (0u32..).zip(links).filter(|(_, links)| *links > 1).map(|(node, _)| NodeId(node));
+            set.extend(inner.chain(ndn.nodes().iter().copied()).filter(|node| Some(*node) != controller));
+        }
+        Some(list) => {
+            for name in &list.value {
+                if name.contains('*') {
+                    let found = net.matching(name);
+                    if found.is_empty() {
+                        net.no_match(name, notes);
+                    }
+                    set.extend(found.into_iter().filter(|node| Some(*node) != controller));
+                    continue;
+                }
+                let Some(node) = net.find_node(name, notes) else { continue };
+                if Some(node) == controller {
+                    notes
+                        .wrong(name.place, format!("`{}` is the controller", shortened(name)))
+                        .hint("leave it out: it does not report to itself");
+                }
+                set.insert(node);
+            }
+        }
+    }
+    if set.is_empty() && notes.count() == before && !net.partial && !table.nodes.is_wrong() {
+        notes
+            .wrong(
+                table.nodes.given().map_or(table.place, |at| at.place),
+                "no node reports to the controller",
+            )
+            .hint("list some under sdn.nodes");
+    }
+    set.into_iter().collect()
+}
+
+/// Out of band, a link joins every node with the controller; in band, a way leads there.
+fn join(
+    table: &At<Sdn>,
+    controller: NodeId,
+    nodes: &[NodeId],
+    out_of_band: bool,
+    net: &Net,
+    notes: &mut Notes,
+) {
+    if !out_of_band || net.partial {
+        return;
+    }
+    let joined = |node: &NodeId| {
+        net.links.iter().any(|link| link.ends == (*node, controller) || link.ends == (controller, *node))
+    };
+    if let Some(far) = nodes.iter().find(|node| !joined(node)) {
+        let name = |node: NodeId| &net.nodes[node.index()];
+        notes
+            .wrong(table.place, format!("no link joins `{}` and `{}`", name(*far), name(controller)))
+            .hint("out of band, every node that reports has a link to the controller");
+    }
+}
+
+fn config(table: &Sdn) -> sdn::Config {
+    let default = sdn::Config::default();
+    sdn::Config {
+        period: table.period.or(default.period),
+        phase: table.phase.or(default.phase),
+        message: table.message.or(default.message),
+        retry: table.retry.or(default.retry),
+        stale: table.stale.or(default.stale),
+    }
+}
+
+/// A link of a controller that nobody placed: wide enough not to matter, unless the scenario says otherwise.
+fn port_of(link: &ControlLink, place: Place, notes: &mut Notes) -> NetPort {
+    let buffer = link.buffer.or(Buffer::Packets(1000));
+    if let (Some(at), Buffer::Bdp(_)) = (link.buffer.given(), buffer) {
+        notes
+            .wrong(at.place, "no flow passes a control link, so that it has no bandwidth-delay product")
+            .hint("write packets or bytes");
+    }
+    NetPort {
+        rate: link.rate.or(Rate::from_mbps(1000)),
+        delay: link.delay.or(Duration::ZERO),
+        loss: link.loss.or(0.0),
+        buffer,
+        mark_above: None,
+        classes: Vec::new(),
+        codel: None,
+        place,
+    }
+}

@@ -1,0 +1,385 @@
+//! The machine of a flow: its transport, its scheme and their settings.
+
+use std::path::Path;
+
+use contract::{Family, ParamList};
+use schemes::{Build, Entry};
+use sim::{Cast, FlowEmulation, FlowKind};
+use stack::datagram::{self, Pattern};
+use stack::{stream, tcp};
+use units::{Bytes, Rate, Time};
+
+use super::ndn::NdnNet;
+use super::{consumers, video};
+use crate::resolve::churn::{check_churn, refuse_both, spell};
+use crate::resolve::params::params;
+use crate::resolve::{emulation, linux};
+use crate::schema::file::{self, Flow, NetworkWord, SourceWord};
+use crate::schema::ndn::Prefix;
+use crate::schema::read::{At, Notes};
+use crate::schema::values::SchemeName;
+use crate::topology::{Net, NetPort, check_name};
+
+/// What all copies of an entry have in common.
+pub(crate) struct Model<'a> {
+    pub(crate) name: &'a At<String>,
+    pub(crate) scheme: Option<String>,
+    pub(crate) params: ParamList,
+    pub(crate) kind: FlowKind,
+    pub(crate) cast: Cast,
+    /// What a consumer asks for.
+    pub(crate) prefix: Option<Prefix>,
+    /// Who takes its place in an emulation.
+    pub(crate) outside: Option<FlowEmulation>,
+}
+
+/// What the entry says apart from places and times; `None` when something is noted. Classes are looked for in `net`.
+pub(crate) fn model<'a>(
+    table: &'a At<Flow>,
+    net: Option<&Net>,
+    ndn: &NdnNet,
+    folder: &Path,
+    notes: &mut Notes,
+) -> Option<Model<'a>> {
+    let before = notes.count();
+    let name = table.name.required("name", "a flow", table.place, notes);
+    if let Some(name) = name {
+        check_name(name, "a flow", notes);
+    }
+    if let Some(group) = table.group.given() {
+        check_name(group, "a group", notes);
+    }
+    let listed = table.to.given().is_some_and(|to| to.listed || to.list.iter().any(is_pattern));
+    let network = table.network.or(NetworkWord::Ip);
+    let cast = match network {
+        NetworkWord::Icn => Cast::Named,
+        NetworkWord::Ndn => Cast::Unicast,
+        NetworkWord::Ip if table.multicast.or(listed) => Cast::Multicast,
+        NetworkWord::Ip => Cast::Unicast,
+    };
+    if let Some(multicast) = table.multicast.given()
+        && cast == Cast::Named
+        && !multicast.value
+    {
+        notes
+            .wrong(multicast.place, "what is sent by name is sent to a group")
+            .hint("leave `multicast` out, or write network = \"ip\"");
+    }
+    let (start, stop) = (table.start.given(), table.stop.given());
+    if let Some(stop) = stop
+        && start.map_or(Time::ZERO, |at| at.value.0) >= stop.value.0
+    {
+        notes
+            .wrong(stop.place, "this flow stops before it starts")
+            .hint("`stop` is an instant of the run, not a length");
+    }
+    let of_members = table.receivers.given().and_then(|receivers| receivers.churn.given());
+    for churn in table.churn.given().into_iter().chain(of_members) {
+        check_churn(churn, notes);
+    }
+    if let Some(receivers) = table.receivers.given()
+        && cast == Cast::Unicast
+        && network != NetworkWord::Ndn
+    {
+        notes.wrong(receivers.place, "`receivers` are the members of a group").hint("write `to` as a list");
+    }
+    if let (Some(class), Some(net)) = (table.class.given(), net)
+        && class.value > 0
+    {
+        let classes = |port: &NetPort| port.classes.len();
+        let most = net.links.iter().map(|link| classes(&link.forward).max(classes(&link.backward))).max();
+        // where a refused link may have classes, who uses them is right
+        let known = !net.partial || most.is_some_and(|most| most > 0);
+        if known && most.unwrap_or(0) <= class.value as usize {
+            notes
+                .wrong(class.place, format!("no queue has a class {}", class.value))
+                .hint("classes are numbered from 0; a link's `classes` lists their weights");
+        }
+    }
+
+    emulation::check(table, network, cast, notes);
+    let machine = if network == NetworkWord::Ndn {
+        consumers::machine(table, ndn, notes)
+    } else {
+        machine(table, cast, folder, notes)
+    };
+    if notes.count() > before {
+        return None;
+    }
+    let (scheme, params, kind) = machine?;
+    let prefix = table.prefix.given().map(|at| at.value.clone());
+    let outside = emulation::outside(table);
+    Some(Model { name: name?, scheme, params, kind, cast, prefix, outside })
+}
+
+/// What goes with a scheme.
+const PARTS: [&str; 7] = ["params", "tcp", "stream", "player", "size", "rate", "arrivals"];
+
+/// Scheme, parameters that are not default, and the machine.
+pub(crate) type Machine = (Option<String>, ParamList, FlowKind);
+
+fn machine(table: &At<Flow>, cast: Cast, folder: &Path, notes: &mut Notes) -> Option<Machine> {
+    for (key, place) in table.written() {
+        if matches!(key, "prefix" | "consumer") && !table.network.is_wrong() {
+            notes
+                .wrong(place, format!("`{key}` goes with network = \"ndn\""))
+                .hint("write it, or leave the key out");
+        }
+    }
+    // where it is said that it is sent by name
+    let named = table.network.given().filter(|_| cast == Cast::Named).map(|at| at.place);
+    let streams = |scheme: &At<SchemeName>| {
+        schemes::find(&scheme.0).is_some_and(|entry| matches!(entry.build, Build::Stream { .. }))
+    };
+    let carries = table.scheme.given().is_some_and(streams);
+    let frames = |source: &At<file::Source>| {
+        source.kind.given().is_some_and(|kind| matches!(kind.value, SourceWord::Frames | SourceWord::Trace))
+    };
+    if let Some(source) = table.source.given().filter(|_| !carries) {
+        if let Some(scheme) = table.scheme.given().filter(|_| frames(source)) {
+            notes
+                .wrong(scheme.place, format!("`{}` is no stream, and carries no frames", scheme.0))
+                .hint("take the scheme of a stream, such as scheme = \"tfrc\"");
+            return None;
+        }
+        if let Some(place) = named {
+            notes
+                .wrong(place, "a source without congestion control cannot be sent by name")
+                .hint("leave `network` out, or take a scheme for groups instead of the source");
+        }
+        if let Some(scheme) = table.scheme.given() {
+            notes.wrong(scheme.place, "a flow has a scheme or a source").hint("write one of them");
+        }
+        refuse(table, &PARTS, "a source without congestion control", notes);
+        let packet = table.packet.or(Bytes::new(1000));
+        let pattern = pattern(source, notes)?;
+        return Some((None, Vec::new(), FlowKind::Datagram(datagram::Config { packet, pattern })));
+    }
+    if table.source.is_wrong() {
+        return None;
+    }
+    if emulation::commands_alone(table) {
+        refuse(table, &PARTS, "`commands` without a `scheme`", notes);
+        // they send what they send; nobody takes their place in a simulation
+        let packet = table.packet.or(Bytes::new(1500));
+        let pattern = Pattern::Constant { rate: Rate::ZERO };
+        return Some((None, Vec::new(), FlowKind::Datagram(datagram::Config { packet, pattern })));
+    }
+    let scheme = &emulation::scheme(table, notes)?;
+    let entry = &schemes::find(scheme)?;
+    let params = params(table, entry, notes);
+    let kind = match entry.build {
+        Build::Control(_) => {
+            if !entry.scheme.families.contains(&Family::Ip) {
+                let place = table.scheme.given().map_or(table.place, |scheme| scheme.place);
+                notes
+                    .wrong(place, format!("`{scheme}` is a law of consumers of named data"))
+                    .hint("write network = \"ndn\" and the `prefix` that it asks for");
+                return None;
+            }
+            if let Some(place) = named {
+                notes
+                    .wrong(place, format!("`{scheme}` runs over TCP, which knows no names"))
+                    .hint("leave `network` out, or take a scheme for groups");
+            } else if cast == Cast::Multicast {
+                let place =
+                    table.multicast.given().map(|at| at.place).or(table.to.given().map(|at| at.place));
+                notes
+                    .wrong(
+                        place.unwrap_or(table.place),
+                        format!("`{scheme}` runs over TCP, which has one receiver"),
+                    )
+                    .hint("write to = \"NODE\" without brackets, or take a scheme for groups");
+            }
+            refuse(table, &["stream", "player"], &format!("`{scheme}`, which runs over TCP"), notes);
+            FlowKind::Tcp(tcp_config(table, notes)?)
+        }
+        Build::Stream { .. } => {
+            if astray(table, entry, cast, notes) {
+                return None;
+            }
+            refuse(
+                table,
+                &["tcp", "size", "rate", "arrivals"],
+                &format!("`{scheme}`, which is a stream"),
+                notes,
+            );
+            FlowKind::Stream(stream_config(table, entry, cast, folder, notes)?)
+        }
+        Build::Forwarder => {
+            let place = table.scheme.given().map_or(table.place, |scheme| scheme.place);
+            notes
+                .wrong(place, format!("`{scheme}` has parts in NDN forwarders alone"))
+                .hint("a flow takes a congestion law, such as scheme = \"cubic\"");
+            return None;
+        }
+    };
+    Some((Some(scheme.clone()), params?, kind))
+}
+
+/// Notes a stream over a network that its catalogue row does not list; whether it is one.
+fn astray(table: &At<Flow>, entry: &Entry, cast: Cast, notes: &mut Notes) -> bool {
+    let (family, what) = match cast {
+        Cast::Named => (Family::Icn, "groups by name"),
+        Cast::Multicast => (Family::Multicast, "groups over IP"),
+        Cast::Unicast => (Family::Ip, "one receiver over IP"),
+    };
+    let families = entry.scheme.families;
+    if families.contains(&family) {
+        return false;
+    }
+    let hint = if cast == Cast::Named {
+        "leave `network` out, or take a scheme of the family icn, such as \"srmcc\"".to_owned()
+    } else if families.contains(&Family::Icn) {
+        format!("write network = \"icn\", or take a scheme of the family {}", family.name())
+    } else {
+        format!("take a scheme of the family {}", family.name())
+    };
+    let network = table.network.given().map(|at| at.place).filter(|_| cast == Cast::Named);
+    let place = network.or(table.scheme.given().map(|at| at.place)).unwrap_or(table.place);
+    notes.wrong(place, format!("`{}` is not made for {what}", entry.scheme.name)).hint(hint);
+    true
+}
+
+/// Notes keys that do not go with the machine.
+pub(crate) fn refuse(table: &Flow, keys: &[&str], of: &str, notes: &mut Notes) {
+    for (key, place) in table.written() {
+        if keys.contains(&key) {
+            let hint = match key {
+                "size" if of.ends_with("stream") => {
+                    "a stream has no end; a download of a given size runs over TCP: scheme = \"cubic\""
+                }
+                _ => "leave it out",
+            };
+            notes.wrong(place, format!("`{key}` does not go with {of}")).hint(hint);
+        }
+    }
+}
+
+fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
+    let none = crate::schema::tcp::Tcp::default();
+    let tcp = table.tcp.given().map_or(&none, |at| &at.value);
+    let default = if linux::is_wanted(table) { tcp::Config::linux() } else { tcp::Config::default() };
+    let header = tcp.header.or(emulation::header(table, default.header));
+    let packet = table.packet.or(default.segment + default.header);
+    if packet <= header {
+        let place = table.packet.given().map(|at| at.place).or(tcp.header.given().map(|at| at.place));
+        notes
+            .wrong(
+                place.unwrap_or(tcp.place),
+                format!("a packet of {packet} has no room behind a header of {header}"),
+            )
+            .hint("`packet` is the size on the wire, header included");
+        return None;
+    }
+    let demand = match (table.size.given(), table.rate.given()) {
+        (Some(_), Some(rate)) => {
+            notes
+                .wrong(rate.place, "a flow has a size or a rate")
+                .hint("`size` ends the flow, `rate` limits its application; write one of them");
+            return None;
+        }
+        (Some(size), None) => tcp::Demand::Finite(size.value),
+        (None, Some(rate)) => tcp::Demand::Limited(rate.value),
+        (None, None) => tcp::Demand::Bulk,
+    };
+    let config = tcp::Config {
+        segment: packet - header,
+        header,
+        initial_window: tcp.initial_window.or(default.initial_window),
+        initial_rto: tcp.initial_rto.or(default.initial_rto),
+        min_rto: tcp.min_rto.or(default.min_rto),
+        rto_floor: tcp.rto_floor.given().map_or(default.rto_floor, |at| at.value.floor()),
+        max_rto: tcp.max_rto.or(default.max_rto),
+        sack: tcp.sack.or(default.sack),
+        limited_transmit: tcp.limited_transmit.or(default.limited_transmit),
+        recovery_timer: tcp.recovery_timer.given().map_or(default.recovery_timer, |at| at.value.timer()),
+        loss_detection: tcp.loss_detection.given().map_or(default.loss_detection, |at| at.value.detection()),
+        tail_probe: tcp.tail_probe.or(default.tail_probe),
+        reduction: tcp.reduction.given().map_or(default.reduction, |at| at.value.reduction()),
+        undo: tcp.undo.or(default.undo),
+        idle_restart: tcp.idle_restart.or(default.idle_restart),
+        delayed_ack: tcp.delayed_ack.or(default.delayed_ack),
+        ack_delay: tcp.ack_delay.or(default.ack_delay),
+        quick_acks: tcp.quick_acks.or(default.quick_acks),
+        ecn: tcp.ecn.or(default.ecn),
+        receive_window: tcp.receive_window.or(default.receive_window),
+        handshake: tcp.handshake.or(default.handshake),
+        demand,
+    };
+    if config.min_rto > config.max_rto {
+        let place = tcp.min_rto.given().or(tcp.max_rto.given()).map_or(tcp.place, |at| at.place);
+        notes
+            .wrong(place, format!("`min_rto` of {} is above `max_rto` of {}", config.min_rto, config.max_rto))
+            .hint("lower one or raise the other");
+    }
+    Some(config)
+}
+
+fn stream_config(
+    table: &Flow,
+    entry: &Entry,
+    cast: Cast,
+    folder: &Path,
+    notes: &mut Notes,
+) -> Option<stream::Config> {
+    let before = notes.count();
+    let video = table.source.given().and_then(|source| video::video(source, folder, notes));
+    let player = video::player(table, video.as_ref(), entry.scheme.name, cast, notes);
+    if notes.count() > before {
+        return None;
+    }
+    let none = file::Stream::default();
+    let stream = table.stream.given().map_or(&none, |at| &at.value);
+    let default = stream::Config::default();
+    Some(stream::Config {
+        packet: table.packet.or(default.packet),
+        feedback: stream.feedback.or(emulation::feedback(table, default.feedback)),
+        jitter: stream.jitter.or(default.jitter),
+        reorder: stream.reorder.or(entry.scheme.reorder),
+        ecn: stream.ecn.or(default.ecn),
+        video,
+        player,
+    })
+}
+
+fn pattern(source: &At<file::Source>, notes: &mut Notes) -> Option<Pattern> {
+    let of = "a source";
+    let kind = source.kind.required("kind", of, source.place, notes).map(|at| at.value);
+    if let Some(kind @ (SourceWord::Frames | SourceWord::Trace)) = kind {
+        notes
+            .wrong(source.place, format!("kind = \"{}\" is what a stream carries", kind.word()))
+            .hint("add the scheme of a stream, such as scheme = \"tfrc\"");
+        return None;
+    }
+    let before = notes.count();
+    if let Some(kind) = kind {
+        video::refuse_others(source, kind, false, notes);
+    }
+    if source.interests.given().is_some() {
+        return None;
+    }
+    let rate = source.rate.required("rate", of, source.place, notes).map(|at| at.value);
+    if notes.count() > before {
+        return None;
+    }
+    let (kind, rate) = (kind?, rate?);
+    Some(match kind {
+        SourceWord::Constant => Pattern::Constant { rate },
+        SourceWord::Poisson => Pattern::Poisson { rate },
+        SourceWord::OnOff => {
+            let on = source.on.required("on", "an on_off source", source.place, notes).map(|at| at.value);
+            let off = source.off.required("off", "an on_off source", source.place, notes).map(|at| at.value);
+            refuse_both(&source.shape, &source.fixed, notes);
+            let shape = source.shape.given().map(|at| at.value);
+            let fixed = source.fixed.or(false);
+            Pattern::OnOff { rate, on: spell(on?, shape, fixed), off: spell(off?, shape, fixed) }
+        }
+        // refused above
+        SourceWord::Frames | SourceWord::Trace => return None,
+    })
+}
+
+pub(crate) fn is_pattern(target: &At<file::TargetTable>) -> bool {
+    target.node.given().is_some_and(|name| name.contains('*'))
+}

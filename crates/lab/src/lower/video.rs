@@ -1,0 +1,335 @@
+//! What streams carry and how it is played: an encoder's frames, and the player at the receivers.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use sim::Cast;
+use stack::stream::{Depends, FrameType, Frames, Modes, Player, Video};
+use units::{Duration, Rate};
+
+use crate::schema::file::{Flow, Source, SourceWord};
+use crate::schema::read::{At, Notes, shortened, suggestion};
+use crate::schema::video::{DependsWord, LateWord, Player as PlayerTable};
+
+/// Largest list of frame sizes that is read.
+const MOST_BYTES: u64 = 64_000_000;
+/// Longest group of pictures.
+const MOST_TYPES: usize = 1000;
+
+/// The frames of a stream; `None` when something is noted.
+pub(crate) fn video(source: &At<Source>, folder: &Path, notes: &mut Notes) -> Option<Video> {
+    let before = notes.count();
+    let kind = source.kind.required("kind", "a source", source.place, notes)?;
+    let of = format!("kind = \"{}\"", kind.value.word());
+    if matches!(kind.value, SourceWord::Poisson | SourceWord::OnOff) {
+        notes
+            .wrong(kind.place, format!("a source of {of} has no frames, and goes without a scheme"))
+            .hint("leave `scheme` out, or take kind = \"constant\", \"frames\" or \"trace\"");
+        return None;
+    }
+    refuse_others(source, kind.value, true, notes);
+    let live = source.live.or(true);
+    if let (false, Some(drop)) = (live, source.drop_after.given()) {
+        notes
+            .wrong(drop.place, "frames that are all there from the start are never too old")
+            .hint("leave `drop_after` out, or write live = true");
+    }
+    let frames = match kind.value {
+        SourceWord::Trace => {
+            let file = source.file.required("file", &of, source.place, notes);
+            let rate = source.rate.given().map(|at| at.value);
+            let list = file.and_then(|file| trace(file, folder, notes));
+            file.zip(list).map(|(file, list)| Frames::Trace {
+                file: file.value.clone(),
+                sizes: list.sizes.into(),
+                types: list.types.into(),
+                rate,
+                repeat: source.repeat.or(false),
+            })
+        }
+        SourceWord::Frames => {
+            let rate = source.rate.required("rate", &of, source.place, notes).map(|at| at.value);
+            groups(source, rate, notes)
+        }
+        _ => {
+            let rate = source.rate.required("rate", &of, source.place, notes).map(|at| at.value);
+            rate.map(|rate| Frames::Equal { rate })
+        }
+    };
+    if notes.count() > before {
+        return None;
+    }
+    let drop_after = source.drop_after.or(Duration::MAX);
+    Some(Video { frames: frames?, frame_rate: source.frame_rate.or(25.0), live, drop_after })
+}
+
+fn groups(source: &Source, rate: Option<Rate>, notes: &mut Notes) -> Option<Frames> {
+    let text = source.pattern.or("IBBPBBPBBPBB".to_owned());
+    let pattern: Option<Vec<FrameType>> = text.chars().map(FrameType::of).collect();
+    let pattern = pattern.filter(|types| (1..=MOST_TYPES).contains(&types.len()));
+    if let (None, Some(at)) = (&pattern, source.pattern.given()) {
+        notes
+            .wrong(at.place, format!("`{}` is no group of pictures", shortened(at)))
+            .hint("write the letters I, P and B, such as \"IBBPBBPBBPBB\"");
+    }
+    let mut sizes = [5.0, 3.0, 1.0];
+    if let Some(at) = source.sizes.given() {
+        for (size, given) in sizes.iter_mut().zip(&at.value) {
+            *size = given.value;
+        }
+        let wrong = at.value.iter().find(|size| !(1e-6..=1e6).contains(&size.value));
+        if at.value.len() != 3 {
+            notes
+                .wrong(at.place, format!("{} sizes, where I, P and B have one each", at.value.len()))
+                .hint("write three numbers, such as [5, 3, 1]");
+        } else if let Some(wrong) = wrong {
+            notes
+                .wrong(wrong.place, format!("`{}` is out of range", wrong.value))
+                .hint("it must lie within 0.000001 and 1000000");
+        }
+    }
+    Some(Frames::Groups { rate: rate?, pattern: pattern?, sizes, variation: source.variation.or(0.0) })
+}
+
+/// Keys that belong to some kinds only: which, and whether they go with a scheme alone.
+const KEYS: &[(&str, &[SourceWord], bool)] = &[
+    ("on", &[SourceWord::OnOff], false),
+    ("off", &[SourceWord::OnOff], false),
+    ("shape", &[SourceWord::OnOff], false),
+    ("fixed", &[SourceWord::OnOff], false),
+    ("pattern", &[SourceWord::Frames], true),
+    ("sizes", &[SourceWord::Frames], true),
+    ("variation", &[SourceWord::Frames], true),
+    ("file", &[SourceWord::Trace], true),
+    ("repeat", &[SourceWord::Trace], true),
+    ("frame_rate", &[SourceWord::Constant, SourceWord::Frames, SourceWord::Trace], true),
+    ("live", &[SourceWord::Constant, SourceWord::Frames, SourceWord::Trace], true),
+    ("drop_after", &[SourceWord::Constant, SourceWord::Frames, SourceWord::Trace], true),
+];
+
+/// Notes keys that do not go with this kind of source, or with one that has no scheme.
+pub(crate) fn refuse_others(source: &Source, kind: SourceWord, has_scheme: bool, notes: &mut Notes) {
+    for (key, place) in source.written() {
+        if key == "interests" {
+            notes
+                .wrong(place, "`interests` goes with network = \"ndn\"")
+                .hint("write the `rate` of the datagrams");
+        }
+        let Some((_, kinds, of_scheme)) = KEYS.iter().find(|row| row.0 == key) else { continue };
+        if !kinds.contains(&kind) {
+            let words: Vec<String> = kinds.iter().map(|kind| format!("\"{}\"", kind.word())).collect();
+            notes
+                .wrong(place, format!("`{key}` does not go with kind = \"{}\"", kind.word()))
+                .hint(format!("it belongs to kind = {}", words.join(" or ")));
+        } else if *of_scheme && !has_scheme {
+            notes
+                .wrong(place, format!("`{key}` goes with the frames of a scheme that is a stream"))
+                .hint("add scheme = \"tfrc\", or leave the key out");
+        }
+    }
+}
+
+/// What a file says of frames.
+#[derive(Debug, PartialEq)]
+struct List {
+    /// Sizes in bytes.
+    sizes: Vec<u32>,
+    /// Their types; none unless each has one of I, P and B.
+    types: Vec<FrameType>,
+}
+
+/// The frames that a file lists.
+fn trace(file: &At<String>, folder: &Path, notes: &mut Notes) -> Option<List> {
+    let mut bytes = Vec::new();
+    let read = File::open(folder.join(&file.value))
+        .and_then(|open| open.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+    if let Err(error) = read {
+        notes
+            .wrong(file.place, format!("`{}` cannot be read: {}", file.value, error.kind()))
+            .hint("the path is relative to the folder of the scenario");
+        return None;
+    }
+    if bytes.len() as u64 > MOST_BYTES {
+        notes.wrong(file.place, format!("`{}` is too large", file.value)).hint("at most 64 MB");
+        return None;
+    }
+    let Ok(text) = String::from_utf8(bytes) else {
+        notes.wrong(file.place, format!("`{}` is not UTF-8 text", file.value));
+        return None;
+    };
+    match listed(&text) {
+        Ok(list) => Some(list),
+        Err((line, message)) => {
+            let at = if line > 0 {
+                format!("line {line} of `{}`", file.value)
+            } else {
+                format!("`{}`", file.value)
+            };
+            notes
+                .wrong(file.place, format!("{at}: {message}"))
+                .hint("a line is the size of a frame in bytes, or its number, its type and its size");
+            None
+        }
+    }
+}
+
+/// Sizes in bytes, a frame a line: `size`, or `number type size`. Empty lines and lines that begin with `#` say nothing. The error is
+/// the number of a line, from 1, and a message; 0 for all of them.
+fn listed(text: &str) -> Result<List, (usize, String)> {
+    let (mut sizes, mut types) = (Vec::new(), Vec::new());
+    for (line, written) in (1..).zip(text.lines()) {
+        let words: Vec<&str> = written.split_whitespace().collect();
+        let size = match words[..] {
+            [] => continue,
+            [first, ..] if first.starts_with('#') => continue,
+            [size] => size,
+            [number, kind, size] => {
+                if number.parse::<u64>().is_err() {
+                    return Err((line, format!("`{}` is no number of a frame", shortened(number))));
+                }
+                if !kind.chars().all(|c| c.is_ascii_alphabetic()) {
+                    return Err((line, format!("`{}` is no type of a frame", shortened(kind))));
+                }
+                let mut letters = kind.chars().map(|letter| FrameType::of(letter.to_ascii_uppercase()));
+                types.extend(letters.next().flatten().filter(|_| letters.next().is_none()));
+                size
+            }
+            _ => return Err((line, format!("{} words are neither one nor three", words.len()))),
+        };
+        match size.parse::<u32>() {
+            Ok(size) if size > 0 => sizes.push(size),
+            _ => return Err((line, format!("`{}` is no size of a frame", shortened(size)))),
+        }
+    }
+    if sizes.is_empty() {
+        return Err((0, "there are no frames in it".to_owned()));
+    }
+    if types.len() < sizes.len() {
+        types.clear();
+    }
+    Ok(List { sizes, types })
+}
+
+/// How the receivers of a stream play its frames; `None` where they do not, or when something is noted.
+pub(crate) fn player(
+    table: &Flow,
+    video: Option<&Video>,
+    scheme: &str,
+    cast: Cast,
+    notes: &mut Notes,
+) -> Option<Player> {
+    let written = table.player.given()?;
+    if table.source.is_missing() {
+        notes
+            .wrong(written.place, "there are no frames to be played")
+            .hint("write what the stream carries: source = { kind = \"frames\", rate = \"1 Mbit/s\" }");
+        return None;
+    }
+    if let (Some(modes), true) = (written.modes.given(), cast != Cast::Unicast) {
+        notes
+            .wrong(modes.place, "the buffers of a group do not fill together")
+            .hint("leave `modes` out, or write `to` without brackets");
+        return None;
+    }
+    let default = Player::default();
+    let startup = written.startup.or(default.startup);
+    Some(Player {
+        startup,
+        resume: written.resume.or(startup),
+        waits: written.late.or(LateWord::Wait) == LateWord::Wait,
+        depends: depends(written, video, notes)?,
+        modes: modes(written, scheme, notes)?,
+    })
+}
+
+/// `None` when something is noted.
+fn depends(player: &PlayerTable, video: Option<&Video>, notes: &mut Notes) -> Option<Depends> {
+    // what is wrong with the video has been told
+    let has_types = video.is_none_or(|video| !video.types().is_empty());
+    let Some(word) = player.depends.given() else {
+        return Some(if has_types { Depends::Intra } else { Depends::Nothing });
+    };
+    let depends = match word.value {
+        DependsWord::Nothing => Depends::Nothing,
+        DependsWord::Intra => Depends::Intra,
+        DependsWord::References => Depends::References,
+    };
+    if depends != Depends::Nothing && !has_types {
+        notes
+            .wrong(word.place, "these frames have no types, and none depends on another")
+            .hint("take kind = \"frames\", or a list that tells the type of each frame: I, P or B");
+        return None;
+    }
+    Some(depends)
+}
+
+/// The outer `None` when something is noted.
+fn modes(player: &PlayerTable, scheme: &str, notes: &mut Notes) -> Option<Option<Modes>> {
+    let Some(modes) = player.modes.given() else {
+        for (key, place) in player.written() {
+            if matches!(key, "low" | "high") {
+                notes
+                    .wrong(place, format!("`{key}` is a threshold between modes"))
+                    .hint("write modes = [\"NAME WHILE IT FILLS\", \"NAME WHEN IT IS FULL\"]");
+                return None;
+            }
+        }
+        return Some(None);
+    };
+    let [filling, full] = &modes.value[..] else {
+        notes
+            .wrong(modes.place, format!("{} modes, where there are two", modes.value.len()))
+            .hint("write the mode while the buffer fills and the one when it is full");
+        return None;
+    };
+    let known = super::events::modes(scheme);
+    for mode in &modes.value {
+        if !known.contains(&mode.value.as_str()) {
+            match known {
+                [] => notes.wrong(modes.place, format!("`{scheme}` has no modes")),
+                _ => notes.wrong(mode.place, format!("`{}` is no mode of `{scheme}`", shortened(mode))),
+            }
+            .maybe(suggestion(mode, known.iter().copied()));
+            return None;
+        }
+    }
+    let (low, high) = (player.low.or(Duration::from_secs(5)), player.high.or(Duration::from_secs(20)));
+    if low >= high {
+        let place = player.low.given().or(player.high.given()).map_or(player.place, |at| at.place);
+        notes
+            .wrong(place, format!("`low` of {low} is not below `high` of {high}"))
+            .hint("lower one or raise the other");
+        return None;
+    }
+    Some(Some(Modes { filling: filling.value.clone(), full: full.value.clone(), low, high }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_stand_alone_or_behind_number_and_type() {
+        let list = |sizes: &[u32], types: &str| {
+            Ok(List { sizes: sizes.to_vec(), types: types.chars().filter_map(FrameType::of).collect() })
+        };
+        assert_eq!(listed("# a film\n5000\n\n 1200 \r\n"), list(&[5000, 1200], ""));
+        assert_eq!(listed("0 I 5000\n1 b 300\n2\tP 1200"), list(&[5000, 300, 1200], "IBP"));
+        // types count where all are known
+        assert_eq!(listed("0 I 5000\n1 X 300"), list(&[5000, 300], ""));
+        assert_eq!(listed("0 I 5000\n1 IB 300"), list(&[5000, 300], ""));
+        assert_eq!(listed("0 I 5000\n300"), list(&[5000, 300], ""));
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_list_is_told_with_its_line() {
+        let wrong = |text| listed(text).expect_err(text);
+        assert_eq!(wrong("5000\n# so far\nbig\n"), (3, "`big` is no size of a frame".to_owned()));
+        assert_eq!(wrong("5000\n0\n"), (2, "`0` is no size of a frame".to_owned()));
+        assert_eq!(wrong("5000 6000"), (1, "2 words are neither one nor three".to_owned()));
+        assert_eq!(wrong("0 7 5000"), (1, "`7` is no type of a frame".to_owned()));
+        assert_eq!(wrong("\nx I 5000"), (2, "`x` is no number of a frame".to_owned()));
+        assert_eq!(wrong("# nothing\n"), (0, "there are no frames in it".to_owned()));
+    }
+}

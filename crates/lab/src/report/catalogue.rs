@@ -1,0 +1,230 @@
+//! What every column and every key of a result means, once. The tables, the docs and the reports read this.
+
+/// One column of a table, or one key of the table `summary` that no column has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// The table; `summary` for a key that is only there.
+    pub table: &'static str,
+    /// The column. In `summary` it is the last word of the key.
+    pub name: &'static str,
+    /// Its unit: `s`, `bps`, `packets`, `bytes`, `1` for a ratio; empty where nothing is measured.
+    pub unit: &'static str,
+    /// What it says. Counts and times are of the run after the warm-up unless it says otherwise.
+    pub definition: &'static str,
+    /// Where it is measured.
+    pub measured: &'static str,
+}
+
+/// The row of [`METRICS`] for a column.
+pub fn metric(table: &str, name: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|row| row.table == table && row.name == name)
+}
+
+/// A column's name as the last word of a key: without its unit, which a key does not carry.
+pub(crate) fn word(column: &str) -> &str {
+    column.strip_suffix("_bps").or_else(|| column.strip_suffix("_s")).unwrap_or(column)
+}
+
+macro_rules! metrics {
+    ($($table:literal { $($name:literal [$unit:literal] at $measured:literal: $definition:literal;)* })*) => {
+        &[$($(Metric { table: $table, name: $name, unit: $unit, definition: $definition, measured: $measured },)*)*]
+    };
+}
+
+/// Every column of every table, table by table in the order of the columns, then the keys that only `summary` has.
+///
+/// Numbers are decimal: 1 Mbit/s is 10⁶ bit/s. An empty cell is *not measured*, never zero.
+pub const METRICS: &[Metric] = metrics! {
+    "flows" {
+        "flow" [""] at "scenario": "name of the flow";
+        "group" [""] at "scenario": "group of the flow: the name that its copies share";
+        "scheme" [""] at "scenario": "congestion-control scheme; empty for sources without one";
+        "transport" [""] at "scenario": "tcp, stream, datagram or ndn";
+        "prefix" [""] at "scenario": "prefix that a consumer of named data requests; otherwise empty";
+        "from" [""] at "scenario": "node of the sender; for named data, of the consumer, which sends Interests";
+        "receivers" ["receivers"] at "scenario": "number of receivers, whether they are members or not; none for a consumer of named data";
+        "started_s" ["s"] at "sender": "time of its first start, warm-up included";
+        "completed_s" ["s"] at "sender": "time at which a finite transfer was complete, warm-up included: the sender has received the acknowledgement of all data, or the consumer all data; in an emulation, for the kernel's TCP and for programs, the receiver has received all data";
+        "active_s" ["s"] at "sender": "time during which the sender was active; it ends when a finite transfer is complete";
+        "sent_packets" ["packets"] at "sender": "packets that the sender sent, retransmissions included";
+        "sent_bytes" ["bytes"] at "sender": "bytes that the sender sent, headers included";
+        "rate_bps" ["bps"] at "sender": "bits that the sender sent, headers included, per active time; empty for a consumer of named data";
+        "interests_bps" ["bps"] at "sender": "bits of the Interests that a consumer of named data sent, headers included, per active time; empty for other flows";
+        "arrived_packets" ["packets"] at "receiver": "packets that arrived at its receivers, summed; for a consumer, Data and NACKs that arrived";
+        "throughput_bps" ["bps"] at "receiver": "mean of the throughput_bps of its receivers; for a consumer, bits of the Data that arrived, headers included, per active time";
+        "goodput_bps" ["bps"] at "receiver": "mean of the goodput_bps of its receivers; for a consumer, payload bits of the Data that it had requested, per active time";
+        "loss_ratio" ["1"] at "receiver, ports": "streams and groups: mean over the receivers of missing / (missing + arrived); other flows: drops / sent packets";
+        "drops" ["packets"] at "ports": "packets of the flow that the network dropped, feedback and acknowledgements included; packets that reached a stopped endpoint are not counted";
+        "retransmits" ["packets"] at "sender": "segments retransmitted";
+        "timeouts" ["events"] at "sender": "retransmission timers that expired";
+        "episodes" ["events"] at "sender": "congestion episodes: number of reductions of the window or rate";
+        "feedback_packets" ["packets"] at "receiver": "feedback packets that its receivers sent";
+        "feedback_received" ["packets"] at "sender": "feedback packets that reached the source, those of routers included";
+        "suppressed" ["packets"] at "receiver": "feedback that was due and that its receivers suppressed; for a consumer, requests for a segment that was already in flight";
+        "ignored" ["packets"] at "sender": "feedback that arrived and was not applied: filtered, stale or malformed; for a consumer, Data and NACKs that it had not requested";
+        "missing" ["packets"] at "receiver": "packets that its receivers found missing, summed; for a consumer, segments that it gave up";
+        "marks" ["packets"] at "receiver": "congestion marks that its receivers received, summed; where receivers do not count marks, those echoed to the sender";
+        "signals" ["packets"] at "sender, receiver": "signalling messages of a name-based network that its sender and its receivers sent, such as joins and leaves";
+        "refusals" ["packets"] at "sender": "NACKs of Interests that a consumer had pending";
+        "rtt_s" ["s"] at "sender": "mean of the round-trip times that the sender measured; a consumer does not measure retransmitted segments";
+        "rtt_min_s" ["s"] at "sender": "minimum";
+        "delay_s" ["s"] at "consumer": "mean time from the first Interest for a segment to its arrival";
+        "delay_std_s" ["s"] at "consumer": "standard deviation of these delays over all segments";
+        "delay_min_s" ["s"] at "consumer": "minimum";
+        "delay_max_s" ["s"] at "consumer": "maximum";
+        "delay_p5_s" ["s"] at "consumer": "5th percentile, exact to 0.1 %; recorded if record.distributions is true";
+        "delay_p25_s" ["s"] at "consumer": "first quartile";
+        "delay_p50_s" ["s"] at "consumer": "median";
+        "delay_p75_s" ["s"] at "consumer": "third quartile";
+        "delay_p95_s" ["s"] at "consumer": "95th percentile";
+        "owd_s" ["s"] at "receiver": "mean one-way delay of all packets that arrived, propagation included; for Data, from the producer or content store that answered";
+        "owd_min_s" ["s"] at "receiver": "minimum one-way delay";
+        "owd_max_s" ["s"] at "receiver": "maximum one-way delay";
+        "queueing_delay_s" ["s"] at "receiver": "mean over all packets of one-way delay − minimum one-way delay to the same receiver";
+        "queueing_delay_p50_s" ["s"] at "receiver": "median of these delays over all packets. The p-th percentile is the smallest delay that p % of the packets do not exceed; it is exact to 0.4 % of its value plus 0.1 % of the minimum one-way delay. Empty for plans with more than 10 000 receivers, unless record.distributions is true";
+        "queueing_delay_p95_s" ["s"] at "receiver": "95th percentile";
+        "queueing_delay_p99_s" ["s"] at "receiver": "99th percentile";
+        "fct_s" ["s"] at "sender": "flow completion time: from the start of a finite transfer, handshake included, to completed_s; completed_s of the receivers says when the last byte arrived, one one-way delay earlier";
+        "frames_dropped" ["frames"] at "sender": "video frames that the sender dropped because they had waited too long; the receivers count them as lost";
+        "frames_played" ["frames"] at "receiver": "frames that its receivers played and could show, summed over receivers";
+        "frames_late" ["frames"] at "receiver": "frames that were complete only after they were due, summed over receivers";
+        "frames_lost" ["frames"] at "receiver": "frames that were due and never complete, summed over receivers";
+        "frames_spoiled" ["frames"] at "receiver": "frames that were complete when due and could not be shown because a frame that they depend on was lost, summed over receivers";
+        "stalls" ["events"] at "receiver": "number of stalls: playback stopped because the next frame had not arrived; summed over receivers";
+        "stalled_s" ["s"] at "receiver": "mean of the stalled_s of its receivers";
+        "startup_s" ["s"] at "receiver": "mean of the startup_s of its receivers";
+    }
+    "receivers" {
+        "flow" [""] at "scenario": "name of its flow";
+        "node" [""] at "scenario": "its node";
+        "packets" ["packets"] at "receiver": "packets that arrived";
+        "bytes" ["bytes"] at "receiver": "bytes that arrived, headers included";
+        "active_s" ["s"] at "receiver": "time during which it was a member";
+        "completed_s" ["s"] at "receiver": "time at which all data of a finite transfer had arrived, warm-up included";
+        "throughput_bps" ["bps"] at "receiver": "bits that arrived, headers included, per second of the time in which it was a member or its sender was active, whichever is shorter";
+        "goodput_bps" ["bps"] at "receiver": "payload bits delivered to the application once and in order, per second of the same time";
+        "owd_s" ["s"] at "receiver": "mean one-way delay of the packets that arrived, propagation included";
+        "owd_min_s" ["s"] at "receiver": "minimum one-way delay";
+        "owd_max_s" ["s"] at "receiver": "maximum one-way delay";
+        "feedback_packets" ["packets"] at "receiver": "feedback packets that it sent";
+        "suppressed" ["packets"] at "receiver": "feedback that was due and that it suppressed";
+        "missing" ["packets"] at "receiver": "packets that it found missing";
+        "marks" ["packets"] at "receiver": "congestion marks that it received";
+        "signals" ["packets"] at "receiver": "signalling messages of a name-based network that it sent, such as joins and leaves";
+        "frames_played" ["frames"] at "receiver": "video frames that it played and could show";
+        "frames_late" ["frames"] at "receiver": "frames that were complete only after they were due";
+        "frames_lost" ["frames"] at "receiver": "frames that were due and never complete";
+        "frames_spoiled" ["frames"] at "receiver": "frames that were complete when due and could not be shown because a frame that they depend on was lost";
+        "stalls" ["events"] at "receiver": "number of stalls: playback stopped because the next frame had not arrived";
+        "stalled_s" ["s"] at "receiver": "total duration of its stalls, an unfinished one included";
+        "startup_s" ["s"] at "receiver": "start-up delay: from the start of its flow, or from its join if that was later, until its first frame; warm-up included";
+    }
+    "links" {
+        "link" [""] at "scenario": "name of the link";
+        "direction" [""] at "scenario": "forward: from its first end to its second; backward: the opposite direction";
+        "from" [""] at "scenario": "node that sends on it";
+        "to" [""] at "scenario": "node that it leads to";
+        "rate_bps" ["bps"] at "scenario": "its rate at the start of the run";
+        "delay_s" ["s"] at "scenario": "its propagation delay at the start of the run";
+        "offered_packets" ["packets"] at "queue": "packets offered to its queue";
+        "sent_packets" ["packets"] at "link": "packets transmitted";
+        "sent_bytes" ["bytes"] at "link": "bytes transmitted";
+        "utilisation" ["1"] at "link": "bits transmitted / bits that it could have transmitted while it was up";
+        "queue_packets" ["packets"] at "queue": "time average of the packets in the queue, the packet in transmission excluded";
+        "queue_bytes" ["bytes"] at "queue": "time average of the bytes in the queue";
+        "queue_s" ["s"] at "queue": "mean time that a packet waited in the queue: ∫ packets in the queue dt / packets transmitted (Little's law)";
+        "queue_max_packets" ["packets"] at "queue": "maximum number of packets in the queue";
+        "marked_packets" ["packets"] at "queue": "packets marked";
+        "loss_ratio" ["1"] at "queue, link": "drops / packets offered";
+        "drops" ["packets"] at "queue, link": "packets dropped, for any reason";
+        "drops_queue_full" ["packets"] at "queue": "dropped because the queue was full";
+        "drops_early" ["packets"] at "queue": "dropped by active queue management before the queue was full";
+        "drops_random_loss" ["packets"] at "link": "lost at random after transmission";
+        "drops_link_down" ["packets"] at "link": "lost because the link was down or went down during their transmission";
+        "drops_no_route" ["packets"] at "link": "dropped because no route led to their destination";
+        "drops_not_listening" ["packets"] at "link": "arrived at an endpoint that had stopped or had not started";
+        "drops_hop_limit" ["packets"] at "link": "dropped after more hops than any route has: the route loops";
+    }
+    "nodes" {
+        "node" [""] at "scenario": "name of the node; listed are nodes that route or forward by name, the name resolution system, nodes that report to an SDN controller, and the controller";
+        "role" [""] at "scenario": "router: routes by name and by address; resolver: the name resolution system; forwarder: forwards named data; switch: forwards by address and reports to an SDN controller; controller: the SDN controller";
+        "groups" ["groups"] at "node": "groups in its tables at the end of the run";
+        "sent_packets" ["packets"] at "node": "packets that it originated, such as signalling and feedback; forwarded packets are not counted";
+        "sent_bytes" ["bytes"] at "node": "bytes that it originated";
+        "forwarded_packets" ["packets"] at "node": "packets that it forwarded by name: copies of a group's packets, and feedback of schemes without a part in routers; Interests, Data and NACKs";
+        "feedback_received" ["packets"] at "node": "feedback packets that it received from its branches";
+        "feedback_packets" ["packets"] at "node": "feedback packets that it sent; each aggregates the feedback of its branches";
+        "signals" ["packets"] at "node": "signalling messages of the name-based network that it sent: joins, registrations, probes and their replies; with an SDN controller, the congestion signals that a node sent, or that reached the controller";
+        "ignored" ["packets"] at "node": "signalling messages that arrived and were not applied: unknown, stale or malformed";
+        "statuses" ["packets"] at "sdn": "status reports of ports that a node sent, or that reached the controller in time";
+        "orders" ["orders"] at "sdn": "commands that the controller sent, or that a node executed, each counted once";
+        "orders_repeated" ["orders"] at "sdn": "retransmissions of commands by the controller for lack of an acknowledgement";
+        "moves" ["orders"] at "sdn": "commands that rerouted traffic: at a node, those that changed its first choice; at the controller, those that its app intended to";
+        "operations" ["operations"] at "sdn": "operations as papers count them: at a node, 3 per port and period and 1 per signal; at the controller, those of its app";
+        "filter_operations" ["operations"] at "sdn": "of these, the app's operations for sorting signals";
+        "search_operations" ["operations"] at "sdn": "of these, the app's operations for choosing the node to act at";
+        "switch_operations" ["operations"] at "sdn": "of these, the app's operations for computing commands";
+        "part_operations" ["operations"] at "forwarder": "operations of the scheme's parts in the forwarder: quantities computed or compared to detect or control congestion, marks set, shares changed; 0 for schemes that do not count them";
+        "pending" ["packets"] at "forwarder": "Interests pending at the end of the run";
+        "pending_peak" ["packets"] at "forwarder": "maximum number of pending Interests, warm-up included";
+        "stored" ["packets"] at "forwarder": "Data packets in its content store at the end of the run";
+        "hit_ratio" ["1"] at "forwarder": "hits / (hits + misses) of its content store; empty if there was no lookup";
+        "interests_in" ["packets"] at "forwarder": "Interests received from links and from consumers on the node";
+        "interests_out" ["packets"] at "forwarder": "Interests sent to links and to producers on the node";
+        "data_in" ["packets"] at "forwarder": "Data received";
+        "data_out" ["packets"] at "forwarder": "Data sent";
+        "nacks_in" ["packets"] at "forwarder": "NACKs received";
+        "nacks_out" ["packets"] at "forwarder": "NACKs sent";
+        "hits" ["packets"] at "forwarder": "Interests that its content store satisfied";
+        "misses" ["packets"] at "forwarder": "Interests that its content store could not satisfy";
+        "aggregated" ["packets"] at "forwarder": "Interests aggregated with a pending Interest of another face for the same name";
+        "repeated" ["packets"] at "forwarder": "Interests from a face that already had an Interest pending for the same name";
+        "loops" ["packets"] at "forwarder": "Interests NACKed because their nonce had been seen before";
+        "no_route" ["packets"] at "forwarder": "Interests NACKed because the FIB had no next hop for their name";
+        "held" ["packets"] at "forwarder": "Interests that waited in a queue of its link part";
+        "refused" ["packets"] at "forwarder": "Interests that its link part NACKed";
+        "policed" ["packets"] at "forwarder": "Interests that its link part dropped";
+        "expired" ["packets"] at "forwarder": "pending Interests that expired unsatisfied";
+        "unsolicited" ["packets"] at "forwarder": "Data dropped because no Interest was pending for them";
+        "stale" ["packets"] at "forwarder": "NACKs dropped because no matching Interest was pending";
+    }
+    "series" {
+        "time_s" ["s"] at "clock": "end of the interval, warm-up included";
+        "subject" [""] at "scenario": "what the value belongs to: flow.NAME, receiver.FLOW@NODE, link.NAME, link.NAME.backward or node.NAME";
+        "series" [""] at "scenario": "name of the series; its entry states the unit";
+        "value" ["of the series"] at "subject": "the value";
+    }
+    "events" {
+        "time_s" ["s"] at "clock": "time of the event, warm-up included";
+        "subject" [""] at "scenario": "what reported it, named as in series";
+        "event" [""] at "subject": "what happened";
+        "value" ["of the event"] at "subject": "numeric value; an event about a receiver has the number of its endpoint, -1 for none; an event about a port, node or prefix has its number";
+        "text" [""] at "subject": "name of the receiver, port, node or prefix that the number stands for";
+    }
+    "summary" {
+        "metric" [""] at "report": "dotted key: flow.NAME.x, receiver.FLOW@NODE.x, link.NAME.x, link.NAME.backward.x, node.NAME.x, flows.x, flows.GROUP.x, run.x; x is a column without its _bps or _s, or one of the keys below. For all flows and for a group, counts are summed, minimum and maximum are taken over all of its flows, percentiles over all packets, segments or transfers of its flows, and all other values are means over its flows";
+        "value" ["of the metric"] at "report": "value; rates in bit/s, times in s";
+        "fairness" ["1"] at "receiver": "Jain's fairness index (Σx)² / (n Σx²) of the goodputs of all flows that have a scheme, are not finite transfers, and were active in the measured time; empty for fewer than two such flows, and if they were never all active at the same time";
+        "throughput_total" ["bps"] at "receiver": "bits of all flows that arrived in the measured time, headers included, per second of that time; for a flow with several receivers the mean over the members, for a consumer its Data";
+        "goodput_total" ["bps"] at "receiver": "payload bits of all flows delivered to applications in the measured time, per second of that time; receivers and consumers as for throughput_total";
+        "completions" ["flows"] at "sender": "number of finite transfers completed, warm-up included; flow completion times are computed over these";
+        "fct_p50" ["s"] at "sender": "median of the flow completion times. The p-th percentile is the smallest time that p % of the completed transfers do not exceed; fct is their mean";
+        "fct_p95" ["s"] at "sender": "95th percentile of the flow completion times";
+        "fct_p99" ["s"] at "sender": "99th percentile of the flow completion times";
+        "throughput_min" ["bps"] at "receiver": "throughput of the flow's receiver with the lowest throughput";
+        "throughput_max" ["bps"] at "receiver": "throughput of the flow's receiver with the highest throughput";
+        "count" ["flows"] at "scenario": "number of flows";
+        "cov" ["1"] at "sender": "coefficient of variation (standard deviation / mean) of the recorded series `rate` while the flow was active; for a group, the mean over its flows";
+        "convergence" ["s"] at "sender": "convergence time: from the flow's start until its rate, averaged over windows of 1 s, stays within ±10 % of its fair value for 5 windows; the fair value is the mean over the active flows with a scheme. Needs the series `rate`. For a group, the maximum, if all flows converged";
+        "packet_hops" ["packets"] at "engine": "packets transmitted on links, warm-up included";
+        "events_handled" ["events"] at "engine": "events processed by the simulator, warm-up included";
+        "ended" ["s"] at "engine": "simulated time at the end of the run";
+        "measured" ["s"] at "engine": "simulated time after the warm-up; all counts are over this time";
+    }
+    "expect" {
+        "key" [""] at "scenario": "dotted key of the result";
+        "expected" [""] at "scenario": "the relation, as written";
+        "measured" ["of the metric"] at "report": "measured value";
+        "pass" [""] at "report": "whether the relation holds; false if nothing was measured";
+    }
+};

@@ -1,0 +1,196 @@
+//! The tables of a run: plain columns, each with its unit and its definition.
+//!
+//! Nothing here knows how a table is stored or drawn. [`crate::METRICS`] says what each column means.
+
+mod catalogue;
+mod expect;
+
+pub(crate) use catalogue::word;
+pub use catalogue::{METRICS, Metric, metric};
+pub use expect::{Expectation, Sides};
+
+/// All tables of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// `flows`, `receivers`, `links`, `nodes`, `series`, `events`, `summary`, `expect`, in this order.
+    pub tables: Vec<Table>,
+}
+
+impl Report {
+    /// The table called `name`.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+
+    /// The table `summary`, row by row: dotted key, such as `link.bottleneck.utilisation`, and value.
+    pub fn values(&self) -> impl Iterator<Item = (&str, Option<f64>)> {
+        let cells = |column| self.table("summary").and_then(|summary| summary.column(column));
+        let pair = match (cells("metric"), cells("value")) {
+            (Some(Cells::Text(keys)), Some(Cells::Number(values))) => Some((keys, values)),
+            _ => None,
+        };
+        pair.into_iter().flat_map(|(keys, values)| keys.iter().zip(values.iter().copied()))
+    }
+
+    /// The value of one of these keys; `None` for an unknown key and for a value that could not be measured.
+    pub fn value(&self, key: &str) -> Option<f64> {
+        self.values().find(|(known, _)| *known == key).and_then(|(_, value)| value)
+    }
+}
+
+/// One table. All its columns are equally long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns.
+    pub columns: Vec<Column>,
+}
+
+impl Table {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.cells.len())
+    }
+
+    /// The cells of the column called `name`.
+    pub fn column(&self, name: &str) -> Option<&Cells> {
+        self.columns.iter().find(|column| column.name == name).map(|column| &column.cells)
+    }
+
+    /// The numbers of a column, counts as numbers too; empty for a column that is unknown or has none.
+    pub fn numbers(&self, name: &str) -> Vec<Option<f64>> {
+        match self.column(name) {
+            Some(Cells::Number(values)) => values.clone(),
+            Some(Cells::Count(values)) => values.iter().map(|value| value.map(|n| n as f64)).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// One column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name; ends in its unit where it has one.
+    pub name: &'static str,
+    /// Its unit: `s`, `bps`, `packets`, `bytes`, `1` for a share, empty for what is not measured.
+    pub unit: &'static str,
+    /// What it says.
+    pub definition: &'static str,
+    /// Its values.
+    pub cells: Cells,
+}
+
+/// The values of a column. `None` is *not measured*, never zero.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Real numbers.
+    Number(Vec<Option<f64>>),
+    /// Whole numbers.
+    Count(Vec<Option<u64>>),
+    /// Text.
+    Text(Words),
+    /// Yes or no.
+    Switch(Vec<bool>),
+}
+
+impl Cells {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Number(values) => values.len(),
+            Self::Count(values) => values.len(),
+            Self::Text(words) => words.len(),
+            Self::Switch(values) => values.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A column of text that keeps a word once, however many rows in a run say it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Words {
+    words: Vec<String>,
+    rows: Vec<u32>,
+}
+
+impl Words {
+    /// Adds `times` rows that say `word`.
+    pub fn push(&mut self, word: impl Into<String>, times: usize) {
+        let index = u32::try_from(self.words.len()).expect("a table has fewer than 2^32 words");
+        self.words.push(word.into());
+        self.rows.resize(self.rows.len() + times, index);
+    }
+
+    /// The text of each row.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.rows.iter().map(|&word| self.words[word as usize].as_str())
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+/// Builds a table column by column from rows of any type; units and definitions come from [`crate::METRICS`].
+pub(crate) struct Columns<'a, Row> {
+    rows: &'a [Row],
+    table: Table,
+}
+
+impl<'a, Row> Columns<'a, Row> {
+    pub(crate) fn of(name: &'static str, rows: &'a [Row]) -> Self {
+        Self { rows, table: Table { name, columns: Vec::new() } }
+    }
+
+    pub(crate) fn number(self, name: &'static str, value: impl Fn(&Row) -> Option<f64>) -> Self {
+        let cells = self.rows.iter().map(|row| value(row).filter(|x| x.is_finite())).collect();
+        self.cells(name, Cells::Number(cells))
+    }
+
+    pub(crate) fn count(self, name: &'static str, value: impl Fn(&Row) -> u64) -> Self {
+        let cells = self.rows.iter().map(|row| Some(value(row))).collect();
+        self.cells(name, Cells::Count(cells))
+    }
+
+    /// A count that not every row has.
+    pub(crate) fn count_of_some(self, name: &'static str, value: impl Fn(&Row) -> Option<u64>) -> Self {
+        let cells = self.rows.iter().map(value).collect();
+        self.cells(name, Cells::Count(cells))
+    }
+
+    pub(crate) fn text(self, name: &'static str, value: impl Fn(&Row) -> String) -> Self {
+        let mut words = Words::default();
+        self.rows.iter().for_each(|row| words.push(value(row), 1));
+        self.cells(name, Cells::Text(words))
+    }
+
+    pub(crate) fn switch(self, name: &'static str, value: impl Fn(&Row) -> bool) -> Self {
+        let cells = self.rows.iter().map(value).collect();
+        self.cells(name, Cells::Switch(cells))
+    }
+
+    pub(crate) fn cells(mut self, name: &'static str, cells: Cells) -> Self {
+        let known = metric(self.table.name, name).expect("every column is documented in METRICS");
+        self.table.columns.push(Column { name, unit: known.unit, definition: known.definition, cells });
+        self
+    }
+
+    pub(crate) fn done(self) -> Table {
+        debug_assert!(
+            self.table.columns.iter().all(|column| column.cells.len() == self.table.rows()),
+            "all columns of a table are equally long"
+        );
+        self.table
+    }
+}

@@ -1,0 +1,32 @@
+//! What `tcp.like = "linux"` stands for. Settings of TCP are in [`stack::tcp::Config::linux`]; parameters of schemes are here.
+
+use contract::ParamValue;
+
+use crate::schema::file::Flow;
+use crate::schema::tcp::LikeWord;
+
+/// Whether the flow is to be as TCP of Linux where the scenario leaves that open.
+pub(crate) fn is_wanted(table: &Flow) -> bool {
+    let written = table.tcp.given().and_then(|tcp| tcp.value.like.given()).map(|at| at.value);
+    match written {
+        Some(like) => like == LikeWord::Linux,
+        None => !table.kernel.is_missing(),
+    }
+}
+
+/// Parameters with which a scheme does what the kernel's does.
+pub(crate) fn params(scheme: &str) -> Vec<(&'static str, ParamValue)> {
+    match scheme {
+        "reno" => vec![("form", "linux".into())],
+        "cubic" => vec![
+            ("form", "linux".into()),
+            ("hystart", "linux".into()),
+            // the kernel counts in parts of 1024
+            ("beta", (717.0 / 1024.0).into()),
+            ("c", (410.0 / 1024.0).into()),
+        ],
+        // the defaults, written out: what is simulated is what the kernel does
+        "bbr" => vec![("pacing_margin", 0.01.into()), ("rtprop_refresh", "lower".into())],
+        _ => Vec::new(),
+    }
+}

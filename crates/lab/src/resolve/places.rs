@@ -1,0 +1,216 @@
+//! Where flows begin and end.
+
+use std::collections::BTreeSet;
+
+use contract::NodeId;
+use sim::ReceiverSpec;
+use units::Time;
+
+use super::churn::{check_churn, churn};
+use crate::schema::file::{self, Flow, NetworkWord};
+use crate::schema::read::{At, Field, Notes, shortened};
+use crate::schema::tree::Place;
+use crate::schema::values::Instant;
+use crate::topology::{Net, Paths};
+
+/// Most flows of a plan, copies and arrivals counted.
+pub(crate) const MOST_FLOWS: usize = 100_000;
+
+/// Pairs of hosts that a dumbbell needs: one for each copy of a flow that does not say its nodes, and all that are named, by flows or
+/// as `others`.
+pub(crate) fn pairs_needed<'a>(flows: &'a [At<Flow>], others: impl Iterator<Item = &'a At<String>>) -> u32 {
+    let unnamed: u64 = flows
+        .iter()
+        .filter(|flow| flow.from.is_missing() && flow.to.is_missing())
+        .map(|flow| u64::from(flow.count.or(1)))
+        .sum();
+    let targets = flows.iter().filter_map(|flow| flow.to.given()).flat_map(|to| &to.list);
+    let named = flows
+        .iter()
+        .filter_map(|flow| flow.from.given())
+        .flat_map(|from| &from.0)
+        .chain(targets.filter_map(|target| target.node.given()))
+        .chain(others)
+        .filter_map(|name| host_number(name))
+        .max()
+        .unwrap_or(0);
+    (unnamed.min(MOST_FLOWS as u64) as u32).max(named.min(MOST_FLOWS as u32))
+}
+
+/// `7` of `left7` or `right7`.
+fn host_number(name: &str) -> Option<u32> {
+    name.strip_prefix("left").or_else(|| name.strip_prefix("right"))?.parse().ok()
+}
+
+/// The nodes that copies send from, each in turn; none where that is not written. Fails when something is noted.
+pub(crate) fn senders(table: &Flow, net: &Net, notes: &mut Notes) -> Result<Vec<NodeId>, ()> {
+    let before = notes.count();
+    let targets = table.to.given().map_or(&[][..], |to| &to.list);
+    let receives = |id: NodeId| {
+        let name = net.nodes[id.index()].as_str();
+        targets.iter().any(|target| target.node.given().is_some_and(|node| node.value == name))
+    };
+    let mut list = Vec::new();
+    for name in table.from.given().map_or(&[][..], |from| &from.0) {
+        if !name.contains('*') {
+            list.extend(net.find_node(name, notes));
+            continue;
+        }
+        let found = net.matching(name);
+        if found.is_empty() {
+            net.no_match(name, notes);
+        }
+        list.extend(found.into_iter().filter(|id| !receives(*id)));
+    }
+    if let Some(from) = table.from.given()
+        && list.is_empty()
+        && notes.count() == before
+        && net.knows_all_nodes()
+    {
+        notes.wrong(from.place, "a flow needs a sender").hint("name at least one node");
+    }
+    if notes.count() > before || matches!(table.from, Field::Wrong) { Err(()) } else { Ok(list) }
+}
+
+/// Nodes that `from` and `to` of an entry mean, as far as they are known.
+pub(crate) fn ends(table: &Flow, net: &Net) -> BTreeSet<NodeId> {
+    let senders = table.from.given().into_iter().flat_map(|from| &from.0);
+    let targets = table.to.given().into_iter().flat_map(|to| &to.list);
+    let names = senders.chain(targets.filter_map(|target| target.node.given()));
+    names.flat_map(|name| net.matching(name)).collect()
+}
+
+/// Notes what is wrong with the places of a flow that cannot be made for other reasons.
+pub(crate) fn check_places(table: &At<Flow>, net: &Net, paths: &Paths<'_>, notes: &mut Notes) {
+    if let Ok(senders) = senders(table, net, notes)
+        && !(table.from.is_missing() && table.to.is_missing())
+    {
+        nodes(table, senders.first().copied(), net, &mut 1, paths, notes);
+    }
+}
+
+/// Sender's node and receivers of the next copy; `None` when something is noted.
+pub(crate) fn nodes(
+    table: &At<Flow>,
+    sender: Option<NodeId>,
+    net: &Net,
+    next_pair: &mut u32,
+    paths: &Paths<'_>,
+    notes: &mut Notes,
+) -> Option<(NodeId, Vec<ReceiverSpec>)> {
+    let plain = |node| ReceiverSpec { node, start: Time::ZERO, stop: Time::NEVER, churn: None };
+    let dumbbell = net.node("left1").is_some() && net.node("router_left").is_some();
+    let pair = |n: u32| Some((net.node(&format!("left{n}"))?, net.node(&format!("right{n}"))?));
+    // the host on the other side of a dumbbell
+    let opposite = |host: NodeId| {
+        let name = &net.nodes[host.index()];
+        let (left, right) = pair(host_number(name).filter(|_| dumbbell)?)?;
+        Some(if name.starts_with("left") { right } else { left })
+    };
+    let consumes = table.network.or(NetworkWord::Ip) == NetworkWord::Ndn;
+    let (from, to) = match (sender, &table.to) {
+        (Some(from), Field::Missing) if consumes => (from, Vec::new()),
+        (None, Field::Missing) if dumbbell => {
+            let n = *next_pair;
+            *next_pair += 1;
+            let Some((left, right)) = pair(n) else {
+                notes
+                    .wrong(table.place, format!("this flow needs a pair {n} of hosts, which there is not"))
+                    .hint("raise topology.pairs or leave it out, or say `from` and `to`");
+                return None;
+            };
+            (left, if consumes { Vec::new() } else { vec![plain(right)] })
+        }
+        (Some(from), Field::Missing) if opposite(from).is_some() => (from, vec![plain(opposite(from)?)]),
+        (from, to) => {
+            if from.is_none() {
+                table.from.required("from", "a flow", table.place, notes);
+            }
+            if consumes {
+                return None;
+            }
+            let to = to.required("to", "a flow", table.place, notes);
+            let (from, to) = (from?, to?);
+            let list = receivers(table, from, &to.list, net, notes)?;
+            (from, list)
+        }
+    };
+    for receiver in &to {
+        if !paths.joined(from, receiver.node) {
+            let (a, b) = (&net.nodes[from.index()], &net.nodes[receiver.node.index()]);
+            let place = table.to.given().map_or(table.place, |at| at.place);
+            notes.wrong(place, format!("there is no way from `{a}` to `{b}`")).hint("join them by links");
+            return None;
+        }
+    }
+    Some((from, to))
+}
+
+fn receivers(
+    table: &Flow,
+    from: NodeId,
+    targets: &[At<file::TargetTable>],
+    net: &Net,
+    notes: &mut Notes,
+) -> Option<Vec<ReceiverSpec>> {
+    let before = notes.count();
+    let none = file::Receivers::default();
+    let members = table.receivers.given().map_or(&none, |at| &at.value);
+    let always: Vec<NodeId> = members
+        .always
+        .given()
+        .map_or(&[][..], |list| &list.value)
+        .iter()
+        .filter_map(|name| net.find_node(name, notes))
+        .collect();
+    let shared = members.churn.given().and_then(|at| churn(at));
+    let mut list: Vec<ReceiverSpec> = Vec::new();
+    let mut taken = BTreeSet::new();
+    for target in targets {
+        let Some(name) = target.node.required("node", "a receiver", target.place, notes) else { continue };
+        if let Some(own) = target.churn.given() {
+            check_churn(own, notes);
+        }
+        let start = target.start.or(Instant(Time::ZERO)).0;
+        let stop = target.stop.or(Instant(Time::NEVER)).0;
+        if let Some(at) = target.stop.given()
+            && start >= stop
+        {
+            notes.wrong(at.place, "this receiver leaves before it joins");
+        }
+        let wild = name.contains('*');
+        let nodes = if wild {
+            net.matching(name).into_iter().filter(|node| *node != from && !taken.contains(node)).collect()
+        } else {
+            net.find_node(name, notes).into_iter().collect::<Vec<_>>()
+        };
+        if wild && nodes.is_empty() {
+            net.no_match(name, notes);
+        }
+        for node in nodes {
+            if node == from {
+                notes
+                    .wrong(name.place, format!("a flow cannot go from `{}` to itself", shortened(name)))
+                    .hint("name two different nodes");
+            } else if !taken.insert(node) {
+                notes.wrong(name.place, format!("`{}` is a receiver already", shortened(name)));
+            }
+            let own = target.churn.given().and_then(|at| churn(at));
+            let churn = own.or(if always.contains(&node) { None } else { shared });
+            list.push(ReceiverSpec { node, start, stop, churn });
+        }
+    }
+    if list.is_empty() && notes.count() == before && net.knows_all_nodes() {
+        let place = table.to.given().map_or(Place::default(), |at| at.place);
+        notes.wrong(place, "a flow needs a receiver").hint("name at least one node");
+    }
+    let by_name = table.network.or(NetworkWord::Ip) == NetworkWord::Icn;
+    if list.len() > 1 && !table.multicast.or(true) && !by_name {
+        let place = table.multicast.given().map_or(Place::default(), |at| at.place);
+        notes
+            .wrong(place, format!("{} receivers without multicast", list.len()))
+            .hint("leave `multicast` out, or name one receiver");
+    }
+    // a node that a refused entry may have named is no receiver yet
+    (notes.count() == before && !list.is_empty()).then_some(list)
+}

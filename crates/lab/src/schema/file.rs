@@ -1,0 +1,497 @@
+//! The tables of a scenario file, key by key. What they mean together is the business of the module `lower`.
+
+use units::{Bytes, Drift, Duration, Offset, Rate};
+
+use crate::schema::bounds::{count, share_of, within};
+use crate::schema::emulation::{Commands, Emulation};
+use crate::schema::ndn::{Consumer, Ndn, Prefix, Producer};
+use crate::schema::read::{At, tables, words};
+use crate::schema::sdn::Sdn;
+use crate::schema::tcp::Tcp;
+use crate::schema::values::{
+    Buffer, Ends, Expect, Instant, MarkAbove, Nodes, Params, Queue, SchemeName, Senders, Sweep, Targets,
+};
+use crate::schema::video::Player;
+
+tables! {
+    /// A scenario: a network, the flows in it, what changes, what is recorded and expected.
+    pub(crate) struct File = "a scenario" {
+        /// Title of the scenario, one line.
+        title: String,
+        /// Seed of all random streams. Default: 1.
+        seed: u64,
+        /// Simulated time. Default: 60 s.
+        duration: Duration where within("1 ns", "1000000000 s"),
+        /// Start of the run that summaries leave out. Default: none.
+        warmup: Duration where within("0 s", "1000000000 s"),
+        /// Takes more than five CPU seconds; quick tests skip it.
+        slow: bool,
+        /// Nodes and links.
+        topology: Topology,
+        /// How routes are computed, and routes that override them.
+        routing: Routing,
+        /// Routing by group name, in addition to addresses. Default: all defaults, where a flow has `network = "icn"`.
+        icn: Icn,
+        /// Named Data Networking. Default: all defaults, where there are producers.
+        ndn: Ndn,
+        /// Producers of named data.
+        producers: Vec<At<Producer>>,
+        /// Clocks of nodes with an offset or a drift.
+        clocks: Vec<At<Clock>>,
+        /// An SDN controller and the nodes that it controls.
+        sdn: Sdn,
+        /// Senders and their receivers.
+        flows: Vec<At<Flow>>,
+        /// What changes during the run.
+        events: Vec<At<Event>>,
+        /// What is recorded in addition to the counters.
+        record: Record,
+        /// Settings of an emulation. A simulation ignores them.
+        emulation: Emulation,
+        /// Expected results: dotted key of a result, and a relation such as ">= 0.9" or "0.9 .. 0.95".
+        expect: Expect,
+        /// Dotted keys of this file and the values of each; every combination is run.
+        sweep: Sweep,
+    }
+
+    /// Nodes and links: a generator and its keys, or `custom` with everything listed.
+    pub(crate) struct Topology = "a topology" {
+        /// The generator.
+        kind: Kind,
+        /// dumbbell: hosts on each side. Default: as many as the flows need.
+        pairs: u32 where count(1, 100_000),
+        /// dumbbell, parking_lot: links between hosts and routers.
+        edge: Link,
+        /// dumbbell: the link between the routers. parking_lot: each link between routers.
+        bottleneck: Link,
+        /// star, chain, tree, random, graphml: every link.
+        link: Link,
+        /// parking_lot, chain: links between routers or nodes in a row.
+        hops: u32 where count(1, 10_000),
+        /// star: hosts around the hub.
+        leaves: u32 where count(1, 100_000),
+        /// tree: children of each inner node.
+        arity: u32 where count(1, 10_000),
+        /// tree: levels below the root.
+        depth: u32 where count(1, 20),
+        /// random: mean number of links per node.
+        degree: f64 where share_of(1.0, 1000.0),
+        /// random: number of links, instead of `degree`.
+        edges: u32 where count(1, 200_000),
+        /// random: seed of the graph; the seed of the run does not change it. Default: 1.
+        seed: u64,
+        /// graphml: path of the file, relative to the scenario.
+        file: String,
+        /// graphml: compute the delay of each link from the great-circle distance of its ends, at two thirds of the speed of light.
+        delay_by_distance: bool,
+        /// random: number of nodes. custom: the nodes, by name; default: those that the links name.
+        nodes: Nodes,
+        /// custom: the links.
+        links: Vec<At<Link>>,
+    }
+
+    /// A link between two nodes, or a template for several.
+    pub(crate) struct Link = "a link" {
+        /// custom: its name.
+        name: String,
+        /// custom: its two nodes.
+        ends: Ends,
+        /// custom: name of a link that supplies the keys that are not written here.
+        like: String,
+        /// Rate of each direction.
+        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// Propagation delay, each direction.
+        delay: Duration where within("0 s", "1000000000 s"),
+        /// Probability that a packet is lost at random after transmission.
+        loss: f64 where share_of(0.0, 1.0),
+        /// Queue limit: packets, bytes, or multiples of the bandwidth-delay product. Default: 100 packets.
+        buffer: Buffer,
+        /// Queue discipline: `"fifo"` (drop-tail, the default), `"codel"`, or a table with CoDel's settings.
+        queue: Queue,
+        /// ECN threshold: an ECT packet is marked CE if, when it arrives, at least this many packets wait.
+        mark_above: u32,
+        /// Weights of traffic classes, served by deficit round robin; each class has its own buffer.
+        classes: Vec<At<u32>>,
+        /// Settings that differ in the direction from the second end to the first.
+        backward: Port,
+    }
+
+    /// One direction of a link.
+    pub(crate) struct Port = "one direction of a link" {
+        /// Rate.
+        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// Propagation delay.
+        delay: Duration where within("0 s", "1000000000 s"),
+        /// Probability that a packet is lost at random after transmission.
+        loss: f64 where share_of(0.0, 1.0),
+        /// Queue limit.
+        buffer: Buffer,
+        /// Queue discipline.
+        queue: Queue,
+        /// ECN threshold: an ECT packet is marked CE if, when it arrives, at least this many packets wait; `false`: never.
+        mark_above: MarkAbove,
+        /// Weights of traffic classes, served by deficit round robin; an empty list: no classes.
+        classes: Vec<At<u32>>,
+    }
+
+    /// A queue discipline with its settings.
+    pub(crate) struct QueueTable = "a queue" {
+        /// Queue discipline.
+        kind: QueueWord,
+        /// codel: TARGET, the acceptable standing queueing delay. Default: 5 ms.
+        target: Duration where within("1 ns", "1000 s"),
+        /// codel: INTERVAL, how long the queueing delay may exceed `target` before CoDel acts; about the maximum usual round-trip
+        /// time. Default: 100 ms.
+        interval: Duration where within("1 ns", "1000 s"),
+        /// codel: mark ECT packets instead of dropping them. Default: true.
+        mark: bool,
+    }
+
+    /// A node and its position in pictures.
+    pub(crate) struct NodeTable = "a node" {
+        /// Its name.
+        name: String,
+        /// Horizontal position, from 0 (left) to 1 (right).
+        x: f64 where share_of(0.0, 1.0),
+        /// Vertical position, from 0 (top) to 1 (bottom).
+        y: f64 where share_of(0.0, 1.0),
+    }
+
+    /// How routes are computed, and routes that override them.
+    pub(crate) struct Routing = "routing" {
+        /// What shortest paths minimise. Default: the delay.
+        metric: MetricWord,
+        /// Routes that override the shortest path.
+        routes: Vec<At<Route>>,
+    }
+
+    /// A static route: packets at a node for a destination take the link to a neighbour.
+    pub(crate) struct Route = "a route" {
+        /// The node.
+        at: String,
+        /// The destination.
+        to: String,
+        /// The next node.
+        via: String,
+    }
+
+    /// Routing by group name, in addition to addresses. Sources and members of groups register with the nearest name router.
+    pub(crate) struct Icn = "a name-based network" {
+        /// The node that runs the name resolution system. It must not be a router or an endpoint of a flow that is sent by name.
+        /// Default: a new node `nrs`, with a link of 1 Gbit/s and 1 ms to the first router.
+        resolver: String,
+        /// Nodes that also route by name, or patterns such as "r*"; other nodes forward by address only. Default: all nodes with
+        /// more than one link that are neither the resolver nor an endpoint of a flow sent by name.
+        routers: Vec<At<String>>,
+        /// Refresh interval of soft state. Default: 5 s.
+        refresh: Duration where within("1 ms", "1000000 s"),
+        /// Soft state expires after this many refresh intervals without a refresh. Default: 3.
+        lifetime: u32 where count(1, 1000),
+        /// Retransmission timeout of requests; exponential backoff up to four times this value. Default: 500 ms.
+        retry: Duration where within("1 ms", "1000000 s"),
+        /// Size on the wire of a signalling message. Default: 64 B.
+        signal: Bytes where within("1 B", "65535 B"),
+        /// Size on the wire of the packets that measure a receiver's access link. Default: 1000 B.
+        probe: Bytes where within("1 B", "65535 B"),
+        /// Number of these packets, sent back to back; with fewer than 2 nothing is measured. Default: 5.
+        probe_packets: u32 where count(0, 255),
+    }
+
+    /// The clock of a node, or of several alike. Endpoints on the node read this clock: it determines time stamps, measured delays
+    /// and timers. Tables and series are in true time.
+    pub(crate) struct Clock = "a clock" {
+        /// The node, or a pattern such as "s*".
+        node: String,
+        /// Clock offset at the start of the run; a negative offset is behind true time. Default: "0 s".
+        offset: Offset where within("-1000000000 s", "1000000000 s"),
+        /// Clock drift; a clock with negative drift is slow. Default: "0 ppm".
+        drift: Drift,
+    }
+
+    /// One sender and its receivers, or several alike.
+    pub(crate) struct Flow = "a flow" {
+        /// Its name.
+        name: String,
+        /// Name of the group under which reports list it. Default: its own name.
+        group: String,
+        /// Number of copies, which are called name.1, name.2 and so on; 0: no flow.
+        count: u32 where count(0, 100_000),
+        /// The congestion-control scheme, by its name in the catalogue.
+        scheme: SchemeName,
+        /// Parameters of the scheme, where they differ from the default.
+        params: Params,
+        /// Emulation: use TCP of the Linux kernel with this congestion control, such as "reno", "cubic" or "bbr". The endpoints are
+        /// `real` nodes. A simulation uses Thalweg's TCP with the scheme of the same name, or with `scheme`.
+        kernel: String,
+        /// Emulation: run the endpoints of the simulation over UDP sockets, by the system's clock. The endpoints are `real` nodes.
+        /// Not for named data.
+        live: bool,
+        /// Emulation: run commands at the endpoints, which are `real` nodes. A simulation uses `scheme` or `source`, and sends
+        /// nothing if neither is given.
+        commands: Commands,
+        /// A source without congestion control, instead of a scheme; or, in addition to the scheme of a stream, the frames that the
+        /// stream carries.
+        source: Source,
+        /// The sender's node. With a list of nodes, or a pattern such as "leaf*", each copy takes the next node; the default of
+        /// `count` is then the number of nodes.
+        from: Senders,
+        /// The receiver's node; or a group: a list of nodes or patterns such as "leaf*". Not with `network = "ndn"`.
+        to: Targets,
+        /// Send to a group along a multicast tree. Default: true if `to` is a list or `network = "icn"`.
+        multicast: bool,
+        /// Routing of its packets. With "ndn" the sender is a consumer of named data, and the producers of its `prefix` answer.
+        /// Default: ip.
+        network: NetworkWord,
+        /// ndn: the prefix that it requests.
+        prefix: Prefix,
+        /// ndn: settings of the consumer.
+        consumer: Consumer,
+        /// Start time; "never": an event starts it. Default: 0 s.
+        start: Instant,
+        /// Stop time. Default: the end of the run.
+        stop: Instant,
+        /// Each copy starts at a random time up to this long after `start`, drawn from the seed. Default: none. Set it, for
+        /// instance to "100 ms", where several flows share a queue: flows that start together stay in phase at a drop-tail queue,
+        /// and the phase decides which flow loses packets, not the scheme (Floyd and Jacobson, On Traffic Phase Effects in
+        /// Packet-Switched Gateways, 1992). If nothing in a scenario is random, all seeds give the same run.
+        start_spread: Duration where within("0 s", "1000000000 s"),
+        /// The sender stops and restarts at random times.
+        churn: Churn,
+        /// The receivers leave and join at random times.
+        receivers: Receivers,
+        /// Traffic class in queues with classes, from 0.
+        class: u32 where count(0, 255),
+        /// TCP: payload to send; the flow then ends. ndn: payload to request, rounded up to whole segments.
+        size: Bytes where within("1 B", "1000000000 GB"),
+        /// TCP: rate at which the application produces payload.
+        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// Size on the wire of a full data packet. Default: 1500 B for TCP, otherwise 1000 B.
+        packet: Bytes where within("1 B", "65535 B"),
+        /// Settings of TCP.
+        tcp: Tcp,
+        /// Settings of a stream.
+        stream: Stream,
+        /// Streams with a `source` of frames: how the receivers play them.
+        player: Player,
+        /// Short TCP flows with random arrivals, instead of one flow.
+        arrivals: Arrivals,
+    }
+
+    /// A receiver of a group with its own join and leave times.
+    pub(crate) struct TargetTable = "a receiver" {
+        /// Its node, or a pattern such as "leaf*".
+        node: String,
+        /// Join time. Default: 0 s.
+        start: Instant,
+        /// Leave time. Default: the end of the run.
+        stop: Instant,
+        /// It leaves and joins at random times.
+        churn: Churn,
+    }
+
+    /// Random on and off periods in turn. Their lengths are exponentially distributed unless a shape is given.
+    pub(crate) struct Churn = "churn" {
+        /// Mean length of an on period.
+        on: Duration where within("1 us", "1000000000 s"),
+        /// Mean length of an off period.
+        off: Duration where within("1 us", "1000000000 s"),
+        /// Shape of Pareto-distributed periods, above 1.
+        shape: f64 where share_of(1.000_001, 1000.0),
+        /// All periods have their mean length.
+        fixed: bool,
+    }
+
+    /// Churn of the members of a group.
+    pub(crate) struct Receivers = "receivers" {
+        /// Times between joining and leaving.
+        churn: Churn,
+        /// Receivers that never leave.
+        always: Vec<At<String>>,
+    }
+
+    /// Settings of a stream. All have defaults.
+    pub(crate) struct Stream = "stream settings" {
+        /// Random variation of each interval between packets, as a share of the interval. Default: 0.01.
+        jitter: f64 where share_of(0.0, 0.999),
+        /// Size on the wire of a feedback packet. Default: 40 B; 100 B with `live`, the size of a real datagram.
+        feedback: Bytes where within("1 B", "65535 B"),
+        /// Reordering threshold: number of later packets after which a missing packet is lost. Default: that of the scheme, 1 for
+        /// most.
+        reorder: u32 where count(1, 10_000),
+        /// Explicit congestion notification. Default: false.
+        ecn: bool,
+    }
+
+    /// Short TCP flows that arrive as a Poisson process, from `start` until `stop`.
+    pub(crate) struct Arrivals = "arrivals" {
+        /// Mean number of new flows per second.
+        rate: f64 where share_of(1e-9, 1e6),
+        /// Maximum number of flows; fewer arrive if `stop` or the end of the run comes first. Default: no limit.
+        count: u32 where count(1, 100_000),
+        /// Mean payload of a flow; without `size_shape` every flow has this size.
+        size: Bytes where within("1 B", "1000000 GB"),
+        /// Shape of Pareto-distributed sizes, above 1.
+        size_shape: f64 where share_of(1.000_001, 1000.0),
+    }
+
+    /// A datagram source or a consumer of named data without congestion control; or the encoder of a stream. Rates include headers.
+    pub(crate) struct Source = "a source" {
+        /// The departure process of datagrams; for a consumer, of Interests (constant or poisson); for a stream, of frames
+        /// (constant, frames or trace).
+        kind: SourceWord,
+        /// Mean rate. on_off: the rate while on. ndn: the rate of the requested Data. trace: all sizes are scaled to this mean;
+        /// default: not scaled.
+        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// ndn: mean number of Interests per second, instead of `rate`.
+        interests: f64 where share_of(1e-3, 1e9),
+        /// on_off: mean length of an on period.
+        on: Duration where within("1 us", "1000000000 s"),
+        /// on_off: mean length of an off period.
+        off: Duration where within("1 us", "1000000000 s"),
+        /// on_off: shape of Pareto-distributed times, above 1. Default: exponential times.
+        shape: f64 where share_of(1.000_001, 1000.0),
+        /// on_off: all times have their mean length.
+        fixed: bool,
+        /// Streams: frames per second. Default: 25.
+        frame_rate: f64 where share_of(0.01, 10_000.0),
+        /// frames: frame types of a group of pictures. Default: "IBBPBBPBBPBB".
+        pattern: String,
+        /// frames: relative mean sizes of I, P and B frames. Default: [5, 3, 1].
+        sizes: Vec<At<f64>>,
+        /// frames: coefficient of variation (standard deviation / mean) of the sizes of one frame type, which are log-normal.
+        /// Default: 0.
+        variation: f64 where share_of(0.0, 10.0),
+        /// trace: path of a text file, relative to the scenario. Each line is a frame: its size in bytes, or its number, type and
+        /// size.
+        file: String,
+        /// trace: repeat the file after its last frame. Default: false.
+        repeat: bool,
+        /// Streams: each frame becomes available when it has been encoded; false: all frames are available at the start. Default:
+        /// true.
+        live: bool,
+        /// Streams: maximum time that a frame waits at the sender before it is dropped. Default: no limit.
+        drop_after: Duration where within("1 us", "1000000000 s"),
+    }
+
+    /// A change during the run: of a link, of a flow, of a route, or of a node.
+    pub(crate) struct Event = "an event" {
+        /// Time of the event.
+        at: Duration where within("0 s", "1000000000 s"),
+        /// The link that changes, both directions.
+        link: String,
+        /// Its new rate.
+        rate: Rate where within("1 bit/s", "10000 Gbit/s"),
+        /// Its new propagation delay.
+        delay: Duration where within("0 s", "1000000000 s"),
+        /// Its new probability of loss.
+        loss: f64 where share_of(0.0, 1.0),
+        /// Whether the link is up.
+        up: bool,
+        /// The flow, or all flows of an entry.
+        flow: String,
+        /// The action on the flow or the node.
+        action: Action,
+        /// action = "mode": name of the mode.
+        mode: String,
+        /// action = "join" or "leave": the receiver's node. action = "reset", without a flow: the node that loses its state; it
+        /// routes by name, runs the name resolution system, or forwards named data. action = "stop" or "start", without a flow: the
+        /// SDN controller, which stops, or restarts without state.
+        node: String,
+        /// A static route that takes effect.
+        route: Route,
+    }
+
+    /// What is recorded in addition to the counters.
+    pub(crate) struct Record = "what is recorded" {
+        /// Sampling interval of the series.
+        every: Duration where within("1 us", "1000000000 s"),
+        /// Names of series.
+        series: Vec<At<String>>,
+        /// Record the events that endpoints report. Default: false.
+        events: bool,
+        /// Record the distribution of the delays of a consumer's segments, for percentiles. Default: false.
+        distributions: bool,
+    }
+}
+
+words! {
+    /// The generators.
+    pub(crate) enum Kind = "a kind of topology" {
+        /// Hosts, router, bottleneck, router, hosts. Nodes: `left1`, `left2` …, `router_left`, `router_right`, `right1`, `right2` …
+        /// Links: `bottleneck`, and `left1`, `right1` …, named after their hosts.
+        Dumbbell = "dumbbell",
+        /// A chain of routers with hosts at each. Nodes: `router1`, `router2` …, `left` and `right` at the ends, `in1` … before and
+        /// `out1` … after each hop. Links: `hop1`, `hop2` …, and `left`, `right`, `in1`, `out1` …, named after their hosts.
+        ParkingLot = "parking_lot",
+        /// Hosts around a hub. Nodes: `hub`, `leaf1`, `leaf2` … Each link is named after its leaf.
+        Star = "star",
+        /// Nodes in a chain. Nodes: `node1`, `node2` … Links: `link1`, `link2` …
+        Chain = "chain",
+        /// A tree. Nodes: `root`, `inner1`, `inner2` … level by level, `leaf1`, `leaf2` … at the bottom. Each link is named after
+        /// its lower node.
+        Tree = "tree",
+        /// A connected random graph. Nodes: `n1`, `n2` … A link is named after its two nodes, such as `n1-n4`.
+        Random = "random",
+        /// Read from a GraphML file. A node is named after its label, with `_` for characters that names cannot contain; a link
+        /// after its two nodes, with a hyphen.
+        Graphml = "graphml",
+        /// Nodes and links as listed, with their own names.
+        Custom = "custom",
+    }
+
+    /// Queue disciplines.
+    pub(crate) enum QueueWord = "a kind of queue" {
+        /// Drop-tail: first in, first out; packets that do not fit are dropped.
+        Fifo = "fifo",
+        /// CoDel (RFC 8289): drops or marks packets while the queueing delay stays above its target.
+        Codel = "codel",
+    }
+
+    /// What a shortest path minimises.
+    pub(crate) enum MetricWord = "a metric" {
+        /// The sum of delays.
+        Delay = "delay",
+        /// The number of links.
+        Hops = "hops",
+    }
+
+    /// Routing of a flow's packets.
+    pub(crate) enum NetworkWord = "a network" {
+        /// By IP address.
+        Ip = "ip",
+        /// By the name of a group; members join through the network.
+        Icn = "icn",
+        /// Named data: Interests go to producers of their prefix, and Data returns.
+        Ndn = "ndn",
+    }
+
+    /// Departure processes of sources.
+    pub(crate) enum SourceWord = "a kind of source" {
+        /// At constant intervals.
+        Constant = "constant",
+        /// At exponentially distributed intervals.
+        Poisson = "poisson",
+        /// In bursts: on periods at a constant rate, and off periods.
+        OnOff = "on_off",
+        /// Streams: frames of types I, P and B in groups of pictures.
+        Frames = "frames",
+        /// Streams: frames with the sizes that a file lists.
+        Trace = "trace",
+    }
+
+    /// Actions on flows and nodes.
+    pub(crate) enum Action = "an action" {
+        /// It starts.
+        Start = "start",
+        /// It stops.
+        Stop = "stop",
+        /// Its scheme changes mode.
+        Mode = "mode",
+        /// A receiver joins.
+        Join = "join",
+        /// A receiver leaves.
+        Leave = "leave",
+        /// A node that routes by name or forwards named data loses its state.
+        Reset = "reset",
+    }
+}

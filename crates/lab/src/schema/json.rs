@@ -1,0 +1,85 @@
+//! The JSON Schema of scenario files, from the tables that the loader reads and the parameters of the catalogue.
+
+use contract::{ParamInfo, ParamKind};
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+use stack::ndn;
+
+use crate::schema::file::File;
+
+/// Keys without which a table says nothing; the empty name is the scenario itself.
+const REQUIRED: &[(&str, &[&str])] = &[
+    ("", &["topology", "flows"]),
+    ("Topology", &["kind"]),
+    ("Flow", &["name"]),
+    ("TargetTable", &["node"]),
+    ("NodeTable", &["name"]),
+    ("Route", &["at", "to", "via"]),
+    ("Clock", &["node"]),
+    ("Churn", &["on", "off"]),
+    ("Arrivals", &["rate", "size"]),
+    ("Source", &["kind"]),
+    ("Event", &["at"]),
+    ("NodeStore", &["node"]),
+    ("NameRoute", &["at", "prefix", "via"]),
+    ("Producer", &["prefix", "node"]),
+];
+
+/// The JSON Schema (draft 2020-12) of a scenario, so that editors complete and check files.
+pub fn schema() -> Value {
+    let mut schema =
+        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<File>().to_value();
+    schema["title"] = "Thalweg scenario".into();
+    for (table, keys) in REQUIRED {
+        let table = if table.is_empty() { &mut schema } else { &mut schema["$defs"][*table] };
+        table["required"] = json!(keys);
+    }
+    // a flow's parameters are those of its scheme, and a forwarder's those of its parts
+    let catalogue = schemes::catalogue();
+    let all = || catalogue.iter().map(|entry| (entry.scheme.name, (entry.params)()));
+    let links = catalogue.iter().filter(|entry| entry.link.is_some());
+    let strategies = catalogue.iter().filter(|entry| entry.strategy.is_some());
+    let house = ndn::strategies::ALL.iter().map(|entry| (entry.name, (entry.params)()));
+    let strategies = house.chain(strategies.map(|entry| (entry.scheme.name, (entry.params)())));
+    let links = links.map(|entry| (entry.scheme.name, (entry.params)()));
+    schema["$defs"]["Flow"]["allOf"] = all().map(|row| of("scheme", "params", row)).collect();
+    schema["$defs"]["Ndn"]["allOf"] = strategies
+        .map(|row| of("strategy", "strategy_params", row))
+        .chain(links.map(|row| of("link", "link_params", row)))
+        .collect();
+    schema
+}
+
+/// Where `key` is this name, `params` has these keys.
+fn of(key: &str, params: &str, (name, infos): (&str, Vec<ParamInfo>)) -> Value {
+    let properties: Map<String, Value> =
+        infos.iter().map(|info| (info.name.to_owned(), param(info))).collect();
+    json!({
+        "if": { "properties": { key: { "const": name } }, "required": [key] },
+        "then": { "properties": { params: { "properties": properties, "additionalProperties": false } } },
+    })
+}
+
+/// A parameter of a scheme.
+fn param(info: &ParamInfo) -> Value {
+    let value = |param: &contract::ParamValue| match param {
+        contract::ParamValue::Float(x) => json!(x),
+        contract::ParamValue::Int(x) => json!(x),
+        contract::ParamValue::Bool(x) => json!(x),
+        contract::ParamValue::Text(x) => json!(x),
+    };
+    let mut schema = match info.kind {
+        ParamKind::Number => json!({ "type": "number" }),
+        ParamKind::Count => json!({ "type": "integer" }),
+        ParamKind::Switch => json!({ "type": "boolean" }),
+        ParamKind::Time | ParamKind::Rate | ParamKind::Size => json!({ "type": "string" }),
+        ParamKind::Choice(words) => json!({ "type": "string", "enum": words }),
+    };
+    schema["description"] = info.doc.clone().into();
+    schema["default"] = value(&info.default);
+    if let (Some((low, high)), ParamKind::Number | ParamKind::Count) = (&info.range, info.kind) {
+        schema["minimum"] = value(low);
+        schema["maximum"] = value(high);
+    }
+    schema
+}

@@ -1,0 +1,148 @@
+//! The table `tcp` of a flow, and its words.
+
+use stack::tcp::{LossDetection, RecoveryTimer, Reduction, RtoFloor};
+use units::{Bytes, Duration};
+
+use crate::schema::bounds::{count, within};
+use crate::schema::read::{tables, words};
+
+tables! {
+    /// Settings of TCP. All have defaults.
+    pub(crate) struct Tcp = "TCP settings" {
+        /// The TCP that supplies the defaults of this table and of the parameters of `reno`, `cubic` and `bbr`. Default: `linux`
+        /// with `kernel`, otherwise `standard`.
+        like: LikeWord,
+        /// Selective acknowledgements. Default: true.
+        sack: bool,
+        /// Send new data on the first two duplicate acknowledgements. Default: true.
+        limited_transmit: bool,
+        /// When the retransmission timer restarts in NewReno recovery without SACK (RFC 6582 §4). Default: impatient.
+        recovery_timer: TimerWord,
+        /// How losses are detected with SACK. Default: count; Linux: time.
+        loss_detection: DetectionWord,
+        /// Send a tail loss probe (TLP) after two round-trip times without an acknowledgement. Requires `loss_detection = "time"`.
+        /// Default: false; Linux: true.
+        tail_probe: bool,
+        /// How the data in flight are reduced to the new window after losses and marks. Default: halt; Linux: proportional.
+        reduction: ReductionWord,
+        /// Detect spurious retransmissions by timestamps (Eifel) and undo the reduction of the window. Default: true.
+        undo: bool,
+        /// Inform the congestion controller when the connection sends again after an idle period. Default: true.
+        idle_restart: bool,
+        /// Acknowledge every second segment. Default: true.
+        delayed_ack: bool,
+        /// Maximum delay of a delayed acknowledgement. Default: 40 ms.
+        ack_delay: Duration where within("1 ns", "1000 s"),
+        /// Number of acknowledgements that are not delayed at the start, after an idle period longer than `min_rto`, and after
+        /// duplicate data. Default: 0; Linux: 16.
+        quick_acks: u32 where count(0, 1_000_000),
+        /// Explicit congestion notification. Default: false.
+        ecn: bool,
+        /// Initial window in segments. Default: 10.
+        initial_window: u32 where count(1, 1_000_000),
+        /// Retransmission timeout before the first round-trip time sample. Default: 1 s.
+        initial_rto: Duration where within("1 us", "1000 s"),
+        /// Minimum retransmission timeout. Default: 200 ms.
+        min_rto: Duration where within("1 us", "1000 s"),
+        /// What `min_rto` is the minimum of. Default: timeout; Linux: variation.
+        rto_floor: FloorWord,
+        /// Maximum retransmission timeout. Default: 60 s.
+        max_rto: Duration where within("1 us", "100000 s"),
+        /// Receive window. Default: unlimited.
+        receive_window: Bytes where receive_window,
+        /// Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
+        handshake: bool,
+        /// Header of every packet, and size of an acknowledgement. Default: 40 B; 52 B with `kernel`, which has timestamps; 76 B
+        /// with `live`.
+        header: Bytes where within("1 B", "65534 B"),
+    }
+}
+
+words! {
+    /// When the retransmission timer restarts in NewReno recovery without SACK.
+    pub(crate) enum TimerWord = "a recovery timer" {
+        /// At the first partial acknowledgement only (Impatient variant).
+        Impatient = "impatient",
+        /// At every partial acknowledgement (Slow-but-Steady variant).
+        Steady = "steady",
+    }
+
+    /// How losses are detected with SACK.
+    pub(crate) enum DetectionWord = "a detection of losses" {
+        /// A segment is lost when three later segments have been acknowledged (RFC 6675). The loss of a retransmission is detected
+        /// by the timer.
+        Count = "count",
+        /// A segment is lost when one sent later has been acknowledged and a reordering window of a quarter of a round-trip time
+        /// has passed (RACK, RFC 8985).
+        Time = "time",
+    }
+
+    /// What the minimum retransmission timeout is the minimum of.
+    pub(crate) enum FloorWord = "a floor of the timeout" {
+        /// The timeout.
+        Timeout = "timeout",
+        /// The term added to the smoothed round-trip time.
+        Variation = "variation",
+    }
+
+    /// How the data in flight are reduced to the new window in recovery.
+    pub(crate) enum ReductionWord = "a reduction" {
+        /// Only the first retransmission is sent until the data in flight fit into the window.
+        Halt = "halt",
+        /// Proportional rate reduction (RFC 6937) over one round trip, after losses and after marks. Does not apply to congestion
+        /// controllers without a slow-start threshold.
+        Proportional = "proportional",
+    }
+
+    /// The TCP that supplies the defaults.
+    pub(crate) enum LikeWord = "a TCP to be like" {
+        /// The RFCs.
+        Standard = "standard",
+        /// The Linux kernel.
+        Linux = "linux",
+    }
+}
+
+impl TimerWord {
+    /// As TCP is told.
+    pub(crate) const fn timer(self) -> RecoveryTimer {
+        match self {
+            Self::Impatient => RecoveryTimer::Impatient,
+            Self::Steady => RecoveryTimer::Steady,
+        }
+    }
+}
+
+impl DetectionWord {
+    /// As TCP is told.
+    pub(crate) const fn detection(self) -> LossDetection {
+        match self {
+            Self::Count => LossDetection::Count,
+            Self::Time => LossDetection::Time,
+        }
+    }
+}
+
+impl FloorWord {
+    /// As TCP is told.
+    pub(crate) const fn floor(self) -> RtoFloor {
+        match self {
+            Self::Timeout => RtoFloor::Timeout,
+            Self::Variation => RtoFloor::Variation,
+        }
+    }
+}
+
+impl ReductionWord {
+    /// As TCP is told.
+    pub(crate) const fn reduction(self) -> Reduction {
+        match self {
+            Self::Halt => Reduction::Halt,
+            Self::Proportional => Reduction::Proportional,
+        }
+    }
+}
+
+fn receive_window(value: &Bytes) -> Result<(), (String, String)> {
+    if *value == Bytes::UNLIMITED { Ok(()) } else { within("1 B", "4000000000 B")(value) }
+}

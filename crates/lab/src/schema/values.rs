@@ -1,0 +1,503 @@
+//! Values of a scenario file that are more than a number, a word or a table.
+
+use contract::ParamValue;
+use schemars::{Schema, SchemaGenerator, json_schema};
+use stack::queue::CodelConfig;
+use units::{Bytes, Duration, Time, UnitText};
+
+use crate::schema::bounds::within;
+use crate::schema::file::{NodeTable, QueueTable, QueueWord, TargetTable};
+use crate::schema::read::{At, Field, MOST, Notes, Read, kind_of, mismatch, nearest, shortened, suggestion};
+use crate::schema::tree::{Entry, Node, Value};
+
+/// How much may wait in a queue, as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Buffer {
+    Packets(u32),
+    Bytes(Bytes),
+    Bdp(f64),
+}
+
+impl Read for Buffer {
+    fn what() -> String {
+        "a buffer".to_owned()
+    }
+    fn example() -> String {
+        "\"100 packets\"".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        const HINT: &str =
+            "write a number and packets, bdp, MB, kB or B, such as \"100 packets\", \"1 bdp\" or \"64 kB\"";
+        let written = match &node.value {
+            Value::Text(written) | Value::Integer(_, written) | Value::Float(_, written) => written,
+            _ => return mismatch(node, notes),
+        };
+        match buffer(written) {
+            Ok(buffer) => Some(buffer),
+            Err((message, hint)) => {
+                notes.wrong(node.place, message).hint(hint.unwrap_or_else(|| HINT.to_owned()));
+                None
+            }
+        }
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "examples": ["100 packets", "1 bdp", "64 kB"] })
+    }
+}
+
+/// The error is a message and perhaps a hint.
+fn buffer(text: &str) -> Result<Buffer, (String, Option<String>)> {
+    let fail = |message: String| Err((message, None));
+    let trimmed = text.trim();
+    let of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
+    let (number, unit) = trimmed.split_at(trimmed.find(|c| !of_number(c)).unwrap_or(trimmed.len()));
+    let unit = unit.trim_start();
+    match unit {
+        "packets" | "packet" => match number.parse::<f64>() {
+            Ok(n) if n < 0.0 => fail(format!("`{text}` is negative")),
+            Ok(n) if n > 1e7 => fail(format!("`{text}` is too large: at most 10000000 packets")),
+            Ok(n) if n == n.trunc() => Ok(Buffer::Packets(n as u32)),
+            Ok(_) => fail(format!("`{text}` is not a whole number of packets")),
+            Err(_) => fail(format!("`{text}` is not a buffer")),
+        },
+        "bdp" => match number.parse::<f64>() {
+            Ok(n) if n < 0.0 => fail(format!("`{text}` is negative")),
+            Ok(n) if n <= 1e4 => Ok(Buffer::Bdp(n)),
+            Ok(_) => fail(format!("`{text}` is too large: at most 10000 bdp")),
+            Err(_) => fail(format!("`{text}` is not a buffer")),
+        },
+        "" if number.parse::<f64>().is_ok() => Err((
+            format!("`{text}` has no unit"),
+            Some(format!(
+                "write \"{trimmed} packets\", \"{trimmed} kB\" or \"{trimmed} bdp\", whichever is meant"
+            )),
+        )),
+        _ => match Bytes::from_text(text) {
+            Ok(size) if size.as_u64() <= 1_000_000_000_000 => Ok(Buffer::Bytes(size)),
+            Ok(_) => fail(format!("`{text}` is too large: at most 1000 GB")),
+            Err(error) if error.message.contains("is not a unit") => {
+                let message = format!("`{unit}` is not a unit of a buffer");
+                let meant = match unit.to_lowercase().as_str() {
+                    "p" | "pkt" | "pkts" | "pcks" | "pckts" | "segments" => Some("packets"),
+                    _ => nearest(unit, ["packets", "bdp"]),
+                };
+                let hint = meant.map(|meant| format!("did you mean `{meant}`? Write \"{number} {meant}\""));
+                let of_bytes = Some(error.hint).filter(|hint| hint.starts_with("did you mean"));
+                Err((message, hint.or(of_bytes)))
+            }
+            Err(error) => fail(error.message.replace("a size", "a buffer")),
+        },
+    }
+}
+
+/// How a queue is managed: a word, or a table; CoDel's settings where it is that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Queue(pub(crate) Option<CodelConfig>);
+
+impl Read for Queue {
+    fn what() -> String {
+        "a kind of queue or a table".to_owned()
+    }
+    fn example() -> String {
+        "\"codel\"".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        match &node.value {
+            Value::Text(_) => {
+                Some(Self((QueueWord::read(node, notes)? == QueueWord::Codel).then(CodelConfig::default)))
+            }
+            Value::Table(_) => {
+                let before = notes.count();
+                let table = QueueTable::read(node, notes)?;
+                let kind = table.kind.required("kind", "a queue", node.place, notes)?.value;
+                if kind == QueueWord::Fifo {
+                    for (key, place) in table.written().into_iter().filter(|(key, _)| *key != "kind") {
+                        notes.wrong(place, format!("a FIFO has no `{key}`")).hint("kind = \"codel\" has");
+                    }
+                }
+                let usual = CodelConfig::default();
+                let config = CodelConfig {
+                    target: table.target.or(usual.target),
+                    interval: table.interval.or(usual.interval),
+                    mark: table.mark.or(usual.mark),
+                };
+                (notes.count() == before).then_some(Self((kind == QueueWord::Codel).then_some(config)))
+            }
+            _ => mismatch(node, notes),
+        }
+    }
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let (word, table) = (QueueWord::schema(generator), QueueTable::schema(generator));
+        json_schema!({ "anyOf": [word, table] })
+    }
+}
+
+/// Threshold of marking of one direction; `false` takes the link's own away.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MarkAbove(pub(crate) Option<u32>);
+
+impl Read for MarkAbove {
+    fn what() -> String {
+        "a whole number or false".to_owned()
+    }
+    fn example() -> String {
+        "30".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        match &node.value {
+            Value::Bool(false) => Some(Self(None)),
+            Value::Integer(..) => u32::read(node, notes).map(|n| Self(Some(n))),
+            _ => mismatch(node, notes),
+        }
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": MOST }, { "const": false }] })
+    }
+}
+
+/// An instant of the run, or never.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Instant(pub(crate) Time);
+
+impl Read for Instant {
+    fn what() -> String {
+        "a time".to_owned()
+    }
+    fn example() -> String {
+        "\"10 s\"".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        if node.text() == Some("never") {
+            return Some(Self(Time::NEVER));
+        }
+        let after = Duration::read(node, notes)?;
+        if let Err((message, hint)) = within("0 s", "1000000000 s")(&after) {
+            notes.wrong(node.place, message).hint(hint);
+            return None;
+        }
+        Some(Self(Time::ZERO + after))
+    }
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        Duration::schema(generator)
+    }
+}
+
+/// The two nodes of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ends(pub(crate) At<String>, pub(crate) At<String>);
+
+impl Read for Ends {
+    fn what() -> String {
+        "a list of two nodes".to_owned()
+    }
+    fn example() -> String {
+        "[\"a\", \"b\"]".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let items = Vec::<At<String>>::read(node, notes)?;
+        match <[At<String>; 2]>::try_from(items) {
+            Ok([first, second]) => Some(Self(first, second)),
+            Err(items) => {
+                notes
+                    .wrong(node.place, format!("a link has two ends, not {}", items.len()))
+                    .hint("write ends = [\"a\", \"b\"]");
+                None
+            }
+        }
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2 })
+    }
+}
+
+/// How many nodes, or which.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Nodes {
+    Count(u32),
+    List(Vec<At<NodeTable>>),
+}
+
+impl Read for Nodes {
+    fn what() -> String {
+        "a list of nodes, or their number".to_owned()
+    }
+    fn example() -> String {
+        "[\"a\", \"b\"] or 20".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        match &node.value {
+            Value::Integer(..) => u32::read(node, notes).map(Self::Count),
+            Value::List(items) => {
+                let mut list = Vec::new();
+                for item in items.iter() {
+                    let place = item.place;
+                    let node = match &item.value {
+                        Value::Text(name) => Some(NodeTable {
+                            place,
+                            name: Field::Given(At { value: name.to_string(), place }),
+                            ..NodeTable::default()
+                        }),
+                        Value::Table(_) => NodeTable::read(item, notes),
+                        _ => {
+                            notes
+                                .wrong(place, format!("expected a node, found {}", kind_of(item)))
+                                .hint("write its name, such as \"a\"");
+                            None
+                        }
+                    };
+                    list.extend(node.map(|value| At { value, place }));
+                }
+                Some(Self::List(list))
+            }
+            _ => mismatch(node, notes),
+        }
+    }
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let table = NodeTable::schema(generator);
+        json_schema!({ "anyOf": [
+            { "type": "integer", "minimum": 1, "maximum": MOST },
+            { "type": "array", "items": { "anyOf": [{ "type": "string" }, table] } },
+        ] })
+    }
+}
+
+/// The nodes that copies of a flow send from, or patterns.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Senders(pub(crate) Vec<At<String>>);
+
+impl Read for Senders {
+    fn what() -> String {
+        "a node or a list of nodes".to_owned()
+    }
+    fn example() -> String {
+        "\"a\"".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        match &node.value {
+            Value::List(_) => Vec::read(node, notes).map(Self),
+            Value::Text(name) => Some(Self(vec![At { value: name.to_string(), place: node.place }])),
+            _ => mismatch(node, notes),
+        }
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "string" },
+            { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+        ] })
+    }
+}
+
+/// One receiver, or a list.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Targets {
+    pub(crate) list: Vec<At<TargetTable>>,
+    /// Whether it was written as a list.
+    pub(crate) listed: bool,
+}
+
+impl Read for Targets {
+    fn what() -> String {
+        "a node or a list of nodes".to_owned()
+    }
+    fn example() -> String {
+        "\"b\" or [\"d1\", \"d2\"]".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        match &node.value {
+            Value::List(items) => {
+                let list = items.iter().filter_map(|item| target(item, notes)).collect();
+                Some(Self { list, listed: true })
+            }
+            Value::Text(_) | Value::Table(_) => {
+                target(node, notes).map(|one| Self { list: vec![one], listed: false })
+            }
+            _ => mismatch(node, notes),
+        }
+    }
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let table = TargetTable::schema(generator);
+        json_schema!({ "anyOf": [
+            { "type": "string" },
+            { "type": "array", "items": { "anyOf": [{ "type": "string" }, table] } },
+        ] })
+    }
+}
+
+fn target(item: &Node, notes: &mut Notes) -> Option<At<TargetTable>> {
+    let place = item.place;
+    let value = match &item.value {
+        Value::Text(name) => TargetTable {
+            place,
+            node: Field::Given(At { value: name.to_string(), place }),
+            ..TargetTable::default()
+        },
+        _ => TargetTable::read(item, notes)?,
+    };
+    Some(At { value, place })
+}
+
+/// The name of a scheme of the catalogue.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SchemeName(pub(crate) String);
+
+impl Read for SchemeName {
+    fn what() -> String {
+        "the name of a scheme".to_owned()
+    }
+    fn example() -> String {
+        "\"reno\"".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let catalogue = schemes::catalogue();
+        let known: Vec<&str> = catalogue.iter().map(|entry| entry.scheme.name).collect();
+        known_name::<Self>(node, "scheme", &known, notes).map(Self)
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = schemes::catalogue().iter().map(|entry| entry.scheme.name).collect();
+        json_schema!({ "type": "string", "enum": names })
+    }
+}
+
+/// One of the names of a list.
+pub(crate) fn known_name<T: Read>(
+    node: &Node,
+    of: &str,
+    known: &[&str],
+    notes: &mut Notes,
+) -> Option<String> {
+    let Some(name) = node.text() else {
+        mismatch::<T>(node, notes);
+        return None;
+    };
+    if known.contains(&name) {
+        return Some(name.to_owned());
+    }
+    notes
+        .wrong(node.place, format!("no {of} is called `{}`", shortened(name)))
+        .maybe(suggestion(name, known.iter().copied()));
+    None
+}
+
+/// A scheme's parameters as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Params(pub(crate) Vec<(At<String>, At<ParamValue>)>);
+
+impl Read for Params {
+    fn what() -> String {
+        "a table of parameters".to_owned()
+    }
+    fn example() -> String {
+        "{ beta = 0.7 }".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let Some(table) = node.table() else { return mismatch(node, notes) };
+        let mut list = Vec::new();
+        for Entry { key, place, node: item } in table.iter() {
+            let read = match &item.value {
+                Value::Text(text) => Some(ParamValue::Text(text.to_string())),
+                Value::Bool(switch) => Some(ParamValue::Bool(*switch)),
+                Value::Integer(whole, _) => whole.map(ParamValue::Int),
+                Value::Float(read, _) => Some(*read).filter(|read| read.is_finite()).map(ParamValue::Float),
+                _ => None,
+            };
+            let Some(read) = read else {
+                notes.wrong(
+                    item.place,
+                    format!("expected a number, a text or true or false, found {}", kind_of(item)),
+                );
+                continue;
+            };
+            let name = At { value: key.to_string(), place: *place };
+            list.push((name, At { value: read, place: item.place }));
+        }
+        Some(Self(list))
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": { "type": ["number", "string", "boolean"] } })
+    }
+}
+
+/// Expected results as written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Expect(pub(crate) Vec<(At<String>, At<String>)>);
+
+impl Read for Expect {
+    fn what() -> String {
+        "a table of expectations".to_owned()
+    }
+    fn example() -> String {
+        "{ \"link.bottleneck.utilisation\" = \">= 0.9\" }".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let Some(table) = node.table() else { return mismatch(node, notes) };
+        let mut list = Vec::new();
+        for Entry { key, place, node: item } in table.iter() {
+            if item.table().is_some() {
+                notes
+                    .wrong(*place, format!("`{}` is half a key", shortened(key)))
+                    .hint("put the whole dotted key in quotes: \"link.bottleneck.utilisation\" = \">= 0.9\"");
+                continue;
+            }
+            let name = At { value: key.to_string(), place: *place };
+            if let Some(text) = String::read(item, notes) {
+                list.push((name, At { value: text, place: item.place }));
+            }
+        }
+        Some(Self(list))
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "additionalProperties": { "type": "string", "examples": [">= 0.9", "0.9 .. 0.95", "<= 20 ms"] },
+        })
+    }
+}
+
+/// One axis of a sweep: the key and its values.
+pub(crate) type Axis = (At<String>, At<Vec<At<toml::Value>>>);
+
+/// Axes of a sweep.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Sweep(pub(crate) Vec<Axis>);
+
+impl Read for Sweep {
+    fn what() -> String {
+        "a table of keys and lists of values".to_owned()
+    }
+    fn example() -> String {
+        "{ \"topology.bottleneck.buffer\" = [\"0.5 bdp\", \"1 bdp\"] }".to_owned()
+    }
+    fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
+        let Some(table) = node.table() else { return mismatch(node, notes) };
+        let mut axes = Vec::new();
+        for Entry { key, place, node: item } in table.iter() {
+            let name = At { value: key.to_string(), place: *place };
+            match &item.value {
+                Value::List(items) if !items.is_empty() => {
+                    let values = items
+                        .iter()
+                        .filter_map(|item| item.plain().map(|value| At { value, place: item.place }))
+                        .collect();
+                    axes.push((name, At { value: values, place: item.place }));
+                }
+                Value::List(_) => {
+                    notes.wrong(item.place, "a sweep over no values").hint("list at least one");
+                }
+                Value::Table(_) => {
+                    notes.wrong(*place, format!("`{}` is half a key", shortened(key))).hint(
+                        "put the whole dotted key in quotes: \"topology.bottleneck.buffer\" = [\"1 bdp\"]",
+                    );
+                }
+                _ => {
+                    notes
+                        .wrong(item.place, format!("expected a list of values, found {}", kind_of(item)))
+                        .hint("put the values in brackets");
+                }
+            }
+        }
+        Some(Self(axes))
+    }
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": { "type": "array", "minItems": 1 } })
+    }
+}

@@ -1,0 +1,587 @@
+//! Warnings: keys that are accepted and have no effect in their combination, and results that cannot be measured.
+
+mod unmeasured;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use contract::{Family, FlowId, NodeId};
+use sim::{Blueprint, Cast, FlowKind, FlowSpec, Limit, ReceiverSpec};
+use stack::ndn;
+use stack::tcp::{self, Demand, LossDetection};
+use units::{Bytes, Duration, Time};
+
+use crate::Plan;
+use crate::schema::file::{Action, Event, File, Flow, Link, TargetTable};
+use crate::schema::ndn::Prefix;
+use crate::schema::read::{At, Field, Notes, shortened};
+use crate::schema::tree::Place;
+use crate::topology::Net;
+
+/// What is looked at.
+struct Whole<'a> {
+    file: &'a File,
+    blueprint: &'a Blueprint,
+    net: &'a Net,
+    /// The flows of each entry, by its name.
+    entries: BTreeMap<&'a str, Vec<&'a FlowSpec>>,
+    end: Time,
+}
+
+/// Notes every warning about a file whose plan has been made.
+pub(crate) fn build(file: &File, plan: &Plan, net: &Net, notes: &mut Notes) {
+    let blueprint = &plan.blueprint;
+    let tables = file.flows.given().map_or(&[][..], |list| &list.value);
+    let written: BTreeSet<&str> = tables.iter().filter_map(|table| name_of(table)).collect();
+    let mut entries: BTreeMap<&str, Vec<&FlowSpec>> = BTreeMap::new();
+    for flow in &blueprint.flows {
+        let name = flow.name.as_str();
+        let copied = || name.rsplit_once('.').map(|(entry, _)| entry).filter(|entry| written.contains(entry));
+        if let Some(entry) = Some(name).filter(|name| written.contains(name)).or_else(copied) {
+            entries.entry(entry).or_default().push(flow);
+        }
+    }
+    let whole = Whole { file, blueprint, net, entries, end: Time::ZERO + blueprint.duration };
+    for table in tables {
+        whole.flow(table, notes);
+    }
+    whole.links(notes);
+    whole.places(notes);
+    whole.events(plan, notes);
+    whole.record(notes);
+    unmeasured::build(file, plan, net, notes);
+}
+
+fn name_of(table: &Flow) -> Option<&str> {
+    table.name.given().map(|name| name.value.as_str())
+}
+
+/// Whether it is on at `at`, as far as its own times say.
+fn on(start: Time, stop: Time, at: Time) -> bool {
+    start <= at && at < stop
+}
+
+impl Whole<'_> {
+    fn flow(&self, table: &At<Flow>, notes: &mut Notes) {
+        let none = Vec::new();
+        let flows = name_of(table).and_then(|name| self.entries.get(name)).unwrap_or(&none);
+        self.times(table, flows, notes);
+        self.settings(table, flows, notes);
+        self.members(table, flows, notes);
+    }
+
+    /// When an entry's flows are on.
+    fn times(&self, table: &At<Flow>, flows: &[&FlowSpec], notes: &mut Notes) {
+        let name = shortened(name_of(table).unwrap_or_default());
+        let (warmup, end) = (self.blueprint.warmup, self.end);
+        if let Some(arrivals) = table.arrivals.given()
+            && flows.is_empty()
+            && table.count.or(1) > 0
+        {
+            notes
+                .warn(arrivals.place, format!("no flow of `{name}` arrives before the end of the run"))
+                .hint("raise `rate` of the arrivals, or lengthen the time from `start` to `stop`");
+        }
+        if let Some(start) = table.start.given() {
+            let started = || {
+                let wanted =
+                    |event: &&At<Event>| event.action.given().is_some_and(|at| at.value == Action::Start);
+                self.events_of(table).any(|event| wanted(&event))
+            };
+            if start.value.0 == Time::NEVER && !started() {
+                notes
+                    .warn(start.place, format!("`{name}` never starts: no event starts it"))
+                    .hint(format!("add [[events]] with at, flow = \"{name}\" and action = \"start\""));
+            } else if start.value.0 != Time::NEVER && start.value.0 >= end && table.arrivals.is_missing() {
+                let (at, duration) = (start.value.0.saturating_since(Time::ZERO), self.blueprint.duration);
+                notes
+                    .warn(start.place, format!("`{name}` starts at {at}, and the run ends at {duration}"))
+                    .hint("start it earlier, or lengthen `duration`");
+            }
+            if let Some(spread) = table.start_spread.given()
+                && start.value.0 == Time::NEVER
+            {
+                notes
+                    .warn(spread.place, "`start_spread` has no effect where start = \"never\"")
+                    .hint("leave it out: an event starts all copies at once");
+            }
+        }
+        if let Some(stop) = table.stop.given()
+            && stop.value.0 <= Time::ZERO + warmup
+            && warmup > Duration::ZERO
+        {
+            let at = stop.value.0.saturating_since(Time::ZERO);
+            notes
+                .warn(
+                    stop.place,
+                    format!(
+                        "`{name}` stops at {at}, and the warm-up ends at {warmup}: nothing of it is measured"
+                    ),
+                )
+                .hint("shorten `warmup`, or let the flow run longer");
+        }
+    }
+
+    /// Settings of an entry that another one makes void.
+    fn settings(&self, table: &At<Flow>, flows: &[&FlowSpec], notes: &mut Notes) {
+        let Some(flow) = flows.first() else { return };
+        if let Some(commands) =
+            table.commands.given().filter(|_| crate::resolve::emulation::commands_alone(table))
+        {
+            let name = shortened(name_of(table).unwrap_or_default());
+            notes
+                .warn(commands.place, format!("a simulation sends nothing for `{name}`, which has `commands` alone"))
+                .hint("run it by `thalweg emulate`, or write `scheme` or `source` for what takes their place in a simulation");
+        }
+        if let (FlowKind::Tcp(config), Some(tcp)) = (&flow.kind, table.tcp.given()) {
+            let by_time = config.sack && config.loss_detection == LossDetection::Time;
+            // a printed plan says every default: only what differs from it asks for something
+            let usual = tcp::Config::default();
+            let timer = config.recovery_timer != usual.recovery_timer;
+            let detection = config.loss_detection != usual.loss_detection;
+            let delay = config.ack_delay != usual.ack_delay;
+            let rules = [
+                (
+                    place_of(&tcp.tail_probe),
+                    config.tail_probe && !by_time,
+                    "tail_probe",
+                    "loss_detection = \"time\"",
+                ),
+                (place_of(&tcp.loss_detection), detection && !config.sack, "loss_detection", "sack = true"),
+                (place_of(&tcp.recovery_timer), timer && config.sack, "recovery_timer", "sack = false"),
+                (place_of(&tcp.ack_delay), delay && !config.delayed_ack, "ack_delay", "delayed_ack = true"),
+            ];
+            for (place, void, key, needs) in rules {
+                if let Some(place) = place.filter(|_| void) {
+                    notes
+                        .warn(place, format!("`{key}` has no effect without {needs}"))
+                        .hint(format!("write {needs}, or leave `{key}` out"));
+                }
+            }
+        }
+        if let (FlowKind::Ndn(config), Some(consumer), Some(_)) =
+            (&flow.kind, table.consumer.given(), table.source.given())
+        {
+            let usual = ndn::ConsumerConfig::with_law(config.prefix, config.payload);
+            let window = config.initial_window != usual.initial_window;
+            let episode = config.episode != usual.episode;
+            let of_a_law = [
+                ("initial_window", place_of(&consumer.initial_window), window),
+                ("episode", place_of(&consumer.episode), episode),
+            ];
+            for (key, place, asked) in of_a_law {
+                if let Some(place) = place.filter(|_| asked) {
+                    notes
+                        .warn(place, format!("`{key}` has no effect on a consumer with a `source`"))
+                        .hint("a source asks at its rate, whatever comes back; leave the key out");
+                }
+            }
+        }
+        if let Some((place, hears)) = self.hears_marks(table, flow)
+            && hears
+            && !self.can_mark()
+        {
+            notes
+                .warn(place, "`ecn` has no effect: no queue of this network marks packets")
+                .hint("write mark_above = 30 or queue = \"codel\" on a link, or leave `ecn` out");
+        }
+        let families = flow.scheme.as_deref().and_then(schemes::find).map(|entry| entry.scheme.families);
+        if let (Some(scheme), Some(families)) = (table.scheme.given(), families)
+            && matches!(families.first(), Some(Family::Multicast | Family::Icn))
+            && flow.cast == Cast::Unicast
+            && table.multicast.is_missing()
+        {
+            notes
+                .warn(scheme.place, format!("`{}` is a scheme for groups, and this flow has one receiver", scheme.0))
+                .hint(
+                    "list the receivers in `to`, write multicast = true for a group of one, or take a scheme for one receiver: \
+                     \"cubic\" for a download, \"tfrc\" for a stream",
+                );
+        }
+    }
+
+    /// Where an entry says that it understands marks, and whether it does; none where that is not written.
+    fn hears_marks(&self, table: &At<Flow>, flow: &FlowSpec) -> Option<(Place, bool)> {
+        let written = match &flow.kind {
+            FlowKind::Tcp(_) => table.tcp.given()?.ecn.given(),
+            FlowKind::Stream(_) => table.stream.given()?.ecn.given(),
+            FlowKind::Datagram(_) | FlowKind::Ndn(_) => None,
+        }?;
+        Some((written.place, written.value))
+    }
+
+    /// Whether a queue, or a node, may mark packets.
+    fn can_mark(&self) -> bool {
+        let marks = |queue: &sim::QueueSpec| {
+            queue.mark_above.is_some() || queue.codel.is_some_and(|codel| codel.mark)
+        };
+        let parts =
+            self.blueprint.icn.is_some() || self.blueprint.ndn.is_some() || self.blueprint.sdn.is_some();
+        let links = || self.blueprint.links.iter();
+        parts || links().any(|link| marks(&link.forward.queue) || marks(&link.backward.queue))
+    }
+
+    /// Members of a group.
+    fn members(&self, table: &At<Flow>, flows: &[&FlowSpec], notes: &mut Notes) {
+        let ends = self.end;
+        let targets = table.to.given().map_or(&[][..], |to| &to.list);
+        for target in targets {
+            let Some(start) = target.start.given() else { continue };
+            let joined = || {
+                let joins = |event: &At<Event>| {
+                    event.action.given().is_some_and(|at| at.value == Action::Join)
+                        && self.is_about(event, target)
+                };
+                self.events_of(table).any(joins)
+            };
+            let node = shortened(target.node.given().map_or("", |node| node));
+            if start.value.0 == Time::NEVER && !joined() {
+                notes
+                    .warn(start.place, format!("`{node}` never joins: no event lets it"))
+                    .hint(format!("add [[events]] with at, flow, action = \"join\" and node = \"{node}\""));
+            } else if start.value.0 != Time::NEVER && start.value.0 >= ends {
+                notes
+                    .warn(
+                        start.place,
+                        format!("`{node}` joins after the end of the run at {}", self.blueprint.duration),
+                    )
+                    .hint("let it join earlier, or lengthen `duration`");
+            }
+        }
+        let Some(receivers) = table.receivers.given() else { return };
+        let Some(always) = receivers.always.given() else { return };
+        if receivers.churn.is_missing() {
+            notes
+                .warn(always.place, "`always` has no effect without `churn`: all receivers stay")
+                .hint("write receivers.churn = { on = \"10 s\", off = \"10 s\" }, or leave `always` out");
+        }
+        for name in always.iter() {
+            let member = |flow: &&&FlowSpec| {
+                flow.to.iter().any(|receiver| self.node_name(receiver.node) == name.value)
+            };
+            if !flows.is_empty() && !flows.iter().any(|flow| member(&flow)) {
+                notes
+                    .warn(name.place, format!("`{}` is no receiver of this flow", shortened(name)))
+                    .hint("list it in `to`, or leave it out here");
+            }
+        }
+    }
+
+    /// Whether a join or leave is about the node of a receiver.
+    fn is_about(&self, event: &Event, target: &TargetTable) -> bool {
+        let (Some(node), Some(name)) = (event.node.given(), target.node.given()) else { return false };
+        let id = self.net.node(node);
+        id.is_some_and(|id| self.net.matching(name).contains(&id))
+    }
+
+    fn node_name(&self, node: NodeId) -> &str {
+        &self.blueprint.nodes[node.index()]
+    }
+
+    /// Events that are about an entry: by its name, its group's, or one of its copies'.
+    fn events_of<'a>(&'a self, table: &'a At<Flow>) -> impl Iterator<Item = &'a At<Event>> {
+        let events = self.file.events.given().map_or(&[][..], |events| &events.value);
+        let name = name_of(table).unwrap_or_default();
+        let group = table.group.given().map_or(name, |group| group.value.as_str());
+        events.iter().filter(move |event| {
+            event.flow.given().is_some_and(|flow| {
+                let copy = flow.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+                flow.value == name || flow.value == group || copy
+            })
+        })
+    }
+
+    /// Links whose rules touch no packet.
+    fn links(&self, notes: &mut Notes) {
+        let Some(topology) = self.file.topology.given() else { return };
+        let templates =
+            [&topology.edge, &topology.bottleneck, &topology.link].into_iter().filter_map(Field::given);
+        let listed = topology.links.given().map_or(&[][..], |links| &links.value);
+        let marked = |flow: &FlowSpec| match &flow.kind {
+            FlowKind::Tcp(config) => config.ecn,
+            FlowKind::Stream(config) => config.ecn,
+            FlowKind::Ndn(config) => config.marks,
+            FlowKind::Datagram(_) => false,
+        };
+        let outside = self.blueprint.flows.iter().any(|flow| flow.emulation.is_some());
+        let understood = outside || self.blueprint.flows.iter().any(marked);
+        let classes = self.blueprint.flows.iter().any(|flow| flow.class > 0);
+        for link in templates.chain(listed) {
+            self.link(link, understood, classes, notes);
+        }
+    }
+
+    fn link(&self, link: &At<Link>, understood: bool, classes: bool, notes: &mut Notes) {
+        if let Some(above) = link.mark_above.given() {
+            if !understood && !self.blueprint.flows.is_empty() {
+                notes
+                    .warn(above.place, "`mark_above` has no effect: no flow understands marks")
+                    .hint("write tcp = { ecn = true } or stream = { ecn = true } in a flow, or leave it out");
+            }
+            // where the link is one of many, all have the same buffer
+            let limit = self.blueprint.links.iter().find_map(|spec| {
+                let queue = &spec.forward.queue;
+                let name = link.name.given().map(|name| name.value.as_str());
+                let same = name.is_none_or(|name| name == spec.name) && queue.mark_above == Some(above.value);
+                same.then_some(queue.limit)
+            });
+            if let Some(Limit::Packets(limit)) = limit
+                && above.value >= limit
+            {
+                notes
+                    .warn(
+                        above.place,
+                        format!(
+                            "`mark_above` of {} has no effect: the buffer holds {limit} packets",
+                            above.value
+                        ),
+                    )
+                    .hint("packets are marked where so many wait already; take less than the buffer");
+            }
+        }
+        if let Some(weights) = link.classes.given()
+            && weights.len() > 1
+            && !classes
+            && !self.blueprint.flows.is_empty()
+        {
+            notes
+                .warn(weights.place, "`classes` has no effect: all flows are of class 0")
+                .hint("write class = 1 in a flow, or leave `classes` out");
+        }
+    }
+
+    /// Tables about nodes where nothing asks for them.
+    fn places(&self, notes: &mut Notes) {
+        let blueprint = self.blueprint;
+        let addressed = |node: NodeId| {
+            let by_address = blueprint.flows.iter().filter(|flow| !matches!(flow.kind, FlowKind::Ndn(_)));
+            by_address.into_iter().any(|flow| flow.from == node || flow.to.iter().any(|to| to.node == node))
+        };
+        let parts = blueprint.icn.is_some() || blueprint.sdn.is_some();
+        let routes = self.file.routing.given().and_then(|routing| routing.routes.given());
+        for route in routes.map_or(&[][..], |list| &list.value) {
+            let Some(to) = route.to.given() else { continue };
+            if let Some(node) = self.net.node(to)
+                && !parts
+                && !blueprint.flows.is_empty()
+                && !addressed(node)
+            {
+                notes
+                    .warn(
+                        to.place,
+                        format!("this route has no effect: no packet is addressed to `{}`", shortened(to)),
+                    )
+                    .hint("name an end of a flow; ways of named data are in ndn.routes");
+            }
+        }
+        for producer in self.file.producers.given().map_or(&[][..], |list| &list.value) {
+            let Some(prefix) = producer.prefix.given() else { continue };
+            if !self.is_asked_for(prefix) {
+                notes
+                    .warn(prefix.place, format!("no consumer asks for `{}`", shortened(&prefix.0)))
+                    .hint("write the prefix in a flow with network = \"ndn\", or leave the producer out");
+            }
+        }
+        let works = |node: NodeId| {
+            let ends = |flow: &FlowSpec| flow.from == node || flow.to.iter().any(|to| to.node == node);
+            let spec = blueprint;
+            spec.flows.iter().any(ends)
+                || spec.icn.as_ref().is_some_and(|icn| icn.resolver == node || icn.routers.contains(&node))
+                || spec.ndn.as_ref().is_some_and(|ndn| ndn.nodes.contains(&node))
+                || spec.sdn.as_ref().is_some_and(|sdn| sdn.controller == node || sdn.nodes.contains(&node))
+        };
+        for clock in self.file.clocks.given().map_or(&[][..], |list| &list.value) {
+            let Some(name) = clock.node.given() else { continue };
+            if !blueprint.flows.is_empty() && !self.net.matching(name).into_iter().any(works) {
+                notes
+                    .warn(
+                        name.place,
+                        format!("the clock of `{}` has no effect: nobody reads it", shortened(name)),
+                    )
+                    .hint("name an end of a flow, or a node that routes by name");
+            }
+        }
+        if let Some(table) = self.file.emulation.given()
+            && blueprint.flows.iter().all(|flow| flow.emulation.is_none())
+            && !blueprint.flows.is_empty()
+        {
+            notes
+                .warn(table.place, "[emulation] has no effect: no flow has `kernel`, `live` or `commands`")
+                .hint("write kernel = \"cubic\" in a flow, or start it with `thalweg emulate --kernel`");
+        }
+    }
+
+    /// Whether an entry of producers is the one that some consumer's Interests are for.
+    fn is_asked_for(&self, prefix: &Prefix) -> bool {
+        let tables = self.file.flows.given().map_or(&[][..], |list| &list.value);
+        let producers = || self.file.producers.given().into_iter().flat_map(|list| &list.value);
+        let all = || producers().filter_map(|producer| producer.prefix.given());
+        tables.iter().filter_map(|table| table.prefix.given()).any(|wanted| {
+            let serving = all().filter(|one| one.covers(wanted)).max_by_key(|one| one.0.len());
+            serving.is_some_and(|one| one.0 == prefix.0) || wanted.covers(prefix)
+        })
+    }
+
+    /// Events that come too late, or change nothing.
+    fn events(&self, plan: &Plan, notes: &mut Notes) {
+        let events = self.file.events.given().map_or(&[][..], |events| &events.value);
+        let at_of = |event: &Event| event.at.given().map_or(Duration::ZERO, |at| at.value);
+        for event in events {
+            if let Some(at) = event.at.given()
+                && Time::ZERO + at.value >= self.end
+            {
+                notes
+                    .warn(
+                        at.place,
+                        format!("this event is after the end of the run at {}", self.blueprint.duration),
+                    )
+                    .hint("let it happen earlier, or lengthen `duration`");
+            }
+        }
+        let mut sorted: Vec<&At<Event>> =
+            events.iter().filter(|event| Time::ZERO + at_of(event) < self.end).collect();
+        sorted.sort_by_key(|event| at_of(event));
+        let mut flows: BTreeMap<FlowId, (Time, bool)> = BTreeMap::new();
+        let mut members: BTreeMap<(FlowId, NodeId), (Time, bool)> = BTreeMap::new();
+        let mut links: BTreeMap<&str, bool> = BTreeMap::new();
+        for event in sorted {
+            let at = Time::ZERO + at_of(event);
+            if let (Some(link), Some(up)) = (event.link.given(), event.up.given())
+                && links.insert(&link.value, up.value).unwrap_or(true) == up.value
+            {
+                let state = if up.value { "up" } else { "down" };
+                notes
+                    .warn(up.place, format!("`{}` is {state} already", shortened(link)))
+                    .hint("leave it out, or add the event that changes it before");
+            }
+            let (Some(name), Some(action)) = (event.flow.given(), event.action.given()) else { continue };
+            let named = self.named(plan, name);
+            let mut idle = !named.is_empty();
+            for id in named {
+                let flow = &self.blueprint.flows[id.index()];
+                idle &= match action.value {
+                    Action::Start | Action::Stop => {
+                        let wanted = action.value == Action::Start;
+                        let was = state((flow.start, flow.stop), at, flows.insert(id, (at, wanted)));
+                        was == wanted && flow.churn.is_none() && !(wanted && is_finite(flow))
+                    }
+                    Action::Join | Action::Leave => {
+                        let node = event.node.given().and_then(|node| self.net.node(node));
+                        let receiver = node.and_then(|node| flow.to.iter().find(|to| to.node == node));
+                        let wanted = action.value == Action::Join;
+                        receiver.is_some_and(|to: &ReceiverSpec| {
+                            let before = members.insert((id, to.node), (at, wanted));
+                            state((to.start, to.stop), at, before) == wanted && to.churn.is_none()
+                        })
+                    }
+                    Action::Mode | Action::Reset => false,
+                };
+            }
+            if idle {
+                let (who, what) = match action.value {
+                    Action::Start => (name, "is on already"),
+                    Action::Stop => (name, "is not on"),
+                    Action::Join => (event.node.given().unwrap_or(name), "is a member already"),
+                    _ => (event.node.given().unwrap_or(name), "is no member"),
+                };
+                notes
+                    .warn(
+                        action.place,
+                        format!(
+                            "this event changes nothing: at {} `{}` {what}",
+                            at_of(event),
+                            shortened(who)
+                        ),
+                    )
+                    .hint(match action.value {
+                        Action::Start => "write start = \"never\" in the flow to let the event start it",
+                        Action::Join => {
+                            "write { node = \"NODE\", start = \"never\" } in `to` to let the event do it"
+                        }
+                        _ => "leave it out, or let it happen later",
+                    });
+            }
+        }
+    }
+
+    /// The flow of a name, or all of a group.
+    fn named(&self, plan: &Plan, name: &str) -> Vec<FlowId> {
+        let own = self.blueprint.flows.iter().position(|flow| flow.name == name);
+        let group = || plan.groups.iter().find(|group| group.name == name);
+        own.map(|index| vec![FlowId(index as u32)])
+            .or_else(|| group().map(|group| group.flows.clone()))
+            .unwrap_or_default()
+    }
+
+    /// What is recorded of nothing.
+    fn record(&self, notes: &mut Notes) {
+        let Some(record) = self.file.record.given() else { return };
+        let blueprint = self.blueprint;
+        if blueprint.flows.is_empty() {
+            return;
+        }
+        let series = record.series.given().is_some_and(|series| !series.is_empty());
+        if let Some(every) = record.every.given() {
+            if !series && !record.series.is_wrong() {
+                notes
+                    .warn(every.place, "`every` has no effect: no series is recorded")
+                    .hint("write series = [\"rate\", \"backlog\"], or leave it out");
+            } else if every.value > blueprint.duration {
+                notes
+                    .warn(every.place, format!("nothing is recorded: the run ends at {}", blueprint.duration))
+                    .hint("take a shorter interval");
+            }
+        }
+        let consumes = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Ndn(_));
+        // of more receivers the percentiles of queueing delays are kept where this says so
+        let few = blueprint.flows.iter().map(|flow| flow.to.len()).sum::<usize>() <= sim::MANY_RECEIVERS;
+        if let Some(distributions) = record.distributions.given()
+            && distributions.value
+            && few
+            && !blueprint.flows.iter().any(consumes)
+        {
+            notes
+                .warn(distributions.place, "`distributions` has no effect: no flow is a consumer of named data")
+                .hint("leave it out: the percentiles queueing_delay_p50 to queueing_delay_p99 are kept without it");
+        }
+        let silent = |flow: &FlowSpec| matches!(flow.kind, FlowKind::Datagram(_));
+        let parts = blueprint.icn.is_some() || blueprint.ndn.is_some() || blueprint.sdn.is_some();
+        if let Some(events) = record.events.given()
+            && events.value
+            && !parts
+            && blueprint.flows.iter().all(silent)
+        {
+            notes
+                .warn(events.place, "`events` has no effect: sources without congestion control report none")
+                .hint("leave it out");
+        }
+        if let Some(name) =
+            record.series.given().and_then(|list| list.iter().find(|name| name.value == "pit"))
+            && blueprint.ndn.is_none()
+        {
+            notes
+                .warn(name.place, "`pit` is of forwarders of named data, and there are none")
+                .hint("leave it out");
+        }
+    }
+}
+
+/// Whether something is on at `at`: by its own times, unless an event has come since.
+fn state((start, stop): (Time, Time), at: Time, event: Option<(Time, bool)>) -> bool {
+    let own =
+        [(start, true), (stop, false)].into_iter().filter(|(when, _)| *when <= at && *when != Time::NEVER);
+    let latest = own.chain(event).max_by_key(|(when, _)| *when);
+    latest.map_or(on(start, stop, at), |(_, on)| on)
+}
+
+/// Whether a flow ends by itself.
+pub(crate) fn is_finite(flow: &FlowSpec) -> bool {
+    match &flow.kind {
+        FlowKind::Tcp(config) => matches!(config.demand, Demand::Finite(_)),
+        FlowKind::Ndn(config) => config.size != Bytes::UNLIMITED,
+        FlowKind::Stream(_) | FlowKind::Datagram(_) => false,
+    }
+}
+
+fn place_of<T>(field: &Field<T>) -> Option<Place> {
+    field.given().map(|at| at.place)
+}
