@@ -27,7 +27,7 @@ tables! {
         reduction: ReductionWord,
         /// Detect spurious retransmissions by timestamps (Eifel) and undo the reduction of the window. Default: true.
         undo: bool,
-        /// Inform the congestion controller when the connection sends again after an idle period. Default: true.
+        /// Inform the congestion controller when the connection resumes sending after an idle period. Default: true.
         idle_restart: bool,
         /// Acknowledge every second segment. Default: true.
         delayed_ack: bool,
