@@ -99,3 +99,26 @@ def test_links_between_pages_lead_somewhere() -> None:
         if "://" not in target and not (page.parent / target).exists()
     ]
     assert not broken
+
+
+PATH = re.compile(r"`((?:crates|schemes|python|papers|docs|tests|tools|scenarios|benches|fuzz)/[\w./-]+)`")
+
+
+def test_every_path_in_the_pages_for_developers_exists() -> None:
+    pages_for_developers = [
+        ROOT / "ARCHITECTURE.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / "docs").rglob("*.md"),
+    ]
+    named = [
+        (page.name, found[1])
+        for page in pages_for_developers
+        for found in PATH.finditer(page.read_text("utf-8"))
+    ]
+    assert len(named) > 50
+    # NAME and VERB stand for names, and swift is the scheme that the recipe makes
+    given = ("NAME", "VERB", "/swift/")
+    missing = [
+        row for row in named if not any(word in row[1] for word in given) and not (ROOT / row[1]).exists()
+    ]
+    assert not missing

@@ -222,3 +222,30 @@ fn the_reference_has_the_names_that_generators_give() {
         }
     }
 }
+
+#[test]
+fn a_flow_counts_all_its_drops_by_reason_and_a_link_those_that_happen_at_it() {
+    let text = "duration = \"5 s\"\n[topology]\nkind = \"custom\"\nlinks = [\n\
+        { name = \"ab\", ends = [\"a\", \"b\"], rate = \"2 Mbit/s\", delay = \"5 ms\", buffer = \"5 packets\" },\n\
+        { name = \"bc\", ends = [\"b\", \"c\"], rate = \"1500 kbit/s\", delay = \"50 ms\", buffer = \"5 packets\" },\n]\n\
+        [[flows]]\nname = \"f\"\nfrom = \"a\"\nto = \"c\"\nsource = { kind = \"constant\", rate = \"1800 kbit/s\" }\n\
+        [[events]]\nat = \"3 s\"\nlink = \"bc\"\nup = false\n";
+    let scenario = lab::load(text, "test").unwrap_or_else(|problems| panic!("{problems}"));
+    let plan = scenario.plan(None).expect("loaded means planned");
+    let report = lab::run(&plan, &sim::Control::default()).report;
+    let value = |key: &str| report.value(key).unwrap_or_else(|| panic!("{key}"));
+    for reason in ["queue_full", "link_down"] {
+        assert!(value(&format!("flow.f.drops_{reason}")) > 0.0, "{reason}");
+        assert_eq!(
+            value(&format!("flow.f.drops_{reason}")),
+            value(&format!("link.bc.drops_{reason}")),
+            "{reason}"
+        );
+    }
+    // 450 packets of 1000 bytes in two seconds find no route at a, and at b those that were on link ab: at most two in 9 ms
+    assert!((450.0..=452.0).contains(&value("flow.f.drops_no_route")), "{}", value("flow.f.drops_no_route"));
+    assert_eq!(report.value("link.bc.drops_no_route"), None);
+    let sum = ["queue_full", "early", "random_loss", "link_down", "no_route", "hop_limit"]
+        .map(|reason| value(&format!("flow.f.drops_{reason}")));
+    assert_eq!(sum.iter().sum::<f64>(), value("flow.f.drops"));
+}

@@ -138,7 +138,7 @@ def _one(
 
 def print_result(result: Result, folder: Path, note: str = "") -> None:
     """The tables that people look at first, and where the rest is."""
-    from ..report.columns import FIRST, FIRST_OF_GROUPS, FLOWS, GROUPS, LINKS, NODES, rows_of
+    from ..report.columns import FIRST, FIRST_OF_GROUPS, FLOWS, GROUPS, LINKS, NODES, drops_by_reason, rows_of
 
     screen = console()
     groups = result.groups
@@ -166,6 +166,8 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
     print_table(
         "Links, by utilisation", columns, rows, limit=LINKS_SHOWN, first=FIRST, all_in="links.parquet has all"
     )
+    if reasons := drops_by_reason(result.flows):
+        screen.print(f"Dropped packets by reason: {reasons}")
     if not result.nodes.is_empty():
         columns, rows = rows_of(result.nodes, NODES)
         print_table("Nodes", columns, rows, limit=NODES_SHOWN, first=FIRST, all_in="nodes.parquet has all")

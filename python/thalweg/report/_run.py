@@ -10,7 +10,7 @@ from ..catalogue import series as known_series
 from ..changes import changes, marks
 from ._page import cell, number, render
 from ._topology import drawing, rate_text, time_text
-from .columns import FLOWS, GROUPS, LINKS, NODES, RECEIVERS, rows_of, unit_of
+from .columns import FLOWS, GROUPS, LINKS, NODES, RECEIVERS, drops_by_reason, rows_of, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +112,8 @@ def _overview(run: Result) -> list[tuple[str, str, str]]:
         if group.get("completions")
     ][:MAX_GROUPS]
     dropped = int(run.links["drops"].sum() or 0) if run.links.height else 0
-    rows.append(("dropped packets", cell(dropped), "on all links"))
+    reasons = drops_by_reason(run.flows)
+    rows.append(("dropped packets", cell(dropped), f"on all links; of all flows: {reasons or 'none'}"))
     rows.append(("trace hash", run.trace_hash, ""))
     return rows
 

@@ -255,3 +255,13 @@ def _speaks(frame: polars.DataFrame, name: str) -> bool:
 
 def _scaled(value: Any, factor: float) -> Any:
     return value if value is None or factor == 1.0 else value * factor
+
+
+def drops_by_reason(flows: Any) -> str:
+    """How many packets were dropped, and why, such as "2115 queue full, 3 random loss"; empty where none was."""
+    sums = {
+        name.removeprefix("drops_").replace("_", " "): int(flows[name].sum() or 0)
+        for name in flows.columns
+        if name.startswith("drops_")
+    }
+    return ", ".join(f"{count:,} {reason}" for reason, count in sums.items() if count)

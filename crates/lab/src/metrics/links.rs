@@ -66,14 +66,14 @@ pub(super) fn links(plan: &Plan, trace: &Trace) -> Table {
         .count("marked_packets", |row| row.record.marked_packets)
         .number("loss_ratio", |row| loss_ratio(row.drops(), row.record.offered_packets))
         .count("drops", PortRow::drops);
-    DROPS
+    DROPS[..AT_LINKS]
         .iter()
         .fold(table, |table, &(name, why)| table.count(name, |row| row.record.drops[why as usize]))
         .done()
 }
 
-/// The column of each reason for a drop.
-const DROPS: [(&str, DropReason); DropReason::ALL.len()] = [
+/// The column of each reason for a drop. The first [`AT_LINKS`] happen at a link, the others at a node: only flows count those.
+pub(super) const DROPS: [(&str, DropReason); DropReason::ALL.len()] = [
     ("drops_queue_full", DropReason::QueueFull),
     ("drops_early", DropReason::Early),
     ("drops_random_loss", DropReason::RandomLoss),
@@ -82,3 +82,5 @@ const DROPS: [(&str, DropReason); DropReason::ALL.len()] = [
     ("drops_not_listening", DropReason::NotListening),
     ("drops_hop_limit", DropReason::HopLimit),
 ];
+
+const AT_LINKS: usize = 4;

@@ -11,6 +11,7 @@ use sim::{
 use stack::{ndn, tcp};
 use units::{Bytes, Duration, Time};
 
+use super::links::DROPS;
 use super::percentiles::{self, Counted, PERCENTS};
 use super::receivers::ReceiverRow;
 use crate::Plan;
@@ -352,7 +353,7 @@ impl<'a> FlowRow<'a> {
 }
 
 pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
-    Columns::of("flows", rows)
+    let table = Columns::of("flows", rows)
         .text("flow", |row| row.spec.name.clone())
         .text("group", |row| row.group.to_owned())
         .text("scheme", |row| row.scheme().unwrap_or_default().to_owned())
@@ -371,7 +372,10 @@ pub(super) fn flows(rows: &[FlowRow<'_>]) -> Table {
         .number("throughput_bps", FlowRow::throughput)
         .number("goodput_bps", FlowRow::goodput)
         .number("loss_ratio", FlowRow::loss_ratio)
-        .count("drops", FlowRow::drops)
+        .count("drops", FlowRow::drops);
+    DROPS
+        .iter()
+        .fold(table, |table, &(name, why)| table.count(name, |row| row.record.drops[why as usize]))
         .count("retransmits", |row| row.count(Count::Retransmits))
         .count("timeouts", |row| row.count(Count::Timeouts))
         .count("episodes", |row| row.count(Count::Episodes))

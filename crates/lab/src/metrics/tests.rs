@@ -147,6 +147,8 @@ fn losses_are_what_streams_miss_and_what_is_dropped_of_the_others() {
     let flows = of(&report, "flows");
     near(cell(flows, "loss_ratio", 0), 0.02);
     near(cell(flows, "drops", 0), 20.0);
+    near(cell(flows, "drops_queue_full", 0), 20.0);
+    near(cell(flows, "drops_not_listening", 0), 5.0);
     // (20 / 500 + 160 / 400) / 2
     near(cell(flows, "loss_ratio", 1), 0.22);
     near(cell(flows, "missing", 1), 180.0);

@@ -54,7 +54,14 @@ pub const METRICS: &[Metric] = metrics! {
         "throughput_bps" ["bps"] at "receiver": "mean of the throughput_bps of its receivers; for a consumer, bits of the Data that arrived, headers included, per active time";
         "goodput_bps" ["bps"] at "receiver": "mean of the goodput_bps of its receivers; for a consumer, payload bits of the Data that it had requested, per active time";
         "loss_ratio" ["1"] at "receiver, ports": "streams and groups: mean over the receivers of missing / (missing + arrived); other flows: drops / sent packets";
-        "drops" ["packets"] at "ports": "packets of the flow that the network dropped, feedback and acknowledgements included; packets that reached a stopped endpoint are not counted";
+        "drops" ["packets"] at "ports": "packets of the flow that the network dropped, feedback and acknowledgements included: the sum of `drops_*` without `drops_not_listening`";
+        "drops_queue_full" ["packets"] at "queue": "dropped because a queue was full";
+        "drops_early" ["packets"] at "queue": "dropped by active queue management before the queue was full";
+        "drops_random_loss" ["packets"] at "link": "lost at random after transmission";
+        "drops_link_down" ["packets"] at "link": "lost because a link was down or went down during their transmission";
+        "drops_no_route" ["packets"] at "node": "dropped because no route led to their destination";
+        "drops_not_listening" ["packets"] at "node": "arrived at an endpoint that had stopped or had not started";
+        "drops_hop_limit" ["packets"] at "node": "dropped after more hops than any route has: the route loops";
         "retransmits" ["packets"] at "sender": "segments retransmitted";
         "timeouts" ["events"] at "sender": "retransmission timers that expired";
         "episodes" ["events"] at "sender": "congestion episodes: number of reductions of the window or rate";
@@ -141,9 +148,6 @@ pub const METRICS: &[Metric] = metrics! {
         "drops_early" ["packets"] at "queue": "dropped by active queue management before the queue was full";
         "drops_random_loss" ["packets"] at "link": "lost at random after transmission";
         "drops_link_down" ["packets"] at "link": "lost because the link was down or went down during their transmission";
-        "drops_no_route" ["packets"] at "link": "dropped because no route led to their destination";
-        "drops_not_listening" ["packets"] at "link": "arrived at an endpoint that had stopped or had not started";
-        "drops_hop_limit" ["packets"] at "link": "dropped after more hops than any route has: the route loops";
     }
     "nodes" {
         "node" [""] at "scenario": "name of the node; listed are nodes that route or forward by name, the name resolution system, nodes that report to an SDN controller, and the controller";
