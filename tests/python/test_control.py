@@ -259,7 +259,7 @@ def test_keys_and_addresses_that_are_none_are_refused(
         == 0
     )
     said = capsys.readouterr().out
-    assert "0 orders" in said
+    assert "0 commands" in said
     assert "not connected" in said
     with pytest.raises(TransferError, match="16 to 4096 bytes"):
         forward.forward({**settings, "controller": {"at": "127.0.0.1:9", "node": "r1", "key": str(short)}})

@@ -46,9 +46,9 @@ def save(done: Any, folder: Path) -> None:
 def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
     record = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    claims, runs = record["claims"], record["runs"]
     # pages of the first format say nothing of it: they are of papers
     of_paper = record.get("of_paper", True)
-    claims, runs = record["claims"], record["runs"]
     return render(
         "paper.html",
         f"{record['title']}{' · reproduced' if of_paper else ''}",
