@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import pkgutil
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +24,8 @@ class Check:
 
     text: str
     name: str
-    relation: Relation
+    relation: Relation = field(compare=False)
+    """Part of the text."""
 
     @classmethod
     def parse(cls, text: str) -> Check:
