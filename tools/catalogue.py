@@ -94,7 +94,8 @@ def catalogue(schemes, strategies):
     ]
     head = ["scheme", "title", "networks", "transport", "parameters", "experiments", "documented", "sources"]
     return (
-        f"{MARK}\n\n# Schemes\n\nOne folder per scheme. `thalweg schemes NAME` prints the same with its parameters; "
+        f"{MARK}\n\n# Schemes\n\nThis page is for everyone who chooses a scheme. It lists all schemes, one folder each. "
+        "`thalweg schemes NAME` prints the same with its parameters; "
         "[CONTRIBUTING](../CONTRIBUTING.md) says how to add one, and the "
         "[glossary](../docs/glossary.md) defines the terms.\n\n"
         f"{table(head, rows)}\n"
@@ -110,8 +111,8 @@ def metrics_page(answer):
     """The page that says what every column and key of a result means."""
     parts = [
         f"{MARK}\n\n# Metrics\n\n"
-        "Every column of every table of a run, with its unit and where it is measured. Numbers are decimal: "
-        "1 Mbit/s is 10⁶ bit/s. An empty cell is *not measured*, never zero. "
+        "This page is for everyone who reads results. It lists every column of every table of a run, with its unit and "
+        "where it is measured. Numbers are decimal: 1 Mbit/s is 10⁶ bit/s. An empty cell is *not measured*, never zero. "
         "[Concepts](../concepts/metrics.md) says how to read them; the [glossary](../glossary.md) defines the terms.\n"
     ]
     for name in dict.fromkeys(row["table"] for row in answer["metrics"]):
@@ -172,7 +173,7 @@ def words_of(name, key):
 def scenario_page(schema):
     """The page that lists every key of a scenario."""
     parts = [
-        f"{MARK}\n\n# Scenario files\n\n{schema['description']} "
+        f"{MARK}\n\n# Scenario files\n\nThis page is for authors of scenarios. It lists every key of a scenario file. "
         "[Guide 2](../guide/2-own-scenario.md) shows one; `thalweg schema` prints the same as JSON Schema, for editors. "
         "The [glossary](../glossary.md) defines the terms.\n"
     ]
