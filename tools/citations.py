@@ -3,7 +3,7 @@
 - A key in brackets in a comment, such as `[RFC5681 §3.1]`, is a key of the scheme's `SCHEME.sources`; in `shared`, where
   no scheme is at home, it is a key of any scheme or an RFC.
 - The README has the fixed headings in their order, lists the same sources, and has a scenario under *Try it*.
-- Every equation that the README numbers, such as `(eq. 3)`, is cited in code, unless *What we left out* names it.
+- Every equation that the README numbers, such as `(eq. 3)`, is cited in code, unless *Limitations* names it.
 """
 
 import re
@@ -16,9 +16,9 @@ HEADINGS = [
     "Sources",
     "Equations",
     "Parameters",
-    "What we left out",
-    "Where we differ, and why",
-    "How we know",
+    "Limitations",
+    "Differences from the sources",
+    "Validation",
     "Try it",
 ]
 KEY = re.compile(r"\[([A-Z]{2,}[A-Za-z0-9]*|[A-Z]+[0-9]+)(?:[ ,][^\]`]*)?\](?![(\[])")
@@ -77,10 +77,10 @@ def readme_problems(folder, keys, cited):
         yield f"{name}: Sources and SCHEME.sources differ in {differing}"
     if "```toml" not in parts["Try it"]:
         yield f"{name}: Try it has no scenario"
-    left_out = set(EQUATION.findall(parts["What we left out"]))
+    left_out = set(EQUATION.findall(parts["Limitations"]))
     for number in EQUATION.findall(parts["Equations"]):
         if number not in EQUATION.findall(cited) and number not in left_out:
-            yield f"{name}: equation {number} is cited nowhere in the code; cite it, or say under What we left out why not"
+            yield f"{name}: equation {number} is cited nowhere in the code; cite it, or name it under Limitations"
 
 
 def main():

@@ -849,8 +849,8 @@ const HEADINGS: [&str; 8] = [
     "Sources",
     "Equations",
     "Parameters",
-    "What we left out",
-    "Where we differ, and why",
-    "How we know",
+    "Limitations",
+    "Differences from the sources",
+    "Validation",
     "Try it",
 ];
