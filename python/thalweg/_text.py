@@ -9,13 +9,14 @@ _CONTROL = re.compile(
     r"[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     r"\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-"""What a terminal obeys instead of showing it, or what changes its neighbours: as `printable` of the core has it."""
+"""Control characters that a terminal executes, or that change their neighbours; the same set as `printable` in the
+core."""
 
 
 def printable(text: str, *, lines: bool = False) -> str:
-    r"""The text with every control character written as an escape, such as ``\x1b``; with `lines`, line feeds stay.
+    r"""The text with every control character escaped, such as ``\x1b``; with `lines`, line feeds are kept.
 
-    For all that people read of what another host, a program or a file said.
+    For all output of text from another host, a program or a file.
     """
     return _CONTROL.sub(lambda found: _escaped(found[0], lines=lines), text)
 
@@ -27,8 +28,8 @@ def _escaped(letter: str, *, lines: bool) -> str:
 
 
 def json_printable(text: str) -> str:
-    """JSON with its control characters as JSON's own escapes: the same text to a program, and nothing that a terminal obeys.
+    """JSON with its control characters as escapes of JSON: the same value for a program, and harmless on a terminal.
 
-    They can stand inside strings only, but for the line feeds between entries.
+    Control characters occur inside strings only, except the line feeds between entries.
     """
     return _CONTROL.sub(lambda found: found[0] if found[0] == "\n" else json.dumps(found[0])[1:-1], text)

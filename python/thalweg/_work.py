@@ -1,4 +1,4 @@
-"""Work of the core in a thread of its own, with the interpreter lock released: waited for, watched, stopped by Ctrl-C."""
+"""Runs a call of the core in a thread with the interpreter lock released, with progress and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 EVERY_S = 0.1
-"""Seconds between looks at what goes on."""
+"""Seconds between polls of the progress."""
 
 Given = TypeVar("Given")
 
 
 class Work(Generic[Given]):
-    """`call` in a thread; `stop` asks it, from any other, to end soon."""
+    """`call` in a thread; `stop` can be called from any other thread and ends it early."""
 
     def __init__(self, call: Callable[[], Given], stop: Callable[[], object], *, name: str) -> None:
         self.stop = stop
         self.interrupted = False
-        """Ctrl-C came while it was watched."""
+        """Ctrl-C arrived while the thread was watched."""
         self._call = call
         self._given: list[Given] = []
         self._failure: BaseException | None = None
@@ -37,20 +37,20 @@ class Work(Generic[Given]):
             self._over.set()
 
     def start(self) -> None:
-        """Begins; once."""
+        """Starts the thread; once."""
         self._thread.start()
 
     @property
     def over(self) -> bool:
-        """It has given what it had to give, or has failed."""
+        """Whether the call has returned or raised."""
         return self._over.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether it is over, after a wait of at most `seconds`."""
+        """Whether the call is over, after a wait of at most `seconds`."""
         return self._over.wait(seconds)
 
     def result(self) -> Given:
-        """What it gave; waits for it. Raises what it raised, and `RuntimeError` where it was not begun."""
+        """The result of the call; waits for it. Raises its exception, and `RuntimeError` if it was not started."""
         if self._thread.ident is None:
             raise RuntimeError("it was not begun")
         self.wait()
@@ -59,9 +59,9 @@ class Work(Generic[Given]):
         return self._given[0]
 
     def watch(self, look: Callable[[], object] | None = None, *, every_s: float = EVERY_S) -> bool:
-        """Begins, and calls `look` every so often until it is over; whether Ctrl-C came, on which it is stopped.
+        """Starts the thread, and calls `look` periodically until it is over. True if Ctrl-C stopped it.
 
-        It is waited for whatever happens, so that nothing stays behind: what `look` raises is raised when it is over.
+        The thread is joined in any case, also when `look` raises; the exception is raised after that.
         """
         with _noted(self._interrupt):
             self.start()
@@ -85,7 +85,7 @@ class Work(Generic[Given]):
 
 @contextmanager
 def _noted(note: Callable[[], None]) -> Iterator[None]:
-    """Signals that would raise `KeyboardInterrupt` wherever the program happens to be call `note` instead."""
+    """Replaces `KeyboardInterrupt` by a call of `note` while the block runs."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""What there is to choose from: schemes, metrics, series, and the keys of a scenario."""
+"""The catalogue: schemes, strategies, metrics, series, and the keys of a scenario."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from . import _native
 
 @cache
 def schemes() -> list[dict[str, Any]]:
-    """Every scheme: `{name, title, families, transport, documented, sources, params}`, in the order of names."""
+    """Every scheme: `{name, title, families, transport, documented, sources, params}`, ordered by name."""
     rows: list[dict[str, Any]] = json.loads(_native.schemes())
     return rows
 
 
 @cache
 def strategies() -> list[dict[str, Any]]:
-    """How forwarders of named data choose next hops, beside schemes that do: `{name, title, params}`."""
+    """Forwarding strategies for named data that belong to no scheme: `{name, title, params}`."""
     rows: list[dict[str, Any]] = json.loads(_native.strategies())
     return rows
 

@@ -1,4 +1,4 @@
-"""What a scenario changes during a run, in words, for pictures and pages."""
+"""Events of a scenario as short texts, for figures and pages."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ UNITS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 def changes(plan: Mapping[str, Any]) -> list[tuple[float, str]]:
-    """The events of a plan: when, in seconds, and what in a few words, such as `l1 down` or `r2 reset`."""
+    """The events of a plan: the time in seconds, and a short text such as `l1 down` or `r2 reset`."""
     return [(_seconds(event["at"]), _words(event)) for event in plan.get("events", [])]
 
 
 def marks(plan: Mapping[str, Any], limit: int = 12) -> list[tuple[float, str]]:
-    """The same for a picture: what happens at one time is one mark. None where there would be more than `limit`."""
+    """The events for a figure: those at one time are one mark. Empty if there are more than `limit`."""
     by_time: dict[float, list[str]] = {}
     for at, words in changes(plan):
         by_time.setdefault(at, []).append(words)
@@ -29,7 +29,7 @@ def marks(plan: Mapping[str, Any], limit: int = 12) -> list[tuple[float, str]]:
 
 
 def _seconds(text: str) -> float:
-    """A time as plans write it."""
+    """A time in the format of plans."""
     number, _, unit = text.partition(" ")
     return float(number) * UNITS[unit]
 

@@ -1,6 +1,6 @@
-"""Clocks of real machines: how exactly this computer lets packets go at even intervals, by the way in which it waits.
+"""Clocks of real hosts: how precisely this host sends packets at even intervals, for each method of waiting.
 
-The question is [KATO]'s: can senders that have a rate, and no window, be paced by ordinary computers?
+It answers the question of [KATO]: can ordinary hosts pace senders that have a rate and no window?
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INTERVALS_S = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
-"""Wanted intervals."""
+"""Scheduled intervals."""
 
 INTEREST_BYTES = 50
-"""Size of the datagrams that leave: Interests."""
+"""Size of the datagrams: Interests."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to wait for the next departure."""
+    """A method of waiting for the next departure."""
 
     name: str
     method: str
-    """What the core calls it."""
+    """Its name in the core."""
     aside_s: float
     words: str
 
@@ -48,14 +48,14 @@ WAYS = (
 
 @dataclass(frozen=True)
 class Pacing:
-    """How exact departures were: one interval, one way to wait."""
+    """Precision of departures: one interval, one method of waiting."""
 
     way: str
     interval_s: float
     wanted: int
-    """Packets that were to leave."""
+    """Scheduled packets."""
     left: int
-    """Those of them that left in time for the next."""
+    """Packets that left before the next was due."""
     late_p50_s: float
     late_p99_s: float
     late_p999_s: float
@@ -64,16 +64,16 @@ class Pacing:
     """Standard deviation of the gaps between departures."""
     gap_max_s: float
     uneven: float
-    """Share of gaps that are off by more than half the interval."""
+    """Share of gaps that deviate by more than half the interval."""
     cpu: float
-    """Share of a core."""
+    """Processor time as a share of a core."""
     cpu_per_packet_s: float
     calls: int
-    """Calls that sent packets."""
+    """System calls that sent packets."""
 
     @property
     def kept(self) -> float:
-        """Share of the wanted rate that was kept."""
+        """Achieved share of the scheduled rate."""
         return self.left / self.wanted if self.wanted else 0.0
 
 
@@ -85,10 +85,9 @@ def pacing(
     size: int | None = INTEREST_BYTES,
     told: Callable[[Way, float], None] | None = None,
 ) -> Iterator[Pacing]:
-    """Measures every interval with every way to wait; each takes `seconds`, or ten intervals where that is longer.
+    """Measures every interval with every method of waiting; each takes `seconds`, or ten intervals if that is longer.
 
-    A departure is a datagram of `size` bytes to a socket of this machine that nobody reads; with None only the clock is
-    looked at.
+    A departure is a datagram of `size` bytes to an unread socket of this host; with None only the clock is read.
     """
     from . import _native
 
@@ -113,7 +112,7 @@ def pacing(
 
 
 def machine() -> dict[str, Any]:
-    """What it was measured on, and how busy that is with other things."""
+    """The host of the measurement, and its load."""
     try:
         cpu = next(
             line.split(":", 1)[1].strip()
@@ -131,7 +130,7 @@ def machine() -> dict[str, Any]:
 
 
 def picture(rows: Sequence[Pacing]) -> Figure:
-    """Lateness, share of the rate that was kept, and processor time, by interval; a line for each way to wait."""
+    """Lateness, achieved share of the rate, and processor time, by interval; one line per method of waiting."""
     import matplotlib.pyplot as plt
     from matplotlib import rc_context
 

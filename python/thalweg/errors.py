@@ -1,4 +1,4 @@
-"""What can go wrong for a user, one class per kind, with fields."""
+"""Exceptions for users, one class per kind of error, with fields."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class Problem:
     message: str
     """What is wrong."""
     key: str
-    """Dotted key of the value, entries of lists by their names; empty for the file as a whole."""
+    """Dotted key of the value, with entries of lists by their names; empty for the file as a whole."""
     file: str
-    """The file, or what stands for it."""
+    """The file, or the name that stands for it."""
     line: int | None
-    """From 1; None for the file as a whole."""
+    """Line, from 1; None for the file as a whole."""
     column: int | None
-    """In characters, from 1."""
+    """Column in characters, from 1."""
     hint: str | None
     """What to write instead."""
 
 
 class ScenarioError(ValueError):
-    """A scenario was refused. Its text is a picture of every mistake."""
+    """A scenario was refused. The text shows every mistake with its place."""
 
     def __init__(self, picture: str, problems: str | list[Problem] = "[]") -> None:
         super().__init__(picture)
@@ -60,58 +60,58 @@ class ScenarioError(ValueError):
 
 
 class ScenarioWarning(UserWarning):
-    """A scenario says something that has no effect, or expects what cannot be measured. It runs nevertheless."""
+    """A part of a scenario has no effect, or an expectation cannot be measured. The scenario runs nevertheless."""
 
 
 class ResultError(ValueError):
-    """A folder does not hold a result that can be read, or one cannot be written."""
+    """A folder holds no readable result, or a result cannot be written."""
 
 
 class EmulationError(RuntimeError):
-    """There can be no emulation: a right is missing, or the kernel cannot do what is asked of it."""
+    """Emulation is impossible: a permission is missing, or the kernel lacks a feature."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
-        """What to do, where that is known."""
+        """What to do, if known."""
 
 
 class TransferError(RuntimeError):
-    """A real transfer cannot begin."""
+    """A transfer cannot start."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
-        """What to do, where that is known."""
+        """What to do, if known."""
 
 
 class NdnError(RuntimeError):
-    """A file was not fetched whole, or could not be served."""
+    """A file was not fetched completely, or could not be served."""
 
     def __init__(self, message: str, hint: str | None = None, told: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.hint = hint
-        """What to do, where that is known."""
+        """What to do, if known."""
         self.told = told or {}
-        """What there was until then, as `ndn.get` and `ndn.put` tell it."""
+        """The status at that time, as returned by `ndn.get` and `ndn.put`."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a run or a sweep early. What it had is kept."""
+    """Ctrl-C ended a run or a sweep early. Its results so far are kept."""
 
     def __init__(self, result: Any) -> None:
         super().__init__("interrupted")
         self.result = result
-        """What there was: a `Result`, a list of them, or a `SweepResult`."""
+        """The results so far: a `Result`, a list of them, or a `SweepResult`."""
 
 
 def without_number(message: str) -> str:
-    """What the system said, without the number that Rust adds: ` (os error 28)`."""
+    """The message of the system, without the number that Rust appends: ` (os error 28)`."""
     return re.sub(r" \(os error \d+\)", "", message)
 
 
 def problems_of(rows: list[dict[str, Any]]) -> list[Problem]:
-    """Errors or warnings as the core lists them."""
+    """Errors or warnings of the core as diagnostics."""
     return [
         Problem(
             message=row["message"],

@@ -1,4 +1,4 @@
-"""Our NDN forwarder as a process, and an SDN controller for several of them: settings, and the runs."""
+"""The NDN forwarder as a process, and an SDN controller for several of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .scenario import Scenario
 
 EVERY_S = 0.2
-"""How often `told` is called."""
+"""Interval between calls of `told`."""
 
 _EXAMPLE = """# A forwarder with MIRCC between a consumer's host and the next router.
 [listen]
@@ -41,14 +41,14 @@ link = "core"
 
 
 def example() -> str:
-    """Settings to start from. They listen where `thalweg ndn get` and `put` look for a forwarder."""
+    """Example settings. They listen where `thalweg ndn get` and `put` look for a forwarder."""
     from .ndn import default_socket
 
     return _EXAMPLE.replace("{socket}", default_socket())
 
 
 def settings_of(path: Path) -> dict[str, Any]:
-    """The settings in a file. Raises ``ValueError``, saying where, for what is no TOML, and ``OSError`` for no file."""
+    """The settings in a file. Raises ``ValueError`` for invalid TOML, with its place, and ``OSError`` for no file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
@@ -60,9 +60,9 @@ def settings_of(path: Path) -> dict[str, Any]:
 
 
 def with_key(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with the bytes of the controller's key in place of the name of its file.
+    """The settings with the bytes of the controller's key in place of its file name.
 
-    Raises `TransferError` where the file is no key, ``OSError`` where it cannot be read.
+    Raises `TransferError` for an invalid key, ``OSError`` if the file cannot be read.
     """
     from .keys import key_of
 
@@ -78,10 +78,10 @@ def forward(
     told: Callable[[dict[str, Any]], bool] | None = None,
     pcap: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Forwards until `told`, which is shown how the forwarder stands some times a second, answers False, or Ctrl-C.
+    """Forwards until `told`, which receives the status some times per second, returns False, or until Ctrl-C.
 
-    How it stood at the end. What its faces sent and received is written to the capture file `pcap`. Raises ``ValueError``
-    for wrong settings and ``OSError`` for sockets or a file that cannot be had.
+    Returns the final status. Frames of all faces are written to the capture file `pcap`. Raises ``ValueError`` for
+    invalid settings and ``OSError`` for sockets or files that cannot be opened.
     """
     from . import _native
 
@@ -99,11 +99,11 @@ def control(
     seed: int | None = None,
     told: Callable[[dict[str, Any]], bool] | None = None,
 ) -> dict[str, Any]:
-    """Controls forwarders as the network and ``[sdn]`` of `scenario` say, until `told` answers False, or Ctrl-C.
+    """Controls forwarders by the network and ``[sdn]`` of `scenario`, until `told` returns False, or Ctrl-C.
 
-    `listen` is an address with a port; `key` a file that the forwarders have as well. How it stood at the end.
-    Raises ``ValueError`` for scenarios without a controller of named data, `TransferError` for what is no key,
-    ``OSError`` for a socket that cannot be had.
+    `listen` is an address with a port; `key` a file that the forwarders have as well. Returns the final status.
+    Raises ``ValueError`` for scenarios without a controller of named data, `TransferError` for an invalid key,
+    ``OSError`` for a socket that cannot be opened.
     """
     from . import _native
     from .keys import key_of
@@ -114,10 +114,10 @@ def control(
 
 
 def together(experiment: dict[str, Any]) -> list[dict[str, Any]]:
-    """Runs several hosts as forwarders of this process, over sockets of this host; how each stood at the end.
+    """Runs several hosts as forwarders of this process, over sockets of this host; returns the final status of each.
 
     `experiment` has `span`, `hosts` and the `wires` between them. Ctrl-C ends it early. Raises ``ValueError`` for an
-    experiment that cannot be, ``OSError`` for a socket that cannot be had.
+    invalid experiment, ``OSError`` for a socket that cannot be opened.
     """
     from . import _native
 
@@ -141,7 +141,7 @@ def _carry_out(
         if told is not None and stats is not None and not told(json.loads(stats)):
             control.stop()
 
-    # after Ctrl-C too it says how it stood
+    # the status is returned after Ctrl-C too
     work = Work(call, control.stop, name=name)
     work.watch(look, every_s=EVERY_S)
     answer: dict[str, Any] = json.loads(work.result())

@@ -1,7 +1,7 @@
-"""Runs lists of jobs: several at a time, with progress, stopped by Ctrl-C, each kept as soon as it is finished.
+"""Runs lists of jobs: several at a time, with progress and Ctrl-C; each output is kept when it is finished.
 
-Sweeps, papers and emulated tests are lists of jobs. What an earlier call has kept is not run again. A job is handed to a
-thread only when that thread is free, so that a long list takes no more memory than a short one.
+Sweeps, papers and emulated tests are lists of jobs. An output that an earlier call kept is not computed again. A job
+is passed to a thread only when that thread is free, so that memory does not grow with the list.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ __all__ = ["Control", "Job", "Kept", "SampleFile", "Standing", "digest", "progra
 Output = TypeVar("Output")
 
 LOOKED_S = 0.2
-"""Seconds between looks at what goes on, where `run` is not told otherwise."""
+"""Default number of seconds between polls of the progress."""
 
 
 class Kept(Protocol[Output]):
-    """Where the output of a job is kept from one call to the next."""
+    """The place where the output of a job is kept between calls."""
 
     def load(self) -> Output | None:
-        """What an earlier call has left; None where it has left nothing that holds."""
+        """The output of an earlier call; None if there is no valid one."""
 
     def save(self, output: Output) -> Output:
-        """Writes it, whole or not at all; the same, which may read itself from there when it is wanted."""
+        """Writes the output atomically; returns it, or an object that reads it when needed."""
 
 
 def _never(_output: Any) -> bool:
@@ -45,35 +45,35 @@ def _never(_output: Any) -> bool:
 
 @dataclass(frozen=True)
 class Job(Generic[Output]):
-    """One run of a scenario with a seed, and what is kept of it."""
+    """One run of a scenario with a seed, and its output."""
 
     label: str
-    """What a progress bar says."""
+    """Label in a progress bar."""
     work: Callable[[Control], Output | None]
-    """Runs it in the calling thread; `Control` may stop it from another, and then it gives None."""
+    """Runs the job in the calling thread. `Control` can stop it from another thread; the result is then None."""
     kept: Kept[Output] | None = None
-    """Where it is kept; None for nowhere."""
+    """Where the output is kept; None for nowhere."""
     seconds: float = 0.0
-    """How long it takes, where that is known."""
+    """Expected duration, if known."""
     alone: bool = False
-    """It measures time or memory: it goes on after the others, by itself."""
+    """The job measures time or memory: it runs after the others, alone."""
     again: Callable[[Output], bool] = _never
-    """Whether it has to be tried again."""
+    """Whether the job must be repeated."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a list of jobs is."""
+    """Progress of a list of jobs."""
 
     done: int
     """Finished jobs."""
     total: int
     going: int
-    """Jobs under way."""
+    """Running jobs."""
     label: str
-    """The job that has finished last."""
+    """The job that finished last."""
     now_s: float
-    """Seconds of this call's jobs that are done or have passed."""
+    """Seconds of this call's jobs that are finished or have passed."""
     total_s: float
     """Seconds of all of this call's jobs."""
 
@@ -85,11 +85,11 @@ def run(
     progress: Callable[[Standing], object] | None = None,
     every_s: float | None = None,
 ) -> list[Output]:
-    """Outputs in the order of ``jobs``, ``at_once`` at a time.
+    """Outputs in the order of ``jobs``, with ``at_once`` jobs at a time.
 
-    ``progress`` is called in the calling thread after each job that has finished, and every ``every_s`` seconds.
-    Ctrl-C stops all that is under way and raises `Interrupted`, whose `result` is the list with None for what is missing.
-    Raises ``ValueError`` for ``at_once`` below 1.
+    ``progress`` is called in the calling thread after each finished job, and every ``every_s`` seconds. Ctrl-C stops
+    all running jobs and raises `Interrupted`, whose `result` is the list with None for each missing output. Raises
+    ``ValueError`` for ``at_once`` below 1.
     """
     if at_once < 1:
         raise ValueError("jobs must be at least 1")
@@ -113,7 +113,7 @@ class _Round(Generic[Output]):
         self.label = ""
 
     def outputs(self) -> list[Output]:
-        """Runs what is missing."""
+        """Runs the jobs whose output is missing."""
         try:
             for number, job in enumerate(self.jobs):
                 if job.kept is not None and (found := job.kept.load()) is not None:
@@ -123,14 +123,14 @@ class _Round(Generic[Output]):
             self.together([number for number in missing if not self.jobs[number].alone])
             for number in missing:
                 if self.jobs[number].alone:
-                    # in this thread, so that Ctrl-C reaches whatever it calls
+                    # in this thread, so that Ctrl-C reaches the functions that it calls
                     self.take(number, self.carry_out(number, Control()))
         except KeyboardInterrupt:
             raise Interrupted([self.done.get(number) for number in range(len(self.jobs))]) from None
         return [self.done[number] for number in range(len(self.jobs))]
 
     def together(self, numbers: Sequence[int]) -> None:
-        """Runs some, several at a time."""
+        """Runs jobs, several at a time."""
         waiting = deque(numbers)
         with ThreadPoolExecutor(max_workers=self.at_once, thread_name_prefix="thalweg-run") as pool:
             try:
@@ -153,7 +153,7 @@ class _Round(Generic[Output]):
                 raise
 
     def carry_out(self, number: int, control: Control) -> Output | None:
-        """Runs one in the calling thread, and keeps it unless it has to be tried again."""
+        """Runs one job in the calling thread, and keeps its output unless the job must be repeated."""
         job = self.jobs[number]
         output = job.work(control)
         if output is None or job.kept is None or job.again(output):
@@ -161,7 +161,7 @@ class _Round(Generic[Output]):
         return job.kept.save(output)
 
     def take(self, number: int, output: Output | None) -> bool:
-        """Notes what a job gave; whether that is all."""
+        """Records the output of a job; true if it was the last."""
         job = self.jobs[number]
         if output is None:
             raise KeyboardInterrupt
@@ -173,13 +173,13 @@ class _Round(Generic[Output]):
         return True
 
     def finish(self, number: int, output: Output) -> None:
-        """Notes that a job is done."""
+        """Records that a job is finished."""
         self.done[number] = output
         self.label = self.jobs[number].label
         self.tell()
 
     def collect(self) -> None:
-        """Waits for jobs that were stopped; what one of them had finished before counts."""
+        """Waits for stopped jobs; an output that one of them finished before counts."""
         for future, (number, _) in self.going.items():
             if future.exception() is None and (output := future.result()) is not None:
                 self.done[number] = output
@@ -203,14 +203,14 @@ class _Round(Generic[Output]):
 
 @dataclass(frozen=True)
 class SampleFile:
-    """A file with what is kept of a run: numbers, words and arrays by name."""
+    """A file with the output of a run: numbers, texts and arrays by name."""
 
     path: Path
     holds: Callable[[dict[str, Any]], bool] = lambda _sample: True
-    """Whether what was kept need not be run again."""
+    """Whether the stored output is valid."""
 
     def load(self) -> dict[str, Any] | None:
-        """What `save` wrote; None where there is nothing, or it does not hold."""
+        """The output that `save` wrote; None if there is no valid one."""
         import numpy
 
         if not self.path.exists():
@@ -221,7 +221,7 @@ class SampleFile:
         return sample if self.holds(sample) else None
 
     def save(self, output: dict[str, Any]) -> dict[str, Any]:
-        """Arrays as they are, everything else as JSON; written whole or not at all."""
+        """Arrays in their own format, everything else as JSON; written atomically."""
         import numpy
 
         arrays: dict[str, Any] = {
@@ -237,7 +237,7 @@ class SampleFile:
 
 
 def digest(*parts: str | bytes) -> str:
-    """Name for what depends on the compiled core and on these: 32 hexadecimal digits."""
+    """A name that depends on the compiled core and on these values: 32 hexadecimal digits."""
     whole = [program(), *parts]
     return hashlib.sha256(
         b"\0".join(part if isinstance(part, bytes) else part.encode() for part in whole)
@@ -246,5 +246,5 @@ def digest(*parts: str | bytes) -> str:
 
 @cache
 def program() -> str:
-    """Digest of the compiled core: another build may give other results."""
+    """Digest of the compiled core, because another build can give other results."""
     return hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()

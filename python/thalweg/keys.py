@@ -1,4 +1,4 @@
-"""Keys of transfers: what both sides know and nobody else does, and where one can do without."""
+"""Keys of transfers: the secret that both ends share, and where none is required."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ LONGEST_KEY = 4096
 SHORTEST_KEY = 16
 
 VARIABLE = "THALWEG_KEY"
-"""The environment variable that holds a key where neither a file nor another variable is named."""
+"""The environment variable with the key if neither a file nor another variable is named."""
 
 MAKE = "`head -c 32 /dev/urandom > secret` makes a key file"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Security:
-    """How the two ends of a transfer know each other. Beyond this computer one of the three is required."""
+    """Authentication of a transfer. For other hosts one of the three settings is required."""
 
     key: str | Path | None = None
     """A file that both ends have, of 16 to 4096 bytes."""
     key_env: str | None = None
-    """An environment variable that holds the key; `THALWEG_KEY` is read where none of the three is given."""
+    """An environment variable with the key; `THALWEG_KEY` is read if none of the three is given."""
     insecure: bool = False
-    """Without a key: whoever is on the path can take part, and can take the place of either end."""
+    """Work without a key: anybody on the path can take part, and can pose as either end."""
 
 
 def key_for(
     places: dict[str, Any], security: Security, *, group: str | None = None, interface: str | None = None
 ) -> list[int] | None:
-    """The bytes of the key of a transfer; `None` where it goes without one.
+    """The bytes of the key of a transfer; `None` if it works without one.
 
-    It goes without one on loopback addresses, and with `Security.insecure`. Everywhere else a key is required: raises
-    `TransferError` where there is none, and where one is given twice or does not fit.
+    Loopback addresses and `Security.insecure` need no key. Otherwise a key is required: raises `TransferError` if
+    there is none, if there are two, or if it is invalid.
     """
     key, key_env, insecure = security.key, security.key_env, security.insecure
     given = [
@@ -74,7 +74,7 @@ def key_for(
 
 
 def key_of(path: str | Path | None) -> list[int] | None:
-    """The bytes of a key file. Raises `TransferError` for too few or too many, ``OSError`` where it is not there."""
+    """The bytes of a key file. Raises `TransferError` for an invalid length, ``OSError`` if the file is missing."""
     if path is None:
         return None
     with Path(path).open("rb") as file:
@@ -88,7 +88,7 @@ def key_of(path: str | Path | None) -> list[int] | None:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether what goes to `ADDRESS:PORT`, or is listened to there, stays on this computer."""
+    """Whether datagrams to `ADDRESS:PORT`, or a listener there, stay on this host."""
     host = address.rpartition(":")[0].strip("[]").partition("%")[0]
     ip = ipaddress.ip_address(host)
     mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
@@ -109,7 +109,7 @@ def _from_environment(name: str) -> list[int]:
 
 
 def _stays_here(interface: str | None) -> bool:
-    """Whether a group on this interface is heard on this computer only."""
+    """Whether a group on this interface stays on this host."""
     if interface is None:
         return False
     try:

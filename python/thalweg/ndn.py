@@ -1,4 +1,4 @@
-"""Named data over real networks: files fetched from NDN forwarders by any scheme of consumers, and served to them."""
+"""Named data over real networks: fetch files from NDN forwarders with any consumer scheme, and serve files to them."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from ._work import Work
 from .errors import Interrupted, NdnError
 
 NFD_SOCKET = "/run/nfd/nfd.sock"
-"""Where NFD listens."""
+"""The socket of NFD."""
 
 Discovery = Literal["metadata", "prefix", "none"]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a fetch or a producer is."""
+    """Progress of a fetch or a producer."""
 
     ready: bool
     """The version is found, or the prefix is registered."""
     bytes: int
-    """Bytes that are there, in order; of a producer, bytes of content sent."""
+    """Bytes received in order; of a producer, bytes of content sent."""
     whole: int
-    """Bytes of the whole; 0 while that is not known."""
+    """Total size in bytes; 0 while it is unknown."""
     segments: int
-    """Segments that came; of a producer, Interests that came."""
+    """Segments received; of a producer, Interests received."""
     again: int
-    """Segments asked for again."""
+    """Retransmitted segments."""
     wall_s: float
-    """Seconds since it began."""
+    """Seconds since the start."""
 
 
 def default_socket() -> str:
@@ -46,7 +46,7 @@ def default_socket() -> str:
 
 
 def default_face() -> str:
-    """Where the forwarder is: as NDN_CLIENT_TRANSPORT says, or `client.conf`, or at `default_socket`, or where NFD is."""
+    """Address of the forwarder: NDN_CLIENT_TRANSPORT, `client.conf`, `default_socket`, or that of NFD."""
     said = os.environ.get("NDN_CLIENT_TRANSPORT")
     if said:
         return said
@@ -64,7 +64,7 @@ def default_face() -> str:
 
 
 def _listens(path: str) -> bool:
-    """Whether somebody takes connections at this Unix socket."""
+    """Whether a program accepts connections at this Unix socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as way:
         try:
             way.connect(path)
@@ -79,17 +79,17 @@ class Consumer:
 
     scheme: str = "cubic"
     params: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters of the scheme that are not default."""
+    """Parameters of the scheme that differ from the default."""
     initial_window: int | None = None
-    """In segments; 2 when not given."""
+    """In segments; default 2."""
     marks: bool = True
-    """Congestion marks count."""
+    """React to congestion marks."""
     lifetime: str | None = None
-    """Of Interests; `"4 s"` when not given."""
+    """Lifetime of Interests; default `"4 s"`."""
     min_rto: str | None = None
-    """Minimum retransmission timeout; `"200 ms"` when not given."""
+    """Minimum retransmission timeout; default `"200 ms"`."""
     access: str | None = None
-    """The rate at which Data can reach this host, for schemes that use it."""
+    """Capacity of this host's access link, for schemes that use it."""
 
 
 def get(
@@ -104,11 +104,11 @@ def get(
     pcap: str | Path | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> dict[str, Any]:
-    """Fetches the file `name` and writes it to `out`, or to standard output where that is None.
+    """Fetches the file `name` and writes it to `out`, or to standard output if that is None.
 
-    `out` is there only when it is whole. It is given up where no Data comes for `patience`, such as `"15 s"`. The frames are
-    written to the capture file `pcap`. What came, with its counts, is a dict; raises `NdnError` where it is not whole,
-    `ValueError` for what cannot be meant, and `Interrupted` after Ctrl-C.
+    `out` is created only when the file is complete. The fetch ends when no Data arrive for `patience`, such as `"15
+    s"`. The frames are written to the capture file `pcap`. Returns a dict with counts. Raises `NdnError` if the file
+    is not complete, `ValueError` for invalid arguments, and `Interrupted` after Ctrl-C.
     """
     consumer = consumer or Consumer()
     wanted = {
@@ -153,10 +153,10 @@ def put(
     stop: threading.Event | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> dict[str, Any]:
-    """Serves `file` under `name` until Ctrl-C, or until `stop` is set; what was served, with its counts, is a dict.
+    """Serves `file` under `name` until Ctrl-C, or until `stop` is set; returns a dict with counts.
 
-    What is no path is read whole, into memory. The version is the time in microseconds where none is given. The frames
-    are written to the capture file `pcap`. Raises `NdnError` where it cannot be served.
+    A file object is read completely into memory. The default version is the time in microseconds. The frames are
+    written to the capture file `pcap`. Raises `NdnError` if the file cannot be served.
     """
     wanted = {
         "name": name,
@@ -183,7 +183,7 @@ def _watch(
     progress: Callable[[Progress], object] | None,
     stop: threading.Event | None = None,
 ) -> dict[str, Any]:
-    """Lets `call` go on in a thread, says how far it is, and stops it on Ctrl-C."""
+    """Runs `call` in a thread, reports its progress, and stops it on Ctrl-C."""
     control = _native.NdnControl()
     began, cpu = time.monotonic(), time.process_time()
 

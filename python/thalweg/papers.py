@@ -20,15 +20,15 @@ GROUP = "thalweg.papers"
 """Group of the entry points."""
 
 INSTALL = "`pip install thalweg-papers`, or `pip install ./papers` in a copy of the repository, installs them"
-"""What to do where there is none."""
+"""The hint if no study is installed."""
 
 
 class Live(Protocol):
-    """A figure that runs over real sockets of this host, too."""
+    """A figure that can also run over real sockets of this host."""
 
     @property
     def name(self) -> str:
-        """Name of the picture's file, without its ending."""
+        """File name of the figure, without its extension."""
 
     @property
     def title(self) -> str:
@@ -42,7 +42,7 @@ class Live(Protocol):
     def run(
         self,
     ) -> Callable[[bool, Callable[[float, float, str], object]], tuple[list[dict[str, Any]], str]]:
-        """Runs all or a short part of it, with progress; the rows of the table, and the picture as SVG."""
+        """Runs all or a short part of it, with progress; returns the rows of the table, and the figure as SVG."""
 
 
 class Study(Protocol):
@@ -50,19 +50,19 @@ class Study(Protocol):
 
     @property
     def name(self) -> str:
-        """What `thalweg reproduce` calls it."""
+        """Its name in `thalweg reproduce`."""
 
     @property
     def only_emulated(self) -> bool:
-        """It is about real time and nothing else."""
+        """It has a real-time part only."""
 
     @property
     def emulated(self) -> object | None:
-        """What of it can be run in real time, too."""
+        """The part that can also run in real time."""
 
     @property
     def live(self) -> Callable[[], Live] | None:
-        """What of it runs over real sockets, too."""
+        """The part that can also run over real sockets."""
 
     def reproduce(
         self,
@@ -74,7 +74,7 @@ class Study(Protocol):
         out: str | PathLike[str] | None = None,
         progress: Callable[[int, int, str], object] | None = None,
     ) -> Any:
-        """Simulates its experiments, draws its figures and judges its claims."""
+        """Simulates the experiments, draws the figures and judges the claims."""
 
     def emulate(
         self,
@@ -85,16 +85,16 @@ class Study(Protocol):
         out: str | PathLike[str] | None = None,
         progress: Callable[[float, float, str], object] | None = None,
     ) -> Any:
-        """Runs its tests in real time, beside their simulation."""
+        """Runs the tests in real time, beside their simulation."""
 
 
 def names() -> list[str]:
-    """Names of all that is installed; nothing of it is imported."""
+    """Names of all installed studies; none is imported."""
     return sorted(entry.name for entry in _entries())
 
 
 def find(name: str) -> Study:
-    """The study of that name. Raises ``KeyError`` where none of that name is installed."""
+    """The study of that name. Raises ``KeyError`` if it is not installed."""
     for entry in _entries():
         if entry.name == name:
             study: Study = entry.load()

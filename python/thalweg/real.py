@@ -1,4 +1,4 @@
-"""Real ends of flows: which flows can have the kernel's TCP, and what to write where none has."""
+"""Real endpoints: flows that can have the kernel's TCP, and hints for scenarios without a real endpoint."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from .scenario import Scenario
 
 KERNEL_SCHEMES = ("reno", "cubic", "bbr")
-"""Schemes that the Linux kernel has under the same name."""
+"""Schemes with the same name in the Linux kernel."""
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 def refused() -> str | None:
-    """Why there can be no emulation here; None where there can be one."""
+    """The reason why emulation is impossible; None if it is possible."""
     from . import _native
 
     return _native.emulation_permitted()
 
 
 def with_kernel(scenario: Scenario) -> tuple[Scenario, list[str], list[str]]:
-    """A copy whose flows with a scheme of the kernel's have `kernel`; their names, and those of flows that stay simulated.
+    """A copy whose flows with a kernel scheme have `kernel`; their names, and those of flows that stay simulated.
 
-    Raises `EmulationError` where no flow has such a scheme, or the kernel lacks one of them.
+    Raises `EmulationError` if no flow has such a scheme, or the kernel lacks one of them.
     """
     mapped = [flow for flow in _flows(scenario) if _can_be_mapped(flow)]
     others = [
@@ -53,12 +53,12 @@ def with_kernel(scenario: Scenario) -> tuple[Scenario, list[str], list[str]]:
 
 
 def is_real(flow: Keys) -> bool:
-    """Whether programs, the kernel or live endpoints make the traffic of a flow in an emulation."""
+    """Whether programs, the kernel or live endpoints generate the traffic of a flow in an emulation."""
     return "kernel" in flow or "commands" in flow or bool(flow.get("live"))
 
 
 def advice(scenario: Scenario) -> str:
-    """What to write in which flow, so that an emulation has a real end."""
+    """The keys to write in each flow, so that an emulation has a real endpoint."""
     flows = _flows(scenario)
     for flow in flows:
         if _can_be_mapped(flow):
@@ -99,7 +99,7 @@ def _available() -> list[str]:
 
 
 def _kernel_has(name: str) -> bool:
-    """Whether a socket can have this congestion control; asking for one loads its module where that is permitted."""
+    """Whether a socket accepts this congestion control; the request loads its module if that is permitted."""
     import socket
 
     if not hasattr(socket, "TCP_CONGESTION"):

@@ -1,4 +1,4 @@
-"""Numbers over seeds: mean, standard deviation, confidence interval; paired differences."""
+"""Statistics over seeds: mean, standard deviation, confidence interval; paired differences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cache
 
 @dataclass(frozen=True)
 class Estimate:
-    """What several runs say of one number."""
+    """Statistics of one number over several runs."""
 
     n: int
     """Runs that measured it."""
@@ -36,7 +36,7 @@ class Estimate:
 
 
 def estimate(values: Iterable[float | None]) -> Estimate:
-    """Mean, deviation and interval of one value a run; runs that could not measure it (None) are left out."""
+    """Mean, deviation and interval of one value per run; runs that could not measure it (None) are omitted."""
     known = [float(value) for value in values if value is not None]
     n = len(known)
     if n == 0:
@@ -51,7 +51,7 @@ def estimate(values: Iterable[float | None]) -> Estimate:
 def paired(first: Iterable[float | None], second: Iterable[float | None]) -> Estimate:
     """The difference first − second of runs that share their seeds, in the same order.
 
-    Pairs in which one is missing are left out. `ValueError` when there are more of one than of the other.
+    Pairs with a missing value are omitted. `ValueError` if the numbers of values differ.
     """
     pairs = zip(first, second, strict=True)
     return estimate(a - b for a, b in pairs if a is not None and b is not None)

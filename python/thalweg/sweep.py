@@ -1,7 +1,7 @@
-"""Many runs: grids, seeds, jobs. Results do not depend on the number of jobs.
+"""Sweeps: grids, seeds, jobs. Results do not depend on the number of jobs.
 
-With a folder, each finished run is kept in a sub-folder named after a digest of its scenario and of the program, and its
-seed, so that the same call again, with more seeds or a wider grid, runs only what is missing.
+With a folder, each finished run is kept in a sub-folder named after a digest of its scenario and of the program, and
+its seed. The same call with more seeds or a wider grid therefore runs only what is missing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars
 
 Notice = Callable[[int, int, str], object]
-"""Told `(done, total, what)` after each run, in the caller's thread."""
+"""Called with `(done, total, label)` after each run, in the caller's thread."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Cell:
     values: dict[str, Any]
     """The dotted keys that it sets."""
     scenario: Scenario
-    """The scenario with them set."""
+    """The scenario with these keys set."""
 
     @property
     def label(self) -> str:
-        """What a progress bar says."""
+        """Label in a progress bar."""
         return ", ".join(f"{key.rsplit('.', 1)[-1]} {value}" for key, value in self.values.items())
 
 
@@ -58,13 +58,13 @@ class Point:
     values: dict[str, Any]
     """The point of the grid."""
     seeds: int
-    """Seeds that were run."""
+    """Seeds of the runs."""
     distinct: int
-    """Runs among them that differ, by their trace hash."""
+    """Number of runs that differ, by their trace hash."""
 
 
 def points_of(runs: Iterable[tuple[Mapping[str, Any], str]]) -> list[Point]:
-    """The points that runs are of, each run given as what its grid sets and its trace hash."""
+    """The points of the runs; each run is given by the keys that its grid sets and its trace hash."""
     found: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for values, trace_hash in runs:
         found.setdefault(repr(values), (dict(values), []))[1].append(trace_hash)
@@ -72,7 +72,7 @@ def points_of(runs: Iterable[tuple[Mapping[str, Any], str]]) -> list[Point]:
 
 
 def sameness(points: Sequence[Point]) -> str | None:
-    """Says plainly where seeds made no difference; None where each made another run."""
+    """A sentence about seeds that make no difference; None if each seed gave another run."""
     several = [point for point in points if point.seeds > 1]
     same = [point for point in several if point.distinct == 1]
     fewer = [point for point in several if point.distinct < point.seeds]
@@ -88,7 +88,7 @@ def sameness(points: Sequence[Point]) -> str | None:
 
 
 class Sweep:
-    """Runs over a grid, several seeds each. Every point is checked when it is made; raises `ScenarioError`."""
+    """Runs over a grid, several seeds each. Every point is checked at construction; raises `ScenarioError`."""
 
     def __init__(
         self,
@@ -101,12 +101,12 @@ class Sweep:
         if runs < 1:
             raise ValueError("runs must be at least 1")
         self.grid = {key: list(values) for key, values in grid.items()}
-        """Dotted keys and the values that they take."""
+        """Dotted keys and their values."""
         self.cells = [Cell(values, point) for values, point in scenario.grid(self.grid)]
-        """Every point of the grid, the last key moving fastest."""
+        """Every point of the grid; the last key changes fastest."""
         first = self.cells[0].scenario.plan().seed if self.cells else 0
         self.seeds = list(seeds) if seeds is not None else [first + number for number in range(runs)]
-        """The same for each point, so that points can be compared in pairs."""
+        """The seeds, equal for each point, so that points can be compared in pairs."""
         self.plans = [(cell, cell.scenario.plan(seed)) for cell in self.cells for seed in self.seeds]
         """Every run, in order."""
 
@@ -116,7 +116,7 @@ class Sweep:
     def run(
         self, *, jobs: int = 1, progress: Notice | None = None, out: str | Path | None = None
     ) -> SweepResult:
-        """Runs all, `jobs` at a time. Ctrl-C raises `Interrupted`, whose `result` has what was finished."""
+        """Runs all, `jobs` at a time. Ctrl-C raises `Interrupted`, whose `result` contains the finished runs."""
         labels = [", ".join(filter(None, (cell.label, f"seed {plan.seed}"))) for cell, plan in self.plans]
         try:
             results: Sequence[Result | None] = run_plans(
@@ -136,7 +136,7 @@ class Sweep:
 
 
 class SweepResult:
-    """What a sweep left."""
+    """The results of a sweep."""
 
     def __init__(self, keys: list[str], runs: list[SweepRun], planned: int) -> None:
         self.keys = keys
@@ -144,25 +144,25 @@ class SweepResult:
         self.runs = runs
         """Finished runs, in the order of the grid and the seeds."""
         self.planned = planned
-        """Number of runs that were wanted."""
+        """Number of planned runs."""
 
     @property
     def complete(self) -> bool:
-        """Every run came to its end."""
+        """Whether every run is complete."""
         return len(self.runs) == self.planned and all(run.result.complete for run in self.runs)
 
     @property
     def points(self) -> list[Point]:
-        """Each point of the grid, with how many of its seeds made a run that differs from the others."""
+        """Each point of the grid, with the number of its seeds that gave distinct runs."""
         return points_of((run.values, run.result.trace_hash) for run in self.runs)
 
     @property
     def sameness(self) -> str | None:
-        """A sentence where seeds made no difference; None where each seed made another run."""
+        """A sentence about seeds that make no difference; None if each seed gave another run."""
         return sameness(self.points)
 
     def _distinct(self) -> list[SweepRun]:
-        """Of runs of one point with the same trace hash the first."""
+        """The first run of each trace hash of a point."""
         found: dict[tuple[str, str], SweepRun] = {}
         for run in self.runs:
             found.setdefault((repr(run.values), run.result.trace_hash), run)
@@ -185,13 +185,13 @@ class SweepResult:
         means = frame.group_by(*self.keys, "metric", maintain_order=True).agg(
             n=value.count(), mean=value.mean(), sd=value.std()
         )
-        # once for each number of runs: a sweep over many flows has a hundred thousand rows
+        # once per number of runs: a sweep over many flows has a hundred thousand rows
         of_one = {n: half_width(n, 1.0) for n in means["n"].unique() if n > 1}
         factor = means["n"].replace_strict(of_one, default=None, return_dtype=polars.Float64)
         return means.with_columns(ci95=polars.col("sd") * factor)
 
     def table(self, name: str) -> polars.DataFrame:
-        """One table of all runs, below each other, with the grid's keys and `seed` before its columns."""
+        """One table of all runs, concatenated, with the grid's keys and `seed` before its columns."""
         return self._table(name, self.runs)
 
     def _table(self, name: str, runs: Sequence[SweepRun]) -> polars.DataFrame:
@@ -209,7 +209,7 @@ class SweepResult:
         return polars.concat(parts, how="vertical_relaxed") if parts else polars.DataFrame()
 
     def values(self, metric: str, **point: Any) -> list[float | None]:
-        """A metric of each seed at one point of the grid, for `paired`; seeds that made the same run are in it each.
+        """A metric of each seed at one point of the grid, for `paired`; seeds with equal runs are included each.
 
         A key of the grid is named by its last word: `values("flows.fairness", buffer="1 bdp")`.
         """
@@ -239,7 +239,7 @@ def run_many(
 ) -> list[Result]:
     """Runs each scenario with its seed (None: its own), `jobs` at a time; results in the same order.
 
-    Ctrl-C raises `Interrupted`, whose `result` is the list with None for each run that was not finished.
+    Ctrl-C raises `Interrupted`, whose `result` is the list with None for each run that is not finished.
     """
     plans = [scenario.plan(seed) for scenario, seed in scenarios]
     return run_plans(
@@ -255,7 +255,7 @@ def run_plans(
     progress: Notice | None,
     out: str | Path | None,
 ) -> list[Result]:
-    """See `run_many`; `labels` are what `progress` is told."""
+    """See `run_many`; `labels` are passed to `progress`."""
     folder = None if out is None else Path(out)
     listed = [
         Job(label, _work(plan), None if folder is None else RunFolder(folder / run_name(plan), plan))
@@ -279,22 +279,22 @@ def _work(plan: Plan) -> Callable[[Control], Result | None]:
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The folder that a run of a sweep is kept in."""
+    """The folder of a run of a sweep."""
 
     folder: Path
     plan: Plan
 
     def load(self) -> Result | None:
-        """The run, when it came to its end and can be read."""
+        """The run, if it is complete and readable."""
         return finished(self.folder, self.plan)
 
     def save(self, output: Result) -> Result:
-        """Written, and read again when it is wanted, so that a long sweep does not fill the memory with tables."""
+        """The run is written, and read again when needed, so that a long sweep does not keep its tables in memory."""
         return Result.load(output.save(self.folder))
 
 
 def finished(folder: Path, plan: Plan) -> Result | None:
-    """The run of this very plan in `folder`, when it came to its end and can be read."""
+    """The run of this exact plan in `folder`, if it is complete and readable."""
     record = manifest(folder)
     if record is None or record.get("status") != "complete":
         return None
@@ -308,7 +308,7 @@ def finished(folder: Path, plan: Plan) -> Result | None:
 def run_name(plan: Plan) -> str:
     """Folder of a run below a sweep's: title, digest of scenario and program, seed.
 
-    The seeds of one scenario stand together; other settings or another program never do.
+    Only the seeds of one scenario share a folder; other settings or another program never do.
     """
     digest = hashlib.sha256(f"{program()}\n{plan.scenario.identity}".encode()).hexdigest()[:12]
     words = "-".join(re.findall(r"[a-z0-9]+", plan.title.lower())[:8])
@@ -316,7 +316,7 @@ def run_name(plan: Plan) -> str:
 
 
 def _cells(values: Sequence[Any]) -> Callable[[Any], Any]:
-    """How the values of one key are written so that they fit in one column: as they are, or else as text."""
+    """The values of one key for a single column: unchanged if they have one type, otherwise as text."""
     for kinds in ({str}, {bool}, {int, float}):
         if {type(value) for value in values} <= kinds:
             return lambda value: value
