@@ -161,7 +161,7 @@ class _Round(Generic[Output]):
         return job.kept.save(output)
 
     def take(self, number: int, output: Output | None) -> bool:
-        """Records the output of a job; true if it was the last."""
+        """Records the output of a job; false if the job must be repeated."""
         job = self.jobs[number]
         if output is None:
             raise KeyboardInterrupt

@@ -1,7 +1,8 @@
-"""How pictures look, and the plots of a run's tables. Draws only: every number comes from a table.
+"""Style of figures, and plots of a run's tables. All numbers come from tables.
 
-Colours are safe for the colour-blind and readable on light and dark pages. Drawings in files are on white, with all colours
-written out, since few readers but browsers know variables of CSS; in a page `inked` makes ink and ground those of the page.
+Colours are safe for the colour-blind and legible on light and dark pages. Figures in files have explicit colours on
+white, since few programs except browsers support CSS variables; in a page `inked` uses the page's colours for text and
+background.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ COLOURS = (
     "#3aa0c4",
     "#8d7b6b",
 )
-"""Colours of lines, in the order in which they are taken."""
+"""Colours of lines, in their order of use."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 """Markers, in the same order."""
@@ -67,31 +68,31 @@ SCHEME_COLOURS = {
     "tfmcc": "#3aa0c4",
     "tfrc": "#d98fb0",
 }
-"""A scheme keeps its colour in every picture. Two have the same only where they cannot meet in one network."""
+"""One colour per scheme in all figures. Two schemes have the same colour only if no network has both."""
 
 NO_SCHEME = "#9aa3ab"
-"""Colour of what has no scheme, in a picture of schemes."""
+"""Colour of a flow without a scheme, in a figure of schemes."""
 
 SHADES = (0.0, 0.38, -0.3, 0.6)
-"""How much lighter, or darker, the flows of one scheme are than the first of them."""
+"""Lightness steps of the flows of one scheme relative to the first of them."""
 
 INK = "#1d2733"
-"""Ink of text and axes; in a page `inked` replaces it by the page's."""
+"""Colour of text and axes; in a page `inked` replaces it by the page's."""
 
 FAINT = "#b8c0c8"
 """Colour of grids; in a page `inked` replaces it by the page's."""
 
 GROUND = "#ffffff"
-"""Ground of drawings in files; in a page `inked` replaces it by the page's."""
+"""Background of figures in files; in a page `inked` replaces it by the page's."""
 
 LABEL = 30
-"""Characters of a legend's label on one line; a longer one is broken between words."""
+"""Characters per line of a legend's label; a longer label is broken between words."""
 
 STEADY = 0.02
-"""Minimum share of its value that an axis spans, so that noise in the last digits does not look like a change."""
+"""Minimum range of an axis as a share of its value, so that noise in the last digits does not look like a change."""
 
 NEAR_ZERO = 0.01
-"""A line whose mean is below this share of the maximum is drawn like all such lines."""
+"""A line whose mean is below this share of the maximum is drawn in the common shade of such lines."""
 
 TITLES = {
     "allowed_rate": "Allowed rate",
@@ -104,19 +105,19 @@ TITLES = {
     "srtt": "Smoothed round-trip time",
     "ssthresh": "Slow-start threshold",
 }
-"""What a series is called in a picture, where its name does not say it."""
+"""Labels of series whose name is not sufficient."""
 
 UNITS = {"bps": ("Mbit/s", 1e-6), "s": ("ms", 1e3), "bytes": ("kB", 1e-3), "1": ("", 1.0)}
-"""Unit and factor with which values of a unit are drawn."""
+"""Unit and factor of values of a unit in figures."""
 
 
 def title_of(series: str) -> str:
-    """What a series is called in a picture."""
+    """The label of a series."""
     return TITLES.get(series) or series.replace("_", " ").capitalize()
 
 
 def unit_of(series: str) -> tuple[str, float]:
-    """Unit and factor with which a series is drawn."""
+    """Unit and factor of a series in figures."""
     from .catalogue import series as known
 
     unit = next((row["unit"] for row in known() if row["name"] == series), "")
@@ -128,7 +129,7 @@ def style() -> Any:
     return {
         "axes.axisbelow": True,
         "axes.edgecolor": INK,
-        # numbers as they are, not as differences from an offset or as multiples of a power
+        # plain numbers, not differences from an offset or multiples of a power
         "axes.formatter.useoffset": False,
         "axes.formatter.limits": (-99, 99),
         "axes.grid": True,
@@ -160,7 +161,7 @@ def style() -> Any:
         "hatch.color": INK,
         "lines.color": INK,
         "patch.edgecolor": INK,
-        # outlines that can be searched and scaled, and that printers and journals take
+        # outlines that can be searched and scaled, and that printers and journals accept
         "pdf.fonttype": 42,
         "ps.fonttype": 42,
         "svg.fonttype": "none",
@@ -182,7 +183,7 @@ def in_style() -> Any:
 
 @cache
 def figure_class() -> type[Figure]:
-    """The class of all figures: they are saved with the same settings, however they are saved."""
+    """The class of all figures: every way of saving uses the same settings."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Plain
 
@@ -195,9 +196,9 @@ def figure_class() -> type[Figure]:
 
 
 def svg(figure: Figure, name: str = "figure", alt: str | None = None) -> str:
-    """The picture as an SVG document: it scales, and every colour in it is written out.
+    """The figure as an SVG document: it scales, and all its colours are explicit.
 
-    `name` keeps the ids of several pictures in one page apart; `alt` is what a screen reader says. The same picture
+    `name` makes the ids of several figures in one page unique; `alt` is the text for screen readers. The same figure
     gives the same text. The figure is closed.
     """
     import matplotlib.pyplot as plt
@@ -211,7 +212,7 @@ def svg(figure: Figure, name: str = "figure", alt: str | None = None) -> str:
 
 
 def adopt(drawing: str, name: str, alt: str | None = None) -> str:
-    """Makes an SVG document fit to stand beside others: no prologue, ids of its own, size from the page."""
+    """Prepares an SVG document for a page with others: no prologue, unique ids, size from the page."""
     body = drawing[drawing.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.S)
     prefix = re.sub(r"[^A-Za-z0-9_-]", "-", name)
@@ -219,7 +220,7 @@ def adopt(drawing: str, name: str, alt: str | None = None) -> str:
         body = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}.\1"', body)
         body = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}.\1"', body)
         body = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}.\1)", body)
-    # The view box keeps the proportions; the page sets the width.
+    # the view box keeps the proportions; the page sets the width
     body = re.sub(r'(<svg[^>]*?) width="[\d.]+(?:pt)?" height="[\d.]+(?:pt)?"', r"\1", body, count=1)
     body = re.sub(
         r'(<svg[^>]*?) height="[\d.]+(?:pt)?"([^>]*?) width="[\d.]+(?:pt)?"', r"\1\2", body, count=1
@@ -233,14 +234,14 @@ def adopt(drawing: str, name: str, alt: str | None = None) -> str:
 
 
 def inked(drawing: str) -> str:
-    """A drawing for a page, light or dark: ink, grid and ground are the page's."""
+    """A figure for a page, light or dark: text, grid and background are the page's."""
     for colour, variable in ((INK, "--ink"), (FAINT, "--faint"), (GROUND, "--card")):
         drawing = re.sub(rf"(?<!, ){colour}\b", f"var({variable}, {colour})", drawing)
     return drawing
 
 
 def written_out(drawing: str) -> str:
-    """A drawing for a file: variables and mixtures of CSS, which few readers but browsers know, become colours."""
+    """A figure for a file: CSS variables and colour mixtures, which few programs but browsers support, become colours."""
     drawing = re.sub(r"var\(--\w+, (#[0-9a-f]+)\)", r"\1", drawing)
     return re.sub(
         r"color-mix\(in srgb, (#[0-9a-f]+) (\d+)%, (#[0-9a-f]+)\)",
@@ -250,7 +251,7 @@ def written_out(drawing: str) -> str:
 
 
 def mixed(one: str, other: str, share: float) -> str:
-    """A mixture of two colours, with that share of the first."""
+    """A mixture of two colours, with this share of the first."""
     pairs = zip(_parts(one), _parts(other), strict=True)
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
 
@@ -262,7 +263,7 @@ def _parts(colour: str) -> list[int]:
 
 
 def subject_name(subject: str) -> str:
-    """`flow.cubic.1` as a reader says it: `cubic.1`."""
+    """`flow.cubic.1` in a label: `cubic.1`."""
     for kind in ("flow.", "link.", "node.", "receiver."):
         if subject.startswith(kind):
             return subject[len(kind) :]
@@ -280,12 +281,12 @@ def series(
     size: tuple[float, float] = (8.2, 2.6),
     title: str | None = None,
 ) -> Figure:
-    """One series over time, a line for each subject: at most `limit` and none that stays near zero; the rest in one shade.
+    """One series over time, one line per subject: at most `limit` and none that stays near zero; the rest in one shade.
 
-    Subjects have the colour that `colours` says; `marks` are times, in seconds, at which a thin line says what happens.
-    `title` names the vertical axis, where the name of the series does not.
+    `colours` gives the colour of each subject; `marks` are times, in seconds, at which a thin line with a label is drawn.
+    `title` names the vertical axis, if the name of the series does not.
 
-    Raises ``ValueError``, naming what was recorded, when the series was not.
+    Raises ``ValueError``, with the recorded series, if the series was not recorded.
     """
     import matplotlib.pyplot as plt
     import polars as pl
@@ -336,7 +337,7 @@ def bars(
     colours: Sequence[str] | None = None,
     size: tuple[float, float] = (8.2, 2.4),
 ) -> Figure:
-    """A bar for each label in each group, side by side; `colours` are of the labels, when there is one group."""
+    """One bar per label and group, side by side; `colours` are of the labels, if there is one group."""
     import matplotlib.pyplot as plt
     from matplotlib import rc_context
 
@@ -365,9 +366,9 @@ def grid(
     *,
     size: tuple[float, float] = (8.2, 2.6),
 ) -> Figure:
-    """A metric over the first key of a grid, a line for each combination of the others; `rows` hold `(mean, ci95)`.
+    """A metric over the first key of a grid, one line per combination of the others; `rows` hold `(mean, ci95)`.
 
-    Words have no order, so that no line joins them; their points stand side by side.
+    Words have no order, so that no line joins them; their points are side by side.
     """
     import matplotlib.pyplot as plt
     from matplotlib import rc_context
@@ -398,13 +399,13 @@ def grid(
         axes.set_xlabel(keys[0].removeprefix("topology."))
         axes.set_ylabel(textwrap.fill(axis, LABEL))
         steady(axes)
-        # the values say most; the keys that they are of stand above them
+        # tick labels are the values; their keys are above them
         place_legend(axes, ", ".join(key.removeprefix("topology.") for key in keys[1:]))
     return figure
 
 
 def steady(axes: Axes) -> None:
-    """Widens the axis of values where all are nearly the same."""
+    """Extends the axis of values that are almost equal."""
     low, high = axes.get_ylim()
     span = STEADY * max(abs(low), abs(high))
     if high - low < span:
@@ -413,7 +414,7 @@ def steady(axes: Axes) -> None:
 
 
 def scheme_colours(schemes: Iterable[str]) -> dict[str, str]:
-    """A colour for each scheme: its own where it has one, and the next that is free for the others."""
+    """A colour for each scheme: its own if it has one, and the next unused one for the others."""
     wanted = list(dict.fromkeys(schemes))
     free = [
         colour for colour in COLOURS if colour not in {SCHEME_COLOURS.get(scheme) for scheme in wanted}
@@ -424,10 +425,10 @@ def scheme_colours(schemes: Iterable[str]) -> dict[str, str]:
 
 
 def flow_colours(flows: Sequence[str], schemes: Sequence[str]) -> dict[str, str]:
-    """A colour for each flow, the same in every picture of a run.
+    """A colour for each flow, the same in every figure of a run.
 
-    A flow that is the only one of its scheme has the scheme's colour. Where several schemes have a few flows each, those of
-    one scheme are shades of its colour; otherwise flows take colours in turn.
+    A flow that is the only one of its scheme has the scheme's colour. If several schemes have a few flows each, those of
+    one scheme are shades of its colour; otherwise flows use colours in turn.
     """
     of_scheme = scheme_colours(schemes)
     by_scheme: dict[str, list[str]] = {}
@@ -449,13 +450,13 @@ def flow_colours(flows: Sequence[str], schemes: Sequence[str]) -> dict[str, str]
 
 
 def shade(colour: str, share: float) -> str:
-    """A colour that much nearer to white, or to black where `share` is negative."""
+    """A colour that is lighter by `share`, or darker if `share` is negative."""
     goal = 255 if share > 0 else 0
     return "#" + "".join(f"{round(part + (goal - part) * abs(share)):02x}" for part in _parts(colour))
 
 
 def _mark(axes: Axes, marks: Sequence[tuple[float, str]]) -> None:
-    """Thin lines where something happened, with a word each; words that would lie on each other are left out."""
+    """Thin lines with labels at the times of events; overlapping labels are omitted."""
     low, high = axes.get_xlim()
     last = low - (high - low)
     for at, words in marks:
@@ -480,9 +481,9 @@ def _mark(axes: Axes, marks: Sequence[tuple[float, str]]) -> None:
 
 
 def place_legend(axes: Axes, title: str = "", *, rows: int = 2) -> int:
-    """A legend above the plot where that takes no more than so many rows, otherwise beside it; none for a single entry.
+    """A legend above the plot if that takes at most this number of rows, otherwise beside it; none for a single entry.
 
-    It stays within the picture: as many entries stand in a row as there is room for. Returns the rows above the plot.
+    It stays within the figure: a row has as many entries as fit. Returns the rows above the plot.
     """
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) <= 1:
@@ -531,7 +532,7 @@ def place_legend(axes: Axes, title: str = "", *, rows: int = 2) -> int:
 
 
 def width_of(legend: Legend) -> float:
-    """How wide a legend is, in pixels of its figure."""
+    """The width of a legend, in pixels of its figure."""
     return float(legend.get_window_extent(_renderer(legend)).width)
 
 

@@ -1,8 +1,8 @@
 """The tables of a run: in memory, in a folder, as DataFrames.
 
-A run folder holds `scenario.toml` (as given), `plan.toml` (all defaults filled in), a Parquet file a table, and
+A run folder holds `scenario.toml` (as given), `plan.toml` (all defaults filled in), one Parquet file per table, and
 `run.json`, which is written last: a folder without it is not complete. Until then there is `run.json.part`, and the
-tables as they were when they were last kept.
+tables of the last checkpoint.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ if TYPE_CHECKING:
     from .scenario import Plan
 
 FORMAT = 2
-"""Version of the run folder's layout."""
+"""Version of the run folder's format."""
 
 TABLES = ("flows", "receivers", "links", "nodes", "series", "events", "summary", "expect")
 """Every table of a run."""
 
 SINCE = {"nodes": 2}
-"""Tables that folders of an earlier format have not; they are read as empty."""
+"""Tables that are missing in folders of an earlier format; they are read as empty."""
 
 MANIFEST = "run.json"
 PART = "run.json.part"
 
 PAGE = "report.html"
-"""What the page of a folder is called when nothing else is said."""
+"""Default title of the page of a folder."""
 
 KEYS_IN_TITLE = 4
-"""Keys that were set which a title names."""
+"""Maximum number of changed keys in a title."""
 
 VALUE_IN_TITLE = 40
-"""Characters of a value there."""
+"""Maximum characters of a value in a title."""
 
 
 class ArrowTable(Protocol):
-    """Anything that hands itself over as an Arrow C stream."""
+    """An object that exports an Arrow C stream."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """An Arrow C stream, in a capsule."""
@@ -61,7 +61,7 @@ class ArrowTable(Protocol):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is."""
+    """Progress of a run."""
 
     now_s: float
     """Simulated time reached."""
@@ -70,37 +70,37 @@ class Progress:
     events: int
     """Agenda entries handled."""
     wall_s: float
-    """Time since the run began."""
+    """Time since the start of the run."""
 
     @property
     def share(self) -> float:
-        """Part that is done, 0 to 1."""
+        """Finished part, 0 to 1."""
         return min(self.now_s / self.duration_s, 1.0) if self.duration_s > 0 else 1.0
 
     @property
     def speed(self) -> float:
-        """Simulated seconds a second."""
+        """Simulated seconds per second."""
         return self.now_s / self.wall_s if self.wall_s > 0 else 0.0
 
     @property
     def left_s(self) -> float | None:
-        """Time until the end at the present speed; None before anything is known."""
+        """Remaining time at the present speed; None while it is unknown."""
         return (self.duration_s - self.now_s) / self.speed if self.speed > 0 else None
 
 
 class Result:
-    """What a run left: tables, and where they came from."""
+    """The result of a run: tables, and their scenario and plan."""
 
     def __init__(self, record: Keys, source: _native.Run | Path, texts: dict[str, str]) -> None:
         self.record = record
-        """What `run.json` says: format, version, seed, trace hash, status, times."""
+        """The content of `run.json`: format, version, seed, trace hash, status, times."""
         self._source = source
         self._texts = texts
         self._frames: dict[str, polars.DataFrame] = {}
 
     @classmethod
     def of(cls, plan: Plan, native: _native.Run, wall_s: float, cpu_s: float) -> Result:
-        """Takes over what the core left."""
+        """Takes the output of the core."""
         record = _record(plan) | {
             "status": "complete" if native.complete else "interrupted",
             "trace_hash": native.trace_hash,
@@ -117,9 +117,9 @@ class Result:
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
-        """Reads a run folder. Raises `ResultError` when it holds no run, or one of a later format.
+        """Reads a run folder. Raises `ResultError` if it holds no run, or one of a later format.
 
-        Of a run that was killed there is what was kept last; its status is `unfinished`.
+        Of a killed run the last checkpoint is read; its status is `unfinished`.
         """
         folder = Path(folder)
         try:
@@ -141,7 +141,7 @@ class Result:
         return cls(record, folder, texts)
 
     def save(self, folder: str | Path) -> Path:
-        """Writes the run folder; `run.json` last, so that a folder that has it is complete."""
+        """Writes the run folder; `run.json` last, so that a folder with it is complete."""
         folder = Path(folder)
         try:
             _prepare(folder, self._texts)
@@ -185,7 +185,7 @@ class Result:
 
     @property
     def heading(self) -> str:
-        """The title, and the keys that were set."""
+        """The title, and the changed keys."""
         return with_overrides(self.title, self.overrides)
 
     @property
@@ -195,7 +195,7 @@ class Result:
 
     @property
     def seed(self) -> int:
-        """Root of every random stream."""
+        """Seed of all random streams."""
         return int(self.record["seed"])
 
     @property
@@ -205,12 +205,12 @@ class Result:
 
     @property
     def complete(self) -> bool:
-        """The run came to its end; otherwise the tables hold what there was until it was stopped."""
+        """Whether the run is complete; otherwise the tables hold the data until it was stopped."""
         return bool(self.record["status"] == "complete")
 
     @property
     def valid(self) -> bool:
-        """The machine kept up with an emulation; true for a simulation, which waits for nobody."""
+        """Whether the host kept up with an emulation; always true for a simulation."""
         return bool(self.record.get("emulation", {}).get("valid", True))
 
     @property
@@ -220,12 +220,12 @@ class Result:
 
     @property
     def wall_s(self) -> float:
-        """How long the run took."""
+        """Duration of the run in real time."""
         return float(self.record["wall_s"])
 
     @property
     def cpu_s(self) -> float:
-        """Processor time that it took."""
+        """Processor time of the run."""
         return float(self.record["cpu_s"])
 
     def arrow(self, table: str) -> ArrowTable:
@@ -252,7 +252,7 @@ class Result:
         return self._frames[table]
 
     def _empty(self, table: str) -> polars.DataFrame:
-        """A table without rows: text where nothing is measured, numbers of what is no count, else counts."""
+        """A table without rows: text for columns without a unit, floats for seconds, rates and ratios, else integers."""
         import polars
 
         types = {"": polars.String, "s": polars.Float64, "bps": polars.Float64, "1": polars.Float64}
@@ -274,7 +274,7 @@ class Result:
 
     @property
     def groups(self) -> polars.DataFrame:
-        """One row per group of flows: what the summary has under `flows.GROUP`; columns are the last words of its keys."""
+        """One row per group of flows: the keys of `flows.GROUP` in the summary; columns are the last words of the keys."""
         import polars
 
         names: list[str] = self.flows["group"].unique(maintain_order=True).to_list()
@@ -297,32 +297,32 @@ class Result:
 
     @property
     def nodes(self) -> polars.DataFrame:
-        """One row per node that routes or forwards by name, or resolves names; none where all is routed by address."""
+        """One row per node that routes or forwards by name, or resolves names; empty if all nodes route by address."""
         return self.frame("nodes")
 
     @property
     def series(self) -> polars.DataFrame:
-        """Recorded values over time, one a row."""
+        """Recorded values over time, one per row."""
         return self.frame("series")
 
     @property
     def events(self) -> polars.DataFrame:
-        """What endpoints reported, in order of time."""
+        """Reports of endpoints, in order of time."""
         return self.frame("events")
 
     @property
     def summary(self) -> polars.DataFrame:
-        """One number a dotted key."""
+        """One number per dotted key."""
         return self.frame("summary")
 
     @property
     def expect(self) -> polars.DataFrame:
-        """What the scenario expects, and whether it came."""
+        """The expectations of the scenario, and whether each is met."""
         return self.frame("expect")
 
     @property
     def passed(self) -> bool:
-        """Everything that the scenario expects came; true when it expects nothing."""
+        """Whether all expectations of the scenario are met; true without expectations."""
         return bool(self.expect["pass"].all())
 
     @cached_property
@@ -347,10 +347,10 @@ class Result:
     def plot(
         self, series: str, subjects: Sequence[str] | None = None, *, out: str | Path | None = None
     ) -> Figure:
-        """A recorded series over time, a line for each subject; written to `out` (SVG, PDF, PNG …) when given.
+        """Plots a recorded series over time, one line per subject; writes it to `out` (SVG, PDF, PNG …) if given.
 
-        A flow has the same colour in every picture, that of its scheme when no other flow has that scheme. Dashed lines are
-        what the scenario changes.
+        A flow has the same colour in every figure, that of its scheme if no other flow has that scheme. Dashed lines are
+        events of the scenario.
         """
         from . import plots
         from .changes import marks
@@ -368,7 +368,7 @@ class Result:
         return figure
 
     def title_of(self, series: str) -> str:
-        """What a recorded series is called in a picture. What consumers of named data send are Interests, and it says so."""
+        """The label of a recorded series. For consumers of named data it says that they send Interests."""
         from . import plots
 
         if series != "rate" or self.flows.is_empty():
@@ -380,7 +380,7 @@ class Result:
 
     @cached_property
     def colours(self) -> dict[str, str]:
-        """The colour of each flow in pictures, and of its receiver where it has one, by subject of a series."""
+        """The colour of each flow in figures, and of its receiver, by subject of a series."""
         from . import plots
 
         flows: list[str] = self.flows["flow"].to_list()
@@ -427,7 +427,7 @@ def begin(plan: Plan, folder: str | Path) -> Path:
 
 
 def with_overrides(title: str, overrides: Mapping[str, Any]) -> str:
-    """A title and the keys that were set: `A first run · bottleneck.buffer = 0.2 bdp`."""
+    """A title and the changed keys: `A first run · bottleneck.buffer = 0.2 bdp`."""
     words = [f"{key.removeprefix('topology.')} = {_shown(value)}" for key, value in overrides.items()]
     if len(words) > KEYS_IN_TITLE:
         words[KEYS_IN_TITLE:] = [f"{len(words) - KEYS_IN_TITLE} more"]
@@ -440,7 +440,7 @@ def _shown(value: Any) -> str:
 
 
 def _prepare(folder: Path, texts: dict[str, str]) -> None:
-    """Makes the folder, and removes what would contradict the tables: the record and the page of an earlier run."""
+    """Makes the folder, and removes the record and the page of an earlier run, which would contradict the tables."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (MANIFEST, PAGE):
         (folder / name).unlink(missing_ok=True)
@@ -453,7 +453,7 @@ def _texts(plan: Plan) -> dict[str, str]:
 
 
 def _record(plan: Plan) -> Keys:
-    """What is known of a run before it starts."""
+    """The record of a run before it starts."""
     return {
         "format": FORMAT,
         "version": _native.__version__,
@@ -471,7 +471,7 @@ def _record(plan: Plan) -> Keys:
 
 
 def manifest(folder: str | Path) -> dict[str, Any] | None:
-    """What a run folder's `run.json` says; None when there is no complete run."""
+    """The content of a run folder's `run.json`; None if there is no complete run."""
     try:
         record: dict[str, Any] = json.loads((Path(folder) / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Scenarios: from a file, or built with keyword arguments. Checked, planned and run by the core."""
+"""Scenarios: loaded from a file, or built with keyword arguments. The core checks, plans and runs them."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
-        """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` when there is no file."""
+        """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` if there is no file."""
         return cls._of(_native.Scenario.from_file(str(path)))
 
     @classmethod
     def from_toml(cls, text: str, name: str = "<text>") -> Scenario:
-        """Reads the text of a scenario file; `name` stands for the file in messages."""
+        """Reads the text of a scenario file; messages call it `name`."""
         return cls._of(_native.Scenario.from_text(text, name))
 
     @classmethod
@@ -114,12 +114,12 @@ class Scenario:
 
     @property
     def title(self) -> str:
-        """One line for people; empty when it has none."""
+        """The title; empty without one."""
         return str(self._keys.get("title", ""))
 
     @property
     def toml(self) -> str:
-        """The scenario as TOML: as given when it came from text. Raises `ScenarioError`."""
+        """The scenario as TOML: as given if it came from text. Raises `ScenarioError`."""
         return self._checked.text
 
     @property
@@ -130,19 +130,19 @@ class Scenario:
 
     @property
     def warnings(self) -> list[Problem]:
-        """What it says that has no effect, or expects and cannot be measured. Raises `ScenarioError`.
+        """Keys without effect, and expectations that cannot be measured. Raises `ScenarioError`.
 
-        `run`, `emulate` and `sweep` show each as a `ScenarioWarning`.
+        `run`, `emulate` and `sweep` issue each as a `ScenarioWarning`.
         """
         return problems_of(json.loads(self._checked.warnings))
 
     @property
     def warnings_picture(self) -> str:
-        """The warnings drawn over the text; empty where there are none."""
+        """The warnings with their lines of the text; empty if there are none."""
         return self._checked.warnings_picture
 
     def _warn(self) -> None:
-        """Shows the warnings to the caller of the caller."""
+        """Issues the warnings for the caller of the caller."""
         for problem in self.warnings:
             place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
             hint = "" if problem.hint is None else f" ({problem.hint})"
@@ -150,13 +150,13 @@ class Scenario:
 
     @cached_property
     def identity(self) -> str:
-        """The plan with seed 0, as TOML: equal for scenarios that differ in their seed and their wording only."""
+        """The plan with seed 0, as TOML: equal for scenarios that differ in seed and notation only."""
         return self._checked.plan(0).toml
 
     def with_(self, changes: Mapping[str, Any]) -> Scenario:
-        """A copy with some dotted keys set: `{"topology.bottleneck.buffer": "1 bdp", "flows.cubic.count": 3}`.
+        """A copy with changed dotted keys: `{"topology.bottleneck.buffer": "1 bdp", "flows.cubic.count": 3}`.
 
-        An entry of a list goes by its `name`, or by its number from 0; `*` is each entry. Raises `ScenarioError`.
+        An entry of a list is named by its `name`, or by its number from 0; `*` is each entry. Raises `ScenarioError`.
         """
         return self._of(self._checked.with_all(dict(changes)), {**self.overrides, **changes})
 
@@ -167,9 +167,9 @@ class Scenario:
         return with_kernel(self)
 
     def grid(self, axes: Mapping[str, Sequence[Any]]) -> list[tuple[Keys, Scenario]]:
-        """Every point of a grid, the last key moving fastest: what it sets, and a copy without `[sweep]` that has it set.
+        """Every point of a grid: its keys, and a copy without `[sweep]` that has them set.
 
-        A series that a point does not offer and another one does is not recorded in it. Raises `ScenarioError`.
+        The last key changes fastest. A series that only other points offer is not recorded at a point. Raises `ScenarioError`.
         """
         points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
         natives = self._checked.grid({key: list(values) for key, values in axes.items()})
@@ -187,7 +187,7 @@ class Scenario:
         return self.plan().tree
 
     def plan(self, seed: int | None = None) -> Plan:
-        """What a run is made of; `seed` takes the place of the scenario's."""
+        """The plan of a run; `seed` replaces the scenario's."""
         return Plan(self._checked.plan(seed), self)
 
     def run(
@@ -200,9 +200,9 @@ class Scenario:
     ) -> Result:
         """Runs it on one thread, with the interpreter lock released.
 
-        `progress` is called about ten times a second in the caller's thread. With `out`, the tables are written to that
-        folder, and before the end every `keep_s` seconds what there is: `Result.load` reads it after a crash. Ctrl-C
-        raises `Interrupted`, whose `result` (written too) has what there was.
+        `progress` is called about ten times per second in the caller's thread. With `out`, the tables are written to that
+        folder, and during the run a checkpoint every `keep_s` seconds, which `Result.load` reads after a crash. Ctrl-C
+        raises `Interrupted`, whose `result` (also written) has the data until then.
         """
         self._warn()
         return self.plan(seed).run(progress=progress, out=out, keep_s=keep_s)
@@ -215,11 +215,11 @@ class Scenario:
         out: str | Path | None = None,
         urgent: bool = False,
     ) -> Result:
-        """Runs it in real time, with TCP of the kernel and commands where the scenario says so; needs root.
+        """Runs it in real time, with TCP of the kernel and commands as the scenario says; needs root.
 
-        `result.record["emulation"]` says how well the machine kept up; where it is not `valid`, do not
-        believe the result. Raises `EmulationError` where it cannot be, and where no flow has `kernel`, `live` or
-        `commands`: `with_kernel` gives flows the kernel's TCP. Otherwise as `run`.
+        `result.record["emulation"]` reports how well the host kept up. Do not use a result that is not `valid`. Raises
+        `EmulationError` if emulation is impossible, and if no flow has `kernel`, `live` or `commands`: `with_kernel`
+        gives flows the kernel's TCP. Otherwise as `run`.
         """
         self._warn()
         return self.plan(seed).emulate(progress=progress, out=out, urgent=urgent)
@@ -231,7 +231,7 @@ class Scenario:
         runs: int = 1,
         seeds: Sequence[int] | None = None,
     ) -> Sweep:
-        """Runs over a grid of dotted keys, `runs` seeds each; the scenario's own `[sweep]` when no grid is given.
+        """Runs over a grid of dotted keys, `runs` seeds each; over the scenario's own `[sweep]` if no grid is given.
 
         Seeds are the scenario's and those that follow it, unless they are listed.
         """
@@ -255,16 +255,16 @@ class Plan:
     def __init__(self, native: _native.Plan, scenario: Scenario) -> None:
         self._native = native
         self.scenario = scenario
-        """The scenario that it was made of."""
+        """The scenario of the plan."""
 
     @property
     def title(self) -> str:
-        """One line for people."""
+        """The title."""
         return self._native.title
 
     @property
     def seed(self) -> int:
-        """Root of every random stream."""
+        """Seed of all random streams."""
         return self._native.seed
 
     @property
@@ -274,23 +274,23 @@ class Plan:
 
     @property
     def tree(self) -> Keys:
-        """The plan in the words of a scenario, as nested dicts."""
+        """The plan with the keys of a scenario, as nested dicts."""
         keys: Keys = json.loads(self._native.resolved)
         return keys
 
     @property
     def has_real_ends(self) -> bool:
-        """Whether some flow has `kernel`, `live` or `commands`, without which an emulation has no packet of a program."""
+        """Whether a flow has `kernel`, `live` or `commands`, without which an emulation has no packets of programs."""
         return any({"kernel", "live", "commands"} & flow.keys() for flow in self.tree.get("flows", []))
 
     @property
     def toml(self) -> str:
-        """The plan in the words of a scenario, as TOML."""
+        """The plan with the keys of a scenario, as TOML."""
         return self._native.toml
 
     @property
     def layout(self) -> Keys:
-        """`{"nodes": [{"name", "x", "y"}], "links": [{"name", "from", "to"}]}`, places within 0 and 1."""
+        """`{"nodes": [{"name", "x", "y"}], "links": [{"name", "from", "to"}]}`, with coordinates from 0 to 1."""
         keys: Keys = json.loads(self._native.layout)
         return keys
 
@@ -302,7 +302,7 @@ class Plan:
         keep_s: float = 60.0,
         capture: Sequence[str] = (),
     ) -> Result:
-        """See `Scenario.run`. What passes the links in `capture` is written to `capture.pcapng` in `out`."""
+        """See `Scenario.run`. Packets on the links in `capture` are written to `capture.pcapng` in `out`."""
         from .result import begin
 
         folder = None if out is None else begin(self, out)
@@ -339,11 +339,11 @@ class Plan:
                 control, spin_us=spin_us, grain_us=grain_us, urgent=urgent, folder=folder, capture=into
             )
 
-        # an emulation cannot wait for what it has to be written down
+        # an emulation cannot wait until its tables are written
         return self._watch(work, folder, progress=progress, keep_s=math.inf)
 
     def _capture(self, links: Sequence[str], folder: Path | None) -> tuple[list[str], str] | None:
-        """What the core is told; `KeyError` for a link that there is not."""
+        """The arguments for the core; `KeyError` for an unknown link."""
         if not links:
             return None
         if folder is None:
@@ -362,13 +362,13 @@ class Plan:
         progress: Callable[[Progress], object] | None,
         keep_s: float,
     ) -> Result:
-        """Lets `run` go on in a thread, says how far it is, and stops it on Ctrl-C."""
+        """Runs `run` in a thread, reports its progress, and stops it on Ctrl-C."""
         control = _native.Control()
         began = kept = time.monotonic()
 
         def call() -> Result:
             result = run(control)
-            # here, so that another Ctrl-C does not come in between
+            # here, so that another Ctrl-C does not interrupt it
             if folder is not None:
                 result.save(folder)
             return result
@@ -396,7 +396,7 @@ class Plan:
         return Progress(control.now_s, self.duration_s, control.events, time.monotonic() - began)
 
     def control(self, listen: str, key: bytes, watch: _native.SdnControl) -> str:
-        """Controls forwarders in this thread, as the network and ``[sdn]`` say; how it stood at the end, as JSON."""
+        """Controls forwarders in this thread, by the network and ``[sdn]``; returns the final status as JSON."""
         return _native.ndn_control(self._native, listen, key, watch)
 
     def carry_out(
@@ -405,7 +405,7 @@ class Plan:
         folder: Path | None = None,
         capture: tuple[list[str], str] | None = None,
     ) -> Result:
-        """Runs in this thread; from another, `control` may stop it, and have it write what it has to `folder`."""
+        """Runs in this thread; `control` can stop it from another, and have it write a checkpoint to `folder`."""
         from .result import Result
 
         wall, cpu = time.perf_counter(), time.thread_time()
@@ -422,7 +422,7 @@ class Plan:
         folder: Path | None = None,
         capture: tuple[list[str], str] | None = None,
     ) -> Result:
-        """Emulates in this thread; from another, `control` may stop it. Several may go on at once."""
+        """Emulates in this thread; `control` can stop it from another. Several can run at the same time."""
         from .result import Result
 
         wall, cpu = time.perf_counter(), time.process_time()
@@ -439,5 +439,5 @@ class Plan:
 
 
 def load(path: str | Path) -> Scenario:
-    """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` when there is no file."""
+    """Reads a scenario file. Raises `ScenarioError` for mistakes, `OSError` if there is no file."""
     return Scenario.load(path)

@@ -1,4 +1,4 @@
-"""Real transfers over UDP: a thread runs the session with the interpreter lock released, others watch and steer it."""
+"""Real transfers over UDP: a thread runs the session with the interpreter lock released; others observe and control it."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from .keys import Security as Security
 from .keys import key_for
 
 PACKET_BYTES = 1428
-"""A data packet with all headers: it crosses every Ethernet."""
+"""Size of a data packet with all headers, which every Ethernet carries."""
 
 OTHER_KEY = "does not have this key"
-"""Part of the reason of an end that has another key; said without a key, so it is a hint."""
+"""Part of the reason that an end with another key sends; it is not authenticated, so it is a hint."""
 
 INTERFACES = (
     "`--interface` at both ends says by which network interface; on one computer it is 127.0.0.1. Between networks, "
     "switches with IGMP or MLD snooping and routers have to forward the group"
 )
-"""What to do where nothing comes by a group."""
+"""The hint if no data arrive from a group."""
 
 
 class Transfer:
-    """One transfer under way. A context manager: at the end of the block it has been stopped, if it was not over."""
+    """A running transfer. A context manager: at the end of the block the transfer is stopped, if it is not over."""
 
     def __init__(self, verb: str, told: dict[str, Any]) -> None:
         self._called = "call" in told
         self.mode: str | None = None
-        """The mode of the scheme at the start, where it has modes and that is known."""
+        """The mode of the scheme at the start, if it has modes and the mode is known."""
         self._native = _native.Transfer()
         words = json.dumps(told)
         self._work = Work(
@@ -52,13 +52,13 @@ class Transfer:
         self._work.wait(10)
 
     def states(self) -> Iterator[dict[str, Any]]:
-        """How it stands, ten times a second, until it is over."""
+        """The status, ten times per second, until the transfer is over."""
         while not self._work.over:
             yield self._with_mode(json.loads(self._native.told()))
             self._work.wait(EVERY_S)
 
     def result(self) -> dict[str, Any]:
-        """What is left of it. Waits until it is over. Raises `TransferError` where it could not begin."""
+        """The final status. Waits until the transfer is over. Raises `TransferError` if it could not start."""
         try:
             told: dict[str, Any] = json.loads(self._work.result())
         except (OSError, ValueError) as failure:
@@ -77,26 +77,25 @@ class Transfer:
         return told
 
     def stop(self) -> None:
-        """Asks it to say goodbye and end; what was received is kept."""
+        """Closes the session and ends the transfer; received data are kept."""
         self._native.stop()
 
     def change_mode(self, mode: str) -> None:
-        """Asks both ends to change to this mode of the scheme."""
+        """Requests both ends to change to this mode of the scheme."""
         self._native.change_mode(mode)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Congestion:
-    """How a sender controls congestion."""
+    """Congestion control of a sender."""
 
     scheme: str = "cvihis"
-    """A stream scheme paces packets, a window scheme works as TCP does."""
+    """A stream scheme paces packets, a window scheme works like TCP."""
     params: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters of the scheme that are not default."""
+    """Parameters of the scheme that differ from the default."""
     mode: str | None = None
-    """`"real_time"` or `"background"`, for schemes that have modes. Where it is not given, a live stream (one with a
-    deadline) starts in the real-time mode, and everything else in the scheme's default mode, the background mode of
-    CVIHIS."""
+    """`"real_time"` or `"background"`, for schemes with modes. By default, a live stream (one with a deadline) starts in
+    the real-time mode, and everything else in the scheme's default mode, the background mode of CVIHIS."""
     rate: str | None = None
     """Limit of the sending rate, headers included, such as `"20 Mbit/s"`."""
     packet: int = PACKET_BYTES
@@ -105,19 +104,19 @@ class Congestion:
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """What an end uses of the network, and for how long it waits."""
+    """Sockets and timeouts of an end."""
 
     bind: str | None = None
-    """The local address to listen at; all when not given."""
+    """The local address to listen on; default: all."""
     family: int = 0
     """`socket.AF_INET` or `socket.AF_INET6`; 0 for both."""
     interface: str | None = None
     """The interface of a multicast group: its name, its index, or its IPv4 address."""
     patience_s: float | None = None
-    """The transfer is given up after this number of seconds without data; 60 when not given. An end that listens waits for
-    its first call without limit unless this is given."""
+    """The transfer ends after this number of seconds without data; default 60. An end that listens waits for its first
+    connection without limit unless this is given."""
     pcap: str | Path | None = None
-    """A capture file, to which what is sent and received is written."""
+    """A capture file for sent and received packets."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +126,7 @@ class Group:
     address: str
     """Address and port, such as `"239.1.2.3:9000"` or `"[ff15::7]:9000"`."""
     receivers: int = 1
-    """Nothing is sent before so many receivers are there."""
+    """Nothing is sent before this number of receivers have joined."""
 
 
 def send(
@@ -141,11 +140,11 @@ def send(
     security: Security | None = None,
     network: Network | None = None,
 ) -> Transfer:
-    """A transfer of a file, or of standard input where `path` is `None`.
+    """A transfer of a file, or of standard input if `path` is `None`.
 
-    With a host in `to` it calls, without one it listens. With a `group` it listens, and sends to all receivers that call.
-    `deadline`, such as `"500 ms"`, makes it a live stream: what is older is dropped. The receiver is told `name`, the
-    file's own when not given. Raises `TransferError`.
+    With a host in `to` it connects, without one it listens. With a `group` it listens, and sends to all receivers that
+    connect. `deadline`, such as `"500 ms"`, makes it a live stream: older data are dropped. `name` is sent to the
+    receiver; default: the name of the file. Raises `TransferError`.
     """
     congestion, security = congestion or Congestion(), security or Security()
     network = network or Network()
@@ -185,7 +184,7 @@ def _told(
     group: str | None = None,
     interface: str | None = None,
 ) -> dict[str, Any]:
-    """What the core is told of the network of an end."""
+    """The network settings of an end for the core."""
     _check_patience(network.patience_s)
     places = _place(place, family, network.bind)
     return {
@@ -198,7 +197,7 @@ def _told(
 
 
 def mode_of(scheme: str) -> str | None:
-    """The mode in which a scheme starts where nobody says another; `None` for one without modes."""
+    """The default mode of a scheme; `None` for one without modes."""
     from .catalogue import schemes
 
     params = (param for row in schemes() if row["name"] == scheme for param in row["params"])
@@ -206,7 +205,7 @@ def mode_of(scheme: str) -> str | None:
 
 
 def _mode_for(scheme: str, *, live: bool) -> str | None:
-    """`None` for the scheme's default. What has a deadline cannot wait until others make room."""
+    """`None` for the scheme's default. Data with a deadline cannot yield to other traffic."""
     return "real_time" if live and mode_of(scheme) is not None else None
 
 
@@ -219,10 +218,10 @@ def receive(
     security: Security | None = None,
     network: Network | None = None,
 ) -> Transfer:
-    """A transfer into a folder, made where there is none, or to standard output where `into` is `None`.
+    """A transfer into a folder, which is created if missing, or to standard output if `into` is `None`.
 
-    Without a host in `at` it listens, with one it calls. The file gets `name`, or the one that the sender proposes; a file
-    of that name is replaced only with `replace`. Raises `TransferError`.
+    Without a host in `at` it listens, with one it connects. The file gets `name`, or the name that the sender proposes; a
+    file of that name is replaced only with `replace`. Raises `TransferError`.
     """
     security, network = security or Security(), network or Network()
     told = _told(at, network, security, family=network.family, interface=network.interface)
@@ -238,12 +237,12 @@ def receive(
 
 
 def is_whole(result: dict[str, Any]) -> bool:
-    """Whether all of it arrived: of a live stream too."""
+    """Whether all data arrived; also for a live stream."""
     return result["end"] == "complete" and not (result["dropped"] or result["late"] or result["missed"])
 
 
 def words_for(result: dict[str, Any], *, sending: bool) -> str:
-    """How it ended, in a sentence."""
+    """The outcome, in a sentence."""
     other = "receiver" if sending else "sender"
     not_whole = "not whole"
     if not (result.get("stats") or {}).get("packets"):
@@ -278,7 +277,7 @@ def words_for(result: dict[str, Any], *, sending: bool) -> str:
 
 
 def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
-    """What to do about how it ended, where that is known."""
+    """What to do about the outcome, if known."""
     why, stats = result["why"] or "", result.get("stats") or {}
     if OTHER_KEY in why or (not stats.get("packets") and stats.get("refused", {}).get("forged")):
         return "datagrams came that have another key: both sides need the same `--key`"
@@ -304,19 +303,19 @@ def hint_for(result: dict[str, Any], *, sending: bool) -> str | None:
 
 
 def _check_patience(seconds: float | None) -> None:
-    # beyond it is no time that a clock of the core can hold
+    # the core's clock cannot represent a longer time
     if seconds is not None and not 0 < seconds <= 1e9:
         raise TransferError(f"patience of {seconds:g} seconds", "more than 0, and 60 when not given")
 
 
 def _check_capture(pcap: str | Path | None, source: str | Path | None) -> None:
-    """The capture would empty the file before it is read."""
+    """Refuses a capture file that is the file to send."""
     if None not in (pcap, source) and Path(str(pcap)).exists() and Path(str(pcap)).samefile(str(source)):
         raise TransferError(f"{pcap}: the capture would replace the file that is sent")
 
 
 def _place(place: str, family: int, bind: str | None) -> dict[str, Any]:
-    """`HOST:PORT` is called; `PORT` and `:PORT` are listened at, on all addresses or on `bind`."""
+    """`HOST:PORT` is connected to; `PORT` and `:PORT` are listened on, on all addresses or on `bind`."""
     host, _, port = place.rpartition(":")
     if not port.isdigit() or not 0 < int(port) < 65536:
         raise TransferError(
@@ -340,7 +339,7 @@ def _place(place: str, family: int, bind: str | None) -> dict[str, Any]:
 
 
 def _group(group: str, interface: str | None) -> tuple[str, str | None, int]:
-    """Address and port of a group with the number of its zone, the interface, and the kind of address."""
+    """Address and port of a group with the index of its interface (the zone), and the address family."""
     host, _, port = group.rpartition(":")
     if not port.isdigit() or not 0 < int(port) < 65536:
         example = "[ff15::7]:9001" if "::" in group else "239.1.2.3:9001"
@@ -369,7 +368,7 @@ def _group(group: str, interface: str | None) -> tuple[str, str | None, int]:
 
 
 LINK = 2
-"""Scope of IPv6 groups that no router passes on."""
+"""Scope of IPv6 groups that routers do not forward."""
 
 
 def _scope(group: ipaddress.IPv6Address) -> int:
@@ -385,7 +384,7 @@ def _index_of(interface: str) -> int:
 
 
 def _check_way(host: str, address: str) -> None:
-    """Whether the routes of this computer lead anywhere; nothing is sent."""
+    """Whether this host has a route to other hosts; nothing is sent."""
     number, _, port = address.rpartition(":")
     plain = number.strip("[]")
     with socket.socket(socket.AF_INET6 if ":" in plain else socket.AF_INET, socket.SOCK_DGRAM) as way:

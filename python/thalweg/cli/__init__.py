@@ -45,7 +45,7 @@ VERBS = {
     "clock": "Measure how precisely this host paces packets.",
     "doctor": "Check what this host can do: simulate, build, emulate, transfer.",
 }
-"""Commands, in the order in which the help lists them; each is a function of the module of its name."""
+"""Commands, in the order of the help; each is a function of the module of its name."""
 
 MORE = {
     "run": (
@@ -67,11 +67,11 @@ MORE = {
     ),
     "doctor": ("Exit codes: 0 simulations can run; 1 something that every simulation needs is missing."),
 }
-"""What the help of a command says after its first line."""
+"""The help of a command after its first line."""
 
 
 def application() -> App:
-    """The command with its verbs. Imports none of them."""
+    """The command with its verbs. No verb is imported."""
     from cyclopts import App, Parameter
 
     app = App(
@@ -94,7 +94,7 @@ def application() -> App:
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point of the command; leaves by `SystemExit` with the exit code."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        # SIGTERM and SIGHUP act as Ctrl-C does: nothing stays behind
+        # SIGTERM and SIGHUP act as Ctrl-C does, so that everything is cleaned up
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
     try:
@@ -108,14 +108,14 @@ def main(words: Sequence[str] | None = None) -> None:
             raise
         code = _pipe_closed()
     except KeyboardInterrupt:
-        # while libraries were being imported, or something was said
+        # during imports or output
         sys.stderr.write("error: interrupted\n")
         code = 130
     sys.exit(code)
 
 
 def call(words: Sequence[str]) -> int:
-    """Runs the command with these words and returns its exit code; what users get wrong is a message, not a traceback."""
+    """Runs the command with these words and returns its exit code; mistakes of users are messages, not tracebacks."""
     from cyclopts import CycloptsError
 
     from ..errors import Interrupted, ResultError, ScenarioError, ScenarioWarning
@@ -124,7 +124,7 @@ def call(words: Sequence[str]) -> int:
     json = "--json" in words
     try:
         with warnings.catch_warnings():
-            # commands print the warnings of a scenario themselves, drawn over the text
+            # commands print the warnings of a scenario themselves, with their lines of the text
             warnings.simplefilter("ignore", ScenarioWarning)
             code = application()(list(words))
     except CycloptsError as error:
@@ -149,7 +149,7 @@ def call(words: Sequence[str]) -> int:
 
 
 def _pipe_closed() -> int:
-    """Discards what is still buffered, so that the interpreter does not complain about it when it exits."""
+    """Discards buffered output, so that the interpreter does not report it when it exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:

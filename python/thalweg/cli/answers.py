@@ -1,4 +1,4 @@
-"""What `--json` prints of runs and sweeps: an object of bounded size, and the paths of the tables that have the rest."""
+"""The output of `--json` for runs and sweeps: an object of bounded size, and the paths of the tables with the rest."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from ..sweep import SweepResult
 
 ROWS = 100
-"""Rows of each table, and subjects of each kind in `summary`, that `--json` prints of a run."""
+"""Maximum rows of each table, and subjects of each kind in `summary`, in the `--json` output of a run."""
 
 
 def answer_of_run(result: Result, folder: Path) -> dict[str, Any]:
-    """A run: its record, its summary, the rows of its flows and links, and where its tables are.
+    """A run: its record, its summary, the rows of its flows and links, and the paths of its tables.
 
-    Of more than `ROWS` flows, receivers, links or nodes the first are printed; `left_out` says how much is not.
+    Of more than `ROWS` flows, receivers, links or nodes the first are printed; `left_out` counts the others.
     """
     tables = {"groups": result.groups, "flows": result.flows, "links": result.links, "expect": result.expect}
     left_out = {name: frame.height - ROWS for name, frame in tables.items() if frame.height > ROWS}
@@ -39,7 +39,7 @@ def answer_of_run(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def answer_of_sweep(done: SweepResult, folder: Path) -> dict[str, Any]:
-    """A sweep: the metrics that its table shows, of each run and over the seeds; all others are in the tables named."""
+    """A sweep: the metrics of its table, of each run and over the seeds; all others are in the listed tables."""
     import polars
 
     from ..report.sweeps import telling
@@ -77,7 +77,7 @@ def answer_of_sweep(done: SweepResult, folder: Path) -> dict[str, Any]:
 
 
 def first_subjects(values: Mapping[str, float | None]) -> dict[str, float | None]:
-    """A summary without the keys of a flow, receiver, link or node, such as `flow.short.120.rtt`, after the first `ROWS`."""
+    """A summary without the keys of a flow, receiver, link or node after the first `ROWS`, such as `flow.short.120.rtt`."""
     seen: dict[str, set[str]] = {kind: set() for kind in ("flow", "receiver", "link", "node")}
     kept = {}
     for key, value in values.items():

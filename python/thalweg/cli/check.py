@@ -58,7 +58,7 @@ def check(
     if sys.stdout.isatty():
         from rich.syntax import Syntax
 
-        # lines stay whole, so that they can be copied
+        # lines are not broken, so that they can be copied
         shown = Syntax("", "toml", theme="ansi_dark", background_color="default").highlight(text)
         console().print(shown, soft_wrap=True)
     else:
@@ -67,7 +67,7 @@ def check(
 
 
 def listed(names: list[str]) -> str:
-    """Names in their order, numbered ones in a row drawn together: `left1 … left12`."""
+    """Names in their order; runs of numbered names are joined: `left1 … left12`."""
     rows: list[tuple[str, str]] = []
     for name in names:
         if rows and _follows(rows[-1][1], name):

@@ -38,7 +38,7 @@ def clock(
 
     if not MIN_S <= seconds <= MAX_S:
         raise Refusal(f"--seconds {seconds:g}: from {MIN_S:g} to {MAX_S:g}")
-    # first, so that a folder that cannot be costs no time
+    # first, so that an invalid folder costs no time
     out.mkdir(parents=True, exist_ok=True)
     machine = clocks.machine()
     rows: list[Pacing] = []

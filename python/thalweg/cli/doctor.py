@@ -1,4 +1,4 @@
-"""`thalweg doctor`: what this host can do, what is missing, and for what."""
+"""`thalweg doctor`: the features of this host, and what is missing for which task."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Finding:
     """One check."""
 
     area: str
-    """The work that needs it."""
+    """The task that needs it."""
     name: str
     state: State
     value: str
-    """What was found."""
+    """The finding."""
     advice: str = ""
     """What does not work without it, and what to do."""
     needed: bool = False
-    """Nothing works without it."""
+    """Whether everything else needs it."""
 
 
 def doctor(*, json: bool = False) -> int:
@@ -67,12 +67,12 @@ def doctor(*, json: bool = False) -> int:
 
 
 def examine() -> list[Finding]:
-    """Everything that was found, area by area."""
+    """All findings, area by area."""
     return [*_simulate(), *_build(), *_compare(), *_real()]
 
 
 def _filled(text: str, width: int, *, first: int, others: int) -> str:
-    """Lines of at most `width`, indented by `first` and `others` spaces; words stay whole."""
+    """Lines of at most `width`, indented by `first` and `others` spaces; words are not broken."""
     return textwrap.fill(
         text,
         width,

@@ -29,7 +29,7 @@ ROWS = {
     "endpoints": "live endpoints",
     "events": "event loop",
 }
-"""What was late, by the names that `run.json` has."""
+"""Labels of lateness, by the names in `run.json`."""
 
 
 def emulate(
@@ -122,7 +122,7 @@ def emulate(
 
 
 def _with_kernel(scenario: Scenario, *, quiet: bool) -> tuple[Scenario, list[str], list[str]]:
-    """The scenario with the kernel's TCP where it can be; the flows that have it now, and those that stay simulated."""
+    """The scenario with the kernel's TCP where possible; the flows that have it now, and those that stay simulated."""
     try:
         changed, mapped, simulated = with_kernel(scenario)
     except EmulationError as error:

@@ -1,4 +1,4 @@
-"""Where results go: a folder belongs to one plan, and a run of another plan is never written into it."""
+"""Folders of results: a folder belongs to one plan, and a run of another plan is never written into it."""
 
 from __future__ import annotations
 
@@ -26,46 +26,46 @@ NAME_BYTES = 120
 """Maximum length of a folder's name."""
 
 DIGEST = 8
-"""Hexadecimal digits of a digest in a folder's name; more where that is taken."""
+"""Hexadecimal digits of a digest in a folder's name; more if that name is taken."""
 
 Holds = Literal["nothing", "this", "another", "files"]
-"""What a folder holds: nothing, a run of this plan, a run of another plan, or something else."""
+"""Content of a folder: nothing, a run of this plan, a run of another plan, or something else."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where one run is written."""
+    """The folder of one run."""
 
     folder: Path
-    """Where its results are at the end."""
+    """The folder of the results at the end."""
     work: Path
-    """Where they are until then: `FOLDER.part` when the folder holds an earlier run of the same plan."""
+    """The folder during the run: `FOLDER.part` if the folder holds an earlier run of the same plan."""
     paged: bool = False
-    """The folder had a page, which is to be written again."""
+    """Whether the folder had a page, which must be written again."""
     note: str = ""
-    """Why it is not the folder that the name suggests."""
+    """The reason if it is not the folder that the name suggests."""
 
 
 @dataclass(frozen=True)
 class SweepPlace:
-    """Where a sweep is written."""
+    """The folder of a sweep."""
 
     folder: Path
     """Summary and page."""
     runs: Path
-    """The folders of its runs, which several sweeps of a scenario share."""
+    """The folder of the runs, which several sweeps of a scenario share."""
     plans: list[str]
     """Digests of its plans."""
     paged: bool = False
-    """The folder had a page, which is to be written again."""
+    """Whether the folder had a page, which must be written again."""
     note: str = ""
-    """Why it is not the folder that the name suggests."""
+    """The reason if it is not the folder that the name suggests."""
 
 
 def name_of(overrides: Mapping[str, Any], *last: str) -> str:
-    """A folder's name: the keys that were set and their values, then `last`: `bottleneck.buffer=0.2bdp,seed=1`.
+    """A folder's name: the changed keys and their values, then `last`: `bottleneck.buffer=0.2bdp,seed=1`.
 
-    The name is safe for file systems and of bounded length. Where it cannot show a value in full, it ends with a digest.
+    The name is valid on all file systems and of bounded length. If it cannot show a value in full, it ends with a digest.
     """
     seeded = any(word.startswith("seed=") for word in last)
     pairs = {key: value for key, value in sorted(overrides.items()) if key != "seed" or not seeded}
@@ -89,9 +89,9 @@ def name_of(overrides: Mapping[str, Any], *last: str) -> str:
 
 
 def place_of(plan: Plan, name: Path, given: Path | None, *, emulated: bool = False) -> Place:
-    """Where a run of this plan goes: `given` when the user names a folder, otherwise `name`, or one beside it.
+    """The folder of a run of this plan: `given` if the user names a folder, otherwise `name`, or one beside it.
 
-    Refuses a given folder that holds anything but a run of this plan.
+    Refuses a given folder that holds anything except a run of this plan.
     """
     if given is not None:
         holds = held_by(given, plan, emulated=emulated)
@@ -101,7 +101,7 @@ def place_of(plan: Plan, name: Path, given: Path | None, *, emulated: bool = Fal
     for folder in _candidates(name, plan):
         holds = held_by(folder, plan, emulated=emulated)
         if holds == "this" and emulated and manifest(folder) is not None:
-            # it measures again, and earlier measurements stay
+            # it measures again, and earlier measurements are kept
             folder, holds = _numbered(folder), "nothing"
         if holds in ("nothing", "this"):
             break
@@ -110,9 +110,9 @@ def place_of(plan: Plan, name: Path, given: Path | None, *, emulated: bool = Fal
 
 
 def settle(place: Place, result: Result) -> tuple[Path, str]:
-    """Puts a finished run where it belongs, and its page if there was one; says where the run is, and why there.
+    """Moves a finished run to its folder, and renews its page if there was one; returns the folder and the reason.
 
-    A run that was interrupted does not replace one that got further.
+    An interrupted run does not replace one that lasted longer.
     """
     from ..report import write
 
@@ -129,10 +129,10 @@ def settle(place: Place, result: Result) -> tuple[Path, str]:
 def place_of_sweep(
     sweep: Sweep, parent: Path, given: Path | None, overrides: Mapping[str, Any]
 ) -> SweepPlace:
-    """Where a sweep goes: `given` when the user names a folder, otherwise below `parent`.
+    """The folder of a sweep: `given` if the user names a folder, otherwise below `parent`.
 
-    A sweep that has all the runs of an earlier one takes its place; any other one goes beside it. Refuses a given folder
-    that holds anything else.
+    A sweep with all the runs of an earlier one replaces it; any other is stored beside it. Refuses a given folder that
+    holds anything else.
     """
     plans = sorted(_digest_of(plan.toml) for _, plan in sweep.plans)
     if given is not None:
@@ -159,12 +159,12 @@ def place_of_sweep(
 
 
 def plans_of(done: SweepResult) -> list[str]:
-    """Digests of the plans of the runs that a sweep has finished."""
+    """Digests of the plans of the finished runs of a sweep."""
     return sorted(_digest_of(run.result.plan_toml) for run in done.runs)
 
 
 def held_by(folder: Path, plan: Plan, *, emulated: bool = False) -> Holds:
-    """What a folder holds, seen from a run of this plan."""
+    """The content of a folder relative to a run of this plan."""
     if not folder.exists():
         return "nothing"
     if not folder.is_dir():
@@ -209,7 +209,7 @@ def _sweep_at(folder: Path, runs: Path, plans: list[str], note: str = "") -> Swe
 
 
 def _extends(folder: Path, plans: list[str]) -> bool | None:
-    """Whether a sweep of these plans has all those of the sweep in the folder; None when there is no sweep."""
+    """Whether a sweep of these plans has all those of the sweep in the folder; None if there is no sweep."""
     from ..report import plans_of_sweep
 
     found = plans_of_sweep(folder)
@@ -222,7 +222,7 @@ def _is_run(entry: Path) -> bool:
 
 
 def _candidates(name: Path, plan: Plan) -> Iterator[Path]:
-    """Folders for a run of this plan, the first that is free to be taken."""
+    """Candidate folders for a run of this plan, in order."""
     yield name
     digest = _digest(plan.toml, 64)
     for digits in range(DIGEST, len(digest) + 1, 4):
@@ -236,7 +236,7 @@ def _numbered(folder: Path) -> Path:
 
 
 def _reached(folder: Path) -> float:
-    """The time that the run in a folder got to; infinite when it came to its end."""
+    """The simulated time of the run in a folder; infinite if it is complete."""
     for name in (MANIFEST, PART):
         try:
             record = json.loads((folder / name).read_text(encoding="utf-8"))
@@ -247,7 +247,7 @@ def _reached(folder: Path) -> float:
 
 
 def _replace(work: Path, folder: Path) -> None:
-    """Moves the files of a run over those of an earlier one; `run.json` last, so that a folder that has it is complete."""
+    """Moves the files of a run over those of an earlier one; `run.json` last, so that a folder with it is complete."""
     for name in (MANIFEST, PART):
         (folder / name).unlink(missing_ok=True)
     for entry in sorted(work.iterdir(), key=lambda entry: entry.name == MANIFEST):
@@ -259,7 +259,7 @@ def _replace(work: Path, folder: Path) -> None:
 
 
 def _short(key: str) -> str:
-    """A dotted key without the word that most have; `*` is each entry of a list."""
+    """A dotted key without the word that most keys have; `*` is each entry of a list."""
     return key.removeprefix("topology.").replace("*", "each")
 
 
@@ -270,7 +270,7 @@ def _written(value: Any) -> str:
 
 
 def _safe(text: str) -> str:
-    """Only what every file system takes. A quantity is written without its space: `0.2bdp`, `5Mbps`."""
+    """Only characters that every file system accepts. A quantity is written without its space: `0.2bdp`, `5Mbps`."""
     if quantity := re.fullmatch(_QUANTITY, text):
         unit = quantity[2].replace("bit/s", "bps").replace("/", "_per_")
         return f"{quantity[1]}{unit}"
@@ -281,7 +281,7 @@ _QUANTITY = r"([0-9.]+) ([A-Za-z]+(?:/s)?)"
 
 
 def _is_exact(value: Any, shown: str) -> bool:
-    """Whether the name of a value stands for no other one."""
+    """Whether the name of a value is unique."""
     written = _written(value)
     return shown == written or bool(re.fullmatch(_QUANTITY, written))
 

@@ -1,4 +1,4 @@
-"""What `--set` gives: keys of scenarios, parameters of schemes."""
+"""Values of `--set`: keys of scenarios, parameters of schemes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def value_of(text: str) -> Any:
-    """What stands behind the `=` of `--set`: a number, truth value, list or table as TOML writes it, or else text."""
+    """The value after the `=` of `--set`: a number, truth value, list or table in TOML syntax, otherwise text."""
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -22,7 +22,7 @@ def value_of(text: str) -> Any:
 
 
 def changes_of(texts: Sequence[str], example: str) -> dict[str, Any]:
-    """Keys and their values; the example is for who writes something else."""
+    """Keys and their values; a message about invalid input shows the example."""
     changes = {}
     for text in texts:
         key, sign, value = text.partition("=")
@@ -33,7 +33,7 @@ def changes_of(texts: Sequence[str], example: str) -> dict[str, Any]:
 
 
 def params_of(texts: Sequence[str], scheme: str, example: str) -> dict[str, Any]:
-    """Parameters of a scheme. Refuses names that it has not, and numbers and words that it does not take."""
+    """Parameters of a scheme. Refuses unknown names, and numbers and words that are not allowed."""
     from ..catalogue import schemes
 
     given = changes_of(texts, example)
@@ -49,7 +49,7 @@ def params_of(texts: Sequence[str], scheme: str, example: str) -> dict[str, Any]
 
 
 def _taken(value: Any, parameter: Mapping[str, Any]) -> bool:
-    """False for what is surely wrong; quantities with units are left to the core."""
+    """False for definitely invalid values; the core checks quantities with units."""
     if parameter["kind"] in ("number", "count"):
         low, high = parameter["range"] or (float("-inf"), float("inf"))
         right = (int,) if parameter["kind"] == "count" else (int, float)

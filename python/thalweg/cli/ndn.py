@@ -275,7 +275,7 @@ def _words(at: Progress) -> str:
 
 
 def _print_fetched(told: dict[str, Any], out: str, *, whole: bool) -> None:
-    # with the file on standard output the words go elsewhere
+    # with the file on standard output, messages go to standard error
     screen = console(error=out == "-")
     state = "" if whole else " (incomplete)"
     screen.print(

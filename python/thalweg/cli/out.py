@@ -1,4 +1,4 @@
-"""What all verbs print with: JSON, messages, tables."""
+"""Output of all verbs: JSON, messages, tables."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 WIDTH = 160
-"""Columns of output that goes to no terminal, unless `COLUMNS` says otherwise; rich's 80 would leave much out of logs."""
+"""Width of output without a terminal, unless `COLUMNS` is set; rich's 80 would omit many columns in logs."""
 
 
 class Refusal(Exception):
-    """What was asked for cannot be done; the user can mend it."""
+    """The command cannot be executed; the user can correct it."""
 
     def __init__(self, message: str, hint: str | None = None, *, code: int = 2) -> None:
         super().__init__(message)
@@ -32,7 +32,7 @@ class Refusal(Exception):
 
 
 def console(*, error: bool = False) -> Console:
-    """Where people read: standard output, or standard error."""
+    """The console for messages: standard output, or standard error."""
     from rich.console import Console
 
     stream = sys.stderr if error else sys.stdout
@@ -43,9 +43,9 @@ def console(*, error: bool = False) -> Console:
 
 
 def _guard() -> RenderHook:
-    """The last thing before a terminal: no control character leaves but those that rich itself makes.
+    """The last filter before a terminal: no control characters pass except those of rich itself.
 
-    What others said is escaped where it becomes text (`printable`); this is for what was forgotten.
+    Text of other hosts is escaped where it is received (`printable`); this is a second safeguard.
     """
     from rich.console import ConsoleOptions, RenderHook, RenderResult
     from rich.segment import Segment
@@ -69,8 +69,8 @@ def _guard() -> RenderHook:
 
 
 def show_json(value: Mapping[str, Any]) -> None:
-    """One JSON object on standard output. What is not a number is null."""
-    # in one piece: `dump` writes each number and each comma by itself, which takes longer than to make them
+    """Prints one JSON object on standard output. Not-a-number is null."""
+    # in one call: `dump` writes each number and each comma separately, which takes longer than formatting them
     text = _json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False)
     sys.stdout.write(json_printable(text) + "\n")
 
@@ -84,7 +84,7 @@ def refuse(
     framed: bool = False,
     code: int = 2,
 ) -> int:
-    """Says what is wrong, on standard error (with `--json` as one object on standard output); returns the exit code."""
+    """Prints an error on standard error (with `--json` as one object on standard output); returns the exit code."""
     message = without_number(message)
     if json:
         show_json({"error": {"message": message, "hint": hint, "problems": list(problems)}})
@@ -107,8 +107,8 @@ def print_table(
 ) -> None:
     """A table on the terminal; `columns` are (key, heading) pairs, numbers are aligned to the right.
 
-    Where the terminal is too narrow for all columns, those in `first` are kept, the most important before the others; a line
-    below says which were left out, and where they are: `all_in`.
+    If the terminal is too narrow for all columns, those in `first` are kept in order of importance. A line below the
+    table lists the omitted columns, and where they are: `all_in`.
     """
     from rich import box
     from rich.table import Table
@@ -155,7 +155,7 @@ def print_table(
 
 
 def _text_of(value: Any) -> Text:
-    """A cell as it is printed."""
+    """The text of a cell."""
     from rich.text import Text
 
     return value if isinstance(value, Text) else Text(cell(value))
@@ -173,14 +173,14 @@ def cell(value: Any) -> str:
 
 
 def quoted(path: object) -> str:
-    """A path as a shell takes it."""
+    """A path quoted for a shell."""
     import shlex
 
     return shlex.quote(str(path))
 
 
 def range_text(parameter: Mapping[str, Any]) -> str:
-    """`0 … 1`; a dash when every value of its kind is allowed."""
+    """`0 … 1`; a dash if every value of its kind is allowed."""
     if parameter["range"] is None:
         return "–"
     low, high = parameter["range"]
@@ -188,12 +188,12 @@ def range_text(parameter: Mapping[str, Any]) -> str:
 
 
 def exact(value: Any) -> str:
-    """A value that somebody chose: all its digits."""
+    """A value that a user chose, with all its digits."""
     return f"{value:.12g}" if isinstance(value, float) else cell(value)
 
 
 def number(value: float, digits: int = 3) -> str:
-    """So many significant digits, without a tail of zeros; whole numbers keep all digits before the point."""
+    """A number with this many significant digits, without trailing zeros; whole numbers keep all digits before the point."""
     if not math.isfinite(value):
         return "–"
     if value == 0:
@@ -206,7 +206,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def check_seed(seed: int | None) -> None:
-    """Refuses what the core cannot take as a seed."""
+    """Refuses invalid seeds."""
     if seed is not None and not 0 <= seed < 2**64:
         raise Refusal(f"--seed {seed}: a whole number from 0 to 2⁶⁴ − 1")
 
@@ -218,7 +218,7 @@ def check_minimum(option: str, value: int | None) -> None:
 
 
 def check_scheme(name: str, family: str, purpose: str) -> None:
-    """Refuses schemes that are not of this family."""
+    """Refuses schemes of other families."""
     from ..catalogue import schemes
 
     able = [row["name"] for row in schemes() if family in row["families"]]
@@ -229,7 +229,7 @@ def check_scheme(name: str, family: str, purpose: str) -> None:
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """A hint: what was meant, or what there is."""
+    """A hint: the nearest known word, or all known words."""
     from difflib import get_close_matches
 
     near = get_close_matches(word, known, 1, 0.5)
@@ -237,7 +237,7 @@ def nearest(word: str, known: Sequence[str]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Only what JSON has."""
+    """Only values that JSON has."""
     if isinstance(value, dict):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""How far a long command is, on standard error: a bar on a terminal, a plain line every few seconds elsewhere."""
+"""Progress of a long command, on standard error: a bar on a terminal, a plain line every few seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class Meter:
             self._bar.stop()
 
     def note(self, words: str) -> None:
-        """Says something that stays on the terminal."""
+        """Prints a line that stays on the terminal."""
         if self._bar is not None:
             self._bar.console.print(printable(words, lines=True), markup=False)
         elif not self._silent:
             print(printable(words, lines=True), file=sys.stderr, flush=True)
 
     def show(self, done: float, total: float, words: str, *, estimate: bool = True) -> None:
-        """`done` of `total`, said in `words`; with `estimate` also how long it takes if it goes on as so far."""
+        """`done` of `total`, described by `words`; with `estimate` also the remaining time at the present speed."""
         words = printable(words)
         share = min(done / total, 1.0) if total > 0 else 1.0
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""`thalweg recv`: what `thalweg send` sends, into a folder or to standard output."""
+"""`thalweg recv`: receive from `thalweg send` into a folder or to standard output."""
 
 from __future__ import annotations
 

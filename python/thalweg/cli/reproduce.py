@@ -1,4 +1,4 @@
-"""`thalweg reproduce`: a paper, or a comparison of this project, from the experiments to the report."""
+"""`thalweg reproduce`: runs a paper, or a comparison of this project, from the experiments to the report."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ STYLES = {
 """Sign and colour of a verdict."""
 
 NARROW = 110
-"""Of a table of claims that is narrower only the signs of the verdicts are shown."""
+"""In a narrower table of claims only the signs of the verdicts are shown."""
 
 JUDGED = 4
-"""Significant digits of a number that is held against a claim."""
+"""Significant digits of a number that is compared with a claim."""
 
 
 def reproduce(
@@ -150,7 +150,7 @@ def reproduce(
 
 
 def _with(part: Callable[[Study], object]) -> list[str]:
-    """Names of the studies that have a part which not all have."""
+    """Names of the studies with an optional part."""
     from .. import papers
 
     return [name for name in papers.names() if part(papers.find(name)) is not None] or ["none"]
@@ -245,7 +245,7 @@ def _print_claims(done: Any) -> None:
         ("measured", "measured"),
         ("verdict", "verdict"),
     ]
-    # the line below the table says what the signs mean
+    # the line below the table explains the signs
     narrow = screen.width < NARROW
     rows = [
         {
@@ -299,7 +299,7 @@ def _print_worlds(done: Any) -> None:
 
 
 def _statement(claim: dict[str, Any]) -> Text:
-    """What a claim says, whether it helped to choose a reading, and why the verdict is what it is."""
+    """The statement of a claim, whether it was used to choose a reading, and the reason of its verdict."""
     from rich.text import Text
 
     statement = Text(claim["statement"])
@@ -311,7 +311,7 @@ def _statement(claim: dict[str, Any]) -> Text:
 
 
 def _sign(verdict: str) -> Text:
-    """A verdict's sign."""
+    """The sign of a verdict."""
     from rich.text import Text
 
     sign, style = STYLES.get(verdict, ("–", "dim"))

@@ -27,7 +27,7 @@ FLOWS_SHOWN = 40
 NODES_SHOWN = 12
 
 JUDGED = 4
-"""Significant digits of a number that is held against a bound."""
+"""Significant digits of a number that is compared with a bound."""
 
 
 def run(
@@ -84,7 +84,7 @@ def run(
 
 
 def _parent(scenario: Path) -> Path:
-    """The folder of all that a scenario file gives."""
+    """The folder of all results of a scenario file."""
     return Path("out") / scenario.stem
 
 
@@ -100,7 +100,7 @@ def changed(scenario: Scenario, changes: tuple[str, ...]) -> Scenario:
 
 
 def check_links(plan: Plan, names: tuple[str, ...]) -> None:
-    """Refuses links that there are not."""
+    """Refuses unknown links."""
     known = [link["name"] for link in plan.layout["links"]]
     for name in names:
         if name not in known:
@@ -137,7 +137,7 @@ def _one(
 
 
 def print_result(result: Result, folder: Path, note: str = "") -> None:
-    """The tables that people look at first, and where the rest is."""
+    """Prints the main tables, and where the rest is."""
     from ..report.columns import FIRST, FIRST_OF_GROUPS, FLOWS, GROUPS, LINKS, NODES, drops_by_reason, rows_of
 
     screen = console()
@@ -185,7 +185,7 @@ def print_result(result: Result, folder: Path, note: str = "") -> None:
 
 
 def print_place(folder: Path, note: str) -> None:
-    """Where the results are, how to get a page of them, and why they are not where one would look first."""
+    """Prints the folder of the results, the command for a page of them, and the reason for an unexpected folder."""
     screen = console()
     screen.print(f"Results: {folder}" + (f" ({note})" if note else ""), soft_wrap=True, markup=False)
     screen.print(f"Page of them: thalweg report {quoted(folder)}", soft_wrap=True, markup=False)
@@ -293,7 +293,7 @@ def _print_points(done: SweepResult, title: str) -> None:
 
 
 def in_unit(key: str, value: float | None) -> str:
-    """A value of the summary with the unit in which people see it."""
+    """A value of the summary in the unit for output."""
     from ..report.columns import unit_of
 
     unit, factor = unit_of(key)

@@ -1,4 +1,4 @@
-"""`thalweg send`: a file or standard input over UDP, by any scheme of the catalogue."""
+"""`thalweg send`: send a file or standard input over UDP, with any scheme of the catalogue."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Tables for a terminal of a given width: which columns fit, how wide each is, and where a cell may be broken.
+"""Layout of tables for a terminal of a given width: columns that fit, their widths, and breaks within cells.
 
-A word, a name or a number is never broken. Columns that do not fit are left out, in
-reverse order of importance.
+A word, a name or a number is never broken. Columns that do not fit are omitted, in reverse order of importance.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ GAP = 2
 """Spaces between columns."""
 
 NARROW = 20
-"""A terminal is treated as at least this wide."""
+"""Minimum width of a terminal; a narrower one is treated as this wide."""
 
 PROSE = 28
 """A column with a longer cell of several words is prose: it may be broken at spaces."""
@@ -26,19 +25,19 @@ PROSE_MIN = 20
 """Minimum width of prose."""
 
 SLASH = "\u2215"
-"""Stands for a slash at which a heading is not to be broken."""
+"""Placeholder for a slash at which a heading must not be broken."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What is shown of a table."""
+    """The visible part of a table."""
 
     columns: list[str]
     """Keys of the columns that fit, in the order of the table."""
     widths: dict[str, int]
-    """Their widths."""
+    """Widths of these columns."""
     headings: dict[str, str]
-    """Their headings, broken into lines."""
+    """Headings of these columns, broken into lines."""
     left_out: list[str]
     """Keys of the columns that do not fit."""
 
@@ -50,10 +49,10 @@ def layout(
     *,
     first: Sequence[str] = (),
 ) -> Layout:
-    """Chooses columns and widths.
+    """Selects columns and widths.
 
-    `columns` are keys and headings, in order; `cells` the texts of each; `first` the keys that matter, the most important
-    before the others. Keys that are not in `first` come after it, in the order of the table.
+    `columns` are keys and headings, in order; `cells` the texts of each; `first` the important keys, in order of
+    importance. Keys that are not in `first` follow, in the order of the table.
     """
     width = max(width, NARROW)
     keys = [key for key, _ in columns]
@@ -87,12 +86,12 @@ def layout(
 
 
 def is_prose(texts: Iterable[str]) -> bool:
-    """Cells that may be broken at spaces: one of them is long and has several words."""
+    """Whether cells can be broken at spaces: one of them is long and has several words."""
     return any(len(text) > PROSE and " " in text for text in texts)
 
 
 def shortened(text: str, width: int) -> str:
-    """A name that is longer than `width` without its middle; both ends tell names apart."""
+    """A name that is longer than `width` without its middle; both ends distinguish names."""
     if len(text) <= width:
         return text
     kept = max(width - 1, 2)
@@ -112,12 +111,12 @@ def broken(heading: str, width: int) -> str:
 
 
 def _pieces(heading: str) -> list[str]:
-    """The parts between which a heading may be broken."""
+    """The parts between which a heading can be broken."""
     return re.split(r"(?<=[ /,])(?=\S)|(?<=\.)(?=[^\W\d])", _joined(heading))
 
 
 def _joined(heading: str) -> str:
-    """A heading in which a unit stays in one piece: its slash and its space are no places to break."""
+    """A heading in which a unit stays unbroken: its slash and its space are no break points."""
     return re.sub(
         r"\([^()]{1,16}\)", lambda unit: unit[0].replace("/", SLASH).replace(" ", "\u00a0"), heading
     )
@@ -128,7 +127,7 @@ def _longest(pieces: Sequence[str]) -> int:
 
 
 def _body(texts: Sequence[str]) -> tuple[int, int]:
-    """The narrowest and the widest sensible width of some cells."""
+    """The minimum and the maximum sensible width of some cells."""
     widest = max((len(line) for text in texts for line in text.split("\n")), default=0)
     if not is_prose(texts):
         return widest, widest
@@ -137,7 +136,7 @@ def _body(texts: Sequence[str]) -> tuple[int, int]:
 
 
 def _widen(widths: dict[str, int], wanted: Mapping[str, int], spare: int) -> int:
-    """Gives spare width to the columns that want more, evenly; returns what is left."""
+    """Distributes spare width evenly to the columns that need more; returns the rest."""
     while spare > 0:
         short = [key for key in widths if widths[key] < wanted[key]]
         if not short:

@@ -1,4 +1,4 @@
-"""What `thalweg send` and `thalweg recv` have in common: the bar, Ctrl-C, changes of mode, the words at the end."""
+"""Common parts of `thalweg send` and `thalweg recv`: the bar, Ctrl-C, changes of mode, the final message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..transfers import Transfer
 
 NOT_WHOLE = 1
-"""Exit code of a transfer that did not bring everything."""
+"""Exit code of an incomplete transfer."""
 
 KEYS = {"r": "real_time", "b": "background"}
 SIGNALS = {"SIGUSR1": "real_time", "SIGUSR2": "background"}
@@ -36,10 +36,10 @@ def carry(
     modes: bool = False,
     pipe: bool = False,
 ) -> int:
-    """Runs it to its end and says how it was; the exit code.
+    """Runs the transfer to its end and prints the outcome; returns the exit code.
 
-    A sender by `scheme` says at the start what that is. With `pipe`, standard output is what was received, and nothing
-    else is written there.
+    A sender with `scheme` prints it at the start. With `pipe`, standard output is the received data, and nothing else is
+    written to it.
     """
     stopped: list[int] = []
     with transfer, _stopping(transfer, stopped), _steering(transfer, modes=modes):
@@ -69,14 +69,14 @@ def carry(
 
 
 def _deaf(*, sending: bool) -> str:
-    """That a group carries nothing."""
+    """The message that no data arrive from a group."""
     if sending:
         return "no receiver has got anything by the group for three seconds: does the network carry it?"
     return "nothing has come by the group for three seconds: does the network carry it?"
 
 
 def _plan(mode: str | None, scheme: str) -> str:
-    """By what scheme and mode it is sent, and how to change that."""
+    """The scheme and the mode of the transfer, and how to change the mode."""
     match mode:
         case "background":
             does = "gives way to other traffic; `--mode real-time` or the key r competes with it"
@@ -134,7 +134,7 @@ def _now(state: dict[str, Any], elapsed_s: float, achieved_bps: float, done_bps:
 
 
 def _left(state: dict[str, Any], done_bps: float) -> str:
-    """How long it takes to the end at this rate; nothing where that is not known."""
+    """The remaining time at this rate; empty if it is unknown."""
     missing = 8 * (state["total_bytes"] - state["done_bytes"])
     if state["phase"] != "open" or missing <= 0 or done_bps <= 0:
         return ""
@@ -158,7 +158,7 @@ def _print(result: dict[str, Any], said: str, hint: str | None, *, sending: bool
 
 
 def _gone(member: dict[str, Any]) -> str:
-    """How it ended with a receiver of a group that has not the whole."""
+    """The message for a receiver of a group that has not received everything."""
     match member["end"]:
         case "silent":
             return "was not heard any more"
@@ -233,10 +233,10 @@ def rate(bps: float) -> str:
 
 @contextmanager
 def _stopping(transfer: Transfer, stopped: list[int]) -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP have the transfer say goodbye; a second signal ends the program."""
+    """SIGINT, SIGTERM and SIGHUP close the transfer's session; a second signal ends the program."""
 
     def stop(number: int, _frame: object) -> None:
-        # a list and no event: an event has a lock, and another signal may come in the middle of it
+        # a list, not an event: an event has a lock, and another signal can interrupt it
         stopped.append(number)
         transfer.stop()
         if len(stopped) > 1:
@@ -254,7 +254,7 @@ def _handling(handlers: dict[signal.Signals, Callable[[int, Any], None]]) -> Ite
     before = {
         number: signal.signal(number, handler)
         for number, handler in handlers.items()
-        # as `nohup` has it
+        # as with `nohup`
         if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:
@@ -266,7 +266,7 @@ def _handling(handlers: dict[signal.Signals, Callable[[int, Any], None]]) -> Ite
 
 @contextmanager
 def _steering(transfer: Transfer, *, modes: bool) -> Iterator[None]:
-    """SIGUSR1 and SIGUSR2, and the keys r and b at a terminal, change the mode while it runs."""
+    """SIGUSR1 and SIGUSR2, and the keys r and b at a terminal, change the mode during the transfer."""
     if not modes:
         yield
         return

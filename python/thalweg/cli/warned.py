@@ -1,4 +1,4 @@
-"""Warnings of a scenario, as every command that loads one prints them."""
+"""Warnings of a scenario, in the format of every command that loads one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""One HTML page from a folder of results: of a run, of a sweep, of a reproduced paper, of runs side by side.
+"""One HTML page from a folder of results: of a run, of a sweep, of a reproduced paper, of several runs compared.
 
-A page is one file that opens from disk and asks the network for nothing. It holds pictures and words; the numbers stay in
+A page is one file that opens from disk and makes no network requests. It contains figures and text; the numbers are in
 the Parquet tables of its folder, which it reads and links.
 """
 
@@ -22,9 +22,9 @@ __all__ = ["begin_sweep", "compare", "network", "plans_of_sweep", "save_reproduc
 
 
 def write(folder: str | Path, page: str | Path | None = None) -> Path:
-    """Writes the page of a folder that holds a run, a sweep or a reproduced paper; says where it is.
+    """Writes the page of a folder that holds a run, a sweep or a reproduced paper; returns its path.
 
-    Raises `ResultError` when the folder holds none of them.
+    Raises `ResultError` if the folder holds none of them.
     """
     from json import JSONDecodeError
 
@@ -51,14 +51,14 @@ def write(folder: str | Path, page: str | Path | None = None) -> Path:
 
 
 def save_reproduction(done: Any, folder: str | Path) -> None:
-    """Writes what a reproduction gave: `reproduction.json`, drawings and tables, from which `write` makes the page."""
+    """Writes the output of a reproduction: `reproduction.json`, figures and tables, from which `write` makes the page."""
     from . import _paper
 
     _paper.save(done, Path(folder))
 
 
 def begin_sweep(plans: Sequence[str], folder: str | Path) -> None:
-    """Says, before a sweep begins, of which plans it is."""
+    """Records the plans of a sweep before it begins."""
     from . import sweeps
 
     sweeps.begin(plans, Path(folder))
@@ -72,9 +72,9 @@ def save_sweep(
     plans: Sequence[str] = (),
     overrides: Mapping[str, Any] | None = None,
 ) -> None:
-    """Writes what a sweep gave: `sweep.json` and `summary.parquet`, from which `write` makes the page.
+    """Writes the output of a sweep: `sweep.json` and `summary.parquet`, from which `write` makes the page.
 
-    An earlier page is removed. `plans` are digests of its plans, `overrides` the keys that were set for all of it.
+    An earlier page is removed. `plans` are digests of its plans, `overrides` the keys that were changed for all of it.
     """
     from . import sweeps
 
@@ -82,14 +82,14 @@ def save_sweep(
 
 
 def plans_of_sweep(folder: str | Path) -> list[str] | None:
-    """Digests of the plans of the sweep in a folder; None when it holds no sweep."""
+    """Digests of the plans of the sweep in a folder; None if it holds no sweep."""
     from . import sweeps
 
     return sweeps.plans_of(Path(folder))
 
 
 def compare(runs: Sequence[tuple[str, Result]], page: str | Path) -> Path:
-    """Writes a page that puts runs side by side; each comes with the name that the page calls it by."""
+    """Writes a page that compares runs; each has the name that the page uses for it."""
     from . import _compare
 
     target = Path(page)
@@ -99,7 +99,7 @@ def compare(runs: Sequence[tuple[str, Result]], page: str | Path) -> Path:
 
 
 def network(run: Result) -> str:
-    """An SVG of a run's network: who sends, who receives, how fast the links are, and how full they were."""
+    """An SVG of a run's network: senders, receivers, capacities of links, and their utilisation."""
     from ..plots import written_out
     from . import _run
 

@@ -1,4 +1,4 @@
-"""The page that puts runs side by side."""
+"""The page that compares runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def page(runs: Sequence[tuple[str, Result]]) -> str:
-    """The page; each run comes with the name that it goes by."""
+    """The page; each run has the name that the page uses for it."""
     listed = [
         {
             "name": name,
@@ -60,7 +60,7 @@ def _throughput(runs: Sequence[tuple[str, Result]]) -> str | None:
 
 
 def _series(runs: Sequence[tuple[str, Result]]) -> list[dict[str, Any]]:
-    """Every series that was recorded in all runs, below each other."""
+    """Every series that all runs recorded, below each other."""
     common = set.intersection(*(set(run.series["series"].unique().to_list()) for _, run in runs))
     return [
         {

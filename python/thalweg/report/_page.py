@@ -1,7 +1,7 @@
-"""Pages from the templates beside this module: how they are rendered, and how values are written in them.
+"""Pages from the templates beside this module: rendering, and the format of values.
 
-`templates/page.html` is what all pages have in common, `parts.html` are facts, badges, tables and figures, and each kind of
-page has a template of its own. What is put into a template is escaped, unless it is `Markup`.
+`templates/page.html` is the common frame of all pages, `parts.html` has facts, badges, tables and figures, and each kind
+of page has its own template. Values in a template are escaped, unless they are `Markup`.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ VERDICTS = {
     "holds": ("good", "✓"),
     "fails": ("bad", "✗"),
 }
-"""Class and sign of a verdict: colour is never the only difference."""
+"""Class and sign of a verdict: verdicts differ not only in colour."""
 
 MANY_COLUMNS = 9
-"""A table of more columns is a wide one."""
+"""A table with more columns is wide."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the contents."""
+    """An entry of the table of contents."""
 
     level: int
     title: str
@@ -46,20 +46,20 @@ class Entry:
 
 @dataclass
 class Contents:
-    """The table of contents, which a page's headings make while it is rendered."""
+    """The table of contents, which collects a page's headings during rendering."""
 
     entries: list[Entry] = field(default_factory=list)
 
     def section(self, title: str, anchor: str | None = None) -> Markup:
-        """A heading that begins a section."""
+        """Adds the heading of a section."""
         return self._heading(Entry(1, title, slug(anchor or title)))
 
     def subsection(self, title: str, anchor: str | None = None) -> Markup:
-        """A heading that begins a part of a section."""
+        """Adds the heading of a part of a section."""
         return self._heading(Entry(2, title, slug(anchor or title)))
 
     def groups(self) -> Iterator[tuple[int, list[Entry]]]:
-        """Neighbours of one level together."""
+        """Groups consecutive entries of one level."""
         for level, entries in itertools.groupby(self.entries, lambda entry: entry.level):
             yield level, list(entries)
 
@@ -70,7 +70,7 @@ class Contents:
 
 
 def render(template: str, title: str, **content: Any) -> str:
-    """The whole page of this title."""
+    """The complete page with this title."""
     from .. import __version__
 
     contents = Contents()
@@ -88,7 +88,7 @@ def render(template: str, title: str, **content: Any) -> str:
 
 
 def part(name: str, *arguments: Any, **named: Any) -> str:
-    """One of the parts by itself; what it is called with is `caller`."""
+    """One of the parts separately; its content is `caller`."""
     return str(getattr(_templates().get_template("parts.html").module, name)(*arguments, **named))
 
 
@@ -109,22 +109,22 @@ def _templates() -> Environment:
 
 
 def prose(text: str) -> Markup:
-    """Words for people; what stands between backticks is code."""
+    """Text in which backticks mark code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def breakable(text: str) -> Markup:
-    """A dotted key that may be broken after its dots."""
+    """A dotted key that can be broken after its dots."""
     return Markup(".<wbr>").join(text.split("."))
 
 
 def unit_after(row: Mapping[str, Any]) -> str:
-    """A space and the unit of what a row measured."""
+    """A space and the unit of a row."""
     return f" {row['unit']}" if row.get("unit") and row["unit"] != "1" else ""
 
 
 def numeric_columns(columns: Sequence[tuple[str, str]], rows: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Columns that hold numbers only."""
+    """Columns with numbers only."""
     return {
         key
         for key, _ in columns
@@ -133,12 +133,12 @@ def numeric_columns(columns: Sequence[tuple[str, str]], rows: Sequence[Mapping[s
 
 
 def adopted(drawing: str, anchor: str) -> Markup:
-    """A drawing in the colours of the page, with names that no other drawing has."""
+    """A figure in the colours of the page, with unique ids."""
     return Markup(inked(adopt(drawing, anchor)))
 
 
 def cell(value: Any) -> str:
-    """A value as a table shows it."""
+    """The text of a value in a table."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -151,7 +151,7 @@ def cell(value: Any) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number with `digits` significant digits, thousands apart; a dash for none."""
+    """A number with `digits` significant digits and thousands separators; a dash for none."""
     if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -170,7 +170,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def slug(text: str) -> str:
-    """A name that an address can carry."""
+    """A name that is valid in a URL."""
     return "".join(c if c.isalnum() else "-" for c in text.lower()).strip("-")
 
 

@@ -1,6 +1,6 @@
-"""The page of a reproduced paper: verdicts, claims, figures, tables, choices, method. Reads the folder and nothing else.
+"""The page of a reproduced paper: verdicts, claims, figures, tables, choices, method. Reads the folder only.
 
-A comparison of our own has the same page without claims.
+A comparison without a paper has the same page without claims.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE = "reproduction.json"
-"""What a folder of a reproduced paper holds: claims, captions, runs. Drawings and tables lie beside."""
+"""The file of a reproduced paper in its folder: claims, captions, runs. Figures and tables are beside it."""
 
 
 def save(done: Any, folder: Path) -> None:
@@ -47,7 +47,7 @@ def page(folder: Path) -> str:
     """The page of a folder that `save` wrote."""
     record = json.loads((folder / FILE).read_text(encoding="utf-8"))
     claims, runs = record["claims"], record["runs"]
-    # pages of the first format say nothing of it: they are of papers
+    # pages of the first format have no such field: they are of papers
     of_paper = record.get("of_paper", True)
     return render(
         "paper.html",
@@ -91,7 +91,7 @@ def page(folder: Path) -> str:
 
 
 def _lead(record: dict[str, Any], of_paper: bool) -> str:
-    """What the page is about, in a sentence or two."""
+    """The subject of the page, in a sentence or two."""
     claims, counts = record["claims"], record["counts"]
     if not of_paper:
         return "A comparison of our own: no paper has it, and no claim rests on it."

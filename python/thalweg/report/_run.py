@@ -1,4 +1,4 @@
-"""The page of one run: what was expected, the network, flows, links, series, method. Reads the run's tables only."""
+"""The page of one run: expectations, network, flows, links, series, method. Reads the run's tables only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 MAX_GROUPS = 3
-"""Groups whose completion times stand at the top."""
+"""Groups whose completion times are shown at the top."""
 
 Content = dict[str, Any]
 
@@ -129,10 +129,10 @@ def network(run: Result) -> str:
     sources: set[str] = set()
     sinks: set[str] = set(run.receivers["node"].to_list())
     for transport, node in zip(run.flows["transport"], run.flows["from"], strict=True):
-        # a consumer is where Data arrive
+        # a consumer is the node where Data arrive
         (sinks if transport == "ndn" else sources).add(node)
     sources |= {producer["node"] for producer in run.plan.get("producers", [])}
-    # hosts of named data forward as well, but that is not what they are there for
+    # hosts of named data forward as well, but this is not their role
     roles = {
         node: "router" if role == "forwarder" else role
         for node, role in zip(run.nodes["node"], run.nodes["role"], strict=True)
@@ -142,7 +142,7 @@ def network(run: Result) -> str:
 
 
 def _listed(frame: polars.DataFrame, columns: Sequence[Column]) -> Content:
-    """A table of the run, in the units that people read."""
+    """A table of the run, in the units of the page."""
     headings, rows = rows_of(frame, columns)
     return {"columns": headings, "rows": rows}
 
@@ -168,7 +168,7 @@ def _flows(run: Result) -> Content:
 
 
 def _meaning(name: str, subjects: list[str]) -> str:
-    """What a series says of these subjects; one word may mean something of flows and something else of nodes."""
+    """The definition of a series for these subjects; one name can have different meanings for flows and nodes."""
     kinds = {subject.split(".", 1)[0].replace("link", "port") for subject in subjects}
     named = [row for row in known_series() if row["name"] == name]
     # a consumer of named data is a flow and a receiver in one

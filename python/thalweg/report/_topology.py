@@ -1,4 +1,4 @@
-"""The network as a picture: nodes where the plan puts them, links as thick as they are fast and as dark as they are full."""
+"""A drawing of the network: nodes at their places in the plan, thicker links for capacity, darker links for utilisation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def drawing(
 ) -> str:
     """An SVG of the network; `places` are within 0..=1, `links` are rows of the table `links`.
 
-    `roles` says which nodes know names: `router` or `resolver`, as in the table `nodes`.
+    `roles` gives the nodes that route by name: `router` or `resolver`, as in the table `nodes`.
     """
     wires = list(_wires(links).values())
     columns = _columns(places)
@@ -75,7 +75,7 @@ def time_text(seconds: float | None) -> str:
 
 
 def _wires(links: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Both directions of a link as one wire, with the fuller direction's utilisation."""
+    """Both directions of a link as one wire, with the higher utilisation of the two."""
     wires: dict[str, dict[str, Any]] = {}
     for row in links:
         used = row["utilisation"] or 0.0
@@ -85,7 +85,7 @@ def _wires(links: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def _columns(places: Mapping[str, Place]) -> dict[int, int]:
-    """Nodes that stand above each other, by their place to the right."""
+    """Nodes with the same horizontal place."""
     columns: dict[int, int] = {}
     for x, _ in places.values():
         columns[round(x * 100)] = columns.get(round(x * 100), 0) + 1
@@ -93,7 +93,7 @@ def _columns(places: Mapping[str, Place]) -> dict[int, int]:
 
 
 def _spread(places: Mapping[str, Place]) -> dict[str, Place]:
-    """Stretches the places over the whole picture; a single row or column goes to its middle."""
+    """Scales the places to the whole drawing; a single row or column is centred."""
     if not places:
         return {}
     spread = {}
@@ -126,7 +126,7 @@ def _words(wire: Mapping[str, Any]) -> str:
 def _labels(
     wires: Sequence[Mapping[str, Any]], at: Mapping[str, Place], middle_y: float, scattered: bool
 ) -> list[str]:
-    """Rate and delay once for links that are alike; name and use too where a link is alone or at least half full."""
+    """Rate and delay once for equal links; name and utilisation too if a link is unique or at least half full."""
     if scattered and len(wires) > 12:
         return []
 
@@ -160,7 +160,7 @@ def _labels(
         y = y + away + 6 if under else y - away
         labels.append(_text(x, y, words, 11.5, "var(--ink, #1d2733)"))
         placed.append((x, y, words))
-    # how full a link is stands in its tooltip too; what would lie on another word is left to that
+    # the utilisation is also in the tooltip; a label that would overlap is shown there only
     for x, y, used in uses:
         if all(_apart((x, y, used), other) for other in placed):
             labels.append(_text(x, y, used, 10.5, "var(--soft, #5b6875)"))
@@ -169,7 +169,7 @@ def _labels(
 
 
 def _apart(one: tuple[float, float, str], other: tuple[float, float, str]) -> bool:
-    """Whether two words do not lie on each other."""
+    """Whether two labels do not overlap."""
     return abs(one[1] - other[1]) > 11 or abs(one[0] - other[0]) > 3 * (len(one[2]) + len(other[2]))
 
 
@@ -179,7 +179,7 @@ def _flat(wire: Mapping[str, Any], at: Mapping[str, Place]) -> bool:
 
 
 def _text(x: float, y: float, words: str, size: float, colour: str, anchor: str = "middle") -> str:
-    """Text with a rim of the page's colour, so that lines behind it do not disturb."""
+    """Text with an outline in the page's colour, so that lines behind it do not disturb."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:g}" stroke-width="3.5" '
         f'style="fill:{colour};stroke:var(--card, #fff);paint-order:stroke;stroke-linejoin:round">{escape(words)}</text>'
@@ -187,7 +187,7 @@ def _text(x: float, y: float, words: str, size: float, colour: str, anchor: str 
 
 
 def _kind(source: bool, sink: bool, role: str | None) -> str:
-    """What a node is drawn as."""
+    """The shape of a node."""
     if role is not None:
         return "router by name" if role == "router" else "name resolution system"
     if source and sink:
@@ -223,7 +223,7 @@ def _node(name: str, place: Place, kind: str, size: float) -> str:
 
 
 def _name(name: str, place: Place, middle: Place, scattered: bool) -> str:
-    """A node's name, on the side that looks away from the middle: left or right at the edges, else above or below."""
+    """A node's label, on the side away from the centre: left or right at the edges, otherwise above or below."""
     (x, y), ink = place, "var(--ink, #1d2733)"
     beside = abs(x - middle[0]) > (0.55 * abs(y - middle[1]) + 60 if scattered else 0.3 * WIDTH)
     if beside and x < middle[0]:

@@ -1,4 +1,4 @@
-"""Which columns of a run's tables people see, under which headings, and in which unit. Terminal and page share them."""
+"""Columns of a run's tables for terminal and pages: selection, headings, units."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ FIRST = (
     *("interests_bps", "retransmits"),
     *("role", "hit_ratio", "groups", "interests_in", "data_out", "feedback_received"),
 )
-"""Columns that are kept when not all have room, the most important first; then the others in their order."""
+"""Columns that are kept if not all fit, in order of importance; then the others in their order."""
 
 FIRST_OF_GROUPS = (
     *(
@@ -138,7 +138,7 @@ FIRST_OF_GROUPS = (
     ),
     *("fct_p99", "queueing_delay", "queueing_delay_p50", "queueing_delay_p99"),
 )
-"""The same of groups."""
+"""The same columns of groups."""
 
 QUIET = {
     "retransmits",
@@ -164,7 +164,7 @@ QUIET = {
     "frames_dropped",
     "completions",
 }
-"""Columns that are left out when they hold nothing but zeros."""
+"""Columns that are omitted if they are zero in all rows."""
 
 
 UNITS = {
@@ -179,18 +179,18 @@ UNITS = {
     **dict.fromkeys(("startup", "stalled"), ("s", 1.0)),
     **dict.fromkeys(("utilisation", "loss_ratio", "hit_ratio"), ("%", 100.0)),
 }
-"""Unit and factor with which people see a key of the summary, by its last word."""
+"""Unit and factor for output of a key of the summary, by its last word."""
 
 
 def unit_of(key: str) -> tuple[str, float]:
-    """Unit and factor with which people see a key of the summary."""
+    """Unit and factor for output of a key of the summary."""
     return UNITS.get(key.rsplit(".", 1)[-1], ("", 1.0))
 
 
 def rows_of(
     frame: polars.DataFrame, columns: Sequence[Column]
 ) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
-    """Headings, and rows in the units of the headings; columns that say nothing are left out."""
+    """Headings, and rows in the units of the headings; columns without information are omitted."""
     there = [column for column in columns if column[0] in frame.columns and _speaks(frame, column[0])]
     rows = [
         {key: _scaled(row[key], factor) for key, _, factor in there}
@@ -200,7 +200,7 @@ def rows_of(
 
 
 def _heading(frame: polars.DataFrame, key: str, heading: str) -> str:
-    """A column's heading; where all flows are consumers of named data, what they receive is called Data."""
+    """A column's heading; if all flows are consumers of named data, what they receive is called Data."""
     received = key in {"throughput_bps", "goodput_bps"} and "interests_bps" in frame.columns
     if received and not frame.is_empty() and frame["interests_bps"].null_count() == 0:
         return heading.replace(" (", " of Data (")
@@ -208,7 +208,7 @@ def _heading(frame: polars.DataFrame, key: str, heading: str) -> str:
 
 
 def heading_of(column: str) -> str:
-    """A column of a paper's table as people read it: `rate_kbps` as `rate (kbit/s)`."""
+    """The heading of a column of a paper's table: `rate_kbps` as `rate (kbit/s)`."""
     for ending, unit in {
         "_kbps": "kbit/s",
         "_mbps": "Mbit/s",
@@ -225,7 +225,7 @@ def heading_of(column: str) -> str:
 def with_intervals(
     rows: Sequence[dict[str, Any]], number: Callable[[float | None], str]
 ) -> list[dict[str, Any]]:
-    """Rows in which each `x` that has an `x_ci95` beside it is the text `x ± x_ci95`, and the latter is gone."""
+    """Rows in which `x` and `x_ci95` are joined to the text `x ± x_ci95`."""
     shown = []
     for row in rows:
         pairs = {name for name in row if f"{name}_ci95" in row}
@@ -240,7 +240,7 @@ def with_intervals(
 
 
 def _with_interval(mean: Any, interval: Any, number: Callable[[float | None], str]) -> str:
-    # none for a single seed, or too narrow to be seen
+    # none for a single seed, or too narrow to be visible
     return number(mean) if not interval else f"{number(mean)} ± {number(float(f'{interval:.2g}'))}"
 
 
@@ -258,7 +258,7 @@ def _scaled(value: Any, factor: float) -> Any:
 
 
 def drops_by_reason(flows: Any) -> str:
-    """How many packets were dropped, and why, such as "2115 queue full, 3 random loss"; empty where none was."""
+    """The number of dropped packets by reason, such as "2115 queue full, 3 random loss"; empty if none was dropped."""
     sums = {
         name.removeprefix("drops_").replace("_", " "): int(flows[name].sum() or 0)
         for name in flows.columns

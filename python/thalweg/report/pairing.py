@@ -1,4 +1,4 @@
-"""Runs side by side: what they are called, in what they differ, and the metrics that are worth a row."""
+"""Comparison of runs: their names, their differences, and the metrics that are shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Named = tuple[str, "Result"]
 
 MAX_KEYS = 6
-"""Differences that a warning names."""
+"""Maximum number of differences in a warning."""
 
 SHOWN = (
     "flows.throughput_total",
@@ -25,11 +25,11 @@ SHOWN = (
     r"flows\.[^.]+\.(throughput|goodput|fairness|rtt|queueing_delay|queueing_delay_p95|loss_ratio|retransmits|timeouts|feedback_packets|feedback_received|signals|completions|fct|fct_p50|fct_p95|fct_p99)",
     r"link\.(.+)\.(utilisation|queue_packets|queue|loss_ratio|drops)",
 )
-"""Keys of the summary that a comparison shows; of the links, those that are at least half full in one of the runs."""
+"""Keys of the summary in a comparison; of the links, those that are at least half full in one of the runs."""
 
 
 def names(folders: Sequence[Path]) -> list[str]:
-    """The shortest ends of the paths that tell the runs apart."""
+    """The shortest ends of the paths that distinguish the runs."""
     parts = [folder.resolve().parts for folder in folders]
     for length in range(1, max(map(len, parts)) + 1):
         short = ["/".join(part[-length:]) for part in parts]
@@ -39,7 +39,7 @@ def names(folders: Sequence[Path]) -> list[str]:
 
 
 def differences(runs: Sequence[Named]) -> list[str]:
-    """Warnings: what besides chance may make the runs differ."""
+    """Warnings: differences of scenario or program besides the seed."""
     first_name, first = runs[0]
     warnings = []
     for name, other in runs[1:]:
@@ -59,7 +59,7 @@ def differences(runs: Sequence[Named]) -> list[str]:
 
 
 def metrics(runs: Sequence[Named]) -> list[dict[str, Any]]:
-    """One row a metric: `{metric, unit, values: {run: value}, change}`; the change is of two runs only."""
+    """One row per metric: `{metric, unit, values: {run: value}, change}`; the change is of two runs only."""
     values = [(name, run.values) for name, run in runs]
     keys = [key for key in dict.fromkeys(key for _, table in values for key in table) if _shown(key, values)]
     rows = []
@@ -101,7 +101,7 @@ def _change(values: Sequence[float | None]) -> str | None:
 def _changed(one: Any, other: Any, key: str = "") -> Iterator[str]:
     """Dotted keys whose values differ; seeds do not count."""
     if isinstance(one, dict) and isinstance(other, dict):
-        # schemes have parameters of their own: with another scheme, that these differ says nothing
+        # each scheme has its own parameters: with another scheme, a difference of these has no meaning
         skipped = {"params"} if one.get("scheme") != other.get("scheme") else set()
         for word in dict.fromkeys([*one, *other]):
             if (key or word != "seed") and word not in skipped:

@@ -1,4 +1,4 @@
-"""A sweep: what its folder says of it, its points as rows, and its page. Terminal and page share the rows."""
+"""A sweep: the content of its folder, its points as rows, and its page. Terminal and page share the rows."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
     from ..sweep import SweepResult
 
 MAX_GROUPS = 3
-"""Flows of that many names have columns of their own."""
+"""Maximum number of flow names with separate columns."""
 
 FILE = "sweep.json"
-"""What a folder of a sweep holds beside `summary.parquet` and the folders of its runs."""
+"""The file of a sweep beside `summary.parquet` and the folders of its runs."""
 
 PART = "sweep.json.part"
-"""The same before the sweep has ended; of which plans it is."""
+"""The file before the sweep has ended; it lists the plans."""
 
 Row = dict[str, Any]
 
 
 def begin(plans: Sequence[str], folder: Path) -> None:
-    """Writes of which plans a sweep is going to be, so that the folder of one that is killed can be recognised."""
+    """Records the plans of a sweep before it starts, so that the folder of a killed one can be recognised."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / PART).write_text(json.dumps({"plans": sorted(plans)}, indent=1) + "\n", encoding="utf-8")
 
 
 def plans_of(folder: Path) -> list[str] | None:
-    """Digests of the plans of the sweep in a folder; None when there is none."""
+    """Digests of the plans of the sweep in a folder; None if there is none."""
     for name in (FILE, PART):
         try:
             record = json.loads((folder / name).read_text(encoding="utf-8"))
-            # before there were digests: any other sweep is another one
+            # without digests: any other sweep differs
             return list(record.get("plans", ["unknown"]))
         except FileNotFoundError:
             continue
@@ -55,7 +55,7 @@ def plans_of(folder: Path) -> list[str] | None:
 def save(
     done: SweepResult, title: str, folder: Path, plans: Sequence[str], overrides: Mapping[str, Any]
 ) -> None:
-    """Writes `summary.parquet` (means over seeds) and `sweep.json` (what was run); removes the page of what was there."""
+    """Writes `summary.parquet` (means over seeds) and `sweep.json` (the runs); removes an earlier page."""
     from .. import __version__
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -89,12 +89,12 @@ def save(
 
 
 def folder_of(result: Result, beside: Path) -> str | None:
-    """The folder of a run as seen from another one; None for a run in memory."""
+    """The folder of a run relative to another one; None for a run in memory."""
     return None if result.folder is None else Path(os.path.relpath(result.folder, beside)).as_posix()
 
 
 def telling(result: Result) -> list[str]:
-    """Metrics that are worth a column: what is expected, throughput, fairness, completion times, fullest link, feedback."""
+    """Metrics with a column: expectations, throughput, fairness, completion times, fullest link, feedback."""
     expected: list[str] = result.expect["key"].to_list()
     groups = [key.split(".")[1] for key in result.values if re.fullmatch(r"flows\.[^.]+\.throughput", key)]
     each = groups if 2 <= len(groups) <= MAX_GROUPS else []
@@ -108,7 +108,7 @@ def telling(result: Result) -> list[str]:
 
 
 def points(summary: Iterable[Row], keys: list[str], metrics: list[str]) -> list[Row]:
-    """A row for each point of the grid: its keys, `n`, and for each metric `(mean, ci95)` in the unit that people see."""
+    """One row per point of the grid: its keys, `n`, and for each metric `(mean, ci95)` in the unit for output."""
     found: dict[tuple[Any, ...], Row] = {}
     for row in summary:
         if row["metric"] not in metrics:
@@ -127,7 +127,7 @@ def heading(metric: str) -> str:
 
 
 def _axis(metric: str) -> str:
-    """What an axis of a metric says; the caption has the whole key."""
+    """The label of a metric's axis; the caption has the whole key."""
     return heading(metric).rpartition(".")[2].replace("_", " ")
 
 
@@ -178,7 +178,7 @@ def _table(rows: list[Row], keys: list[str], metrics: list[str]) -> tuple[list[t
     listed = [
         {
             **{key: row[key] for key in keys},
-            # one line each, however many columns there are
+            # one line each, with any number of columns
             **{metric: mean_text(row[metric]).replace(" ", "\u00a0") for metric in metrics if metric in row},
             "n": row["n"],
         }
