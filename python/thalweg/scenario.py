@@ -169,7 +169,8 @@ class Scenario:
     def grid(self, axes: Mapping[str, Sequence[Any]]) -> list[tuple[Keys, Scenario]]:
         """Every point of a grid: its keys, and a copy without `[sweep]` that has them set.
 
-        The last key changes fastest. A series that only other points offer is not recorded at a point. Raises `ScenarioError`.
+        The last key changes fastest. A series that only other points offer is not recorded at a point. Raises
+        `ScenarioError`.
         """
         points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
         natives = self._checked.grid({key: list(values) for key, values in axes.items()})
