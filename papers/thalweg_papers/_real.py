@@ -7,10 +7,11 @@ import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from thalweg import Scenario, plots
+from thalweg import Scenario
 from thalweg.errors import EmulationError
 from thalweg.jobs import Control, Job, SampleFile, Standing, digest
 from thalweg.jobs import run as run_jobs
@@ -20,7 +21,6 @@ from ._base import (
     Emulated,
     Experiment,
     ExperimentKey,
-    Figure,
     Measured,
     Pair,
     Paper,
@@ -29,7 +29,6 @@ from ._base import (
     Samples,
     Scale,
     Study,
-    Table,
     Tree,
 )
 
@@ -189,15 +188,7 @@ def carry_out(
     valid = [(run, sample) for run, sample in emulated if sample["emulation"]["valid"]]
     pair = Pair(simulated, _collected(valid))
     verdicts = side_by_side(claims, pair, emulated)
-    figures: dict[str, Figure] = {}
-    tables: dict[str, Table] = {}
-    for spec in part.figure_specs():
-        with plots.in_style():
-            drawn = spec.draw(pair)
-        if isinstance(drawn, Figure):
-            figures[spec.id] = drawn
-        elif drawn is not None:
-            tables[spec.id] = drawn
+    figures, tables = _runner.draw_all((spec.id, partial(spec.draw, pair)) for spec in part.figure_specs())
     return Reproduction(
         paper=study.name,
         title=study.title,

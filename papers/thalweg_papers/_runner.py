@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,15 +97,7 @@ def carry_out(
     samples = run_all(runs, jobs=jobs, out=out, progress=progress)
     collected = collect(samples)
 
-    figures: dict[str, Figure] = {}
-    tables: dict[str, Table] = {}
-    for spec in figure_specs:
-        with plots.in_style():
-            drawn = spec.draw(collected, scale)
-        if isinstance(drawn, Figure):
-            figures[spec.id] = drawn
-        else:
-            tables[spec.id] = drawn
+    figures, tables = draw_all((spec.id, partial(spec.draw, collected, scale)) for spec in figure_specs)
     verdicts = list(judged(claims, collected, whole=figure is None, quick=quick))
     return Reproduction(
         paper=study.name,
@@ -120,6 +113,22 @@ def carry_out(
         figure=None if figure is None else figure_specs[0].id,
         of_paper=isinstance(study, Paper),
     )
+
+
+def draw_all(
+    specs: Iterable[tuple[str, Callable[[], Figure | Table | None]]],
+) -> tuple[dict[str, Figure], dict[str, Table]]:
+    """Figures and tables by id, each drawn in the style of plots; without those that have nothing to show."""
+    figures: dict[str, Figure] = {}
+    tables: dict[str, Table] = {}
+    for name, draw in specs:
+        with plots.in_style():
+            drawn = draw()
+        if isinstance(drawn, Figure):
+            figures[name] = drawn
+        elif drawn is not None:
+            tables[name] = drawn
+    return figures, tables
 
 
 def find_figure(study: Study, text: str) -> FigureSpec:

@@ -52,7 +52,7 @@ class Job(Generic[Output]):
     work: Callable[[Control], Output | None]
     """Runs the job in the calling thread. `Control` can stop it from another thread; the result is then None."""
     kept: Kept[Output] | None = None
-    """Where the output is kept; None for nowhere."""
+    """The file that keeps the output for the next time; None if it is not kept."""
     seconds: float = 0.0
     """Expected duration, if known."""
     alone: bool = False

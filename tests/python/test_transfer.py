@@ -104,9 +104,9 @@ def test_a_file_arrives_whole(file: Path, into: Path, scheme: str) -> None:
     assert (sent["receivers"], sent["whole_receivers"]) == (1, 1)
     # the tables of the golden files are made of answers with the same keys
     recorded = json.loads((Path(__file__).parent / "golden" / "transfers.json").read_text(encoding="utf-8"))
-    for now, then in ((sent, recorded["send-end"]), (got, recorded["recv-end"])):
-        assert now.keys() - {"code"} == then.keys()
-        assert now["stats"].keys() == then["stats"].keys()
+    for answer, golden in ((sent, recorded["send-end"]), (got, recorded["recv-end"])):
+        assert answer.keys() - {"code"} == golden.keys()
+        assert answer["stats"].keys() == golden["stats"].keys()
 
 
 def test_a_folder_that_is_not_there_is_made_and_a_file_is_none(file: Path, tmp_path: Path) -> None:

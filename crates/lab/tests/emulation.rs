@@ -1,15 +1,11 @@
 //! Scenarios whose flows have ends outside of the network.
 
-use lab::{Plan, load};
+mod common;
+
 use sim::{Control, FlowEmulation, FlowKind};
 use units::Duration;
 
-fn plan(text: &str) -> std::sync::Arc<Plan> {
-    load(text, "test.toml")
-        .unwrap_or_else(|problems| panic!("{problems}"))
-        .plan(None)
-        .expect("loaded means planned")
-}
+use common::plan;
 
 const TEXT: &str = r#"
 duration = "2 s"

@@ -1,30 +1,17 @@
 //! Networks that route by name: what a scenario need not say, and what a plan says in full.
 
+mod common;
+
 use std::collections::BTreeSet;
 
 use lab::{Plan, load};
 use sim::{Cast, Change, IcnSpec, Limit};
 use units::{Bytes, Duration, Rate};
 
-fn plan(text: &str) -> std::sync::Arc<Plan> {
-    load(text, "test.toml")
-        .unwrap_or_else(|problems| panic!("{problems}"))
-        .plan(None)
-        .expect("loaded means planned")
-}
-
-/// Everything that is wrong with a scenario.
-fn wrong(text: &str) -> Vec<String> {
-    let problems = load(text, "test.toml").expect_err("something is wrong");
-    problems.iter().map(|problem| problem.message.clone()).collect()
-}
+use common::{names, plan, wrong};
 
 fn icn(plan: &Plan) -> &IcnSpec {
     plan.blueprint.icn.as_ref().expect("a name-based network")
-}
-
-fn names(plan: &Plan, nodes: &[contract::NodeId]) -> Vec<String> {
-    nodes.iter().map(|node| plan.blueprint.nodes[node.index()].clone()).collect()
 }
 
 /// A source, two routers and three members; one of the members has two links, and there is a plain flow beside.

@@ -1,22 +1,13 @@
 //! Networks of named data: what a scenario need not say, and what a plan says in full.
 
+mod common;
+
 use lab::{Plan, load};
 use sim::{Change, FlowKind, Limit, NameRoute, NdnSpec};
 use stack::ndn::{ConsumerConfig, EpisodeCheck, Gaps, OVERHEAD, Pattern, Policy, Store, Timeout};
 use units::{Bytes, Duration, Rate};
 
-fn plan(text: &str) -> std::sync::Arc<Plan> {
-    load(text, "test.toml")
-        .unwrap_or_else(|problems| panic!("{problems}"))
-        .plan(None)
-        .expect("loaded means planned")
-}
-
-/// Everything that is wrong with a scenario.
-fn wrong(text: &str) -> Vec<String> {
-    let problems = load(text, "test.toml").expect_err("something is wrong");
-    problems.iter().map(|problem| problem.message.clone()).collect()
-}
+use common::{names, plan, wrong};
 
 fn ndn(plan: &Plan) -> &NdnSpec {
     plan.blueprint.ndn.as_ref().expect("forwarders")
@@ -27,10 +18,6 @@ fn consumer(plan: &Plan, flow: usize) -> &ConsumerConfig {
         FlowKind::Ndn(config) => config,
         other => panic!("{other:?}"),
     }
-}
-
-fn names(plan: &Plan, nodes: &[contract::NodeId]) -> Vec<String> {
-    nodes.iter().map(|node| plan.blueprint.nodes[node.index()].clone()).collect()
 }
 
 fn node(plan: &Plan, name: &str) -> contract::NodeId {

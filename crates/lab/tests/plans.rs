@@ -1,15 +1,12 @@
 //! Scenarios become plans, and printed plans become the same plans.
 
+mod common;
+
 use lab::{Plan, load};
 use sim::{FlowKind, Limit};
 use units::{Bytes, Duration, Rate, Time};
 
-fn plan(text: &str) -> std::sync::Arc<Plan> {
-    load(text, "test.toml")
-        .unwrap_or_else(|problems| panic!("{problems}"))
-        .plan(None)
-        .expect("loaded means planned")
-}
+use common::plan;
 
 const CUSTOM: &str = r#"
 title = "one source over two links"

@@ -1,28 +1,15 @@
 //! SDN controllers: what a scenario need not say, and what a plan says in full.
 
-use lab::{Plan, load};
+mod common;
+
+use lab::Plan;
 use sim::{Change, SdnSpec};
 use units::{Bytes, Duration, Rate};
 
-fn plan(text: &str) -> std::sync::Arc<Plan> {
-    load(text, "test.toml")
-        .unwrap_or_else(|problems| panic!("{problems}"))
-        .plan(None)
-        .expect("loaded means planned")
-}
-
-/// Everything that is wrong with a scenario.
-fn wrong(text: &str) -> Vec<String> {
-    let problems = load(text, "test.toml").expect_err("something is wrong");
-    problems.iter().map(|problem| problem.message.clone()).collect()
-}
+use common::{names, plan, wrong};
 
 fn sdn(plan: &Plan) -> &SdnSpec {
     plan.blueprint.sdn.as_ref().expect("a controller")
-}
-
-fn names(plan: &Plan, nodes: &[contract::NodeId]) -> Vec<String> {
-    nodes.iter().map(|node| plan.blueprint.nodes[node.index()].clone()).collect()
 }
 
 fn same(plan: &Plan) {

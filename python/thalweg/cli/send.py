@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from ..errors import TransferError
 from .given import params_of
+from .options import NetworkOptions, SecurityOptions
 from .out import Refusal, check_minimum, check_scheme
 
 
@@ -24,18 +25,12 @@ def send(
     deadline: str | None = None,
     timely: Annotated[str | None, Parameter(show=False)] = None,
     name: str | None = None,
-    key: Path | None = None,
-    key_env: str | None = None,
-    insecure: bool = False,
     packet: int = 1428,
     patience: float | None = None,
     group: str | None = None,
     receivers: int = 1,
-    interface: str | None = None,
-    bind: str | None = None,
-    ipv4: Annotated[bool, Parameter(name=["--ipv4", "-4"])] = False,
-    ipv6: Annotated[bool, Parameter(name=["--ipv6", "-6"])] = False,
-    pcap: Path | None = None,
+    security: SecurityOptions | None = None,
+    network: NetworkOptions | None = None,
     json: bool = False,
 ) -> int:
     """Send a file, or standard input (`-`), to `thalweg recv`.
@@ -71,13 +66,6 @@ def send(
         The former name of `--deadline`.
     name
         Propose this file name to the receiver.
-    key
-        Read the key from this file, which both sides have; `head -c 32 /dev/urandom > secret` creates one. Required unless
-        all addresses are of this computer (127.0.0.1, ::1).
-    key_env
-        Read the key from this environment variable instead; THALWEG_KEY is read when no key is named.
-    insecure
-        Do not use a key: anybody on the path can take part, and can take the other side's place.
     packet
         Set the packet size in bytes, all headers included.
     patience
@@ -88,16 +76,6 @@ def send(
         listens at `:PORT`, and receivers call it.
     receivers
         Wait for this number of receivers of the group before sending.
-    interface
-        Send to the group through this interface: its name, its index, or its IPv4 address.
-    bind
-        Listen at this local address only.
-    ipv4
-        Use IPv4 only.
-    ipv6
-        Use IPv6 only.
-    pcap
-        Write the packets sent and received to a capture file for Wireshark.
     json
         Print the result as one JSON object.
     """
@@ -131,23 +109,9 @@ def send(
             congestion=transfers.Congestion(
                 scheme=scheme, params=params, mode=mode and mode.replace("-", "_"), rate=rate, packet=packet
             ),
-            security=transfers.Security(key=key, key_env=key_env, insecure=insecure),
-            network=transfers.Network(
-                bind=bind,
-                family=_family(ipv4=ipv4, ipv6=ipv6),
-                interface=interface,
-                patience_s=patience,
-                pcap=pcap,
-            ),
+            security=(security or SecurityOptions()).settings(),
+            network=(network or NetworkOptions()).settings(patience),
         )
         return carry(transfer, sending=True, json=json, scheme=scheme, modes=modes)
     except TransferError as error:
         raise Refusal(str(error), error.hint) from error
-
-
-def _family(*, ipv4: bool, ipv6: bool) -> int:
-    import socket
-
-    if ipv4 and ipv6:
-        raise Refusal("--ipv4 and --ipv6 exclude each other")
-    return socket.AF_INET if ipv4 else socket.AF_INET6 if ipv6 else 0

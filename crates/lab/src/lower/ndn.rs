@@ -171,18 +171,7 @@ impl NdnNet {
         for served in &self.served {
             for name in &served.nodes {
                 let wild = name.contains('*');
-                let found =
-                    if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
-                if wild && found.is_empty() {
-                    net.no_match(name, notes);
-                }
-                for node in found {
-                    if spec.nodes.binary_search(&node).is_err() {
-                        if !wild {
-                            no_forwarder(name, notes);
-                        }
-                        continue;
-                    }
+                for node in forwarders_named(name, &spec.nodes, net, notes) {
                     let prefix = spec.names.intern(&served.prefix.0);
                     if !taken.insert((node, prefix)) {
                         if !wild {
@@ -319,21 +308,27 @@ fn store_of(policy: &Field<PolicyWord>, size: &Field<u32>, place: Place, notes: 
     ndn::Store { policy, size }
 }
 
-fn place_store(store: &At<NodeStore>, spec: &mut NdnSpec, net: &Net, notes: &mut Notes) {
-    let made = store_of(&store.policy, &store.size, store.place, notes);
-    let Some(name) = store.node.required("node", "a content store", store.place, notes) else { return };
+/// The forwarders that a name or a pattern means. A name that means none is a mistake, a pattern passes over other nodes.
+fn forwarders_named(name: &At<String>, forwarders: &[NodeId], net: &Net, notes: &mut Notes) -> Vec<NodeId> {
     let wild = name.contains('*');
-    let found = if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
+    let mut found = if wild { net.matching(name) } else { net.find_node(name, notes).into_iter().collect() };
     if wild && found.is_empty() {
         net.no_match(name, notes);
     }
-    for node in found {
-        if spec.nodes.binary_search(&node).is_err() {
-            if !wild {
-                no_forwarder(name, notes);
-            }
-            continue;
+    found.retain(|node| {
+        let forwards = forwarders.binary_search(node).is_ok();
+        if !forwards && !wild {
+            no_forwarder(name, notes);
         }
+        forwards
+    });
+    found
+}
+
+fn place_store(store: &At<NodeStore>, spec: &mut NdnSpec, net: &Net, notes: &mut Notes) {
+    let made = store_of(&store.policy, &store.size, store.place, notes);
+    let Some(name) = store.node.required("node", "a content store", store.place, notes) else { return };
+    for node in forwarders_named(name, &spec.nodes, net, notes) {
         // what is written later and names fewer nodes is meant
         spec.stores.retain(|(other, _)| *other != node);
         spec.stores.push((node, made));

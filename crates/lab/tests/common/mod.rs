@@ -1,0 +1,25 @@
+//! What the tests of several parts of a scenario share.
+#![allow(dead_code, reason = "not every test needs all of it")]
+
+use std::sync::Arc;
+
+use lab::{Plan, load};
+
+/// The plan of a scenario without mistakes.
+pub fn plan(text: &str) -> Arc<Plan> {
+    load(text, "test.toml")
+        .unwrap_or_else(|problems| panic!("{problems}"))
+        .plan(None)
+        .expect("loaded means planned")
+}
+
+/// The messages of a scenario with mistakes.
+pub fn wrong(text: &str) -> Vec<String> {
+    let problems = load(text, "test.toml").expect_err("something is wrong");
+    problems.iter().map(|problem| problem.message.clone()).collect()
+}
+
+/// The names of nodes.
+pub fn names(plan: &Plan, nodes: &[contract::NodeId]) -> Vec<String> {
+    nodes.iter().map(|node| plan.blueprint.nodes[node.index()].clone()).collect()
+}

@@ -1,0 +1,82 @@
+"""Options that `thalweg send` and `thalweg recv` share."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from .out import Refusal
+
+if TYPE_CHECKING:
+    from ..transfers import Network, Security
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class SecurityOptions:
+    """How the two ends know each other.
+
+    Parameters
+    ----------
+    key
+        Read the key from this file, which both sides have; `head -c 32 /dev/urandom > secret` creates one. Required unless
+        all addresses are of this computer (127.0.0.1, ::1).
+    key_env
+        Read the key from this environment variable instead; THALWEG_KEY is read when no key is named.
+    insecure
+        Do not use a key: anybody on the path can take part, and can take the other side's place.
+    """
+
+    key: Path | None = None
+    key_env: str | None = None
+    insecure: bool = False
+
+    def settings(self) -> Security:
+        """As the library takes them."""
+        from ..transfers import Security
+
+        return Security(key=self.key, key_env=self.key_env, insecure=self.insecure)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    """What an end uses of the network.
+
+    Parameters
+    ----------
+    interface
+        Use this interface for multicast groups: its name, its index, or its IPv4 address.
+    bind
+        Listen at this local address only.
+    ipv4
+        Use IPv4 only.
+    ipv6
+        Use IPv6 only.
+    pcap
+        Write the packets sent and received to a capture file for Wireshark.
+    """
+
+    interface: str | None = None
+    bind: str | None = None
+    ipv4: Annotated[bool, Parameter(name=["--ipv4", "-4"])] = False
+    ipv6: Annotated[bool, Parameter(name=["--ipv6", "-6"])] = False
+    pcap: Path | None = None
+
+    def settings(self, patience_s: float | None) -> Network:
+        """As the library takes them."""
+        from ..transfers import Network
+
+        if self.ipv4 and self.ipv6:
+            raise Refusal("--ipv4 and --ipv6 exclude each other")
+        return Network(
+            bind=self.bind,
+            family=socket.AF_INET if self.ipv4 else socket.AF_INET6 if self.ipv6 else 0,
+            interface=self.interface,
+            patience_s=patience_s,
+            pcap=self.pcap,
+        )
