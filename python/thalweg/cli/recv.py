@@ -42,6 +42,10 @@ def recv(
     patience
         Give up after this time without data, in seconds; 60 by default. A receiver that listens waits for its first call
         without limit unless this is given.
+    security
+        How the two ends authenticate each other.
+    network
+        Addresses, interface and capture.
     json
         Print the result as one JSON object. Cannot be combined with `--into -`.
     """

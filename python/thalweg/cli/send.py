@@ -76,6 +76,10 @@ def send(
         listens at `:PORT`, and receivers call it.
     receivers
         Wait for this number of receivers of the group before sending.
+    security
+        How the two ends authenticate each other.
+    network
+        Addresses, interface and capture.
     json
         Print the result as one JSON object.
     """
