@@ -1,4 +1,4 @@
-//! The window law of AIMD.
+//! The window rules of AIMD.
 
 use contract::{Ack, Cut, Cx, WindowLaw};
 use units::Segments;

@@ -1,4 +1,4 @@
-//! BBR: sends at the rate of the bottleneck and keeps in flight what the path holds, both measured [BBR00].
+//! BBR: sends at the rate of the bottleneck with one bandwidth-delay product in flight, both measured [BBR00].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;

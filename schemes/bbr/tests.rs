@@ -1,4 +1,4 @@
-//! One test per claim of the draft about BBR, with segments of 1000 bytes on a path of 100 ms and 10 Mbit/s, which holds 125 of them.
+//! One test per claim of the draft about BBR, with segments of 1000 bytes on a path of 100 ms and 10 Mbit/s, whose bandwidth-delay product is 125.
 
 use contract::{Cause, Congestion, CongestionControl, Delivery, Sent, Setup};
 use units::{Bytes, Duration, Rate, Time};

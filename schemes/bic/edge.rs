@@ -1,6 +1,6 @@
-//! BIC's law. Windows are in segments.
+//! BIC's window. Windows are in segments.
 //!
-//! It is a frame of its own: slow start ends at a window, not at a threshold, and below that window the law is another one.
+//! It does not use the common slow start: slow start ends at a window, not at a threshold, and below that window the rule is a different one.
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Duration, Segments};

@@ -1,4 +1,4 @@
-//! BIC: after a loss the window searches for the largest that fits, by halving the distance to where the loss was.
+//! BIC: after a loss, a binary search for the largest window without loss.
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

@@ -1,4 +1,4 @@
-//! At the consumers: a window that gives way by the level of marks.
+//! CoopCon at consumers: a window that is reduced by the level of marks.
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments};

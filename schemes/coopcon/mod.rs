@@ -1,4 +1,5 @@
-//! CoopCon, a reconstruction: PCON with two levels of marks. Consumers give way a little to light ones, routers move Interests for heavy ones.
+//! CoopCon, a reconstruction: PCON with two levels of marks. Consumers reduce their windows slightly for light ones, routers move Interests for heavy
+//! ones.
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;

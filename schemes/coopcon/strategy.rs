@@ -1,4 +1,4 @@
-//! At the forwarders: PCON's shares, moved by heavy marks alone, and back when it is quiet.
+//! CoopCon in forwarders: PCON's shares, moved by heavy marks only, and returned when the congestion has ended.
 
 use contract::{Arrived, Ecn, FibEntry, Name, Pending, Returned, Strategy, StrategyCx};
 use units::{Duration, Time};

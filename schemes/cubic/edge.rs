@@ -1,4 +1,4 @@
-//! CUBIC's window law. Windows are in segments, times in seconds, as in the RFC.
+//! CUBIC's window. Windows are in segments, times in seconds, as in the RFC.
 
 use contract::{Ack, Cause, Cut, Cx, WindowLaw};
 use units::{Segments, Time, math};

@@ -1,4 +1,4 @@
-//! CUBIC's growth as in Linux (net/ipv4/tcp_cubic.c of 6.18): whole segments, so many acknowledged for one more.
+//! CUBIC's growth as in Linux (net/ipv4/tcp_cubic.c of 6.18): the window grows by one segment per a whole number of acknowledged segments.
 
 use contract::{Ack, Cause};
 use units::{Duration, Time, math};

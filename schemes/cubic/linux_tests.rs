@@ -1,4 +1,4 @@
-//! `form = "linux"` and `hystart`, by numbers worked out by hand.
+//! Tests of `form = "linux"` and `hystart`, with numbers computed by hand.
 
 use contract::{Ack, Cause, CongestionControl, ParamTable, ParamValue};
 use units::Duration;

@@ -1,4 +1,4 @@
-//! CUBIC: the window follows a cubic of the time since the last loss, whatever the round-trip time [RFC9438].
+//! CUBIC: the window is a cubic function of the time since the last loss, independent of the round-trip time [RFC9438].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

@@ -1,4 +1,4 @@
-//! One test per claim of RFC 9438. What Linux does differently is in `linux_tests.rs`.
+//! One test per claim of RFC 9438. Differences of Linux are in `linux_tests.rs`.
 
 use contract::{Cause, Congestion, CongestionControl, ParamTable, ParamValue};
 use units::{Duration, Time};

@@ -1,4 +1,4 @@
-//! At the consumers: a window that gives way by as much as Data says.
+//! FleCom at consumers: a window that is reduced by the amount that Data carry.
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments};

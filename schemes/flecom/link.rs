@@ -1,4 +1,4 @@
-//! At the links: looks at the trend of what leaves, writes cuts into Data, and shapes Interests that have one way only.
+//! FleCom at links: measures the trend of the queueing delay, writes reductions into Data, and shapes Interests with a single next hop.
 
 use contract::{
     Admission, Crossing, Ecn, FaceId, Header, LaneId, LinkCx, LinkLaw, Packet, PortView, Return, TransitCx,

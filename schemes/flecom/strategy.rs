@@ -1,4 +1,4 @@
-//! At the forwarders: PCON's shares, moved the more the greater the cut.
+//! FleCom in forwarders: PCON's shares, moved in proportion to the reduction.
 
 use contract::{Arrived, Ecn, FibEntry, Name, Pending, Returned, Strategy, StrategyCx};
 

@@ -1,4 +1,4 @@
-//! The trend of a queue's waiting times.
+//! The trend of a queue's delays.
 
 use contract::Packet;
 use units::Time;

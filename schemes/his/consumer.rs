@@ -1,4 +1,4 @@
-//! Consumers that go with it. Windows are in segments.
+//! Consumers for HIS. Windows are in segments.
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Segments};

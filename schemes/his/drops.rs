@@ -1,5 +1,4 @@
-//! How a line of Interests is kept short: by its end, by PIE, or by CoDel. What the release of HIS does not set is as RFC 8033 and RFC 8289
-//! have it.
+//! Length control of a queue of Interests: drop-tail, PIE, or CoDel. Rules that the release of HIS does not set are those of RFC 8033 and RFC 8289.
 
 use contract::{LaneView, Random};
 use units::{Duration, Time};

@@ -1,5 +1,5 @@
-//! HIS, the improved hop-by-hop Interest shaper: Interests leave so that the Data which they bring back, and the Interests and Data of the
-//! other direction, fit into both directions of a link.
+//! HIS, the improved hop-by-hop Interest shaper: Interests are sent at a rate at which their Data, and the Interests and Data of the other direction,
+//! fit into both directions of a link.
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::{Bytes, Duration};

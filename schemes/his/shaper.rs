@@ -1,4 +1,4 @@
-//! The shaper. Every node shapes at every link, those of consumers included.
+//! The shaper. Every node shapes at every link, including the nodes of consumers.
 
 use contract::{
     Admission, Crossing, FaceId, Header, LaneId, LinkCx, LinkLaw, NackReason, Packet, Return, Setup,

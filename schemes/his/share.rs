@@ -1,4 +1,4 @@
-//! How fast Interests may leave by a link, so that both its directions hold what they bring.
+//! The rate of Interests of a link at which both its directions carry the resulting traffic.
 
 /// Rates and sizes at one link.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! One test per claim about HIS. Interests have 40 bytes and Data 1000 where rates are worked out by hand: r₁ = r₂ = 25.
+//! One test per claim about HIS. Interests have 40 bytes and Data 1000 where rates are computed by hand: r₁ = r₂ = 25.
 
 use contract::{
     Admission, Cause, Congestion, CongestionControl, FaceId, LaneId, LaneView, NackReason, Name, NameId,

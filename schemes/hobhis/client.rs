@@ -1,4 +1,4 @@
-//! A client that sends at the rate which the routers of its path permit. Reconstructed [RF14].
+//! HoBHIS at a client: sends at the rate that the routers of its path permit. Reconstructed [RF14].
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx};
 use units::Rate;

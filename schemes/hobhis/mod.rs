@@ -1,4 +1,4 @@
-//! HoBHIS: each router shapes Interests so that the Data which they bring back settle at a target in its own queue.
+//! HoBHIS: each router shapes Interests so that the queue of their Data converges to a target.
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::{Duration, Rate};

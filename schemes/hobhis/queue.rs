@@ -1,4 +1,4 @@
-//! What waits in the queue of a link, by content: a forwarder's ports tell how much waits, not of what.
+//! The contents of the queue of a link: a forwarder's ports report the length of a queue, not its contents.
 
 use std::collections::VecDeque;
 

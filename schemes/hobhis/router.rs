@@ -1,4 +1,4 @@
-//! The shaper. Only routers shape: an Interest of an endpoint on the node goes as it comes.
+//! The shaper. Only routers shape: an Interest of an endpoint on the node is forwarded at once.
 
 use std::collections::VecDeque;
 

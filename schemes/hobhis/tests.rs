@@ -1,4 +1,4 @@
-//! One test per claim about HoBHIS. The link up takes 10 Mbit/s, the link down 1 Mbit/s; Data have 1000 bytes, Interests 50.
+//! One test per claim about HoBHIS. The upstream link has 10 Mbit/s, the downstream link 1 Mbit/s; Data have 1000 bytes, Interests 50.
 
 use contract::{
     Admission, Backlog, Cause, Congestion, CongestionControl, FaceId, Label, LaneId, LinkLaw, NackReason,

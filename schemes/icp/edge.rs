@@ -1,4 +1,4 @@
-//! ICP's law. Windows are whole segments.
+//! ICP's window. Windows are whole segments.
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Duration, Time};

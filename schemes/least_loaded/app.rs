@@ -1,4 +1,4 @@
-//! Which route moves, and where to.
+//! The choice of the route that moves, and of its new next hop.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Least loaded paths: a control app that moves routes of IP off congested ports.
+//! Least loaded paths: a control app that moves IP routes off congested ports.
 
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::Duration;

@@ -1,4 +1,4 @@
-//! Nodes 0 and 3 are routers with two ways between them, 0 – 1 – 3 and 0 – 2 – 3; hosts 4 and 5 are behind 3.
+//! Nodes 0 and 3 are routers with two paths between them, 0 – 1 – 3 and 0 – 2 – 3; hosts 4 and 5 are behind 3.
 
 use contract::{Net, NodeId, Order, PortId, Share, Traffic};
 use units::Duration;

@@ -1,4 +1,4 @@
-//! LEDBAT++: LEDBAT by round-trip times, slower to grow, quicker to give way, and now and then silent, so that all see an empty queue.
+//! LEDBAT++: LEDBAT by round-trip times, with slower growth, faster reductions, and periodic slowdowns in which all flows measure an empty queue.
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;

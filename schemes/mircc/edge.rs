@@ -1,4 +1,4 @@
-//! MIRCC at a consumer: it asks at the rate that its Data offer.
+//! MIRCC at a consumer: sends Interests at the rate that its Data carry.
 
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx};
 use units::Rate;

@@ -1,5 +1,4 @@
-//! What Data says to those it passes: the rate that is offered so far. One word of the label, in bit/s of Data on the wire; zero
-//! is no limit yet, as producers and stores send it.
+//! Encoding of the offered rate in Data: one word of the label, in bit/s of Data on the wire. Zero is no limit, as producers and stores send it.
 
 use contract::Label;
 use units::Rate;

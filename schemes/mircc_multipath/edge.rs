@@ -1,4 +1,4 @@
-//! MIRCC over several paths at a consumer: it asks at the sum of what its paths are to carry.
+//! MIRCC over several paths at a consumer: sends Interests at the sum of the rates of its paths.
 
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx};
 use units::Rate;

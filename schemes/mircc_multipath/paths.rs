@@ -1,5 +1,5 @@
-//! How a flow divides itself over its paths. The consumer, its node's strategy and its node's link part each keep this of what the Data
-//! say, and so agree without words of their own.
+//! Division of a flow over its paths. The consumer, its node's strategy and its node's link part each keep this state from the Data, and so agree
+//! without messages.
 
 use contract::FaceId;
 use units::Time;

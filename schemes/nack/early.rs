@@ -1,4 +1,4 @@
-//! Early refusals: random early detection on the queue that the Data would join.
+//! Early refusals: random early detection on the queue that the Data would enter.
 
 use contract::Random;
 

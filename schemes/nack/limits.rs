@@ -1,4 +1,4 @@
-//! How much a face can take.
+//! Limits of pending Interests per face.
 
 use contract::Setup;
 use units::{Rate, Time};

@@ -1,4 +1,4 @@
-//! Stateful forwarding with NACKs: routers know how much each face can take, refuse the rest, and learn from refusals which faces work.
+//! Stateful forwarding with NACKs: routers limit the pending Interests of each face, refuse the rest, and derive the status of faces from NACKs.
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::{Bytes, Duration};

@@ -1,5 +1,5 @@
-//! One test per claim about stateful forwarding. Links have 10 Mbit/s; with Data of 1100 bytes a face brings back 10⁷/8/1140 = 1096.49 packets
-//! per second, and its limit is 109.6.
+//! One test per claim about stateful forwarding. Links have 10 Mbit/s; with Data of 1100 bytes a face returns 10⁷/8/1140 = 1096.49 packets per
+//! second, and its limit is 109.6.
 
 use contract::{
     Cause, Congestion, CongestionControl, FaceId, FibEntry, NackReason, NameId, Pending, Random, Setup,

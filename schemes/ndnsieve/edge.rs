@@ -1,4 +1,4 @@
-//! ndnSieve at a consumer: one up, one down.
+//! ndnSieve at a consumer: additive increase and additive decrease.
 
 use contract::{Ack, Allowance, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Time};

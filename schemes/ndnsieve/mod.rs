@@ -1,4 +1,4 @@
-//! ndnSieve: mild congestion is the controller's business, severe congestion the consumers'.
+//! ndnSieve: the controller reacts to mild congestion, consumers react to severe congestion.
 
 use contract::{Documented, Family, Scheme, Setup, Source, choice, params};
 use units::Duration;

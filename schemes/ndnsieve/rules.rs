@@ -1,4 +1,4 @@
-//! The rules that all parts share: states, occupancies, metrics, and which profile has which.
+//! Rules that all parts share: states, occupancies, metrics, and their profiles.
 
 use contract::MILLION;
 use units::{Duration, math};

@@ -1,4 +1,4 @@
-//! Rules by hand, the app on paper, the consumer and the marks step by step.
+//! Tests of the rules with numbers computed by hand, of the app without a network, and of the consumer and the marks step by step.
 
 use contract::{
     Ack, App as _, CongestionControl, Count, Ecn, FaceId, Hop, LinkLaw, Name, NameId, Names, NodeId, Order,

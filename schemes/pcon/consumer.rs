@@ -1,4 +1,4 @@
-//! At the consumers: a window law that is built in, told of congestion as PCON's authors have it.
+//! PCON at consumers: a built-in window scheme, with PCON's reactions to marks and losses.
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Duration, Segments};

@@ -1,4 +1,4 @@
-//! At the links: finds queues that stand, and marks the Data that congestion concerns, be it theirs or that of their Interests.
+//! PCON at links: detects standing queues, and marks the Data of that queue, or the Data that answer its Interests.
 
 use contract::{Admission, Crossing, Ecn, FaceId, Header, LinkCx, LinkLaw, Packet, PortView, TransitCx};
 use units::{Duration, Time};

@@ -1,4 +1,4 @@
-//! At the forwarders: next hops by shares that move away from marks.
+//! PCON in forwarders: next hops by shares that move away from marks.
 
 use contract::{Arrived, Ecn, FibEntry, NackReason, Name, Pending, Refused, Returned, Strategy, StrategyCx};
 use units::{Duration, Time};

@@ -1,4 +1,4 @@
-//! PerIfwithECN, a reconstruction: a router whose queue is half full tells the source at once which rate would do.
+//! PerIfwithECN, a reconstruction: a router whose queue is half full sends the source a suggested rate at once.
 
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Duration, Rate};

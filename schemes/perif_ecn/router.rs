@@ -1,4 +1,4 @@
-//! PerIfwithECN in a router: knows the rate of each group on each interface, and speaks when a queue is too long.
+//! PerIfwithECN in a router: measures the rate of each group on each interface, and sends a notification when a queue is too long.
 
 use contract::{Backlog, GroupId, Header, Packet, PortView, RouterCx, RouterLaw, TransitCx};
 use units::{Bytes, Duration, Time};

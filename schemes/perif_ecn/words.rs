@@ -1,5 +1,5 @@
-//! What source, receivers and routers say to each other, in labels of four words. Reading is total: what none of them would
-//! write is refused. The encoding is ours.
+//! PerIfwithECN: encoding of the messages of source, receivers and routers in labels of four words. Invalid messages are refused. The encoding is
+//! ours.
 
 use contract::{Eid, EndpointId, Label};
 use units::Time;

@@ -1,4 +1,4 @@
-//! The consumer's law. Windows are in segments.
+//! RAAQM at a consumer. Windows are in segments.
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cx, Setup};
 use units::{Bytes, Duration, Segments, Time};

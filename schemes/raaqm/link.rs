@@ -1,4 +1,4 @@
-//! Writes into Data which way they came: the number of a path grows hop by hop from the faces they come in by.
+//! Path numbers in Data: each hop adds the incoming face to the number.
 
 use contract::{FaceId, LinkCx, LinkLaw, Packet, Return};
 

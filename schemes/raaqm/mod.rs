@@ -1,5 +1,5 @@
-//! RAAQM: a consumer that thins its window at random as round-trip times rise, path by path, and forwarders that spread Interests by what
-//! is pending.
+//! RAAQM: a consumer that reduces its window at random as the round-trip times of a path rise, and forwarders that distribute Interests by pending
+//! Interests.
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

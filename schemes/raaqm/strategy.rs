@@ -1,4 +1,4 @@
-//! Next hops at random, the likelier the fewer Interests of the prefix are pending there.
+//! Random next hops; a next hop with fewer pending Interests of the prefix has a higher probability.
 
 use contract::{
     Arrived, Departure, FaceId, FibEntry, NackReason, Name, Pending, Refused, Returned, Strategy, StrategyCx,

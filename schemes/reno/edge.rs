@@ -1,4 +1,4 @@
-//! Reno's window law.
+//! Reno's window.
 
 use contract::{Ack, Cut, Cx, WindowLaw};
 use units::Segments;

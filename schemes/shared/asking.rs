@@ -1,4 +1,4 @@
-//! Whether an Interest that meets a pending one comes from somebody new, or again.
+//! Whether an Interest for a pending name comes from a new face, or is retransmitted.
 
 use contract::{Arrived, Pending, StrategyCx};
 

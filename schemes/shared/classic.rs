@@ -1,4 +1,4 @@
-//! The classic sender around a window law: slow start, threshold, floor, one cut per episode, undo.
+//! The common frame of window schemes: slow start, threshold, minimum, one reduction per episode, undo.
 
 use contract::{Ack, Allowance, Cause, Congestion, CongestionControl, Cut, Cx, Setup, WindowLaw};
 use units::{Bytes, Duration, Segments};

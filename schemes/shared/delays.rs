@@ -1,4 +1,4 @@
-//! What a queue adds to a delay: the least of late samples less the least of the last minutes.
+//! Queueing delay: the minimum of recent samples minus the minimum of the last minutes.
 
 use std::collections::VecDeque;
 

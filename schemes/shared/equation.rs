@@ -1,4 +1,4 @@
-//! The throughput equation of TCP, which equation-based schemes follow.
+//! The throughput equation of TCP, for equation-based schemes.
 
 use units::Bytes;
 

@@ -1,5 +1,4 @@
-//! Forwarders that exist on paper only: contexts for strategies and link parts under test. They keep the minimum that the contract promises,
-//! and remember what was done.
+//! Contexts for strategies and link parts under test. They do the minimum that the contract promises, and record the actions.
 
 use std::collections::{BTreeMap, VecDeque};
 

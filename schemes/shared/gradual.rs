@@ -1,4 +1,4 @@
-//! A window that a mark makes smaller by as much as the mark says: slow start, one segment more per window, one cut an episode.
+//! A window that is reduced by the amount of the mark: slow start, one segment more per window, one reduction per episode.
 
 use contract::{Ack, Setup};
 use units::{Bytes, Segments};

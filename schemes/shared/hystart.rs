@@ -1,4 +1,4 @@
-//! Slow start that ends before it loses: HyStart as Linux has it [HR11], and HyStart++ [RFC9406].
+//! Slow start that ends before losses: HyStart as in Linux [HR11], and HyStart++ [RFC9406].
 
 use contract::{Ack, Cx};
 use units::{Duration, Segments, Time};

@@ -1,5 +1,5 @@
-//! How often packets are lost, counted in loss events: the history of intervals that equation-based schemes keep at their
-//! receivers [RFC5348 §5], [RFC4654 §5]. It finds no losses itself: whoever does tells it of arrivals and of runs that are lost.
+//! The loss event rate: the history of loss intervals of equation-based schemes at receivers [RFC5348 §5], [RFC4654 §5]. The caller detects losses
+//! and reports arrivals and runs of lost packets.
 
 use units::{Duration, Time};
 

@@ -1,4 +1,4 @@
-//! What several papers share.
+//! Parts that several schemes share.
 
 mod asking;
 mod classic;

@@ -1,4 +1,4 @@
-//! Paths through the network as an SDN controller knows it.
+//! Paths through the network in the view of an SDN controller.
 
 use contract::{Net, NodeId, PortId};
 use graph::Search;

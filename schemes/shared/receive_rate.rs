@@ -1,4 +1,4 @@
-//! How fast data arrives, over a window that moves.
+//! The receive rate over a moving window.
 
 use units::{Bytes, Duration, Time};
 

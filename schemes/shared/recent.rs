@@ -1,4 +1,4 @@
-//! The least and the maximum of the last samples of a round-trip time.
+//! The minimum and the maximum of the last round-trip time samples.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! What a scheme's part in a router needs to run in a test.
+//! A test environment for a scheme's part in a router.
 
 use contract::{
     Address, Backlog, Cx, Destination, Ecn, EndpointId, Entry, FlowId, GroupId, GroupMessage, Header, Label,

@@ -1,4 +1,4 @@
-//! A controller that exists on paper only: what a control app sees, and what it ordered.
+//! A test environment for control apps: the view of a controller, and the commands of the app.
 
 use contract::{
     Address, App, AppCx, Cache, Cx, DirectedLink, EndpointId, FlowId, Meter, Net, NodeId, Order, Outputs,

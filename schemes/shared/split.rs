@@ -1,5 +1,5 @@
-//! Shares of a prefix's Interests by next hop, as PCON has them: an Interest takes a hop at random by its share, and shares move away from
-//! hops that bring marks.
+//! Shares of a prefix's Interests by next hop, as in PCON: an Interest selects a next hop at random by its share, and shares move away from next hops
+//! with marks.
 
 use contract::{Arrived, Departure, FaceId, FibEntry, Header, NackReason, Pending, StrategyCx};
 

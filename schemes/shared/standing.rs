@@ -1,4 +1,4 @@
-//! Marks for queues in which packets wait too long, as PCON sets them: CoDel that marks, and one mark that waits for its packet.
+//! Marks for queues with a long queueing delay, as in PCON: CoDel that marks, and one pending mark for the next packet.
 
 use units::{Duration, Time};
 

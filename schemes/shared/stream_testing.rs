@@ -1,4 +1,4 @@
-//! What the laws of a stream need to run in a test.
+//! A test environment for the parts of a stream scheme.
 
 use contract::{
     Address, Answer, Cx, EndpointId, Feedback, FlowId, Label, Meter, NodeId, Outputs, Random, ReceiverCx,

@@ -1,4 +1,4 @@
-//! What a law needs to run in a test.
+//! A test environment for congestion control.
 
 use contract::{
     Ack, Cause, Congestion, CongestionControl, Cx, EndpointId, Label, Meter, Outputs, Random, Setup,

@@ -1,4 +1,4 @@
-//! What `Classic` does around any law, tried with Reno's.
+//! Tests of `Classic`, with Reno.
 
 use contract::{Cause, Congestion, CongestionControl};
 use units::{Bytes, Duration};

@@ -1,4 +1,4 @@
-//! The rate law: from the most and the minimum occupied queue of the tree and the fair share to the next rate. Pure functions.
+//! The rate of SRMCC, from the maximum and the minimum occupancy of the tree and the fair share. Pure functions.
 
 use super::{Least, Params};
 

@@ -1,4 +1,4 @@
-//! What several messages say together.
+//! Aggregation of several messages into one.
 
 use units::{Rate, Time};
 

@@ -1,5 +1,5 @@
-//! What sources, receivers and routers say to each other, in labels of four words. Reading is total: what nobody would write is
-//! refused. The fields are those of the paper's messages, with a round and a time added; the layout is ours.
+//! SRMCC: encoding of the messages of sources, receivers and routers in labels of four words. Invalid messages are refused. The fields are those of
+//! the paper's messages, with a round and a time added; the encoding is ours.
 
 use contract::Label;
 use units::{Duration, Rate, Time};

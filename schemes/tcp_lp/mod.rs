@@ -1,4 +1,4 @@
-//! TCP-LP: Reno that takes the first sign of a queue in its one-way delays for congestion, and a second one for someone else [KK03].
+//! TCP-LP: Reno that treats a first delay increase as congestion, and a second one as other traffic [KK03].
 
 use contract::{Documented, Family, Scheme, Setup, Source};
 

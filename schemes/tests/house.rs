@@ -1,4 +1,4 @@
-//! House tests: what every scheme of the catalogue must keep, whatever it does. A new folder gets them for nothing.
+//! Conformance tests that every scheme of the catalogue must pass. A new folder is included automatically.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! TFMCC: one rate for a multicast group, that of a TCP connection to its worst receiver.
+//! TFMCC: one rate for a multicast group, that of a TCP connection to its slowest receiver.
 
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Duration, Rate};

@@ -1,4 +1,4 @@
-//! TFRC: a smooth rate, that of a TCP connection which sees the same losses.
+//! TFRC: a smooth rate, that of a TCP connection with the same losses.
 
 use contract::{Documented, Family, Scheme, Setup, Source, params};
 use units::{Bytes, Duration};

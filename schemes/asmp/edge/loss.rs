@@ -1,4 +1,4 @@
-//! How much a receiver loses.
+//! ASMP: the loss rate of a receiver.
 
 use contract::Gap;
 use units::{Bytes, Duration, Time};

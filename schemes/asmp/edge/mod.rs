@@ -1,4 +1,4 @@
-//! What ASMP adds to the two ends of a stream.
+//! ASMP: the parts at the source and at receivers.
 
 mod loss;
 mod receiver;

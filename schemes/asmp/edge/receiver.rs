@@ -1,4 +1,4 @@
-//! ASMP at a receiver: what would a TCP get here? Reports it at random intervals.
+//! ASMP at a receiver: computes the rate of a TCP on its path, and reports it at random intervals.
 
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Bytes, Duration, Rate, Time};

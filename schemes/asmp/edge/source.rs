@@ -1,4 +1,4 @@
-//! ASMP at the source: follows the receiver that can take least, smoothly.
+//! ASMP at the source: follows the lowest reported rate, smoothly.
 
 use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Duration, Rate, Time};

@@ -1,4 +1,4 @@
-//! BBR's rate and window: the state machine [BBR00 §4.3] and what follows from state and model [BBR00 §4.2].
+//! BBR: the state machine [BBR00 §4.3], and rate and window, which follow from state and model [BBR00 §4.2].
 
 mod model;
 

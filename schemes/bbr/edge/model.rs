@@ -1,4 +1,4 @@
-//! What BBR knows of the path: the rate of its bottleneck and the round-trip time without a queue [BBR00 §4.1].
+//! BBR's model of the path: the bottleneck bandwidth and the round-trip time without a queue [BBR00 §4.1].
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The delay space: minDelay, maxDelay, the seven areas between and around them, and the pushing of minDelay.
+//! The delay space: minDelay, maxDelay, the seven areas between and around them, and pushing of minDelay.
 
 use units::Duration;
 

@@ -1,4 +1,4 @@
-//! What CVIHIS adds to the two ends of a stream: the receiver decides, the source obeys [CVIHIS §3.1, §3.2].
+//! CVIHIS: the receiver decides, the source executes its commands [CVIHIS §3.1, §3.2].
 
 mod delays;
 mod receiver;

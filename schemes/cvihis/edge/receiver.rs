@@ -1,4 +1,4 @@
-//! CVIHIS at the receiver: where it is in the delay space, and what the source shall do about it. Answers every packet.
+//! CVIHIS at the receiver: the area of the present delay, and the command that follows from it. Answers every packet.
 
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Duration, Time};

@@ -1,4 +1,4 @@
-//! CVIHIS at the source: obeys numbered commands, a step for each √RTT. It knows nothing of one-way delays.
+//! CVIHIS at the source: executes numbered commands, one step per √RTT. It does not know one-way delays.
 
 use contract::{Allowance, Count, Cx, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};

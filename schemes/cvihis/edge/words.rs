@@ -1,5 +1,4 @@
-//! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused. The encoding is
-//! ours.
+//! CVIHIS: encoding of the messages in labels of four words. Invalid messages are refused. The encoding is ours.
 
 use contract::Label;
 use units::{Duration, Time};

@@ -1,4 +1,4 @@
-//! How many bytes of the own flow wait in queues, seen from a receiver [MCA §2.2].
+//! The number of bytes of a flow that wait in queues, estimated at a receiver [MCA §2.2].
 
 use units::{Bytes, Time};
 

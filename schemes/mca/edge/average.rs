@@ -1,4 +1,4 @@
-//! Means with deviations, as MCA keeps them.
+//! Means and deviations as in MCA.
 
 /// An exponentially weighted mean and mean deviation.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! What MCA adds to the two ends of a stream.
+//! MCA: the parts at the source and at receivers.
 
 mod accumulation;
 mod average;

@@ -1,4 +1,4 @@
-//! MCA at a receiver: finds congestion, measures how bad it is, and speaks unless the representative already does.
+//! MCA at a receiver: detects congestion, measures its rate, and sends indications unless the representative is slower.
 
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Bytes, Duration, Time};

@@ -1,4 +1,4 @@
-//! MCA at the source: one rate, moved by the indications of one receiver.
+//! MCA at the source: one rate, controlled by the indications of one receiver.
 
 use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};

@@ -1,4 +1,4 @@
-//! The leaky bucket that polices the Interests for one link.
+//! The leaky bucket that polices the Interests of one link.
 
 use units::Time;
 

@@ -1,4 +1,4 @@
-//! MIRCC in a forwarder, those of consumers and producers included: one rate per upstream link, worked out at every tick.
+//! MIRCC in a forwarder, including those of consumers and producers: one rate per upstream link, computed at every tick.
 
 use contract::{Admission, Crossing, FaceId, FaceView, LinkCx, LinkLaw, NackReason, Packet, Return};
 use units::{Bytes, Rate, Time};

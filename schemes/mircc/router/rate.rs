@@ -1,4 +1,4 @@
-//! The rate law of one upstream link. All rates in Data packets per second.
+//! The rate of one upstream link. All rates are in Data packets per second.
 
 /// What the law keeps of a link between two ticks [KATO Table 1].
 #[derive(Clone, Copy, Debug, PartialEq)]

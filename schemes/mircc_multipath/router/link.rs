@@ -1,4 +1,4 @@
-//! Two rates per upstream link: one for the first class, one for what the first class leaves.
+//! Two rates per upstream link: one for the first class, one for the capacity that the first class does not use.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Which path an Interest takes. Only a consumer's own node chooses; further on the cheapest way is taken.
+//! The path of an Interest. Only a consumer's own node selects; other nodes use the next hop with the lowest cost.
 
 use contract::{Arrived, Departure, FaceId, FibEntry, NackReason, Returned, StrategyCx};
 use units::{Duration, Time};

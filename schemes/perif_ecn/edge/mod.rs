@@ -1,4 +1,4 @@
-//! What PerIfwithECN adds to the two ends of a stream.
+//! PerIfwithECN: the parts at the source and at receivers.
 
 mod receiver;
 mod source;

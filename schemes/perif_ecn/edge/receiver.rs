@@ -1,4 +1,4 @@
-//! PerIfwithECN at a receiver: it only lets the source measure the round-trip time.
+//! PerIfwithECN at a receiver: its answers let the source measure the round-trip time.
 
 use contract::{Arrival, Count, ReceiverCx, ReceiverLaw};
 

@@ -1,4 +1,4 @@
-//! PerIfwithECN at the source: grows until a router suggests less.
+//! PerIfwithECN at the source: increases the rate until a router suggests a lower one.
 
 use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};

@@ -1,4 +1,4 @@
-//! Who is the acker: the receiver to which TCP would be slowest.
+//! Election of the acker: the receiver for which TCP would be slowest.
 
 use contract::EndpointId;
 use units::Duration;

@@ -1,4 +1,4 @@
-//! What PGMCC adds to the two ends of a stream.
+//! PGMCC: the parts at the source and at receivers.
 
 mod election;
 mod loss;

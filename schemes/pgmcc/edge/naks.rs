@@ -1,4 +1,4 @@
-//! NAKs that wait to be sent, and may become needless meanwhile.
+//! Pending NAKs, which can be cancelled before they are sent.
 
 use contract::Random;
 use units::{Duration, Time};

@@ -1,4 +1,4 @@
-//! PGMCC at a receiver: measures losses, acknowledges while it is the acker, and otherwise speaks of losses alone.
+//! PGMCC at a receiver: measures losses, acknowledges while it is the acker, and otherwise reports losses only.
 
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::Time;

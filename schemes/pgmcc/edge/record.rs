@@ -1,4 +1,4 @@
-//! Which packets are known to have arrived, and which are lost, from bitmaps.
+//! Packets that have arrived and packets that are lost, from bitmaps.
 
 /// The last 32 packets that anybody acknowledged, at the source.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! PGMCC at the source: the window, moved by the acker, and the choice of the acker.
+//! PGMCC at the source: the window, controlled by the acker, and the election of the acker.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! How long to wait for an acknowledgement.
+//! The timeout of acknowledgements.
 
 use units::Duration;
 

@@ -1,4 +1,4 @@
-//! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused.
+//! PGMCC: encoding of the messages in labels of four words. Invalid messages are refused.
 
 use contract::{EndpointId, Label};
 use units::Time;

@@ -1,4 +1,4 @@
-//! What SRMCC adds to the two ends of a group.
+//! SRMCC: the parts at the source and at receivers.
 
 mod receiver;
 mod source;

@@ -1,4 +1,4 @@
-//! SRMCC at a receiver: says once per cycle how fast its access link is and how long ago the data left.
+//! SRMCC at a receiver: sends once per cycle the capacity of its access link and the age of the data.
 
 use contract::{Arrival, Count, ReceiverCx, ReceiverLaw};
 use units::{Rate, Time};

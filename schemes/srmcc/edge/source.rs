@@ -1,4 +1,4 @@
-//! SRMCC at the source: one rate, adapted once per cycle from what the routers of the tree measured.
+//! SRMCC at the source: one rate, adapted once per cycle from the measurements of the routers of the tree.
 
 use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Duration, Rate, Time};

@@ -1,4 +1,4 @@
-//! How many groups and unicast flows come in by a link.
+//! The number of groups and unicast flows that arrive on a link.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! SRMCC in a router of the tree: averages its queues, counts flows, and folds what its children say into one message per cycle.
+//! SRMCC in a router of the tree: averages its queues, counts flows, and aggregates the messages of its children into one per cycle.
 
 mod flows;
 mod queues;

@@ -1,4 +1,4 @@
-//! A group's row in the MCC table: what its children said since the last message upstream.
+//! A group's row in the MCC table: the messages of its children since the last message upstream.
 
 use contract::{Address, Entry};
 use units::{Duration, Rate, Time};

@@ -1,4 +1,4 @@
-//! One test per claim of the paper, by the part it is about.
+//! One test per claim of the paper, by part.
 
 mod ends;
 mod nodes;

@@ -1,4 +1,4 @@
-//! The rate law.
+//! The rate equations.
 
 use super::super::adaptation::{Adaptation, Known, State};
 use super::*;

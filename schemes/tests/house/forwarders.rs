@@ -1,4 +1,4 @@
-//! House tests of the parts that schemes have in NDN forwarders.
+//! Conformance tests of the parts of schemes in NDN forwarders.
 
 use contract::{Admission, Departure, FaceId, Label, LinkLaw, NackReason, Name, NameId};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Whose timestamp a data packet brings back: receivers measure their round-trip time by it, one per packet.
+//! The choice of the receiver whose timestamp a data packet echoes, one per packet. Receivers measure their round-trip time by it.
 
 use contract::EndpointId;
 use units::Time;

@@ -1,4 +1,4 @@
-//! What TFMCC adds to the two ends of a stream.
+//! TFMCC: the parts at the source and at receivers.
 
 mod echoes;
 mod receiver;

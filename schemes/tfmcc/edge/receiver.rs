@@ -1,4 +1,4 @@
-//! TFMCC at a receiver: what rate it could take, and when to say so.
+//! TFMCC at a receiver: computes its rate, and decides when to report it.
 
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Bytes, Duration, Time};

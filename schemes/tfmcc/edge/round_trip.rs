@@ -1,4 +1,4 @@
-//! The round-trip time of a receiver: measured now and then, and kept up between measurements by the way here alone.
+//! The round-trip time of a receiver: measured at times, and updated between measurements by the one-way delay of data.
 
 use super::words::Millis;
 

@@ -1,4 +1,4 @@
-//! TFMCC at the source: one rate, that of the receiver that limits the group, and the rounds in which the others may speak.
+//! TFMCC at the source: one rate, that of the current limiting receiver, and the feedback rounds of the other receivers.
 
 use contract::{Allowance, Count, Cx, EndpointId, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};

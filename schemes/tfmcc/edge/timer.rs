@@ -1,5 +1,5 @@
-//! When a receiver that does not limit the group speaks: at a random time of a feedback round, unless it hears first that
-//! another one that could take less has spoken.
+//! The feedback timer of a receiver that does not limit the group: it reports at a random time of a feedback round, unless a receiver with a lower
+//! rate has reported.
 
 use contract::Random;
 use units::{Duration, Time, math};

@@ -1,8 +1,7 @@
-//! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused.
+//! TFMCC: encoding of the messages in labels of four words. Invalid messages are refused.
 //!
-//! The RFC gives fields and their least precision, not their places; these are ours. Rates and the maximum round-trip time travel
-//! as the floating-point numbers of the RFC, timestamps in whole milliseconds in 32 bits, compared modulo 2³², and the number
-//! of the feedback round in 8 bits.
+//! The RFC gives fields and their minimum precision, not their places; these are ours. Rates and the maximum round-trip time are the floating-point
+//! numbers of the RFC, timestamps are whole milliseconds in 32 bits, compared modulo 2³², and the number of the feedback round has 8 bits.
 
 use contract::{EndpointId, Label};
 use units::{Duration, Time};

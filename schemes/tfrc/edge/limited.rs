@@ -1,4 +1,4 @@
-//! Which feedback speaks of a time in which the application, not the rate, limited the stream.
+//! Whether feedback covers a time in which the application, not the rate, limited the stream.
 
 use units::Time;
 

@@ -1,4 +1,4 @@
-//! What TFRC adds to the two ends of a stream.
+//! TFRC: the parts at the sender and at the receiver.
 
 mod limited;
 mod receive_rates;

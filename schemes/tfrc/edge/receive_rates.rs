@@ -1,4 +1,4 @@
-//! X_recv_set: the receive rates of the last two round-trip times, which limit the sender to twice what arrived.
+//! X_recv_set: the receive rates of the last two round-trip times, which limit the sender to twice the receive rate.
 
 use std::collections::VecDeque;
 

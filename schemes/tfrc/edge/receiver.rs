@@ -1,4 +1,4 @@
-//! TFRC at the receiver: how often packets are lost, how fast they arrive, and when to say so.
+//! TFRC at the receiver: the loss event rate, the receive rate, and the times of reports.
 
 use contract::{Arrival, Count, Gap, ReceiverCx, ReceiverLaw};
 use units::{Bytes, Duration, Time};

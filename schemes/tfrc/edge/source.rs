@@ -1,4 +1,4 @@
-//! TFRC at the source: the rate of the throughput equation, limited to twice what arrives.
+//! TFRC at the sender: the rate of the throughput equation, limited to twice the receive rate.
 
 use contract::{Allowance, Count, Cx, Feedback, Label, SenderLaw, Sending};
 use units::{Bytes, Duration, Rate, Time};

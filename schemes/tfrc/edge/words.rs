@@ -1,7 +1,7 @@
-//! What the two ends say to each other, in labels of four words. Reading is total: what no end would write is refused.
+//! TFRC: encoding of the messages in labels of four words. Invalid messages are refused.
 //!
-//! The RFC gives fields, not formats; these are ours. Instants are the sender's own, in nanoseconds, and only the sender
-//! compares them, so the two clocks may differ by any amount.
+//! The RFC gives fields, not formats; these are ours. Instants are those of the sender's clock, in nanoseconds, and only the sender compares them, so
+//! that clock offsets have no effect.
 
 use contract::Label;
 use units::{Duration, Time};
