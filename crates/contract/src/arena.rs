@@ -1,4 +1,4 @@
-//! The packet arena: ids move, packets stay.
+//! The packet arena: packets have a fixed place, and events carry their ids.
 
 use crate::{Packet, PacketId};
 

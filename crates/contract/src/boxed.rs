@@ -1,4 +1,4 @@
-//! A boxed part is a part: what an enum of parts keeps for parts that are not built in.
+//! Boxed parts implement the traits of parts, so that an enum of parts has a variant for external ones.
 
 #![allow(clippy::unused_unit, reason = "the macro writes them")]
 

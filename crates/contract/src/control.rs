@@ -1,4 +1,4 @@
-//! Congestion control: the traits of window and rate laws.
+//! Congestion control: the traits of window and rate schemes.
 
 use ambassador::delegatable_trait;
 use units::{Bytes, Duration, Rate, Segments, Time};

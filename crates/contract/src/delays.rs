@@ -1,4 +1,4 @@
-//! How delays are distributed, in memory that does not grow with their number.
+//! Distributions of delays in bounded memory.
 
 use units::{Duration, Histogram};
 

@@ -1,4 +1,4 @@
-//! Egress: what an endpoint that stands for a real program hands to its driver.
+//! Egress: output of an endpoint that represents a real program, for its driver.
 
 use units::Time;
 

@@ -1,4 +1,4 @@
-//! Sans-IO state machines at the edges of the network: endpoints.
+//! Endpoints: sans-IO state machines of senders and receivers.
 
 use units::{Bytes, Time};
 

@@ -1,9 +1,8 @@
-//! Forwarding by name: the two parts of a forwarder that a scheme can replace.
+//! Forwarding by name: the two parts of an NDN forwarder that a scheme can replace.
 //!
-//! A forwarder remembers who asked for what in its pending Interest table (PIT), so that Data finds its way back. A [`Strategy`]
-//! chooses the faces that an Interest leaves by. A [`LinkLaw`] stands at the links: it polices or shapes the Interests that the
-//! strategy sends, and sees and stamps the Data that come back. One object of each a node; names, tables and queues belong to the
-//! forwarder.
+//! A forwarder records the downstream faces of a name in its pending Interest table (PIT), so that Data return on the same path. A [`Strategy`]
+//! selects the next hops of an Interest. A [`LinkLaw`] is a part at the links: it polices or shapes the Interests that the strategy sends, and
+//! observes and labels the Data that return. Each node has one object of each; names, tables and queues belong to the forwarder.
 
 use ambassador::delegatable_trait;
 use units::{Bytes, Duration, Time};

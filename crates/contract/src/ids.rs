@@ -1,4 +1,4 @@
-//! Ids: `u32` newtypes that never mix.
+//! Ids: `u32` newtypes, so that ids of different kinds cannot be confused.
 
 macro_rules! ids {
     ($($(#[doc = $doc:literal])+ $name:ident;)*) => {$(

@@ -1,4 +1,4 @@
-//! What a link carries. Two cache lines, asserted.
+//! A packet on a link. Its size is two cache lines, which is asserted.
 
 use units::{Bytes, Time};
 

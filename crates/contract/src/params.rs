@@ -1,4 +1,4 @@
-//! Parameters, declared once and read by four: the Rust struct, the scenario loader, Python, the docs.
+//! Parameters of schemes, declared once for the Rust struct, the scenario loader, Python, and the docs.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Who waits, who goes, who is dropped.
+//! Queue disciplines: the order of departures, drops, and marks.
 
 use ambassador::delegatable_trait;
 use units::{Bytes, Time};

@@ -1,4 +1,4 @@
-//! Chance. One stream per component and purpose, so that adding a flow shifts nobody's draws.
+//! Random numbers. There is one stream per component and purpose, so that an additional flow does not change the draws of the others.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64;

@@ -1,4 +1,4 @@
-//! What the catalogue says of a scheme.
+//! Catalogue entries of schemes.
 
 /// The title page of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
-//! Software-defined networking: the messages of a controller and its agents, and the part of a scheme in the
-//! controller.
+//! Software-defined networking: the messages of a controller and its agents, and the part of a scheme in the controller.
 //!
-//! An agent represents the controller at a node: it measures the node's ports, reports, and does what it is ordered. An
-//! [`App`] decides; it sees the network as the controller knows it ([`Net`], [`Cache`]) and gives [`Order`]s. All of that travels in
-//! packets, which can be late or lost; no app touches a node.
+//! An agent represents the controller at a node: it measures the node's ports, reports, and executes commands. An [`App`] decides; it has the
+//! controller's view of the network ([`Net`], [`Cache`]) and sends [`Order`]s. All messages are packets, which can be late or lost; an app has no
+//! access to nodes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Signals of a name-based network: who wants what, and where it is. Sources and members send them to their access router,
-//! routers to each other and to the name resolution system.
+//! Signalling of a name-based network: joins, leaves, and locations of groups. Sources and members send signals to their access router, routers to
+//! each other and to the name resolution system.
 
 use crate::{Address, GroupId};
 

@@ -1,4 +1,4 @@
-//! Streams: paced data one way, small feedback the other. A scheme gives two small laws.
+//! Streams: paced data one way, small feedback the other. A scheme implements one trait at each end.
 
 use ambassador::delegatable_trait;
 use units::{Bytes, Rate, Time};

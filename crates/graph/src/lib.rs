@@ -1,7 +1,7 @@
 //! Graph algorithms: shortest paths (Dijkstra) and connected components, with ties broken in one documented order.
 //!
-//! Nodes are indices from 0. The caller keeps the edges, in whatever form it has them, and walks them itself. Costs are any ordered
-//! type, such as delay and then hops, as long as an edge never makes a path cheaper.
+//! Nodes are indices from 0. The caller has the edges in any form and iterates over them. Costs are any ordered type, such as delay and then hops, if
+//! an edge never reduces the cost of a path.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! Capture files of links: what passes them, as other programs read it.
+//! Capture files of links, which other programs read.
 
 use std::fs::File;
 use std::io::{self, BufWriter};

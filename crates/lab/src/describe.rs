@@ -1,4 +1,4 @@
-//! What there is to choose from, as JSON: schemes, strategies, metrics, series. The command prints it, and the reference pages are made of it.
+//! The catalogue as JSON: schemes, strategies, metrics, series. The command prints it, and the reference pages are generated from it.
 
 use contract::{Family, ParamInfo, ParamValue, SeriesInfo};
 use schemes::Build;

@@ -1,4 +1,4 @@
-//! Diagnostics of a scenario: every error and every warning with its place, its key and a hint, drawn over the text.
+//! Diagnostics of a scenario: every error and every warning with its place, its key and a hint, below its line of the text.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Scenario → plan → run → report. Text becomes a checked [`Scenario`], a scenario a complete [`Plan`], a plan a run.
+//! Experiments: a text becomes a checked [`Scenario`], a scenario a complete [`Plan`], a plan a run, and a run a report.
 
 mod capture;
 pub mod describe;

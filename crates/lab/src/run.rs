@@ -1,4 +1,4 @@
-//! Plan → run → report: the one place where a plan meets the simulator.
+//! Runs a plan in the simulator and builds the report.
 
 use contract::LinkId;
 use sim::{Control, Tap, Trace, World};

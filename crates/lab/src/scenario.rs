@@ -1,4 +1,4 @@
-//! A scenario: values that were found right, the plan that was made of them, and what can be done with both.
+//! A scenario: its checked values, the plan made from them, and their operations.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! What there is to choose from, as JSON: see [`lab::describe`].
+//! The catalogue as JSON: see [`lab::describe`].
 
 use pyo3::prelude::*;
 

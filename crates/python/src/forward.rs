@@ -1,4 +1,4 @@
-//! Our NDN forwarder as a process, and several of them together as a laboratory on the loopback device.
+//! The NDN forwarder as a process, and several of them as a test network on the loopback device.
 
 use std::collections::BTreeMap;
 use std::fs::File;

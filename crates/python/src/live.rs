@@ -1,4 +1,4 @@
-//! What runs by the clock of this computer over real sockets.
+//! Functions that run in real time over real sockets.
 
 use live::pacing::{Method, measure};
 use pyo3::exceptions::PyValueError;

@@ -1,4 +1,4 @@
-//! What is accepted of a number: the relations of `[expect]`, for the claims of papers.
+//! The relations of `[expect]`, for the claims of papers.
 
 use lab::Sides;
 use pyo3::exceptions::PyValueError;

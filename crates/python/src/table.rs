@@ -1,4 +1,4 @@
-//! A table of a run, handed to other libraries through the Arrow C stream interface.
+//! A table of a run, exported through the Arrow C stream interface.
 
 use std::ffi::CStr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Real transfers: what a session is told as JSON, and what is left of it as JSON.
+//! Real transfers: settings of a session and its outcome as JSON.
 
 use std::fs::File;
 use std::io::{Read, Write};

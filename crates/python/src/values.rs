@@ -1,4 +1,4 @@
-//! Plain values of Python, as a scenario has them.
+//! Conversion between plain Python values and scenario values.
 
 use lab::{Axis, Problems};
 use pyo3::exceptions::PyTypeError;

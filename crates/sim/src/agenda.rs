@@ -1,8 +1,8 @@
-//! The queue of future events.
+//! The queue of future events (agenda).
 //!
-//! Equal times go in the order of insertion; nothing else may be relied on. An entry is one `u128`: time, a running number,
-//! what. A 4-ary heap; the place of the entry just popped stays open until the next push fills it, so that "handle one event,
-//! schedule the next" is one walk down the heap instead of two.
+//! Events at equal times are handled in the order of insertion; there is no other guarantee. An entry is one `u128`: time, sequence number, event.
+//! The agenda is a 4-ary heap. The place of the popped entry stays open until the next push fills it, so that "handle one event, schedule the next"
+//! is one walk down the heap instead of two.
 
 use units::Time;
 

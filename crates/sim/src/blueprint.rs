@@ -1,4 +1,4 @@
-//! What a world is built from: plain data, already checked, every default filled in. `lab` writes it, [`crate::World`] reads it.
+//! The blueprint of a world: plain data, already checked, every default filled in. `lab` writes it, [`crate::World`] reads it.
 
 use contract::{FlowId, LinkId, NameId, Names, NodeId, ParamList};
 use stack::datagram::Spell;

@@ -1,4 +1,4 @@
-//! All that a run leaves: counters of flows, receivers and ports, series, events. Append-only; valid whenever the run stops.
+//! The result of a run: counters of flows, receivers and ports, series, events. Append-only, and valid at any end of the run.
 
 use contract::{DropReason, EndpointId, FlowId, Meter, NodeId, PortId};
 use stack::ndn;

@@ -1,5 +1,5 @@
-//! Sans-IO state machines of protocols (TCP, streams, NDN, ICN, SDN), and queue disciplines. They are generic over the laws that `schemes`
-//! gives; they know no scheme and no world.
+//! Sans-IO state machines of protocols (TCP, streams, NDN, ICN, SDN), and queue disciplines. They are generic over the congestion control of
+//! `schemes`, and independent of schemes and drivers.
 
 pub mod datagram;
 pub mod icn;

@@ -1,4 +1,4 @@
-//! What a state machine needs to run in a test: a context, and a clock that follows its deadlines.
+//! A test environment for state machines: a context, and a clock that follows their deadlines.
 
 use contract::{Address, Cx, Endpoint, EndpointId, FlowId, Input, Meter, NodeId, Outputs, Packet, Random};
 use units::Time;

@@ -1,6 +1,6 @@
 //! Report tables as columns that other programs read: Arrow in memory, Parquet on disk.
 //!
-//! A crate of its own because Arrow and Parquet take long to build; nothing that is built daily stands on it.
+//! This is a separate crate because Arrow and Parquet take long to build; only `python` depends on it.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How far a clock is off, and how much too fast or too slow it runs.
+//! Clocks: offset and drift.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! A log-linear histogram: counts of values in bins that are at most a fixed share of their value wide, as in HdrHistogram.
+//! A log-linear histogram: counts of values in bins whose width is at most a fixed share of their value, as in HdrHistogram.
 
 /// Counts of values by size.
 ///

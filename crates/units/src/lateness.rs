@@ -1,4 +1,4 @@
-//! How late things were.
+//! Lateness of events.
 
 use crate::{Duration, Histogram};
 

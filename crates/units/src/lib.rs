@@ -1,7 +1,7 @@
-//! Numbers that wear their unit: time, rates, sizes; exact integer arithmetic and text such as `"50 Mbit/s"`.
+//! Quantities with units: time, rates, sizes; exact integer arithmetic and text such as `"50 Mbit/s"`.
 //!
-//! Floats appear only in [`Segments`] and [`Share`], which laws and metrics use. One place in the program turns
-//! bytes into time: [`Rate::serialise`], which carries the remainder so that long runs end on the exact nanosecond.
+//! Floats are used only in [`Segments`] and [`Share`], for congestion control and metrics. One function converts bytes to time: [`Rate::serialise`],
+//! which carries the remainder so that long runs are exact to the nanosecond.
 
 mod bytes;
 mod clock;

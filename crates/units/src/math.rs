@@ -1,6 +1,6 @@
-//! Transcendental functions that give the same bits on every platform (pure-Rust `libm`).
+//! Transcendental functions with equal bits on every platform (pure-Rust `libm`).
 //!
-//! `+ − × ÷ √` are the same everywhere; everything else goes through here, and clippy refuses the rest.
+//! `+ − × ÷ √` are equal on all platforms; everything else uses this module, and clippy refuses the functions of the standard library.
 
 /// Cube root of `x`.
 pub fn cbrt(x: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! Bits per second, and the one place that turns bytes into time.
+//! Bit rates, and the conversion of bytes to time.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Text such as `"50 Mbit/s"`, `"20 ms"`, `"1000 B"`, and the errors it can have.
+//! Text such as `"50 Mbit/s"`, `"20 ms"`, `"1000 B"`, and its errors.
 
 use std::fmt;
 

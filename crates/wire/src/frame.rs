@@ -1,17 +1,17 @@
-//! Headers for simulated packets, which have none: IPv4 with TCP or UDP, so that other programs can read a capture.
+//! Generated headers for simulated packets: IPv4 with TCP or UDP, so that other programs can read a capture.
 //!
 //! | simulated | in the capture |
 //! | --- | --- |
 //! | TCP | TCP between ports 10000 + flow; sequence numbers from 1; selective acknowledgements as an option |
-//! | stream | UDP between the same ports; payload: number of the packet, bytes sent before it, the scheme's label, each word of 8 bytes |
+//! | stream | UDP between the same ports; payload: number of the packet, bytes sent before it, the scheme's label, in words of 8 bytes |
 //! | feedback | UDP between the same ports; payload: the scheme's label |
 //! | datagram | UDP between the same ports; payload: number of the datagram |
-//! | a player's word | UDP between the same ports; the payload is left out |
-//! | named data | UDP to port 6363; whole packets of NDN, whose content is zeros; marks, refusals and labels stand around them |
-//! | signals, control messages | UDP to port 6653; the payload is left out |
+//! | a player's message | UDP between the same ports, without payload |
+//! | named data | UDP to port 6363; whole packets of NDN, whose content is zeros; marks, refusals and labels are in a link packet |
+//! | signals, control messages | UDP to port 6653, without payload |
 //!
-//! Payloads that are not listed are zero and cut off; the length on the wire is the simulated one, or that of the headers where
-//! the simulated packet has no room for them.
+//! Payloads that are not listed are zero and cut off. The length on the wire is the simulated one, or that of the headers if the simulated packet is
+//! shorter.
 
 use std::net::Ipv4Addr;
 

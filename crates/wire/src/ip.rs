@@ -1,4 +1,4 @@
-//! The addressing plan, and as much of IPv4 as an emulator reads and writes [RFC791].
+//! The addressing plan, and the part of IPv4 that an emulator reads and writes [RFC791].
 
 use std::net::Ipv4Addr;
 

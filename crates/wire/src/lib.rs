@@ -1,7 +1,7 @@
-//! Packets as bytes: IPv4 headers of real programs, headers made up for simulated packets, capture files that hold both, and named data.
+//! Packet formats: IPv4 headers of real programs, generated headers for simulated packets, capture files for both, and named data.
 //!
-//! Nothing here keeps state but the capture file and what waits for the rest of its pieces. Reading is total: bytes that are no packet
-//! are `None` or a reason, never a panic.
+//! Only the capture file and the reassembly of fragments have state. Parsers accept any input: bytes that are no packet are `None` or a reason, never
+//! a panic.
 
 mod frame;
 mod ip;

@@ -1,5 +1,5 @@
-//! Capture files in the pcapng format [draft-ietf-opsawg-pcapng]: a section, an interface for each direction of each link, and a
-//! block for each packet. Times are in nanoseconds. What it has to write is little enough to be written here.
+//! Capture files in the pcapng format [draft-ietf-opsawg-pcapng]: a section, an interface for each direction of each link, and a block for each
+//! packet. Times are in nanoseconds. The writer is small enough to need no library.
 
 use std::io::{self, Write};
 

@@ -1,7 +1,7 @@
 //! Text from a network, made safe for terminals and logs.
 //!
-//! Whatever another host said (a sentence, a name, a reason) goes through [`printable`] where it becomes text for people. A terminal obeys
-//! control characters (ECMA-48), and marks of writing direction make a text look like another (Unicode TR 36).
+//! All text from another host (a sentence, a name, a reason) passes [`printable`] before it is shown. A terminal executes control characters
+//! (ECMA-48), and marks of writing direction make a text look like another (Unicode TR 36).
 
 /// Whether a terminal obeys this character instead of showing it, or it changes how its neighbours look: C0, DEL, C1, line and paragraph
 /// separators, marks of writing direction, characters without width, and tags.

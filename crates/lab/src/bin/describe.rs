@@ -1,4 +1,4 @@
-//! Prints what the reference pages are made of, as one JSON object: the pages are checked without a release build of the Python package.
+//! Prints the content of the reference pages as one JSON object, so that the pages are checked without a release build of the Python package.
 
 use serde_json::json;
 

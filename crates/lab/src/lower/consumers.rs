@@ -1,4 +1,4 @@
-//! Consumers of named data: law or source, settings, and what they ask for.
+//! Consumers of named data: scheme or source, settings, and request pattern.
 
 use contract::{Family, NameId, ParamList};
 use schemes::Build;

@@ -1,4 +1,4 @@
-//! What an emulation is told besides: which nodes are real, and who makes the traffic of which flow.
+//! Settings of an emulation: real nodes, and the traffic source of each flow.
 
 use std::collections::BTreeSet;
 

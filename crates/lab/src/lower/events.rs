@@ -1,4 +1,4 @@
-//! What changes during a run: links, routes, flows, members of groups, the memory of nodes.
+//! Events during a run: changes of links, routes, flows, group members, and resets of nodes.
 
 use contract::{NodeId, ParamKind};
 use sim::{Change, FlowKind, RouteSpec};

@@ -1,4 +1,4 @@
-//! What the author expects of the results: whether there will be such a result, and what it should be.
+//! Expectations: whether the result will exist, and its accepted values.
 
 use super::flows::{Setting, Traffic};
 use crate::report::{Expectation, Sides};

@@ -1,4 +1,4 @@
-//! The name-based network: which nodes route by name, where names are resolved, and who can speak to them.
+//! The name-based network: nodes that route by name, the name resolution system, and reachability.
 
 use std::collections::BTreeSet;
 

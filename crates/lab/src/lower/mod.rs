@@ -1,4 +1,4 @@
-//! From the tables of a scenario to what the simulator builds: every default and every relative unit filled in.
+//! Lowering: from the tables of a scenario to the simulator's blueprint, with every default and every relative unit filled in.
 
 mod clocks;
 mod consumers;

@@ -1,4 +1,4 @@
-//! NdnNet data: who forwards, who serves what, and whether consumers can reach it.
+//! Named data: forwarders, producers, and whether consumers can reach them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

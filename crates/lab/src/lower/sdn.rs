@@ -1,4 +1,4 @@
-//! An SDN controller: where it runs, whom it sees to, and how they speak.
+//! An SDN controller: its node, its agents, and its control links.
 
 use std::collections::BTreeSet;
 

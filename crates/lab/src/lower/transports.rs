@@ -1,4 +1,4 @@
-//! The machine of a flow: its transport, its scheme and their settings.
+//! The state machine of a flow: its transport, its scheme and their settings.
 
 use std::path::Path;
 

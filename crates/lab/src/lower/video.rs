@@ -1,4 +1,4 @@
-//! What streams carry and how it is played: an encoder's frames, and the player at the receivers.
+//! Video of streams: an encoder's frames, and the player at the receivers.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! Trace → tables: the metrics by their usual names and definitions.
+//! Metrics: from a trace to tables, with the usual names and definitions.
 
 mod fairness;
 mod links;

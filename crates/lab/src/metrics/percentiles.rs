@@ -1,4 +1,4 @@
-//! Percentiles over all values of some flows, by nearest rank: the smallest value that at least so many of 100 do not exceed.
+//! Percentiles over all values of several flows, by nearest rank: the smallest value that at least this number of 100 do not exceed.
 
 use units::Duration;
 

@@ -1,4 +1,4 @@
-//! Tables → one number per dotted key, and the scenario's expectations held against them.
+//! The summary: from tables to one number per dotted key, and the scenario's expectations.
 
 use contract::Delays;
 use sim::{Subject, Trace};

@@ -1,4 +1,4 @@
-//! A checked scenario with every default and every relative unit filled in: what a run is made of.
+//! A plan: a checked scenario with every default and every relative unit filled in. A run depends on nothing else.
 
 mod print;
 mod print_ndn;

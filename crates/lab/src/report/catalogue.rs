@@ -1,4 +1,4 @@
-//! What every column and every key of a result means, once. The tables, the docs and the reports read this.
+//! Definitions of every column and every key of a result. Tables, docs and reports use them.
 
 /// One column of a table, or one key of the table `summary` that no column has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

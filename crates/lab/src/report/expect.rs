@@ -1,4 +1,4 @@
-//! What a scenario's author expects of a result: `">= 0.9"`, `"0.9 .. 0.95"`, `"<= 20 ms"`.
+//! Relations of `[expect]`: `">= 0.9"`, `"0.9 .. 0.95"`, `"<= 20 ms"`.
 
 use units::{Bytes, Duration, Rate, UnitText};
 

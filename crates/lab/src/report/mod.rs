@@ -1,6 +1,6 @@
 //! The tables of a run: plain columns, each with its unit and its definition.
 //!
-//! Nothing here knows how a table is stored or drawn. [`crate::METRICS`] says what each column means.
+//! This module does not store or draw tables. [`crate::METRICS`] defines each column.
 
 mod catalogue;
 mod expect;

@@ -1,4 +1,4 @@
-//! Who makes the traffic of a flow in an emulation, and what follows from that for its settings.
+//! Traffic sources of flows in an emulation, and their consequences for the settings of the flow.
 
 use contract::Family;
 use schemes::Build;

@@ -1,4 +1,4 @@
-//! What `tcp.like = "linux"` stands for. Settings of TCP are in [`stack::tcp::Config::linux`]; parameters of schemes are here.
+//! The settings of `tcp.like = "linux"`. Settings of TCP are in [`stack::tcp::Config::linux`]; parameters of schemes are here.
 
 use contract::ParamValue;
 

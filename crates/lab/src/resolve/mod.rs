@@ -1,4 +1,4 @@
-//! What a scenario means by its names, its patterns and its defaults.
+//! Resolution of names, patterns and defaults of a scenario.
 
 pub(crate) mod churn;
 pub(crate) mod emulation;

@@ -1,4 +1,4 @@
-//! Parameters of schemes and of parts of forwarders: what is written, checked, with every default.
+//! Parameters of schemes and of parts of forwarders: checked values, and every default.
 
 use contract::{ParamInfo, ParamList, ParamValue};
 use schemes::{Entry, Resolve};

@@ -1,4 +1,4 @@
-//! Where flows begin and end.
+//! Endpoints of flows.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a plan must know of the sweep that its file has.
+//! Properties of a file's sweep that a plan depends on.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The tables of a scenario file about programs outside of the network.
+//! The tables of a scenario file for real programs and emulations.
 
 use units::Duration;
 

@@ -1,4 +1,4 @@
-//! The tables of a scenario file, key by key. What they mean together is the business of the module `lower`.
+//! The tables of a scenario file, key by key. Module `lower` checks their combinations.
 
 use units::{Bytes, Drift, Duration, Offset, Rate};
 

@@ -1,4 +1,4 @@
-//! Hints for unknown words: the nearest known one, or what is known.
+//! Hints for unknown words: the nearest known one, or all known ones.
 
 /// At most forty characters of a text.
 pub(crate) fn shortened(text: &str) -> String {

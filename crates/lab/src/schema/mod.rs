@@ -1,4 +1,4 @@
-//! The tables of a scenario file: their keys, how values are read, and where each stands.
+//! The tables of a scenario file: their keys, the reading of values, and their places in the text.
 
 pub(crate) mod bounds;
 pub(crate) mod emulation;

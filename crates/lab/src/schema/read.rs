@@ -1,4 +1,4 @@
-//! From a TOML value with its place to a typed value, every error and warning noted on the way instead of ending the reading.
+//! From a TOML value with its place to a typed value. Errors and warnings are collected and do not stop the reading.
 
 use std::ops::Deref;
 

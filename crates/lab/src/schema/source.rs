@@ -1,4 +1,4 @@
-//! The text of a scenario: as given, or written when somebody asks for it.
+//! The text of a scenario: as given, or generated on request.
 
 use std::sync::{Arc, OnceLock};
 

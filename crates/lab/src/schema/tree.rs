@@ -1,4 +1,4 @@
-//! The values of a scenario before they have types: a tree that a text, or a program, has made. Every key and every value has its place.
+//! The untyped values of a scenario: a tree from a text or from a program. Every key and every value has its place.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Values of a scenario file that are more than a number, a word or a table.
+//! Structured values of a scenario file.
 
 use contract::ParamValue;
 use schemars::{Schema, SchemaGenerator, json_schema};

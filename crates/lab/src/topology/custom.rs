@@ -1,4 +1,4 @@
-//! Networks that are listed node by node and link by link.
+//! Networks listed by nodes and links.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Networks that are made from a few numbers.
+//! Generated networks.
 
 use std::collections::BTreeSet;
 

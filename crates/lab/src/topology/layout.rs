@@ -1,4 +1,4 @@
-//! Where nodes are drawn when nobody says: the same network always looks the same.
+//! The layout of nodes in drawings. It is deterministic.
 
 use contract::NodeId;
 use units::math;

@@ -1,4 +1,4 @@
-//! Networks: what a scenario's `[topology]` makes, with names for every node and link and a place to draw each node.
+//! Topologies: the networks of `[topology]`, with a name for every node and link and a place for each node in drawings.
 
 mod custom;
 mod generators;

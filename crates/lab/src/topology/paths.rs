@@ -1,4 +1,4 @@
-//! Which way packets go, as far as a plan needs to know: who can be reached, and how long the way is.
+//! Paths of packets, as far as a plan needs them: reachability and length.
 
 use std::collections::{BTreeMap, BTreeSet};
 

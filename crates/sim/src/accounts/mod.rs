@@ -1,4 +1,4 @@
-//! What a run counts and records: the balance of packets, drops, the digest of events, series, events, and distributions of delays.
+//! Counters and records of a run: the balance of packets, drops, the digest of events, series, events, and distributions of delays.
 
 mod delays;
 mod recorder;

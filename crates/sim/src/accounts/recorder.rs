@@ -1,4 +1,4 @@
-//! Recording: series and events while the run goes on, counters at its end.
+//! Recording: series and events during the run, counters at its end.
 
 use contract::{DropReason, EndpointId, FlowId, Meter, NodeId, Note, Notes, PortId};
 use units::{Duration, Time};

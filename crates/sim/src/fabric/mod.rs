@@ -1,7 +1,7 @@
 //! The network between the nodes: ports with their queues and links, routes, and multicast trees.
 //!
-//! A [`Fabric`] knows no endpoint and schedules nothing: each method takes the present instant and returns what is to be scheduled or
-//! dropped.
+//! A [`Fabric`] has no endpoints and schedules nothing. Each method takes the present instant and returns the events to schedule or the packets to
+//! drop.
 
 mod port;
 mod ring;

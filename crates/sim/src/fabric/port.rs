@@ -1,8 +1,8 @@
-//! One direction of a link and the queue before it.
+//! One direction of a link and its queue.
 //!
-//! A FIFO at a constant rate needs no event at a departure: the times at which a packet will start, leave and arrive are known
-//! when it is accepted. All accepted packets stand in one ring in that order; only the first of them has an agenda entry.
-//! Ports with a queue discipline ([`Discipline`]) decide at each departure, so they have a departure event as well.
+//! A FIFO at a constant rate needs no event at a departure. The times at which a packet will start, leave and arrive are known when it is accepted.
+//! All accepted packets are in one ring in that order; only the first of them has an agenda entry. Ports with a queue discipline ([`Discipline`])
+//! decide at each departure, so that they have a departure event as well.
 
 mod departures;
 mod orders;

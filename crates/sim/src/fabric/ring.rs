@@ -1,4 +1,4 @@
-//! The packets that a port has accepted, in the order in which they arrive at the other end.
+//! The accepted packets of a port, in the order of their arrival at the other end.
 
 use contract::PacketId;
 use units::Time;

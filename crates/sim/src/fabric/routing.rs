@@ -1,8 +1,7 @@
-//! Shortest paths and the tables they fill.
+//! Shortest paths and routing tables.
 //!
-//! Leaves (nodes with one link) are not part of the search: they send everything over their link, and a route to a leaf is a
-//! route to the node it hangs from. A thousand hosts behind two routers cost two searches and two rows. Only nodes that are
-//! anybody's destination are searched for.
+//! Leaves (nodes with one link) are not part of the search. They send everything over their link, and a route to a leaf is a route to its neighbour.
+//! A thousand hosts behind two routers need two searches and two rows. Only destinations are searched for.
 
 use contract::{FlowId, NodeId, PortId};
 use graph::Search;

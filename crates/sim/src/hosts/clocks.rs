@@ -1,7 +1,7 @@
-//! Clocks of nodes: offset and drift against true time.
+//! Clocks of nodes: offset and drift relative to true time.
 //!
-//! The engine keeps true time. A state machine is told what its node's clock shows, its deadlines are by that clock, and so is the time
-//! stamp that a packet carries, which only its sender's clock can read. Where all clocks are right nothing here is done.
+//! The engine has true time. A state machine receives the time of its node's clock. Its deadlines are by that clock, and so is the time stamp of a
+//! packet, which only its sender's clock can interpret. If all clocks are right, there is no conversion.
 
 use contract::{
     Cx, DropReason, Endpoint, Input, NodeCx, NodeId, Packet, PortView, Router, RouterInput, TransitCx,

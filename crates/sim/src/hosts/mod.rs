@@ -1,4 +1,4 @@
-//! What runs at the nodes: endpoints, the state machines of nodes, their clocks, and the flows that endpoints belong to.
+//! Hosts: endpoints, the state machines of nodes, their clocks, and the flows of the endpoints.
 
 mod any_node;
 mod clocks;

@@ -1,7 +1,7 @@
 //! Next hops of named data: from every forwarder to the producers of a prefix.
 //!
-//! A next hop is any neighbour from which a producer can be reached without coming back. It costs the link to the neighbour and the shortest
-//! path from there that leaves this node out.
+//! A next hop is any neighbour from which a producer can be reached without returning to this node. Its cost is the link to the neighbour and the
+//! shortest path from there that excludes this node.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

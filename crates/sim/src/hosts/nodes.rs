@@ -1,7 +1,7 @@
-//! Nodes with a state machine of their own: routers and resolver of a name-based network, NDN forwarders, the SDN controller.
+//! Nodes with a state machine: routers and resolver of a name-based network, NDN forwarders, the SDN controller.
 //!
-//! The fast path of packets knows nothing of them. A link that leads to such a node is marked, and so are the node's own ports
-//! where a scheme has a part in it; packets on those take the slow path.
+//! The fast path of packets does not involve them. A link to such a node is marked, and so are the node's own ports with a part of a scheme; packets
+//! on these take the slow path.
 
 use contract::{
     Address, Count, Cx, DropReason, Eid, EndpointId, FlowId, GroupId, Header, Meter, NodeCx, NodeId,

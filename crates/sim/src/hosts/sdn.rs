@@ -1,4 +1,4 @@
-//! The SDN controller and its agents in the network, and what the controller is set up with.
+//! The SDN controller and its agents in the network, and the configuration of the controller.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

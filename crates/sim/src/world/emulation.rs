@@ -1,7 +1,7 @@
 //! Emulation: a world driven by a real clock, with packets of real programs and captures.
 //!
-//! A simulation uses none of this but [`World::tap`]. Packets of real programs are ordinary packets whose bytes stay in a slab
-//! beside; their endpoints are [`World::custom_sender`]s that hand them to the driver by [`contract::Cx::egress`].
+//! A simulation uses only [`World::tap`] of this module. Packets of real programs are ordinary packets whose bytes are in a separate slab. Their
+//! endpoints are [`World::custom_sender`]s that pass them to the driver by [`contract::Cx::egress`].
 
 use contract::{
     Address, Cx, Destination, Ecn, Egress, Endpoint, EndpointId, FlowId, Header, Label, LinkId, Meter,

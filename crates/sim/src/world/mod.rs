@@ -1,9 +1,9 @@
 //! The running network (discrete-event simulation): one event loop, and the path of a packet through the network.
 //!
-//! [`World`] joins four parts that own their state and methods: the [`Fabric`] (ports, routes, multicast trees), the [`Hosts`] (endpoints,
-//! state machines of nodes, clocks, flows), the [`Accounts`] (counters, digest, recorder) and [`External`] (payloads of real programs,
-//! capture). A packet is handed over by an endpoint, offered to its node's port, arrives at the next node, and so on until it is delivered
-//! or dropped. What changes during a run is in `changes.rs`, what a controller orders in `orders.rs`, emulation in `emulation.rs`.
+//! [`World`] joins four parts that own their state and methods: the [`Fabric`] (ports, routes, multicast trees), the [`Hosts`] (endpoints, state
+//! machines of nodes, clocks, flows), the [`Accounts`] (counters, digest, recorder) and [`External`] (payloads of real programs, capture). An
+//! endpoint outputs a packet, which enters the queue of its node's port and arrives at the next node, and so on until it is delivered or dropped.
+//! Changes during a run are in `changes.rs`, commands of a controller in `orders.rs`, emulation in `emulation.rs`.
 
 mod changes;
 mod emulation;

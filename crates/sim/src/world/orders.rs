@@ -1,4 +1,4 @@
-//! Orders of an SDN controller to a node, executed at its ports, routes and next hops.
+//! Commands of an SDN controller to a node, executed at its ports, routes and next hops.
 
 use contract::{Count, NodeId, Note, Order, PortId};
 use units::Rate;

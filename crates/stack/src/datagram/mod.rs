@@ -1,4 +1,4 @@
-//! Datagram sources without congestion control: constant rate, Poisson, on/off. And the sink that counts them.
+//! Datagram sources without congestion control (constant rate, Poisson, on/off), and the sink that counts them.
 
 use contract::{Count, Cx, Destination, Ecn, Endpoint, Header, Input, Label};
 use units::{Bytes, Carry, Duration, Rate, Time};

@@ -1,4 +1,4 @@
-//! How a source or a member is attached to a name-based network: what it says to its access router, and until when.
+//! The attachment of a source or a member to a name-based network: its signals to its access router, and their lifetimes.
 
 use contract::{Address, Count, Cx, Ecn, Eid, GroupId, Header, Label, Signal};
 use units::{Duration, Rate, Time};

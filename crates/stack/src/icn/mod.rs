@@ -1,10 +1,10 @@
-//! Multicast by name beside IP [SRMCC §3.1]: sources and members speak to their access routers, routers build trees hop by
-//! hop, and a name resolution system says where a group's tree can be reached.
+//! Multicast by name beside IP [SRMCC §3.1]: sources and members send signals to their access routers, routers build trees hop by hop, and a name
+//! resolution system maps a group to its tree nodes.
 //!
-//! All of it is soft state: what is held is repeated every [`Config::refresh`] and forgotten when it is not. A router that
-//! loses its tables gets them back from its neighbours within one refresh, and what a lost packet spoils mends itself.
+//! All state is soft state: it is refreshed every [`Config::refresh`] and expires otherwise. A router that loses its tables restores them from its
+//! neighbours within one refresh, and lost signals are corrected in the same way.
 //!
-//! [`Attachment`] is the host's side, [`Router`] the tree node's, [`Resolver`] the name resolution system's.
+//! [`Attachment`] is the part at hosts, [`Router`] the part at tree nodes, [`Resolver`] the name resolution system.
 
 mod attachment;
 mod config;

@@ -1,9 +1,8 @@
 //! ICN router: a node of multicast trees that are built by name, beside the driver's forwarding by address [SRMCC §3.1].
 //!
-//! A join travels towards a tree node that the name resolution system named, and every router of the name-based network on
-//! its way takes it: it adds the asker as a branch and asks on in its own name, until a router is reached that is on the
-//! tree. Between two neighbours of the tree there may be routers that know addresses only; copies travel addressed to the
-//! next tree node, so such routers need nothing.
+//! A join is sent towards a tree node that the name resolution system returned. Every router of the name-based network on the path intercepts it: it
+//! adds the sender as a branch and sends its own join, until a router on the tree is reached. Between two neighbours of the tree there can be routers
+//! that know addresses only. Copies are addressed to the next tree node, so that such routers need no state.
 
 use contract::{
     Address, Branch, Count, DropReason, Eid, Entry, FeedbackTarget, FlowId, GroupId, GroupMessage, Header,

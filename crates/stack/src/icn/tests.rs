@@ -1,4 +1,4 @@
-//! One state machine of the name-based network alone, with neighbours that send what the test wants.
+//! One state machine of the name-based network alone, with simulated neighbours.
 
 use contract::{
     Address, Backlog, Cx, DropReason, Ecn, Eid, EndpointId, FlowId, GroupId, Header, Label, Meter, NodeCx,

@@ -1,4 +1,4 @@
-//! What a forwarder's parts can do: the tables and queues behind [`StrategyCx`] and [`LinkCx`].
+//! Actions of a forwarder's parts: the tables and queues behind [`StrategyCx`] and [`LinkCx`].
 
 use std::sync::Arc;
 

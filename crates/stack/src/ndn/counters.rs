@@ -1,4 +1,4 @@
-//! What a forwarder counts.
+//! Counters of a forwarder.
 
 /// What happened, and how often.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The forwarding information base: next hops by prefix, found by the longest prefix that matches.
+//! The forwarding information base (FIB): next hops by prefix, found by longest-prefix match.
 
 use contract::{FibEntry, NameId, Names, NextHop};
 

@@ -1,8 +1,7 @@
 //! NDN forwarder: the pipelines of Interests, Data and NACKs (NFD Developer's Guide §4).
 //!
-//! The pipelines are those that the public documents of the NDN forwarder describe: an Interest passes the check for loops, the content
-//! store, the table of pending Interests, the strategy and the link part; Data follows the table back and is kept; a refusal is the
-//! strategy's to answer.
+//! An Interest passes the loop check, the content store, the pending Interest table, the strategy and the link part. Data follow the table back and
+//! are cached. The strategy handles NACKs.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Interests that a link part holds.
+//! Interests that a link part queues.
 
 use std::collections::VecDeque;
 

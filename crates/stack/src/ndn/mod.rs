@@ -1,7 +1,6 @@
-//! Named data networking: requests by name find their way to whoever has the content, and Data finds its way back along what the
-//! forwarders remember.
+//! Named Data Networking: Interests are forwarded by name to a producer or a store, and Data return on the same path by the state of the forwarders.
 //!
-//! A [`Forwarder`] runs on every node, those of consumers and producers included; endpoints are faces of their node's forwarder.
+//! A [`Forwarder`] runs on every node, including those of consumers and producers; endpoints are faces of their node's forwarder.
 
 mod acting;
 mod config;

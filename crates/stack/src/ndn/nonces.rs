@@ -1,4 +1,4 @@
-//! Nonces of Interests that are no longer pending: a loop that is longer than an entry of the PIT lives is known by them.
+//! Nonces of Interests that are no longer pending (dead nonce list), which detect loops that last longer than a PIT entry.
 
 use contract::Name;
 

@@ -1,4 +1,4 @@
-//! The content store: Data that passed, kept for whoever asks next.
+//! The content store: a cache of Data.
 
 use contract::{Data, Name};
 

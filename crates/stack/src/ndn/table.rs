@@ -1,9 +1,9 @@
-//! The one hash table of the forwarder: from a key of 64 bits to the number of a slot elsewhere.
+//! The hash table of the forwarder: from a key of 64 bits to a slot number.
 //!
-//! Lines of four cells by a multiplicative hash; who finds his cell taken takes another, if need be of the next line that has one, and
-//! is counted where he would be looked for, so that a search knows where it ends and a removal shifts nothing. Four consecutive keys, as segments have that are asked
-//! for one after the other, share a line, which is one of the processor's cache: where there are hundreds of tables few lines are near.
-//! The same on every platform; iteration is not offered. It grows by doubling and does not shrink.
+//! A multiplicative hash selects a line of four cells. An entry whose cell is taken uses another cell, if necessary in the next line with a free one.
+//! The line that the hash selects counts such entries, so that a search knows where to stop and a removal moves nothing. Four consecutive keys, as
+//! consecutive segments have, share a line, which is one cache line of the processor; with hundreds of tables few lines are cached. The table is
+//! equal on every platform; it has no iteration. It grows by doubling and does not shrink.
 
 /// From keys to numbers.
 #[derive(Clone, Debug, Default)]

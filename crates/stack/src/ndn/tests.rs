@@ -1,4 +1,4 @@
-//! A forwarder alone: what becomes of each packet, as the public documents of the NDN forwarder say it.
+//! Tests of a single forwarder against the public documents of the NDN forwarder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What several state machines share.
+//! Parts that several state machines share.
 
 mod pacer;
 mod ranges;

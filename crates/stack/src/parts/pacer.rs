@@ -1,4 +1,4 @@
-//! Turns a rate into departures.
+//! Pacing: from a rate to departure times.
 
 use units::{Bytes, Carry, Duration, Rate, Time};
 

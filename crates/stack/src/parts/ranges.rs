@@ -1,4 +1,4 @@
-//! A set of bytes as sorted ranges: what a receiver holds out of order, what a sender knows to have arrived.
+//! A set of bytes as sorted ranges: data that a receiver holds out of order, or that a sender knows to have arrived.
 
 /// Disjoint ranges `[start, end)` in ascending order, never touching each other. Few at a time, so a `Vec` serves; what is
 /// removed at its front stays for a while, so that removal costs little even when there are many.

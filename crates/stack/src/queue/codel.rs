@@ -1,7 +1,8 @@
-//! CoDel: a FIFO that drops, or marks, packets that have waited too long for too long [RFC 8289].
+//! CoDel: a FIFO that drops or marks packets after a persistent queueing delay [RFC 8289].
 //!
-//! A queue is good as long as some packet of every `interval` waited less than `target`: then it takes up bursts. Otherwise it stands, and packets
-//! are dropped as they leave, ever faster, until one has waited less. The size of the queue does not matter, nor does the rate of the link.
+//! A queue is good if some packet of every `interval` had less delay than `target`; such a queue absorbs bursts. Otherwise it is a standing queue,
+//! and packets are dropped at departure with increasing frequency, until one had less delay. The control depends neither on the size of the queue nor
+//! on the rate of the link.
 
 use std::collections::VecDeque;
 

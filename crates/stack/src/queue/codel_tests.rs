@@ -1,4 +1,4 @@
-//! CoDel against RFC 8289: a link that takes a packet each millisecond, and drops worked out by hand.
+//! CoDel against RFC 8289: a link that sends a packet each millisecond, and drops computed by hand.
 
 use contract::{Address, Arena, DropReason, Ecn, FlowId, Header, Label, Packet, Random};
 

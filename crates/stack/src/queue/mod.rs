@@ -1,4 +1,4 @@
-//! Queues that are not one plain FIFO. That one is the port's own, in `sim`.
+//! Queue disciplines. The plain FIFO is in the port, in `sim`.
 
 mod codel;
 mod round_robin;

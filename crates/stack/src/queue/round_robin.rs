@@ -1,4 +1,4 @@
-//! Classes served in turn.
+//! Round robin: classes served in turn.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! SDN agent: measures the ports of a node, reports over the southbound channel, and has orders executed.
+//! SDN agent: measures the ports of a node, reports over the southbound channel, and has commands executed.
 
 use std::sync::Arc;
 

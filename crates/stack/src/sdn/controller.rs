@@ -1,4 +1,4 @@
-//! SDN controller: its view of the network, the orders that it repeats until they are acknowledged, and the control app.
+//! SDN controller: its view of the network, the commands that it retransmits until they are acknowledged, and the control app.
 
 use contract::{
     Address, App, AppCx, Cache, Control, Count, DirectedLink, DropReason, Header, Label, Net, NodeCx, NodeId,

@@ -1,8 +1,8 @@
 //! Software-defined networking: the controller, and its agents at the nodes.
 //!
-//! An [`Agent`] stands at a node beside whatever runs there, a forwarder of named data or nothing but addresses. The [`Controller`]
-//! keeps what agents report, hands it to its app, and says every order again until it is acknowledged. Either can fall silent: nodes
-//! keep their last orders, and a controller that comes back asks for them.
+//! An [`Agent`] is at a node beside its other functions, such as a forwarder of named data or routing by address. The [`Controller`] stores the
+//! reports of agents, passes them to its app, and retransmits every command until it is acknowledged. Either can fail: nodes keep their last
+//! commands, and a controller that restarts requests them.
 
 mod agent;
 mod config;

@@ -1,4 +1,4 @@
-//! An agent and a controller on the bench: node 1 with ports 4 and 6 to the neighbours 2 and 3, the controller at node 9.
+//! Tests of an agent and a controller: node 1 with ports 4 and 6 to the neighbours 2 and 3, the controller at node 9.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which packets of a stream are missing.
+//! Missing packets of a stream.
 
 /// What an arriving number means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Streams: paced datagrams one way, small feedback packets the other. Unicast is a group of one.
 //!
-//! The data are endless, or the frames of a [`Video`], which a [`Player`] plays.
+//! The data are unlimited, or the frames of a [`Video`], which a [`Player`] plays.
 //!
-//! [`Sender`] and [`Receiver`] own numbers, times, pacing and the search for missing packets; the laws of a scheme decide
-//! the rate and what receivers say.
+//! [`Sender`] and [`Receiver`] handle numbers, times, pacing and the detection of missing packets; the two parts of a scheme determine the rate and
+//! the feedback.
 
 mod config;
 mod gaps;

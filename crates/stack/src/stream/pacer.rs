@@ -1,4 +1,4 @@
-//! When the next packet of a stream leaves.
+//! Departure times of a stream's packets.
 
 use contract::Random;
 use units::{Bytes, Carry, Duration, Rate, Time};

@@ -1,5 +1,4 @@
-//! Playing what a stream carries: a buffer that fills before playing begins, a frame at each interval, stalls and frames that
-//! are late or lost.
+//! Playback of a stream: a buffer that fills before the start, one frame per interval, stalls, and late or lost frames.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Stream receiver: finds missing packets, gives its law what arrives, and sends the law's feedback.
+//! Stream receiver: detects missing packets, passes arrivals to its scheme, and sends the scheme's feedback.
 
 use contract::{
     Address, Answer, Arrival, Count, Cx, Ecn, Endpoint, FeedbackTarget, Gap, Header, Input, Label, Packet,

@@ -1,4 +1,4 @@
-//! Stream sender: paces data at the rate that its law permits, and gives the law the feedback of receivers.
+//! Stream sender: paces data at the rate of its scheme, and passes feedback of receivers to it.
 
 use contract::{
     Count, Cx, Destination, Ecn, Endpoint, Feedback, Header, Input, Packet, Piece, SenderLaw, Sending,

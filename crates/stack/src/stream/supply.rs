@@ -1,5 +1,5 @@
-//! Frames that wait at the source of a stream. They are made when their turn comes, so that memory does not grow while a slow
-//! stream falls behind its encoder.
+//! Frames that wait at the source of a stream. They are generated when they are sent, so that memory does not grow while a slow stream falls behind
+//! its encoder.
 
 use contract::{Count, Cx, Piece, Random};
 use units::{Bytes, Duration, Time};

@@ -1,4 +1,4 @@
-//! What an encoder makes: frames, one after the other, each of its own size.
+//! The output of an encoder: a sequence of frames, each with its size.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Frames from the source's encoder to the receiver's player.
+//! Tests of frames from the source's encoder to the receiver's player.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Packets in pieces, where a link takes no frames that are long enough [NDNLPv2: Fragmentation].
+//! Fragmentation, for links with a smaller maximum frame size [NDNLPv2: Fragmentation].
 
 use units::{Duration, Time};
 

@@ -1,4 +1,4 @@
-//! Numbers of types [NDN-packet: TLV-TYPE number assignments] [NDNLPv2] [NFD-mgmt].
+//! Type numbers [NDN-packet: TLV-TYPE number assignments] [NDNLPv2] [NFD-mgmt].
 
 /// An Interest.
 pub const INTEREST: u32 = 0x05;

@@ -1,4 +1,4 @@
-//! Commands to forwarders [NFD-mgmt]: who asks for routes, what is asked for, what is answered.
+//! Management commands to forwarders [NFD-mgmt]: registration of routes, and the answers.
 
 use super::tlv::{self, Reader};
 use super::{Component, Interest, Malformed, Name, NameView, kind};

@@ -1,8 +1,8 @@
-//! Named data networking as bytes: names, Interests, Data, the link protocol, and commands to forwarders.
+//! Named Data Networking packet formats: names, Interests, Data, the link protocol, and management commands.
 //!
-//! Sources: [NDN-packet] is the NDN Packet Format Specification 0.3, [NDNLPv2] the link protocol's page, [NFD-mgmt] the pages on NFD's
-//! management protocol. What is read stays where it is: a packet is a set of views into the bytes that came. Reading is total, and
-//! what is refused has a reason to count.
+//! Sources: [NDN-packet] is the NDN Packet Format Specification 0.3, [NDNLPv2] the link protocol's page, [NFD-mgmt] the pages on NFD's management
+//! protocol. Parsing copies nothing: a packet is a set of views into the received bytes. Parsers accept any input, and every refusal has a reason
+//! that can be counted.
 
 mod data;
 mod digest;

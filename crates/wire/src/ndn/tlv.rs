@@ -1,4 +1,4 @@
-//! Elements of type, length and value [NDN-packet: TLV].
+//! Elements of type, length and value (TLV) [NDN-packet: TLV].
 
 use super::{LONGEST_FRAME, Malformed, kind};
 

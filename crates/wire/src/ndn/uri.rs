@@ -1,4 +1,4 @@
-//! Names as people write them: `/a/b/32=metadata/v=7/seg=0` [NDN-packet: NDN URI scheme].
+//! The URI notation of names: `/a/b/32=metadata/v=7/seg=0` [NDN-packet: NDN URI scheme].
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,8 +1,8 @@
-//! Our UDP datagrams, version 2: what a live sender and a live receiver say to each other.
+//! Thalweg's UDP datagrams, version 2: the protocol of live senders and receivers.
 //!
-//! Every datagram is a heading, the body of its kind, and a tag that authenticates both; `docs/reference/wire-formats.md` shows each byte.
-//! Reading is total: bytes that are no datagram are [`Malformed`], never a panic. Tags are made and compared by `live`, which has the
-//! keys: here they are the last [`TAG`] bytes, and nothing else.
+//! Every datagram has a header, a body that depends on its kind, and a tag that authenticates both; `docs/reference/wire-formats.md` shows each byte.
+//! The parser accepts any input: bytes that are no datagram are [`Malformed`], never a panic. Tags are computed and compared in `live`, which has the
+//! keys; in this module they are the last [`TAG`] bytes.
 
 mod offer;
 mod read;

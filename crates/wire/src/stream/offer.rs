@@ -1,4 +1,4 @@
-//! What a sender says before it sends: the scheme and all that both ends must agree on.
+//! The offer of a sender: the scheme and all parameters that both ends must agree on.
 
 use contract::{ParamList, ParamValue};
 

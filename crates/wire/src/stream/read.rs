@@ -1,4 +1,4 @@
-//! Bytes to datagrams. Total: whatever comes is a datagram or a reason why it is none.
+//! Parser of datagrams. It accepts any input: the result is a datagram or a reason.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

@@ -1,7 +1,6 @@
-//! What an SDN controller and the agents at real forwarders say to each other, as bodies of our datagrams.
+//! Messages of an SDN controller and the agents at real forwarders, as bodies of datagrams.
 //!
-//! Ports and prefixes travel as the numbers that they have in the controller's network; the [`Task`] says to an agent which of its links
-//! and which names they are.
+//! Ports and prefixes have the numbers of the controller's network; the [`Task`] maps them to links and names for the agent.
 
 use contract::{Control, Hop, Hops, Label, NameId, NodeId, Order, PortId, Share, Status};
 use units::{Duration, Rate, Time};

@@ -1,4 +1,4 @@
-//! Datagrams to bytes.
+//! Writer of datagrams.
 
 use std::net::IpAddr;
 

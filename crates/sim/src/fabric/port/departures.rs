@@ -1,7 +1,7 @@
 //! Departures from a plain FIFO, for routers that observe them.
 //!
-//! The plain FIFO knows when each packet will start as soon as it has accepted it. Where a router observes departures, there is an event at
-//! that instant as well, for packets that wait; times and drops stay what they are without. Ports with a discipline are asked as they serve.
+//! The plain FIFO knows when each packet will start as soon as it has accepted it. If a router observes departures, queued packets have an event at
+//! that instant as well; times and drops do not change. Ports with a discipline report departures directly.
 
 use contract::PacketId;
 use units::Time;

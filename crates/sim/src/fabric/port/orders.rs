@@ -1,4 +1,4 @@
-//! What a controller may order of a port: how much may wait, when the queue marks, how much it may carry.
+//! Commands of a controller to a port: queue limit, marking threshold, and rate limit.
 
 use stack::queue::ClassLimit;
 use units::{Bytes, Rate, Time};

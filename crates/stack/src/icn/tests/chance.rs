@@ -1,4 +1,4 @@
-//! Whatever is said to a router, it keeps its table in order and its deadlines ahead.
+//! Random signals to a router: its table stays consistent, and its deadlines stay in the future.
 
 use contract::{FeedbackTarget, GroupMessage, RESOLVED, Registration, StreamHeader};
 use proptest::prelude::*;

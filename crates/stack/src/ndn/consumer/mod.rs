@@ -1,7 +1,7 @@
-//! NDN consumer: requests segments as its law permits, retransmits Interests, and tells the law what comes back.
+//! NDN consumer: requests segments as its congestion control permits, retransmits Interests, and reports Data, losses and marks to it.
 //!
-//! This file holds the path that every Interest and every Data takes; `signals.rs` holds what goes wrong. It speaks to the forwarder
-//! of its own node, which is a face to it like any other.
+//! This file has the path of every Interest and every Data; `signals.rs` has losses, refusals and marks. The consumer exchanges packets with the
+//! forwarder of its own node, which treats it as a face like any other.
 
 mod popularity;
 mod requests;

@@ -1,4 +1,4 @@
-//! Which content of a catalogue somebody wants: Zipf–Mandelbrot, in constant time a draw.
+//! Popularity of the contents of a catalogue: Zipf–Mandelbrot, in constant time per draw.
 
 use contract::Random;
 use units::math;

@@ -1,4 +1,4 @@
-//! What a consumer asks for next.
+//! The request pattern of a consumer: the next segment.
 
 use contract::{Name, Random};
 use units::Time;

@@ -1,4 +1,4 @@
-//! What goes wrong: Interests that expire, refusals, marks, and what counts as one episode.
+//! Congestion signals of a consumer: expired Interests, refusals, marks, and episodes.
 
 use contract::{Cause, Congestion, CongestionControl, Count, Cx, Nack, NackReason};
 use units::{Bytes, Rate, Time};

@@ -1,4 +1,4 @@
-//! Consumers with a network of a few lines: what leaves, when, and what the law is told. Times are in milliseconds.
+//! Consumers with a minimal network: packets, times, and the input of the congestion control. Times are in milliseconds.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The segments that a consumer waits for, in as much memory as there are of them.
+//! The pending segments of a consumer; memory is proportional to their number.
 
 use units::Time;
 

@@ -1,8 +1,8 @@
-//! Entries in the order in which they expire.
+//! PIT entries in the order of their expiry.
 //!
-//! Interests of one lifetime expire in the order in which they came, so there is a list for each lifetime, linked through the
-//! entries, and adding, removing and finding the first take constant time. Where a network has more lifetimes than there are
-//! lists, the last one takes the rest, and an entry looks for its place from the end.
+//! Interests of one lifetime expire in the order of their arrival. There is a list for each lifetime, linked through the entries, so that adding,
+//! removing and finding the first take constant time. If a network has more lifetimes than there are lists, the last list has the rest, and an entry
+//! is inserted from its end.
 
 use units::Time;
 

@@ -1,7 +1,7 @@
-//! The pending Interest table (PIT): who waits for what, and whom it was asked from.
+//! The pending Interest table (PIT): downstream and upstream faces of each pending name.
 //!
-//! An entry is two cache lines in a slab; a table leads to it by name. It has room for one downstream and one upstream, which is
-//! what most have; further records stand in pools. Memory follows the largest number of entries there ever was.
+//! An entry is two cache lines in a slab; a table finds it by name. It has room for one downstream and one upstream, which is sufficient for most;
+//! further records are in pools. Memory follows the maximum number of entries.
 
 mod deadlines;
 mod records;

@@ -1,4 +1,4 @@
-//! Records of an entry: the first stands in the entry, further ones in a pool, each leading to the next.
+//! Records of an entry: the first is in the entry, further ones are a linked list in a pool.
 
 use contract::NackReason;
 use units::Time;

@@ -1,4 +1,4 @@
-//! The table against a plain map.
+//! The table compared with a plain map.
 
 use std::collections::BTreeMap;
 

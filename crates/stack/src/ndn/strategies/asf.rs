@@ -1,5 +1,5 @@
-//! The face that answers soonest (adaptive smoothed round-trip time-based forwarding). Others are probed now and then, so that a
-//! better one is found.
+//! Adaptive smoothed round-trip time-based forwarding (ASF): the face with the shortest round-trip time. Others are probed at times, so that a better
+//! one is found.
 
 use std::collections::VecDeque;
 

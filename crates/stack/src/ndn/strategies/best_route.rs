@@ -1,5 +1,5 @@
-//! The cheapest face. What is repeated goes to the cheapest from which nothing is awaited, and to the one tried longest ago when
-//! there is none.
+//! Best route: the face with the lowest cost. A retransmission is sent to the face with the lowest cost and no pending Interest, or otherwise to the
+//! one that was used longest ago.
 
 use contract::{Arrived, Departure, FibEntry, Header, NackReason, Strategy, StrategyCx};
 use units::Duration;

@@ -1,6 +1,6 @@
-//! Built-in NDN strategies: those of NFD, in its terms. Schemes bring others.
+//! Built-in NDN strategies: those of NFD. Schemes have others.
 //!
-//! Where a source is given as NFD, it is the forwarder's public source text and developer's guide.
+//! Where the source is NFD, it is the forwarder's public source text and developer's guide.
 
 mod asf;
 mod best_route;

@@ -1,4 +1,4 @@
-//! All faces at once.
+//! Multicast strategy: all faces.
 
 use contract::{Arrived, Departure, FibEntry, NackReason, Strategy, StrategyCx};
 use units::Duration;

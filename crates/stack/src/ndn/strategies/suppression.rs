@@ -1,4 +1,4 @@
-//! When an Interest that comes again is retransmitted: not sooner than an interval after the last time, which doubles each time.
+//! Retransmission suppression: an Interest is forwarded again after an interval at the earliest, which doubles each time.
 
 use contract::{Pending, StrategyCx};
 use units::{Duration, Time};

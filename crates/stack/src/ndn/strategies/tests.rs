@@ -1,4 +1,4 @@
-//! Strategies by what they do: a forwarder that only writes down the actions.
+//! Tests of the actions of strategies, recorded by a test forwarder.
 
 use std::collections::BTreeMap;
 

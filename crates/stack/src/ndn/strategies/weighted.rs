@@ -1,4 +1,4 @@
-//! A face drawn at random, by weight.
+//! A random face, by weight.
 
 use contract::{Arrived, Departure, FaceId, FibEntry, NackReason, NextHop, Strategy, StrategyCx};
 use units::Duration;

@@ -1,8 +1,7 @@
 //! Delivery-rate estimation (draft-cheng-iccrg-delivery-rate-estimation, DRE): a sample for each acknowledgement.
 //!
-//! A sample is the payload delivered since the newest of the acknowledged segments left, over the longer of the time in which that was
-//! sent and the time in which it was acknowledged. A sender has this only for a law that asks; it holds a record for each segment
-//! that is out.
+//! A sample is the payload delivered since the newest of the acknowledged segments was sent, divided by the longer of its send interval and its
+//! acknowledgement interval. A sender has an estimator only for congestion control that requests it; it holds a record for each segment in flight.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
 //! TCP sender: sequence space (RFC 9293), retransmission timer (RFC 6298), and the parts for loss recovery and delivery rate.
 //!
-//! This file holds the path that every acknowledgement and every departure takes. The parts own their state and take what they need:
-//! [`SendSequence`], [`RetransmissionTimer`], [`Recovery`], the SACK [`Scoreboard`] (RFC 6675), [`Rack`] (RFC 8985), [`Prr`] (RFC 9937), the
-//! delivery-rate [`Sampler`], and the application's [`Supply`]. `recovery.rs` and `sack.rs` join them when something is lost.
+//! This file has the path of every acknowledgement and every departure. The parts own their state and take what they need: [`SendSequence`],
+//! [`RetransmissionTimer`], [`Recovery`], the SACK [`Scoreboard`] (RFC 6675), [`Rack`] (RFC 8985), [`Prr`] (RFC 9937), the delivery-rate [`Sampler`],
+//! and the application's [`Supply`]. `recovery.rs` and `sack.rs` join them in loss recovery.
 
 mod delivery;
 mod prr;

@@ -1,5 +1,5 @@
-//! Proportional rate reduction (RFC 9937): how the data in flight comes down to the law's new window in a recovery. As in Linux also
-//! after a mark, in a round that begins with it (`TCP_CA_CWR`).
+//! Proportional rate reduction (RFC 9937): the reduction of the data in flight to the new window in a recovery. As in Linux also after a mark, in a
+//! round that begins with it (`TCP_CA_CWR`).
 
 /// What PRR counts in one recovery, in bytes. Kept only where [`crate::tcp::Reduction::Proportional`] is asked for.
 #[derive(Clone, Debug, Default)]

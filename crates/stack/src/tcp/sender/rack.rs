@@ -1,4 +1,4 @@
-//! TCP loss detection by time, and probes of the tail: RACK-TLP (RFC 8985). With selective acknowledgements only.
+//! TCP loss detection by time, and tail loss probes: RACK-TLP (RFC 8985). With selective acknowledgements only.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! TCP losses, timeouts and marks without SACK's help: fast retransmit and fast recovery (RFC 5681 §3.2, RFC 6582), the retransmission timer
-//! (RFC 6298 §5), explicit congestion notification (RFC 3168 §6.1), needless retransmissions (RFC 3522, RFC 4015).
+//! TCP losses, timeouts and marks without SACK: fast retransmit and fast recovery (RFC 5681 §3.2, RFC 6582), the retransmission timer (RFC 6298 §5),
+//! explicit congestion notification (RFC 3168 §6.1), spurious retransmissions (RFC 3522, RFC 4015).
 
 use contract::{Cause, Congestion, CongestionControl, Count, Cx};
 use units::{Bytes, Time};

@@ -1,5 +1,4 @@
-//! Loss recovery with selective acknowledgements (RFC 2018, RFC 6675), and with losses found by time (RFC 8985): what joins the sender's
-//! parts.
+//! Loss recovery with selective acknowledgements (RFC 2018, RFC 6675), and with loss detection by time (RFC 8985). It joins the sender's parts.
 
 use contract::{Cause, CongestionControl, Cx, TcpHeader};
 use units::Time;

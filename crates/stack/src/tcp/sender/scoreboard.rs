@@ -1,4 +1,4 @@
-//! SACK scoreboard (RFC 6675 §4): what selective acknowledgements tell of the data in flight.
+//! SACK scoreboard (RFC 6675 §4): the state of the data in flight from selective acknowledgements.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Application data: how much there is to send, and when there is more.
+//! Application data: the amount to send, and the times at which there is more.
 
 use contract::{Cx, Request};
 use units::{Bytes, Carry, Rate, Time};
