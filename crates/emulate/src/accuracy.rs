@@ -1,4 +1,4 @@
-//! How late things were, and whether a run is to be believed.
+//! Lateness of an emulation, and whether a run is valid.
 
 use units::{Duration, Lateness};
 

@@ -1,8 +1,8 @@
-//! Packets of live flows as our datagrams, and back.
+//! Conversion between packets of live flows and datagrams.
 //!
-//! Endpoints in namespaces and gates in the network speak version 1 of our format ([`wire::stream`]). In the network a datagram is the
-//! packet that it says, header and label, so that parts in routers see them; what it carries are zeros, which nobody keeps. Its tag is
-//! zero: nobody else is in these namespaces.
+//! Endpoints in namespaces and gates in the network use the datagram format of [`wire::stream`]. In the network a datagram is the packet that it
+//! describes, with header and label, so that parts in routers see them. The content is zeros, which nothing stores. The tag is zero, because these
+//! namespaces have no other users.
 
 use contract::{FlowId, Header, NodeId, Packet};
 use wire::UDP_HEADERS;

@@ -1,6 +1,6 @@
-//! The loop: handle what is due, hand out what leaves, take in what comes, wait.
+//! The event loop of an emulation: handle due events, write egress packets, read packets of programs, wait.
 //!
-//! It knows the machine that it runs on by [`Surroundings`] only.
+//! It accesses the host only through [`Surroundings`].
 
 use contract::{Count, Ecn, Egress, EgressEvent, Header, Packet};
 use sim::{Blueprint, Control, World};

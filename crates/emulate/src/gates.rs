@@ -1,4 +1,4 @@
-//! Which packet of a program belongs to which flow, and through which device it goes.
+//! Classification of packets of programs: the flow and the device of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;

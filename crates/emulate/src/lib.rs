@@ -1,11 +1,11 @@
-//! World two: the simulator's links and routers, driven by the wall clock, with devices where real kernels and programs attach.
+//! Emulation: the simulator's links and routers in real time, with TUN devices for real kernels and programs.
 //!
-//! The network is a [`sim::World`], the same in every detail. Events are handled at the first opportunity after they are due, each at
-//! its own instant: machines inside never see that the loop was late. Only packets that leave for a program outside can be late, and by
-//! how much is measured ([`Accuracy`]).
+//! The network is a [`sim::World`], equal in every detail. Events are handled at the first opportunity after they are due, each at its own instant,
+//! so that simulated state machines never observe that the loop was late. Only packets to real programs can be late; the lateness is measured
+//! ([`Accuracy`]).
 //!
-//! `driver.rs` is the loop; it knows no operating system, only its [`surroundings`]. `linux/` is what stands around it: network namespaces, TUN devices, TCP of
-//! the kernel, commands, and our own live endpoints.
+//! `driver.rs` is the event loop; it accesses the operating system only through [`surroundings`]. `linux/` implements that: network namespaces, TUN
+//! devices, TCP of the kernel, commands, and live endpoints.
 
 mod accuracy;
 mod datagrams;

@@ -1,6 +1,6 @@
-//! What stands around the loop, seen from inside: the clock, devices, programs, live endpoints, and what they tell.
+//! The platform of the event loop: the clock, devices, programs, live endpoints, and their reports.
 //!
-//! The loop ([`crate::driver`]) knows the machine that it runs on by [`Surroundings`] only, so that tests drive it with a clock of their own.
+//! The loop ([`crate::driver`]) accesses the host only through [`Surroundings`], so that tests drive it with a simulated clock.
 
 use contract::{Endpoint, EndpointId, FlowId, Meter, Note, Random};
 use units::{Bytes, Duration, Time};

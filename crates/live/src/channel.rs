@@ -1,4 +1,4 @@
-//! One end of an open session: it writes datagrams that the other end believes, and believes those that the other wrote.
+//! An authenticated channel: one end of an open session. It authenticates outgoing datagrams and verifies incoming ones.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

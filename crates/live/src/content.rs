@@ -1,9 +1,8 @@
-//! What the packets of a session carry. The machines know sizes only; a session asks these traits for the bytes.
+//! Payload of a session's packets. State machines know sizes only; a session requests the bytes through these traits.
 //!
-//! Paced schemes carry whatever [`Payload`] puts into each packet, and nothing is sent again: what is lost is the payload's business.
-//! Windowed schemes carry the byte stream of a [`ByteSource`], whose offsets are TCP's sequence numbers.
-//! Both ways round, the receiving side may say short words to the sending side; the session authenticates and carries them, and they may be
-//! lost, doubled or reordered like all else.
+//! Paced schemes carry the content of [`Payload`] and retransmit nothing; repair is a function of the payload. Windowed schemes carry the byte stream
+//! of a [`ByteSource`], whose offsets are TCP's sequence numbers. In both cases the receiving side can send short messages to the sending side. The
+//! session authenticates and carries them; they can be lost, duplicated or reordered.
 
 use contract::EndpointId;
 use units::{Rate, Time};

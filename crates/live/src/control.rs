@@ -1,4 +1,4 @@
-//! What another thread may ask of a session that runs, and see of it.
+//! Control and status of a running session, for other threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};

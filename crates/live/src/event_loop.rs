@@ -1,4 +1,4 @@
-//! The loop of a live endpoint: take in what came, do what is due, wait.
+//! The event loop of a live endpoint: receive, handle due events, wait.
 
 use std::net::SocketAddr;
 

@@ -1,8 +1,9 @@
-//! A sender and the many receivers of a group. Data go to all of them at once; everything else passes between the sender and each.
+//! A sender and the receivers of a multicast group. Data are sent to all of them at once; all other datagrams are sent between the sender and each
+//! receiver.
 //!
-//! Each receiver calls the sender, as in a session for two, and is told the group and a number by which the scheme knows it. What the
-//! sender says to the group has a key of the group's own: who has it could also speak in the sender's place, so a group is as trustworthy
-//! as its members. What a receiver says has a key that only it and the sender have.
+//! Each receiver opens a session with the sender, as in unicast, and receives the group and a number by which the scheme identifies it. Datagrams to
+//! the group have a key of the group. Whoever has it could forge the sender's datagrams, so that a group is as trustworthy as its members. Datagrams
+//! of a receiver have a key that only it and the sender know.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

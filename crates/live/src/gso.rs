@@ -1,4 +1,4 @@
-//! Datagrams on their way out, put together into batches for generic segmentation offload (GSO): one call to the system for many.
+//! Batches of outgoing datagrams for generic segmentation offload (GSO): one system call for many.
 
 use std::net::SocketAddr;
 

@@ -1,7 +1,7 @@
-//! How the ends of a session find each other: one calls, the other has a listener.
+//! The handshake of a session: one end calls, the other listens.
 //!
-//! Whoever calls must show, by a cookie, that it gets what is sent to its address, before anything is remembered of it or anything longer
-//! than its own hello is sent there.
+//! A caller must prove, by an address-validation token, that it receives packets at its address. Before that, the listener keeps no state and sends
+//! nothing that is longer than the caller's hello.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

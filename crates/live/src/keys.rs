@@ -1,4 +1,4 @@
-//! Keys, tags and cookies: keys are agreed upon by X25519 and derived by BLAKE3, whose keyed hash makes tags and cookies.
+//! Keys, tags and address-validation tokens: keys are agreed upon by X25519 and derived by BLAKE3, whose keyed hash makes tags and tokens.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,8 +1,8 @@
-//! World three: the same machines over real sockets.
+//! Live endpoints: the state machines of the simulator over real sockets.
 //!
-//! A machine of `stack` with a law of `schemes` decides when what leaves, as it does in the simulator; [`content`] says what its packets
-//! carry, and [`transfer`] carries files and live streams. A session gives the machine time, datagrams and chance, and keeps strangers out:
-//! every datagram has a keyed tag and a number that is taken once. It knows the system by a trait ([`Platform`]).
+//! A state machine of `stack` with a scheme of `schemes` determines the packets and their times, as in the simulator. [`content`] provides their
+//! payload, and [`transfer`] carries files and live streams. A session provides time, datagrams and random numbers, and authenticates: every datagram
+//! has a keyed tag and a number that is accepted once. It accesses the system through a trait ([`Platform`]).
 
 mod channel;
 pub mod content;

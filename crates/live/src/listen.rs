@@ -1,4 +1,4 @@
-//! Listening at several addresses until somebody calls: a session has one socket.
+//! Listening on several addresses until a caller arrives: a session has one socket.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};

@@ -1,4 +1,4 @@
-//! A machine of `stack` as a session runs it: with the context that it asks for, and a clock that does not jump.
+//! A state machine of `stack` in a session: its context, and a monotonic clock.
 
 use contract::{Address, Cx, Endpoint, EndpointId, FlowId, Input, Meter, NodeId, Outputs, Packet, Random};
 use units::{Duration, Time};

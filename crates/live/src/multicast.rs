@@ -1,4 +1,4 @@
-//! What a receiver takes from a multicast group (RFC 1112), under the keys of its session.
+//! Reception of datagrams of a multicast group (RFC 1112), with the keys of the session.
 
 use units::{Duration, Time};
 use wire::stream::{Datagram, Frame, Group, Reason};

@@ -1,4 +1,4 @@
-//! What is left when a session is over.
+//! The outcome of a session.
 
 use contract::Meter;
 use units::{Duration, Lateness, Time};

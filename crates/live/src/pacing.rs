@@ -1,7 +1,7 @@
-//! How exactly this computer paces: packets are to leave at even intervals, and each departure is held against its time.
+//! Precision of pacing on this host: packets are due at even intervals, and each departure is compared with its scheduled time.
 //!
-//! [KATO] doubts that a rate can be kept by ordinary computers, whose clocks are coarse. This measures it: how late departures are, how
-//! uneven, and what it costs, for the ways in which a program can wait.
+//! [KATO] doubts that ordinary hosts, whose clocks are coarse, can keep a rate. This module measures lateness, variation and processor time of
+//! departures, for the methods with which a program can wait.
 
 use std::net::UdpSocket;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What a session asks of the machine that it runs on: a clock, and datagrams.
+//! The platform of a session: a clock, and datagrams.
 
 use std::io;
 use std::net::SocketAddr;

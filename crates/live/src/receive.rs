@@ -1,4 +1,4 @@
-//! The receiving end: a machine answers what comes, the store keeps what is in it.
+//! The receiving end: a state machine answers packets, and a sink stores their content.
 
 use std::sync::atomic::Ordering;
 

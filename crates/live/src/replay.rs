@@ -1,4 +1,4 @@
-//! Which numbers of datagrams were seen: each is taken once.
+//! Replay protection: each datagram number is accepted once.
 
 /// Numbers behind the greatest that are still told apart.
 pub(crate) const WINDOW: u64 = 2048;

@@ -1,4 +1,4 @@
-//! The sending end: a machine decides when a packet leaves, the cargo what is in it.
+//! The sending end: a state machine determines when a packet is sent, and the payload determines its content.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! A session between two ends: handshake, orders, silence, goodbye, and the loop. What data are is the business of its [`Work`].
+//! A session between two ends: handshake, orders, keep-alive, close, and the event loop. [`Work`] handles the data.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

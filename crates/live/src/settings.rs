@@ -1,4 +1,4 @@
-//! What a session is told when it is made.
+//! Settings of a session.
 
 use std::fmt;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Patience: for how long no data has been delivered, though the other end may say that it lives.
+//! Patience: the time without delivered data, independent of keep-alives.
 
 use units::{Duration, Time};
 

@@ -1,4 +1,4 @@
-//! Captures of live ends: what they send and receive, in a file that other programs read.
+//! Captures of live endpoints: sent and received packets, in a file that other programs read.
 
 use std::fmt;
 use std::io::{self, Write};

@@ -1,7 +1,7 @@
-//! A clock that jumps and a network that does what a test says, for ends that run as they do over real sockets, each in its thread.
+//! A simulated clock and network for endpoints that run in threads as over real sockets.
 //!
-//! One thread runs at a time. When it waits, the clock jumps to the next thing that happens, and whoever that is for goes on. So a test
-//! is the same each time, however busy the computer is.
+//! One thread runs at a time. When it waits, the clock jumps to the next event, and the thread of that event continues. A test is therefore
+//! deterministic on any host and load.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;

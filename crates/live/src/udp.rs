@@ -1,4 +1,4 @@
-//! A real UDP socket: many datagrams a call where the system can do that, congestion marks read and set, IPv4 and IPv6.
+//! A real UDP socket: several datagrams per system call if supported, ECN marks read and set, IPv4 and IPv6.
 
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};

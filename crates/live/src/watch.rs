@@ -1,4 +1,4 @@
-//! What another thread may ask of a loop that runs for long, and see of it.
+//! Control and status of a long-running event loop, for other threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

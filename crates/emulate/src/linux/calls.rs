@@ -1,4 +1,4 @@
-//! The system calls that have no safe wrapper elsewhere. The only file with `unsafe`.
+//! System calls without a safe wrapper elsewhere. The only file with `unsafe`.
 #![expect(unsafe_code, reason = "each call passes a structure of the kernel's layout that outlives it")]
 
 use std::ffi::c_int;

@@ -1,4 +1,4 @@
-//! Commands of the shell that make a flow's traffic.
+//! Shell commands that generate a flow's traffic.
 
 use std::fs::File;
 use std::os::unix::process::CommandExt;

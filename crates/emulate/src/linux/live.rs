@@ -1,7 +1,7 @@
-//! Our own live endpoints: the machines of the house over UDP sockets in the namespaces of their nodes, all on one thread beside the loop.
+//! Live endpoints: the state machines of the simulator over UDP sockets in the namespaces of their nodes, all on one thread beside the loop.
 //!
-//! A machine is driven as in a simulation: it is given an input, what it puts out is sent, and it is asked when to come back. Only its clock
-//! and its network are the system's.
+//! A state machine is driven as in a simulation: it receives an input, its output is sent, and it returns its next deadline. Only clock and network
+//! are those of the host.
 
 use std::collections::BTreeMap;
 use std::io::{self, IoSliceMut};

@@ -1,4 +1,4 @@
-//! The machine that an emulation runs on: a namespace and a device for each real node, programs in them, and the clock.
+//! The Linux host of an emulation: a namespace and a device for each real node, programs in them, and the clock.
 
 mod calls;
 mod commands;

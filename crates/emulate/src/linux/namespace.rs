@@ -1,8 +1,7 @@
-//! Network namespaces: made, entered, removed; and what runs that were killed have left.
+//! Network namespaces: creation, entering, removal, and clean-up after killed runs.
 //!
-//! Each has a name under `/run/netns`, so that `ip netns exec NAME …` finds it: prefix, process, its start, a number, node. The device in it and
-//! the sockets of this process need no name: they end with the process. Names do not, so the next run looks for those whose process
-//! is gone.
+//! Each has a name under `/run/netns`, so that `ip netns exec NAME …` finds it: prefix, process, its start, a number, node. The device in it and the
+//! sockets of this process end with the process. Names do not, so that the next run removes those whose process no longer exists.
 
 use std::fs::{self, File};
 use std::io;

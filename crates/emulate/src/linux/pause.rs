@@ -1,4 +1,4 @@
-//! When the loop sleeps although there may be something to do.
+//! Pauses of the event loop, in which it does not poll.
 
 use std::time::Instant;
 

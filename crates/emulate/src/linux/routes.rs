@@ -1,4 +1,4 @@
-//! Interfaces and routes of the calling thread's namespace, asked for by rtnetlink messages (`man 7 rtnetlink`).
+//! Interfaces and routes of the calling thread's namespace, by rtnetlink messages (`man 7 rtnetlink`).
 
 use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;

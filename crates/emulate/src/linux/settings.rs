@@ -1,5 +1,5 @@
-//! What of a scenario's `tcp` the kernel is told, and by which door: settings of a namespace, or of its route to another node.
-//! What it has no door for is refused.
+//! Settings of a scenario's `tcp` for the kernel, as sysctls of a namespace or attributes of its route to another node. Settings without such an
+//! interface are refused.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,6 @@
-//! TCP of the kernel: a small sender and a small receiver for each flow, all on one thread beside the loop.
+//! TCP of the kernel: a sender and a receiver for each flow, all on one thread beside the loop.
 //!
-//! The sender writes zeros, as much or as fast as the flow is to; the receiver counts and throws away. What they did stands in
-//! counters that the loop reads whenever it likes.
+//! The sender writes zeros at the amount and the rate of the flow; the receiver counts and discards them. The loop reads their counters at any time.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! The device of a real node: what is routed into it comes out of a file, and what is written to the file comes out of it.
+//! The TUN device of a real node: packets that are routed into it are read from a file, and packets that are written to the file arrive from it.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! The agent of an SDN controller at a forwarder: what it is shown of the forwarder, and what its orders do there.
+//! The SDN agent of a forwarder: its reports, and the execution of commands.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! Endpoints inside the process: consumers and producers of `stack`, which speak to the forwarder in frames like any program.
+//! Endpoints inside the process: consumers and producers of `stack`, which exchange frames with the forwarder like any program.
 
 use contract::{
     Address, CongestionControl, Count, Cx, Data as DataHeader, Ecn, Endpoint, EndpointId, FlowId, Header,

@@ -1,4 +1,4 @@
-//! Commands of programs on this host [NFD-mgmt]: routes to themselves, and how the forwarder stands.
+//! Management commands of programs on this host [NFD-mgmt]: registration of routes, and the status of the forwarder.
 
 use contract::{FaceId, NextHop};
 use units::{Duration, Time};

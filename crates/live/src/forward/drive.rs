@@ -1,4 +1,4 @@
-//! The loop of a forwarder: take in what came, do what is due, wait.
+//! The event loop of a forwarder: receive, handle due events, wait.
 
 use std::net::SocketAddr;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Marks by the bytes that wait for a face, as NFD's link service sets them [NFD: congestion marking].
+//! Congestion marks by the bytes that are queued for a face, as in NFD's link service [NFD: congestion marking].
 
 use units::Time;
 

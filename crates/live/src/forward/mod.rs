@@ -1,11 +1,10 @@
-//! Our own forwarder as a process: `stack`'s, with a strategy and a link part of the catalogue, over real faces.
+//! The NDN forwarder as a process: that of `stack`, with a strategy and a link part of the catalogue, over real faces.
 //!
-//! [`Node`] is the forwarder without a clock or sockets: it takes frames, and gives frames. The machine in it decides as it does in the
-//! simulator; the driver holds what the machine's packets stand for: names (`names.rs`), routes (`routes.rs`), Interests as they came,
-//! Data, the tokens of downstreams, queues and rates (`ports.rs`). [`drive`] is the loop; it knows the system by a trait, and `sockets.rs` is
-//! the real one.
+//! [`Node`] is the forwarder without a clock or sockets: frames in, frames out. Its state machine decides as in the simulator. The driver maps the
+//! numbers of its packets to names (`names.rs`), routes (`routes.rs`), received Interests, Data, the tokens of downstreams, queues and rates
+//! (`ports.rs`). [`drive`] is the event loop; it accesses the system through a trait, which `sockets.rs` implements.
 //!
-//! Whatever comes, memory stays bounded ([`Limits`]).
+//! Memory is bounded for any input ([`Limits`]).
 
 mod agent;
 mod app;

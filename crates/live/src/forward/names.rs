@@ -1,8 +1,8 @@
-//! Names of the world outside as numbers of the machine, with bounds.
+//! Mapping between external names and numbers of the state machine, with bounds.
 //!
-//! The machine's names are a tree of prefixes that never forgets, and a number under each. A stranger must not be able to fill memory
-//! with names, so only prefixes of routes are prefixes to the machine (`routes.rs`); the rest of a name is a number that is given to
-//! somebody else when nothing is pending under the name and nothing is kept.
+//! The state machine's names are a tree of prefixes that only grows, and a number under each. A stranger must not be able to fill memory with names.
+//! Therefore only prefixes of routes are prefixes of the state machine (`routes.rs`); the rest of a name is a number that is reused when nothing is
+//! pending or stored under the name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Ways out: each has a queue, a rate where one was given, and frames.
+//! Ports: each has a queue, an optional rate, and frames.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Routes: prefixes of the world outside, their next hops, and the numbers by which the machine knows them.
+//! Routes: external prefixes, their next hops, and their numbers in the state machine.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The forwarder with a clock that jumps and faces that are lists.
+//! Tests of the forwarder with a simulated clock and in-memory faces.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

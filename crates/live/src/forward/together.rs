@@ -1,4 +1,4 @@
-//! Several forwarders in one process, each with a thread and a socket of its own: a laboratory on the loopback device.
+//! Several forwarders in one process, each with its own thread and socket: a test network on the loopback device.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;

@@ -1,4 +1,4 @@
-//! Who waits for how much: no face, and no crowd of strangers, fills the table of pending Interests.
+//! Limits of pending Interests: neither a face nor all strangers together can fill the pending Interest table.
 
 use contract::FaceId;
 

@@ -1,4 +1,4 @@
-//! One question, asked until it is answered.
+//! A request that is retransmitted until it is answered.
 
 use units::{Duration, Time};
 use wire::ndn::{Interest, LinkHeader, Packet, Reason};

@@ -1,4 +1,4 @@
-//! What carries frames to a forwarder and back.
+//! Transport of frames to a forwarder and back.
 
 use std::io;
 use std::net::SocketAddr;

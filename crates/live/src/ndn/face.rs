@@ -1,4 +1,4 @@
-//! A face: Interests and Data to and from one forwarder, whatever frames they travel in.
+//! A face: Interests and Data to and from one forwarder, in any frames.
 
 use wire::ndn::{Fragmenter, LinkHeader, LinkPacket, Packet, Reassembly};
 

@@ -1,4 +1,4 @@
-//! What can go wrong, for people.
+//! Errors for users.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! The consumer: a file in segments, as fast as a law of the catalogue permits.
+//! The consumer: fetches a file in segments, with the congestion control of a scheme of the catalogue.
 
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! Which version of a file there is, how many segments it has, and its first segment.
+//! Discovery of the version of a file, its number of segments, and its first segment.
 
 use units::Duration;
 use wire::ndn::{Data, Interest, Metadata, Name, kind};

@@ -1,4 +1,4 @@
-//! A machine of `stack` with all that its context needs.
+//! A state machine of `stack` with its context.
 
 use contract::{Address, Cx, Endpoint, EndpointId, FlowId, Input, Meter, NodeId, Outputs, Packet, Random};
 use units::Time;

@@ -1,8 +1,7 @@
 //! Named data over real networks: faces to forwarders, a consumer that fetches files, a producer that serves them.
 //!
-//! The consumer is `stack::ndn::Consumer` with any law of the catalogue, driven by the wall clock instead of the simulator's; the packets
-//! are those of `wire::ndn`, which other NDN programs speak. What moves frames is a [`Carrier`]: sockets for real ([`connect`]), a
-//! network of its own in tests.
+//! The consumer is `stack::ndn::Consumer` with any scheme of the catalogue, driven by the wall clock instead of the simulator's. The packets are
+//! those of `wire::ndn`, which other NDN programs use. A [`Carrier`] moves frames: real sockets ([`connect`]), or a simulated network in tests.
 
 mod ask;
 mod carrier;

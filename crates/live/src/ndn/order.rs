@@ -1,4 +1,4 @@
-//! Segments come in any order and are written in the right one.
+//! Reordering of segments: they arrive in any order and are written in sequence.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Where a forwarder is, as people write it.
+//! Addresses of forwarders in the notation for users.
 
 use std::fmt;
 use std::path::PathBuf;

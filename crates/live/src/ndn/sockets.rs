@@ -1,4 +1,4 @@
-//! Sockets: UDP, a frame a datagram, and Unix streams, frames one behind the other.
+//! Sockets: UDP, one frame per datagram, and Unix streams of concatenated frames.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};

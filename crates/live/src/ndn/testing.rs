@@ -1,4 +1,4 @@
-//! A network of its own: a clock that jumps, a link with a rate, a delay and a queue, and something that answers at its far end.
+//! A simulated network for tests: a clock, a link with a rate, a delay and a queue, and a remote end that answers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Consumer and producer in a network whose clock jumps.
+//! Tests of consumer and producer in a network with a simulated clock.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The controller as a process: sessions with agents around the machine and its app.
+//! The controller as a process: sessions with agents around the state machine and its app.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,8 +1,8 @@
 //! An SDN controller and its agents over real sockets.
 //!
-//! The machines are those of `stack::sdn`, the app is that of a scheme, and they decide as in the simulator. [`control`] runs the controller
-//! as a process; it is set up with a network, and agents call it. An agent stands in a forwarder ([`crate::forward`]); its half of
-//! the session is `southbound.rs`. Who an agent is, and what numbers of ports and prefixes mean, both agree on before anything else.
+//! The state machines are those of `stack::sdn`, the app is that of a scheme, and they decide as in the simulator. [`control`] runs the controller as
+//! a process; it is configured with a network, and agents call it. An agent is in a forwarder ([`crate::forward`]); its half of the session is
+//! `southbound.rs`. Both first agree on the identity of the agent, and on the numbers of ports and prefixes.
 
 mod control;
 mod southbound;

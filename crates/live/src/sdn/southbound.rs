@@ -1,4 +1,5 @@
-//! An agent's half of the session with its controller, and the machine in it. What it measures and moves is its forwarder's business.
+//! The southbound channel: an agent's half of the session with its controller, and the agent's state machine. Measurement and execution belong to the
+//! forwarder.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

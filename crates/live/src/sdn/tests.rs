@@ -1,7 +1,7 @@
-//! A controller and forwarders with agents, on a network that does what a test says.
+//! Tests of a controller and forwarders with agents, on a simulated network.
 //!
-//! `/film` is served at `r2` and at `r3`; a consumer at `r1` can ask either, over links of 4 Mbit/s. The first is taken until the
-//! controller orders otherwise.
+//! `/film` is served at `r2` and at `r3`; a consumer at `r1` can use either, over links of 4 Mbit/s. The first is used until a command of the
+//! controller.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Who calls an end that listens, and when a new session takes the place of the one that is.
+//! Connection attempts at a listening end, and the replacement of a session by a new one.
 
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;

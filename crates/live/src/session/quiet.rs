@@ -1,4 +1,4 @@
-//! What a session does about another end that says that it lives and delivers nothing.
+//! Reaction to another end that sends keep-alives and delivers no data.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! Strangers gain nothing.
+//! Tests of attacks by strangers.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What captures of live ends hold.
+//! Tests of the contents of captures.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Data arrive, whatever the network does.
+//! Tests that data arrive over impaired networks.
 
 use contract::{Count, Ecn, Random};
 

@@ -1,4 +1,4 @@
-//! One sender and many receivers.
+//! Tests of one sender and many receivers.
 
 use contract::Ecn;
 use wire::stream::Frame;

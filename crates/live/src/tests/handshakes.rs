@@ -1,4 +1,4 @@
-//! Who meets whom, and who does not.
+//! Tests of handshakes.
 
 use wire::stream::Reason;
 

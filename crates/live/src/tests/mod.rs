@@ -1,4 +1,4 @@
-//! Sessions over a network that does what a test says.
+//! Tests of sessions over a simulated network.
 
 mod attacks;
 mod captures;

@@ -1,5 +1,5 @@
-//! An observer on the path sees every datagram, the hellos among them, and sends from a socket of its own. It opens sessions in the name of
-//! either end, says that all is well, and sends wrong symbols.
+//! Tests with an observer on the path, who sees every datagram, including hellos, and sends from another socket. The observer opens sessions as
+//! either end, forges reports, and sends wrong symbols.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Patience counts data that were delivered, not words that the other end lives.
+//! Tests that patience counts delivered data, not keep-alives.
 
 use super::*;
 use crate::End;

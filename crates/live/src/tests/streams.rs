@@ -1,4 +1,4 @@
-//! Live streams from end to end, by the test's clock.
+//! End-to-end tests of live streams with a simulated clock.
 
 use std::sync::mpsc::{Sender, channel};
 

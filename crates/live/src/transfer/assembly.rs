@@ -1,4 +1,4 @@
-//! Blocks that are being put together from symbols, in bounded memory.
+//! Reassembly of blocks from symbols, in bounded memory.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! A file as a byte stream of whole blocks, for windowed schemes: each block after its number. What is lost is sent again by the machine, so
-//! nothing is coded.
+//! A file as a byte stream of whole blocks, for windowed schemes: each block after its number. The state machine retransmits lost data, so that there
+//! is no coding.
 //!
-//! The receiver first says what it has, and the blocks that it lacks follow: those of hashes first. A block whose hash was wrong is lacking again
-//! in a later report, and is sent again at the end of the stream.
+//! The receiver first reports its state, and the missing blocks follow, those of hashes first. A block with a wrong hash is reported as missing
+//! again, and is retransmitted at the end of the stream.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

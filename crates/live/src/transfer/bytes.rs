@@ -1,7 +1,8 @@
-//! A program's output as a byte stream in order, for windowed schemes: the sending side. What is lost is sent again by the machine, so here
-//! nothing is coded.
+//! A program's output as a byte stream in order, for windowed schemes: the sending side. The state machine retransmits lost data, so that there is no
+//! coding.
 //!
-//! The receiver first says how much it has ([`Message::Have`]), and the stream goes on from there. It is cut into records: two bytes length and so many bytes; a record of no bytes is followed by the hash of all and ends it.
+//! The receiver first reports how much it has ([`Message::Have`]), and the stream continues from there. It is divided into records: a length of two
+//! bytes and that number of bytes. A record of no bytes is followed by the hash of the stream and ends it.
 
 use std::collections::VecDeque;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! A limit on the rate of a transfer, whatever its scheme would permit: beyond it there is nothing to send yet.
+//! A rate limit of a transfer, in addition to its scheme: above it there is nothing to send.
 
 use contract::EndpointId;
 use units::{Bytes, Duration, Rate, Time};

@@ -1,4 +1,4 @@
-//! The receiving side of a fountain: takes announcements and symbols, and says now and then what is lacking.
+//! The receiving side of a fountain code: takes announcements and symbols, and periodically reports what is missing.
 
 use std::io::Write;
 use std::path::PathBuf;

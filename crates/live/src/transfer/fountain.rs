@@ -1,8 +1,8 @@
-//! The sending side: symbols of blocks, until every receiver has said that it has the whole.
+//! The sending side of a fountain code: symbols of blocks, until every receiver has reported the complete object.
 //!
-//! What leaves next: an announcement now and then; what receivers were known to lack when they last reported, lowest block first; the next
-//! of the object itself; and where there is nothing of that, symbols made by the code for blocks that nobody is known to have. A symbol
-//! made by the code is worth as much to every receiver, whatever it lacks.
+//! The order of symbols is: a periodic announcement; symbols that receivers reported as missing, lowest block first; the next part of the object;
+//! otherwise repair symbols of blocks that no receiver is known to have. A repair symbol has the same value for every receiver, whichever symbols it
+//! lacks.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;

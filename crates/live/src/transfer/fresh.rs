@@ -1,4 +1,4 @@
-//! Files that are written while they are received: made new, opened again, and given their final name. Never through a link.
+//! Files that are written during reception: creation, reopening, and renaming to the final name. Never through a symbolic link.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;

@@ -1,5 +1,5 @@
-//! Who a receiver is to the sender that it calls. It is kept beside an unfinished file, so that a receiver that is started again is known
-//! again: a sender to a group does not count it twice, nor wait for the one that it was.
+//! The identity of a receiver. It is stored beside an unfinished file, so that the sender recognises a restarted receiver: a sender to a group does
+//! not count it twice, and does not wait for its former session.
 
 use std::io::Read;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};

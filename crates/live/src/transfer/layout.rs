@@ -1,4 +1,4 @@
-//! Where the bytes of an object are: blocks of symbols.
+//! Layout of an object: blocks of symbols.
 
 /// How an object is cut: into blocks of so many symbols, each symbol as long as fits into a packet. The last block has fewer, and its last
 /// symbol is filled up with zeros.

@@ -1,4 +1,4 @@
-//! What is being sent: said by the sender again and again, so that nobody who comes late waits long.
+//! The manifest of a transfer, which the sender repeats periodically for late receivers.
 
 use units::Duration;
 

@@ -1,4 +1,4 @@
-//! What the two sides say to each other, byte by byte. All numbers are big-endian.
+//! Messages of the two sides, byte by byte. All numbers are big-endian.
 
 use super::Manifest;
 use super::layout::level;

@@ -1,13 +1,13 @@
 //! Files and live streams over sessions.
 //!
-//! | what | with a paced scheme | with a windowed scheme |
+//! | object | with a paced scheme | with a windowed scheme |
 //! | --- | --- | --- |
-//! | a file | [`Fountain`] over a [`FileStore`], taken by a [`Collector`] | [`BlockSource`], taken by a [`BlockSink`] |
-//! | standard input, whole | [`Fountain`] over a [`PipeStore`] | [`Bytes`], taken by a [`Reassembly`] |
-//! | standard input, in time | [`Timely`], taken by a [`Playout`] | – |
+//! | a file | [`Fountain`] over a [`FileStore`], received by a [`Collector`] | [`BlockSource`], received by a [`BlockSink`] |
+//! | standard input, complete | [`Fountain`] over a [`PipeStore`] | [`Bytes`], received by a [`Reassembly`] |
+//! | standard input, with a deadline | [`Timely`], received by a [`Playout`] | – |
 //!
-//! Nothing here knows sockets or a clock: time and packets are given, so that tests lose, double and reorder as they please. What is kept in
-//! memory is bounded by constants, whatever the size of a file and whatever arrives.
+//! This module uses neither sockets nor a clock: time and packets are inputs, so that tests lose, duplicate and reorder them. Memory is bounded by
+//! constants, for any file size and any input.
 
 mod assembly;
 mod bits;

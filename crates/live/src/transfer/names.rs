@@ -1,4 +1,4 @@
-//! Names of files that a stranger proposes.
+//! Validation of file names that the other end proposes.
 
 /// Why a name is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

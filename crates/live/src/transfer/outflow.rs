@@ -1,4 +1,4 @@
-//! Bytes on their way to a program that takes them when it likes: a thread writes, and the session never waits.
+//! Output to a program that may block: a thread writes, and the session never waits.
 
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,4 @@
-//! A file that is being received: its bytes under another name until it is whole, and a list of the blocks that are there, so that
-//! a receiver that was killed goes on where it was.
+//! A partially received file: its bytes under a temporary name, and a list of its complete blocks, so that a killed receiver can resume.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};

@@ -1,4 +1,4 @@
-//! A receiver that cannot take what is sent says why, before it ends.
+//! The message of a receiver that cannot accept the object, before it closes the session.
 
 use units::{Duration, Time};
 

@@ -1,4 +1,4 @@
-//! Bytes of a stream that have come, some of them with holes before them.
+//! Received bytes of a stream, with gaps.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Where a fountain's blocks come from: a file, or a program through a pipe.
+//! The source of a fountain's blocks: a file, or a program through a pipe.
 
 use std::collections::VecDeque;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Byte streams in order, and live streams.
+//! Tests of byte streams in order, and of live streams.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};

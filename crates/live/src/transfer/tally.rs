@@ -1,4 +1,4 @@
-//! How far a transfer is, for whoever looks on from another thread.
+//! Progress of a transfer, for other threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! From what a user names to what a session carries, at both ends.
+//! From the arguments of a user to the payload of a session, at both ends.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! A network that loses, doubles and reorders, and a clock that jumps.
+//! A network that loses, duplicates and reorders, and a simulated clock.
 
 use std::collections::BTreeMap;
 use std::io::Write;

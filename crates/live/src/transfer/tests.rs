@@ -1,4 +1,4 @@
-//! Files and streams over a network that loses, doubles and reorders.
+//! Tests of files and streams over a network that loses, duplicates and reorders.
 
 use std::io::{Cursor, Read};
 use std::sync::Arc;

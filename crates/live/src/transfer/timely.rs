@@ -1,6 +1,6 @@
-//! A live stream: pieces that are worth something until so long after they were made.
+//! A live stream: pieces with a deadline.
 //!
-//! What is too old is not sent; what is missing is asked for again while there is time; what comes too late is left out. The order is kept.
+//! A piece past its deadline is not sent. A missing piece is requested again while there is time. A late piece is dropped. The order is kept.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{Read, Write};

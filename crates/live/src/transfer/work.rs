@@ -1,8 +1,8 @@
-//! An object under way at its receiver: blocks are checked, kept where they belong, given out in order, and what is lacking is said.
+//! A transfer at its receiver: blocks are verified, stored, delivered in order, and missing ones are reported.
 //!
-//! Each block of a file is checked by its hash before it counts, and thrown away where it is wrong: then it is lacking again. What an earlier
-//! attempt left in the folder is checked in the same way; the list of blocks beside it only says where to look. A stream, whose hash is
-//! known at its end only, is checked as a whole.
+//! Each block of a file is verified by its hash, and discarded if it is wrong; it is then missing again. Data of an earlier attempt in the folder are
+//! verified in the same way; the list of blocks beside the file only names the candidates. A stream, whose hash is known only at its end, is verified
+//! as a whole.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! The machine at work, and what it sends.
+//! Calls of the state machine, and its output.
 
 use std::sync::Arc;
 

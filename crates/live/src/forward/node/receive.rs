@@ -1,4 +1,4 @@
-//! Frames in: what they carry, and what the machine is told of it.
+//! Incoming frames, and their input to the state machine.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Whatever comes, nothing grows without bound, and nobody keeps others out.
+//! Tests that memory is bounded for any input, and that strangers cannot exclude others.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Marks on what waits for programs, and for links that want them.
+//! Tests of marks on packets for programs, and on links with marking.
 
 use super::*;
 
