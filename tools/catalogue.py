@@ -77,8 +77,16 @@ def scheme_readme(text, scheme, folder):
     return text.partition(EXPERIMENTS)[0].rstrip("\n") + f"\n\n{EXPERIMENTS}\n\n{listed}"
 
 
+def systems():
+    """The table of the systems that the papers name and that are not implemented."""
+    rows = tomllib.loads((ROOT / "python" / "thalweg" / "systems.toml").read_text())["system"]
+    keys = ["name", "text", "named_by", "known", "missing"]
+    heads = ["system", "text", "named by", "what is known", "what is missing"]
+    return table(heads, [[row[key] for key in keys] for row in rows])
+
+
 def catalogue(schemes, strategies):
-    """The page that lists all schemes, and the forwarding strategies that belong to no scheme."""
+    """The page that lists all schemes, systems without one, and the forwarding strategies that belong to no scheme."""
     rows = [
         [
             f"[{s['name']}]({s['name']}/README.md)",
@@ -101,6 +109,8 @@ def catalogue(schemes, strategies):
         f"{table(head, rows)}\n"
         "*Documented* says how complete the sources are: `full`, every rule is published; `partial`, some rules are "
         "reconstructed, each marked and with a parameter; `reconstruction`, reconstructed from a summary.\n\n"
+        "## Systems without a scheme\n\nThe papers name these systems, too. They are not implemented, because the public "
+        f"text does not contain their rules.\n\n{systems()}\n"
         "## Strategies\n\nForwarding strategies that belong to no scheme: `strategy` under `[ndn]`.\n\n"
         + table(["strategy", "next hops"], [[s["name"], s["title"]] for s in strategies])
         + "".join(f"\n### {s['name']}\n\n{parameters(s)}" for s in strategies)

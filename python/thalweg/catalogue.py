@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from . import _native
@@ -20,6 +22,14 @@ def schemes() -> list[dict[str, Any]]:
 def strategies() -> list[dict[str, Any]]:
     """Forwarding strategies for named data that belong to no scheme: `{name, title, params}`."""
     rows: list[dict[str, Any]] = json.loads(_native.strategies())
+    return rows
+
+
+@cache
+def systems() -> list[dict[str, str]]:
+    """What the papers name and Thalweg lacks: `{name, text, named_by, known, missing}`, in the order of names."""
+    text = files(__package__).joinpath("systems.toml").read_text(encoding="utf-8")
+    rows: list[dict[str, str]] = tomllib.loads(text)["system"]
     return rows
 
 

@@ -414,6 +414,23 @@ def test_schemes_lists_and_shows(capsys: pytest.CaptureFixture[str]) -> None:
     assert 'strategy = "asf" under [ndn]' in capsys.readouterr().out
 
 
+def test_systems_without_public_rules_are_listed_and_have_no_scheme(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    answer = asked(capsys, "schemes")
+    rows = answer["systems"]
+    names = [row["name"] for row in rows]
+    assert names == sorted(names)
+    assert {"GMCC", "ERMCC", "R-COPSS", "GSC", "LE-SBCC", "RMTPSI", "LQCC", "CM2"} <= set(names)
+    assert all(
+        set(row) == {"name", "text", "named_by", "known", "missing"} and all(row.values()) for row in rows
+    )
+    built = {row["name"] for row in answer["schemes"]}
+    assert not built & {name.lower().replace("-", "_") for name in names}
+    assert call(["schemes"]) == 0
+    assert "R-COPSS" in capsys.readouterr().out
+
+
 def test_schema_metrics_doctor_and_new_answer_in_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

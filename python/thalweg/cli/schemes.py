@@ -18,14 +18,14 @@ def schemes(name: str | None = None, /, *, json: bool = False) -> int:
         Print one JSON object.
     """
     from ..catalogue import schemes as catalogue
-    from ..catalogue import strategies
+    from ..catalogue import strategies, systems
 
-    listed, ways = catalogue(), strategies()
+    listed, ways, absent = catalogue(), strategies(), systems()
     if name is None:
         if json:
-            show_json({"schemes": listed, "strategies": ways})
+            show_json({"schemes": listed, "strategies": ways, "systems": absent})
         else:
-            _list(listed, ways)
+            _list(listed, ways, absent)
         return 0
     scheme = next((row for row in listed if row["name"] == name), None)
     strategy = next((row for row in ways if row["name"] == name), None)
@@ -42,7 +42,9 @@ def schemes(name: str | None = None, /, *, json: bool = False) -> int:
     return 0
 
 
-def _list(listed: list[dict[str, Any]], strategies: list[dict[str, Any]]) -> None:
+def _list(
+    listed: list[dict[str, Any]], strategies: list[dict[str, Any]], absent: list[dict[str, str]]
+) -> None:
     rows = [
         {
             **row,
@@ -66,6 +68,11 @@ def _list(listed: list[dict[str, Any]], strategies: list[dict[str, Any]]) -> Non
         "Forwarding strategies for named data",
         [("name", "strategy"), ("title", "title"), ("params", "parameters")],
         [{**row, "params": len(row["params"])} for row in strategies],
+    )
+    print_table(
+        "Named in the papers and not implemented: the public text does not contain their rules",
+        [("name", "system"), ("known", "what is known"), ("missing", "what is missing")],
+        absent,
     )
     console().print("`thalweg schemes NAME` shows the parameters, sources and series of one.", style="dim")
 
