@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -90,6 +91,8 @@ class Experiment:
     """Cost of one run, in millions of packet-hops, so that the longest start first."""
     measure: Callable[[str, int, Scale], Sample] | None = None
     """Instead of one run of `tree`: measures by itself (cost in time and memory)."""
+    schemes: tuple[tuple[str, str], ...] = ()
+    """Pairs of schemes, by their words in the names of variants, that the test of the judge exchanges."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,22 @@ class Samples:
     def variants(self, experiment: ExperimentKey) -> list[str]:
         """The variants of an experiment that were run, in order."""
         return [variant for name, variant in self.by_case if name == experiment]
+
+    def exchanged(self, pair: tuple[str, str], experiments: Sequence[ExperimentKey]) -> Samples:
+        """The same with the samples of two schemes in each other's place, in some of the experiments."""
+        other = dict(zip(pair, reversed(pair), strict=True))
+
+        def place(variant: str) -> str:
+            return "".join(other.get(word, word) for word in re.split(r"([ ,:-])", variant))
+
+        return Samples(
+            {
+                (name, variant): self.by_case.get((name, place(variant)), kept)
+                if name in experiments
+                else kept
+                for (name, variant), kept in self.by_case.items()
+            }
+        )
 
     def each(
         self, experiment: ExperimentKey, variant: str, value: Callable[[Sample], float], unit: str = ""
@@ -286,6 +305,11 @@ class Study:
     """What of it runs over real sockets, too."""
 
     @property
+    def of_paper(self) -> bool:
+        """Of a paper, which makes claims; otherwise a comparison of our own."""
+        return isinstance(self, Paper)
+
+    @property
     def figures(self) -> tuple[str, ...]:
         """Ids that ``reproduce(figure=…)`` takes."""
         return tuple(spec.id for spec in self.figure_specs())
@@ -376,12 +400,16 @@ class Reproduction:
     emulated: bool = False
     """Simulation and emulation stand side by side: claims have `simulated` as well, and runs say whether they are valid."""
 
-    def counts(self) -> dict[str, int]:
-        """Claims by verdict."""
-        return {verdict: sum(claim["verdict"] == verdict for claim in self.claims) for verdict in VERDICTS}
+    def counts(self) -> dict[str, Any]:
+        """Claims by verdict, without those by construction, literal or derived; and what is left out."""
+        from ._judge import counts
+
+        return counts(self.claims)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything that fits JSON; figures without their drawings."""
+        from ._judge import by_evidence, unharmed
+
         return {
             "paper": self.paper,
             "title": self.title,
@@ -391,6 +419,8 @@ class Reproduction:
             "of_paper": self.of_paper,
             "emulated": self.emulated,
             "counts": self.counts(),
+            "by_evidence": by_evidence(self.claims),
+            "no_mutant_kills": unharmed(self.claims),
             "notes": self.notes,
             "choices": self.choices,
             "claims": self.claims,

@@ -1,10 +1,10 @@
-"""Claims: read from ``claims.toml``, judged from measured quantities."""
+"""Claims: read from ``claims.toml``, with what each is measured by."""
 
 from __future__ import annotations
 
-import math
 import pkgutil
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
@@ -15,7 +15,7 @@ import msgspec
 
 from thalweg.expect import Relation
 
-from ._base import Measure, Measured, Quantity
+from ._base import Measure
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,21 @@ class Check:
         return self.relation.holds(value)
 
 
+Evidence = Literal["independent", "fitted", "literal", "derived", "by construction"]
+"""What a row says of the paper when it is reproduced.
+
+``independent``: the paper's statement holds here. ``fitted``: the row helped to choose between readings of the paper.
+``literal``: it judges a profile that takes the text literally, which the paper's results do not come from. ``derived``: the
+statement is ours, worked out from the paper's set-up or numbers. ``by construction``: nothing that a scheme does can make it
+fail.
+"""
+
+TOLERANCE = 0.1
+"""Share of a printed number by which what is accepted may differ from it without a reason."""
+ROUNDED = 0.005
+"""The same of limits that are rounded to a few digits."""
+
+
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A row of ``claims.toml`` as it is written."""
 
@@ -49,10 +64,14 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     source: str
     statement: str
     expected: str
+    evidence: Evidence = "independent"
+    why: str | None = None
+    printed: dict[str, float] = {}
     measure: str | None = None
     accept: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    fitted: bool = False
+    band: str | None = None
+    changed: str | None = None
     testable: bool = True
     reason: str | None = None
 
@@ -66,10 +85,18 @@ class Claim:
     source: str
     statement: str
     expected: str
+    evidence: Evidence = "independent"
+    why: str | None = None
+    """Why the evidence is what it is."""
+    printed: Mapping[str, float] = field(default_factory=dict)
+    """The paper's numbers by the quantity that is measured."""
     measure: Measure | None = None
     accept: tuple[Check, ...] = ()
     needs: tuple[Check, ...] = ()
-    fitted: bool = False
+    band: str | None = None
+    """Why more is accepted than a tenth either way of what is printed."""
+    changed: str | None = None
+    """What the check was before, where it was changed after a measurement."""
     testable: bool = True
     reason: str | None = None
 
@@ -95,7 +122,15 @@ def _claim(row: Row, package: str) -> Claim:
         raise ValueError("a testable claim needs `measure` and `accept`")
     if not row.testable and not row.reason:
         raise ValueError("a claim that cannot be tested needs a `reason`")
-    return Claim(
+    if row.evidence in ("fitted", "by construction") and not row.why:
+        raise ValueError(f"`evidence = {row.evidence!r}` needs a `why`")
+    if row.kind == "D" and row.evidence == "independent":
+        raise ValueError("a derived number (kind D) is no independent evidence; write `evidence`")
+    if row.kind == "N" and row.testable and not row.printed:
+        raise ValueError(
+            "a number of the text (kind N) needs `printed`; a row without one is a relation (kind R)"
+        )
+    claim = Claim(
         **{
             **msgspec.structs.asdict(row),
             "measure": None if row.measure is None else find_measure(package, row.measure),
@@ -103,6 +138,22 @@ def _claim(row: Row, package: str) -> Claim:
             "needs": tuple(map(Check.parse, row.needs)),
         }
     )
+    if (wide := _wide(claim)) and not row.band:
+        raise ValueError(
+            f"accept: {wide} may differ from the printed {claim.printed[wide]:g} by more than {TOLERANCE:.0%}; "
+            "say why in `band`"
+        )
+    return claim
+
+
+def _wide(claim: Claim) -> str | None:
+    """A quantity of which more is accepted than a tenth either way of what is printed."""
+    for name, value in claim.printed.items():
+        checks = [check for check in claim.accept if check.name == name]
+        ends = [value * (1 + side * (TOLERANCE + ROUNDED)) for side in (-1, 1)]
+        if any(all(check.holds(end) for check in checks) for end in ends) and checks:
+            return name
+    return None
 
 
 def find_measure(package: str, key: str) -> Measure:
@@ -124,100 +175,3 @@ def find_measure(package: str, key: str) -> Measure:
 def _nearest(word: str, known: list[str]) -> str:
     near = get_close_matches(word, known, 1, 0.5)
     return f"; did you mean `{near[0]}`?" if near else f"; there are: {', '.join(known) or 'none'}"
-
-
-def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
-    """The row as it is printed: what was measured, the verdict, and the reason when it is not reproduced."""
-    first = next(iter(measured.values()), Quantity(()))
-    results = [_result(claim, check, measured) for check in claim.accept]
-    missing = [check for check in claim.needs if not _result(claim, check, measured)["holds"]]
-    verdict = _verdict(claim, results, missing)
-    reason = None
-    if verdict != "reproduced":
-        reason = _reason(claim, results, missing, measured, quick=quick)
-    return {
-        "id": claim.id,
-        "kind": claim.kind,
-        "source": claim.source,
-        "statement": claim.statement,
-        "expected": claim.expected,
-        "measured": _number(first.mean),
-        "unit": first.unit,
-        "ci95": _number(first.ci95),
-        "n": len(first.values),
-        "verdict": verdict,
-        "reason": reason,
-        "fitted": claim.fitted,
-        "quantities": {
-            name: {
-                "mean": _number(quantity.mean),
-                "ci95": _number(quantity.ci95),
-                "n": len(quantity.values),
-                "unit": quantity.unit,
-            }
-            for name, quantity in measured.items()
-        },
-        "checks": results,
-    }
-
-
-def not_testable(claim: Claim) -> dict[str, Any]:
-    """The row of a claim that no run can decide."""
-    return {**judge(claim, {}, quick=False), "verdict": "not testable", "reason": claim.reason, "checks": []}
-
-
-def _verdict(claim: Claim, results: list[dict[str, Any]], missing: list[Check]) -> str:
-    if missing:
-        return "not testable"
-    if all(result["holds"] for result in results):
-        return "reproduced"
-    if claim.kind != "U" and any(result["holds"] or result["mean_holds"] for result in results):
-        return "partly"
-    return "not reproduced"
-
-
-def _result(claim: Claim, check: Check, measured: Measured) -> dict[str, Any]:
-    """Rules and gates must hold for every seed, relations in the mean and for four seeds of five, numbers in the mean."""
-    if check.name not in measured:
-        raise ValueError(f"{claim.id}: {check.name!r} is not measured; there are: {', '.join(measured)}")
-    quantity = measured[check.name]
-    share = sum(check.holds(value) for value in quantity.values) / max(len(quantity.values), 1)
-    mean_holds = check.holds(quantity.mean)
-    needed = {"U": 1.0, "G": 1.0, "R": 0.8}.get(claim.kind, 0.0)
-    return {
-        "check": check.text,
-        "mean": _number(quantity.mean),
-        "mean_holds": mean_holds,
-        "share_of_seeds": share,
-        "holds": mean_holds and share >= needed,
-    }
-
-
-def _reason(
-    claim: Claim, results: list[dict[str, Any]], missing: list[Check], measured: Measured, *, quick: bool
-) -> str:
-    parts = []
-    if missing:
-        seen = ", ".join(f"{check.name} = {measured[check.name].mean:.4g}" for check in missing)
-        parts.append(f"too little was seen to judge ({seen})")
-    else:
-        failed = [result for result in results if not result["holds"]]
-        parts.append("; ".join(_miss(result) for result in failed))
-        if claim.reason is not None:
-            parts.append(claim.reason)
-    if quick:
-        parts.append("quick run: fewer seeds or shorter runs")
-    return ". ".join(part.rstrip(".") for part in parts if part) + "."
-
-
-def _miss(result: dict[str, Any]) -> str:
-    mean = "nothing" if result["mean"] is None else f"{result['mean']:.4g}"
-    if result["mean_holds"]:
-        share = f"{result['share_of_seeds']:.0%}"
-        return f"wanted {result['check']}, holds in the mean ({mean}) but only for {share} of seeds"
-    return f"wanted {result['check']}, got {mean}"
-
-
-def _number(value: float | None) -> float | None:
-    """JSON has no NaN."""
-    return None if value is None or not math.isfinite(value) else value

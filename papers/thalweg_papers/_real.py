@@ -16,14 +16,13 @@ from thalweg.errors import EmulationError
 from thalweg.jobs import Control, Job, SampleFile, Standing, digest
 from thalweg.jobs import run as run_jobs
 
-from . import _claims, _runner
+from . import _claims, _judge, _runner
 from ._base import (
     Emulated,
     Experiment,
     ExperimentKey,
     Measured,
     Pair,
-    Paper,
     Reproduction,
     Sample,
     Samples,
@@ -200,7 +199,7 @@ def carry_out(
         notes=_notes(runs, wanted, real, emulated, minutes),
         quick=minutes is not None,
         seed=seed,
-        of_paper=isinstance(study, Paper),
+        of_paper=study.of_paper,
         emulated=True,
     )
 
@@ -271,17 +270,17 @@ def side_by_side(
             why = "too few of the runs that it needs were valid"
             rows.append(
                 {
-                    **_claims.not_testable(replace(claim, accept=(), needs=(), reason=why)),
+                    **_judge.not_testable(replace(claim, reason=why)),
                     "simulated": None,
                     **counts,
                 },
             )
             continue
-        beside = _claims.judge(claim, measure(Samples(both)), quick=False)
+        beside = _judge.judge(claim, measure(Samples(both)), quick=False)
         kept = ("measured", "unit", "ci95", "n", "verdict", "quantities")
         rows.append(
             {
-                **_claims.judge(claim, found, quick=False),
+                **_judge.judge(claim, found, quick=False),
                 "simulated": {key: beside[key] for key in kept},
                 **counts,
             }

@@ -14,7 +14,7 @@ from thalweg import Scenario, plots
 from thalweg.jobs import Control, Job, SampleFile, Standing, digest
 from thalweg.jobs import run as run_jobs
 
-from . import _claims, _common, _cost, _read
+from . import _claims, _common, _cost, _judge, _mutants, _read
 from ._base import (
     Experiment,
     ExperimentKey,
@@ -98,7 +98,7 @@ def carry_out(
     collected = collect(samples)
 
     figures, tables = draw_all((spec.id, partial(spec.draw, collected, scale)) for spec in figure_specs)
-    verdicts = list(judged(claims, collected, whole=figure is None, quick=quick))
+    verdicts = list(judged(claims, collected, experiments, whole=figure is None, quick=quick))
     return Reproduction(
         paper=study.name,
         title=study.title,
@@ -111,7 +111,7 @@ def carry_out(
         quick=quick,
         seed=seed,
         figure=None if figure is None else figure_specs[0].id,
-        of_paper=isinstance(study, Paper),
+        of_paper=study.of_paper,
     )
 
 
@@ -191,20 +191,26 @@ def checked(
 def judged(
     claims: Sequence[_claims.Claim],
     samples: Samples,
+    experiments: Mapping[ExperimentKey, Experiment],
     *,
     whole: bool,
     quick: bool,
 ) -> Iterable[dict[str, Any]]:
-    """Every claim with its verdict. Unless ``whole``, only those whose experiments were run."""
+    """Every claim with its verdict, and what mutants do to it. Unless ``whole``, only those whose experiments were run."""
     for claim in claims:
         measure = claim.measure
         if not claim.testable or measure is None:
             if whole:
-                yield _claims.not_testable(claim)
+                yield _judge.not_testable(claim)
             continue
         # A claim that rests on no run belongs to the whole paper, not to one of its figures.
         if (whole or measure.experiments) and all(samples.has(name) for name in measure.experiments):
-            yield _claims.judge(claim, measure(samples), quick=quick)
+            measured = measure(samples)
+            row = _judge.judge(claim, measured, quick=quick)
+            # what a row by construction refuses is no merit of the table
+            if row["verdict"] != "not testable" and claim.evidence != "by construction":
+                row["mutants"] = _mutants.tried(claim, measured, samples, experiments)
+            yield row
 
 
 def code_of(function: Callable[..., object]) -> list[bytes]:
@@ -228,7 +234,7 @@ def _row(run: Run, sample: Sample) -> dict[str, Any]:
 
 
 def _notes(study: Study, scale: Scale, figure: str | None) -> list[str]:
-    of_paper = isinstance(study, Paper)
+    of_paper = study.of_paper
     notes = []
     if scale.quick:
         whose, what = ("the paper's", "verdicts") if of_paper else ("the whole", "numbers")

@@ -53,6 +53,10 @@ class Study(Protocol):
         """Its name in `thalweg reproduce`."""
 
     @property
+    def of_paper(self) -> bool:
+        """It makes claims; otherwise it is a comparison of its own."""
+
+    @property
     def only_emulated(self) -> bool:
         """It has a real-time part only."""
 

@@ -399,6 +399,36 @@ def test_reproduce_judges_the_claims_of_a_figure_and_writes_the_page(
     assert "report.html" in shown
 
 
+def test_reproduce_all_has_the_counts_of_every_paper_in_one_object(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from thalweg import papers
+
+    mca, comparison = papers.find("mca"), papers.find("scaling")
+
+    class OneFigure:
+        name, of_paper = "mca", True
+
+        def reproduce(self, **settings: Any) -> Any:
+            return mca.reproduce(figure="figure-8", **settings)
+
+    monkeypatch.setattr(papers, "names", lambda: ["mca", "scaling"])
+    monkeypatch.setattr(papers, "find", lambda name: OneFigure() if name == "mca" else comparison)
+    words = ["reproduce", "--all", "--quick", "--out", str(tmp_path)]
+    answer = asked(capsys, *words)
+    assert list(answer["papers"]) == ["mca"]
+    counts = answer["papers"]["mca"]
+    assert {
+        *("reproduced", "partly", "not", "untestable", "by_construction", "fitted", "mutants_killed"),
+    } <= set(counts)
+    killed, total = map(int, counts["mutants_killed"].split("/"))
+    assert 0 < killed <= total
+    assert counts["no_mutant_kills"] == []
+    assert Path(counts["report"]) == tmp_path / "mca" / "report.html"
+    assert call(words) == 0
+    assert f"{killed}/{total}" in capsys.readouterr().out
+
+
 def test_schemes_lists_and_shows(capsys: pytest.CaptureFixture[str]) -> None:
     names = [row["name"] for row in asked(capsys, "schemes")["schemes"]]
     assert {"reno", "mca"} <= set(names)
@@ -482,6 +512,9 @@ def test_a_broken_scenario_is_a_message_with_its_place(
         (["schemes", "rno"], "did you mean `reno`?"),
         (["metrics", "througput_bps"], "did you mean `throughput_bps`?"),
         (["reproduce", "mac"], "mca"),
+        (["reproduce"], "--all"),
+        (["reproduce", "mca", "--all"], "thalweg reproduce --all"),
+        (["reproduce", "--all", "--figure", "8"], "thalweg reproduce --all"),
         (["reproduce", "mca", "--figure", "figure-99"], "figure-8"),
         (["reproduce", "named-dat"], "named-data"),
         (["reproduce", "mca", "--jobs", "0"], "at least one"),

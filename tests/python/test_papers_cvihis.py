@@ -16,7 +16,7 @@ def test_the_claims_are_all_there():
     rows = PAPER.claims()
     assert sorted(row.id for row in rows) == [f"S002-{number:02d}" for number in range(1, 53)]
     assert [row.id for row in rows if not row.testable] == ["S002-43", "S002-48"]
-    fitted = {row.id for row in rows if row.fitted}
+    fitted = {row.id for row in rows if row.evidence == "fitted"}
     assert fitted == {f"S002-{number}" for number in (11, 12, 14, 15, 16, 17, 24, 25)}
 
 

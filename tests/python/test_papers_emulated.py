@@ -36,7 +36,7 @@ def test_the_claims_are_those_of_the_paper_and_can_be_measured():
     runs = part.experiments()
     for row in rows:
         assert row.source == published[row.id].source
-        assert row.fitted == published[row.id].fitted, row.id
+        assert row.evidence == published[row.id].evidence, row.id
         assert set(row.measure.experiments) <= set(runs), row.id
     assert {id(measure) for _, measure in MEASURES} == {id(row.measure) for row in rows}
 

@@ -65,7 +65,8 @@ def claim(number: int, verdict: str, **more: Any) -> dict[str, Any]:
         "n": 5,
         "verdict": verdict,
         "reason": None if verdict == "reproduced" else "because <this>",
-        "fitted": False,
+        "evidence": "independent",
+        "ratios": {"rate_kbps": 0.996},
         **more,
     }
 
@@ -84,9 +85,9 @@ def reproduction() -> Any:
     )
     claims = [
         claim(1, "reproduced"),
-        claim(2, "partly", fitted=True),
-        claim(3, "not reproduced"),
-        claim(4, "not testable", measured=None, ci95=None, n=0),
+        claim(2, "partly", evidence="fitted", why="chose the <period>", changed="was x in 1..9"),
+        claim(3, "not reproduced", ratios={"one": 1.25, "other": None}),
+        claim(4, "not testable", measured=None, ci95=None, n=0, ratios={}),
     ]
     figure = SimpleNamespace(
         title="Rates of one flow",
@@ -104,7 +105,14 @@ def reproduction() -> Any:
         "title": "A paper",
         "quick": True,
         "seed": 1,
-        "counts": {"reproduced": 1, "partly": 1, "not reproduced": 1, "not testable": 1},
+        "counts": {"reproduced": 1, "partly": 1, "not": 1, "untestable": 1, "by_construction": 7, "fitted": 0}
+        | {"mutants_killed": "20/24"},
+        "by_evidence": {
+            "independent": {"reproduced": 1, "partly": 0, "not reproduced": 1, "not testable": 1},
+            "fitted": {"reproduced": 0, "partly": 1, "not reproduced": 0, "not testable": 0},
+            "derived": {"reproduced": 5, "partly": 0, "not reproduced": 0, "not testable": 0},
+        },
+        "no_mutant_kills": ["S-03"],
         "notes": ["a note"],
         "choices": {"period": "counted from the last cut"},
         "claims": claims,
@@ -134,6 +142,28 @@ def test_the_page_of_a_paper_shows_every_claim_with_its_verdict(reproduction: An
     assert "because &lt;this&gt;" in page
     assert '<p class="warn">a note</p>' in page
     assert "thalweg reproduce mca --seed 1 --quick" in page
+    assert "1 of the 3 statements of the paper that can be tested are reproduced." in page
+    assert '<span class="chip">fitted</span>' in page
+    assert "Evidence: chose the &lt;period&gt;" in page
+    assert "Check changed: was x in 1..9" in page
+    assert "1.25, –" in page
+    assert "7 rows by construction" in page
+    assert "20/24 of these are refused" in page
+    assert "none of those of S-03" in page
+
+
+def test_a_page_of_the_first_format_counts_all_claims_alike(reproduction: Any, tmp_path: Path) -> None:
+    save_reproduction(reproduction, tmp_path)
+    file = tmp_path / "reproduction.json"
+    record = json.loads(file.read_text(encoding="utf-8"))
+    record["counts"] = {"reproduced": 1, "partly": 1, "not reproduced": 1, "not testable": 1}
+    del record["by_evidence"], record["no_mutant_kills"]
+    for row in record["claims"]:
+        del row["evidence"], row["ratios"]
+    file.write_text(json.dumps(record), encoding="utf-8")
+    page = write(tmp_path).read_text(encoding="utf-8")
+    assert "1 of the 3 statements of the paper that can be tested are reproduced." in page
+    assert "mutants" not in page
 
 
 def test_a_page_asks_the_network_for_nothing_and_its_links_lead_somewhere(

@@ -18,6 +18,7 @@ def _experiment(
     *,
     seeds: int = 3,
     weight: float = 0.3,
+    schemes: tuple[tuple[str, str], ...] = (),
 ) -> Experiment:
     return Experiment(
         name,
@@ -28,6 +29,7 @@ def _experiment(
         seeds=seeds,
         quick_seeds=1,
         weight=weight,
+        schemes=schemes,
     )
 
 
@@ -75,15 +77,29 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             scenarios.FRIENDLY,
             scenarios.friendliness_impatient,
         ),
-        _experiment(Key.TCP_VARIANTS, "§4.3: other kinds of TCP", scenarios.VARIED, scenarios.varied),
+        _experiment(
+            Key.TCP_VARIANTS,
+            "§4.3: other kinds of TCP",
+            scenarios.VARIED,
+            scenarios.varied,
+            schemes=(("newreno", "cubic"),),
+        ),
         _experiment(
             Key.BIAS,
             "§4.3: round-trip times of 20 and 200 ms",
             ("real_time", "reno"),
             scenarios.bias,
             seeds=5,
+            schemes=(("real_time", "reno"),),
         ),
-        _experiment(Key.ALONE, "§5: each mode alone", scenarios.MODES, scenarios.alone, seeds=5),
+        _experiment(
+            Key.ALONE,
+            "§5: each mode alone",
+            scenarios.MODES,
+            scenarios.alone,
+            seeds=5,
+            schemes=(scenarios.MODES,),
+        ),
         _experiment(Key.ITSELF, "§4.4: two streams, 30 tests", scenarios.ITSELF, scenarios.itself, seeds=5),
         _experiment(Key.FOUR, "Figure 6: four streams", ("30",), scenarios.four, seeds=5, weight=0.6),
         _experiment(

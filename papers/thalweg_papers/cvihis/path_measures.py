@@ -22,9 +22,19 @@ def _second_shares(sample: Sample) -> Any:
     return rates / rates.sum()
 
 
+def _kbps(samples: Samples, row: str) -> Measured:
+    return {
+        f"v{i}_kbps": samples.each(Key.TWO_QUEUES, row, lambda s, i=i: rate(s, f"v{i}") / 1e3, "kbit/s")  # type: ignore[misc]
+        for i, _ in enumerate(PRINTED_KBPS[row], 1)
+    }
+
+
 def _pair(row: str) -> Callable[[Samples], Measured]:
     def measure(samples: Samples) -> Measured:
-        return {"ratio": samples.each(Key.TWO_QUEUES, row, lambda s: apart(ratio(s, "v1", "v2")))}
+        return {
+            "ratio": samples.each(Key.TWO_QUEUES, row, lambda s: apart(ratio(s, "v1", "v2"))),
+            **_kbps(samples, row),
+        }
 
     return measure
 
@@ -34,7 +44,8 @@ def _thirds(row: str) -> Callable[[Samples], Measured]:
         return {
             "farthest": samples.each(
                 Key.TWO_QUEUES, row, lambda s: float(np.abs(_second_shares(s) - 1 / 3).max())
-            )
+            ),
+            **_kbps(samples, row),
         }
 
     return measure
@@ -144,13 +155,9 @@ def figure_8(samples: Samples) -> Measured:
 
 @measure(Key.PLACE)
 def place(samples: Samples) -> Measured:
-    """Greatest difference of a rate between the two places of the queue."""
-    pairs = zip(samples[Key.PLACE, "first"], samples[Key.PLACE, "second"], strict=True)
-    return {
-        "difference": quantity(
-            [max(apart(rate(a, v) / rate(b, v)) - 1 for v in ("v1", "v2")) for a, b in pairs]
-        )
-    }
+    """Rates with the queue in the first place over those with it in the second."""
+    pairs = list(zip(samples[Key.PLACE, "first"], samples[Key.PLACE, "second"], strict=True))
+    return {v: quantity([rate(a, v) / rate(b, v) for a, b in pairs]) for v in ("v1", "v2")}
 
 
 # --- routes, clocks, modes -------------------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
         Experiment(
             Key.PACED_FLOWS,
             "Rules: paced flows",
-            ("10", "20", "30"),
+            ("10", "20", "30", "10 at once", "20 at once", "30 at once"),
             variations.paced,
             variations.keep_paced,
             weight=0.3,

@@ -63,11 +63,16 @@ def _summed(samples: Samples, *names: str) -> Measured:
 
 @measure(Key.FLUID_LIMIT)
 def fluid_limit(samples: Samples) -> Measured:
-    """How often accumulation and backlog disagree about there being a queue, for small and for large packets."""
+    """How often accumulation and backlog disagree about there being a queue, and by how much about its size.
+
+    For small and for large packets; `error_shrinks` is the error with large packets over that with small ones.
+    """
     means = {packet: _over_paths(samples, packet) for packet in rules.FLUID_PACKETS}
     largest, smallest = rules.FLUID_PACKETS[0], rules.FLUID_PACKETS[-1]
+    pairs = zip(means[largest], means[smallest], strict=True)
     return {
         "disagreement": Quantity(tuple(s["disagreement"] for s in means[smallest]), "of the time"),
+        "error_shrinks": Quantity(tuple(a["error_bytes"] / b["error_bytes"] for a, b in pairs), "times"),
         "false_zero_share": Quantity(tuple(s["false_zero"] for s in means[smallest]), "of the time"),
         "false_positive_share": Quantity(tuple(s["false_positive"] for s in means[smallest]), "of the time"),
         "disagreement_large_packets": Quantity(
@@ -131,12 +136,15 @@ def suppression(samples: Samples) -> Measured:
 
 @measure(Key.PACED_FLOWS)
 def paced_queue(samples: Samples) -> Measured:
-    """Worst over 10, 20 and 30 flows."""
-    runs = list(zip(*(samples[Key.PACED_FLOWS, count] for count in ("10", "20", "30")), strict=True))
-    return {
-        key: Quantity(tuple(max(s[key] for s in run) for run in runs), "packets per flow")
-        for key in ("mean_packets_per_flow", "max_packets_per_flow")
-    }
+    """Worst over 10, 20 and 30 flows: when all begin together, and in phases that chance decides."""
+    found: Measured = {}
+    for name, phase in (("at_once", " at once"), ("by_chance", "")):
+        cases = (samples[Key.PACED_FLOWS, f"{count}{phase}"] for count in (10, 20, 30))
+        runs = list(zip(*cases, strict=True))
+        for key in ("mean", "max"):
+            worst = tuple(max(s[f"{key}_packets_per_flow"] for s in run) for run in runs)
+            found[f"{key}_{name}"] = Quantity(worst, "packets per flow")
+    return found
 
 
 @measure(Key.TRADE_OFF)
@@ -227,16 +235,17 @@ def _away_from(key: str, wanted: float) -> Callable[[Sample], float]:
 
 @measure(Key.CHANGED_PATH)
 def longer_route(samples: Samples) -> Measured:
-    """Lowest rate after the change over the rate before it, and the queue that there really is at that time."""
+    """Rate from 40 s after the change over that before it, and the queue then; the same of the lowest rate before that."""
     return {
+        "rate_after_over_before": samples.each(
+            Key.CHANGED_PATH, "longer", lambda s: s["rate_after_bps"] / s["rate_before_bps"], "ratio"
+        ),
+        "queue_after_packets": samples.each(Key.CHANGED_PATH, "longer", take("queue_after"), "packets"),
         "lowest_over_before": samples.each(
             Key.CHANGED_PATH, "longer", lambda s: s["lowest_rate_bps"] / s["rate_before_bps"], "ratio"
         ),
         "queue_then_packets": samples.each(Key.CHANGED_PATH, "longer", take("queue_in_dip"), "packets"),
         "dip_s": samples.each(Key.CHANGED_PATH, "longer", take("dip_s"), "s"),
-        "later_over_before": samples.each(
-            Key.CHANGED_PATH, "longer", lambda s: s["rate_after_bps"] / s["rate_before_bps"], "ratio"
-        ),
     }
 
 

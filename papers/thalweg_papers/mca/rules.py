@@ -177,6 +177,7 @@ def keep_changed_path(result: Any, variant: str, _scale: Scale) -> Sample:
         "lowest_rate_bps": float(np.min(rate[dip])),
         "queue_in_dip": float(queue[dip][np.argmin(rate[dip])]),
         "rate_after_bps": float(rate[times > 140].mean()),
+        "queue_after": float(queue[times > 140].mean()),
         "dip_s": float(np.sum(rate[times > 100] < 0.8 * rate[before].mean())),
     }
 

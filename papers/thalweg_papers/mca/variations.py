@@ -16,29 +16,30 @@ from .scenarios import FAST, mca
 
 
 def paced(variant: str, _scale: Scale) -> Tree:
-    """Evenly paced flows that load 10 Mbit/s to 95 %."""
-    count = int(variant)
-    rate = f"{9500 / count:g} kbit/s"
+    """Evenly paced flows that load 10 Mbit/s to 95 %; `30 at once`: all begin together, the worst phase that there is."""
+    count, _, phase = variant.partition(" ")
+    more = {"start_spread": "0 s"} if phase else {}
+    rate = f"{9500 / int(count):g} kbit/s"
     still = {"initial_rate": rate, "min_rate": rate, "max_rate": rate, "enter": 1000.0}
     links = [
         link("access", "s", "r", **FAST),
         link("bottleneck", "r", "d", rate="10 Mbit/s", delay="10 ms", buffer=WIDE),
     ]
     return custom(
-        f"MCA rules, {count} paced flows",
+        f"MCA rules, paced flows, {variant}",
         60.0,
         links,
-        [mca("m", "s", "d", count=count, params=still)],
+        [mca("m", "s", "d", count=int(count), params=still, **more)],
         warmup="2 s",
     )
 
 
 def keep_paced(result: Any, variant: str, _scale: Scale) -> Sample:
     """Mean and maximum queue per flow."""
-    row = _read.link(result, "bottleneck")
+    row, count = _read.link(result, "bottleneck"), int(variant.split()[0])
     return {
-        "mean_packets_per_flow": float(row["queue_packets"]) / int(variant),
-        "max_packets_per_flow": float(row["queue_max_packets"]) / int(variant),
+        "mean_packets_per_flow": float(row["queue_packets"]) / count,
+        "max_packets_per_flow": float(row["queue_max_packets"]) / count,
     }
 
 

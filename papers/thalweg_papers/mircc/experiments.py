@@ -56,6 +56,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             seeds=5,
             quick_seeds=2,
             weight=2.0,
+            schemes=tuple(("mircc", other) for other in others.METHODS if other != "mircc"),
         ),
         Experiment(
             Key.NACK_CLOCKS,

@@ -262,6 +262,13 @@ def timing(samples: Samples) -> Measured:
     }
 
 
+@measure()
+def remark(_samples: Samples) -> Measured:
+    """The shortest interval that fails, and the longest that works, over the round-trip time."""
+    shares = [ms / (1e3 * scenarios.RTT_S) for ms in sorted(CLOCKS_MS)]
+    return {"failing_over_rtt": Quantity((shares[2],)), "working_over_rtt": Quantity((shares[1],))}
+
+
 @measure(Key.INSPECTION)
 def inspectable(samples: Samples) -> Measured:
     """Quantities of Table 1 that a trace shows at every tick."""

@@ -27,6 +27,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
                 seeds=SEEDS,
                 quick_seeds=3,
                 weight=0.3,
+                schemes=tuple(("calibrated", other) for other in scenarios.WAYS if other != "calibrated"),
             )
             for scene in scenarios.SCENES
         ),
@@ -59,6 +60,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             seeds=5,
             quick_seeds=2,
             weight=0.2,
+            schemes=(("AIMD", "HIS"), ("CUBIC", "NACK")),
         ),
         Experiment(
             Key.PATHS,
@@ -69,6 +71,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             seeds=5,
             quick_seeds=2,
             weight=0.2,
+            schemes=(("ICP", "RAAQM"),),
         ),
         Experiment(
             Key.RATES,

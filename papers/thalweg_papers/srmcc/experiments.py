@@ -19,6 +19,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             extracts.paper_case,
             seeds=SEEDS,
             weight=0.4,
+            schemes=tuple(("srmcc", other) for other in scenarios.PAPER_SCHEMES if other != "srmcc"),
         ),
         Experiment(
             Key.GAMMA,
@@ -135,6 +136,7 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             tuple(f"{scheme}-{how}" for scheme in ("tfmcc", "srmcc") for how in ("cut", "freed")),
             others.limiting_change,
             others.keep_limiting_change,
+            schemes=(("srmcc", "tfmcc"),),
         ),
         Experiment(
             Key.FEEDBACK_CLASSES,

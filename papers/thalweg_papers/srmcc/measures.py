@@ -202,12 +202,13 @@ def groups_loss(samples: Samples) -> Measured:
 
 @measure(Key.GROUPS)
 def groups_utilisation(samples: Samples) -> Measured:
-    """By how many points utilisation with ten groups is below that with one."""
+    """Utilisation with ten groups over that with one, and how many points it is below."""
     used = {
         count: [100 * s["utilisation"] for s in samples[Key.GROUPS, str(count)]] for count in scenarios.GROUPS
     }
     first, last = scenarios.GROUPS[0], scenarios.GROUPS[-1]
     return {
+        "kept": Quantity(tuple(b / a for a, b in zip(used[first], used[last], strict=True)), "ratio"),
         "drop_points": Quantity(tuple(a - b for a, b in zip(used[first], used[last], strict=True)), "points"),
         **{f"groups_{count}": Quantity(tuple(run), "%") for count, run in used.items()},
     }

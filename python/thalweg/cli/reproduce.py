@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from .emulate import NOT_VALID
 from .out import Refusal, check_minimum, check_seed, console, nearest, number, print_table, show_json
@@ -29,14 +31,29 @@ STYLES = {
 NARROW = 110
 """In a narrower table of claims only the signs of the verdicts are shown."""
 
+COUNTS = (
+    ("paper", "paper"),
+    ("reproduced", "✓ reproduced"),
+    ("fitted", "of these fitted"),
+    ("partly", "◐ partly"),
+    ("not", "✗ not"),
+    ("untestable", "– not testable"),
+    ("by_construction", "by construction"),
+    ("mutants_killed", "mutants killed"),
+)
+"""Counts of verdicts and their headings."""
+
+FOOTNOTE = "Rows by construction, literal profiles and derived numbers are in none of the verdicts; the reports have them."
+
 JUDGED = 4
 """Significant digits of a number that is compared with a claim."""
 
 
 def reproduce(
-    paper: str,
+    paper: str | None = None,
     /,
     *,
+    every: Annotated[bool, Parameter(name="--all")] = False,
     figure: str | None = None,
     quick: bool = False,
     seed: int = 1,
@@ -59,6 +76,8 @@ def reproduce(
     ----------
     paper
         Name of the paper or comparison, such as `mca`.
+    every
+        Reproduce all papers, each in a folder of its own, and print their verdicts in one table.
     figure
         Run only what this figure or table needs, such as `figure-8` or `table-1`.
     quick
@@ -78,7 +97,8 @@ def reproduce(
     at_once
         Run this number of emulations at a time; six per core by default.
     out
-        Write the report and its data to this folder; `out/PAPER`, or `out/PAPER-emulated`, by default.
+        Write the report and its data to this folder; `out/PAPER`, or `out/PAPER-emulated`, by default. With `--all`, write
+        the folders of the papers to this one; `out` by default.
     json
         Print one JSON object.
     """
@@ -87,12 +107,22 @@ def reproduce(
     known = papers.names()
     if not known:
         raise Refusal("no papers are installed", papers.INSTALL)
-    if paper not in known:
-        raise Refusal(f"no paper or comparison is called `{paper}`", nearest(paper, known))
-    study = papers.find(paper)
     check_seed(seed)
     check_minimum("--jobs", jobs)
     check_minimum("--at-once", at_once)
+    settings = {"quick": quick, "jobs": jobs or os.cpu_count() or 1, "seed": seed}
+    if every:
+        if paper or figure or emulate or live or full or minutes is not None or at_once is not None:
+            raise Refusal(
+                "`--all` works with `--quick`, `--seed`, `--jobs`, `--out` and `--json` only",
+                "thalweg reproduce --all",
+            )
+        return _every(out or Path("out"), settings, json=json)
+    if paper is None:
+        raise Refusal("no paper is named", f"name one of {', '.join(known)}, or write `--all`")
+    if paper not in known:
+        raise Refusal(f"no paper or comparison is called `{paper}`", nearest(paper, known))
+    study = papers.find(paper)
     if live:
         if study.live is None or emulate:
             able = _with(lambda other: other.live)
@@ -117,15 +147,24 @@ def reproduce(
     if full or minutes is not None or at_once is not None:
         raise Refusal("`--full`, `--minutes` and `--at-once` work with emulations only", "add `--emulate`")
     folder = out or Path("out") / paper
-    folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    with Meter(paper, quiet=json) as meter:
+    done, page = _simulated(study, folder, {**settings, "figure": figure}, json=json)
+    if json:
+        show_json({**done.as_dict(), "report": str(page), "folder": str(folder)})
+    else:
+        _print(done, page, time.monotonic() - began)
+    return 0
+
+
+def _simulated(study: Study, folder: Path, settings: dict[str, Any], *, json: bool) -> tuple[Any, Path]:
+    """What a study gives, and its page, which is written together with the data."""
+    from ..report import save_reproduction, write
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with Meter(study.name, quiet=json) as meter:
         try:
             done = study.reproduce(
-                figure=figure,
-                quick=quick,
-                jobs=jobs or os.cpu_count() or 1,
-                seed=seed,
+                **settings,
                 out=folder / "measurements",
                 progress=lambda ready, total, what: meter.show(
                     ready, total, f"{ready} of {total} runs, {what}"
@@ -137,15 +176,32 @@ def reproduce(
             raise Refusal(
                 "interrupted", "the same command again runs only what is missing", code=130
             ) from None
-
-    from ..report import save_reproduction, write
-
     save_reproduction(done, folder)
-    page = write(folder)
+    return done, write(folder)
+
+
+def _every(folder: Path, settings: dict[str, Any], *, json: bool) -> int:
+    """All papers one after the other, and the table of their verdicts."""
+    from .. import papers
+
+    found: dict[str, dict[str, Any]] = {}
+    for study in map(papers.find, papers.names()):
+        if study.of_paper:
+            done, page = _simulated(study, folder / study.name, settings, json=json)
+            record = done.as_dict()
+            found[study.name] = {
+                **record["counts"],
+                **{key: record[key] for key in ("by_evidence", "no_mutant_kills")},
+                "report": str(page),
+            }
     if json:
-        show_json({**done.as_dict(), "report": str(page), "folder": str(folder)})
-    else:
-        _print(done, page, time.monotonic() - began)
+        show_json({"papers": found, "quick": settings["quick"], "seed": settings["seed"]})
+        return 0
+    rows = [{"paper": name, **counts} for name, counts in found.items()]
+    print_table("", [(key, heading) for key, heading in COUNTS if key in rows[0]], rows)
+    console().print(FOOTNOTE, style="dim")
+    for name, counts in found.items():
+        console().print(f"{name}: {counts['report']}")
     return 0
 
 
@@ -243,6 +299,7 @@ def _print_claims(done: Any) -> None:
         ("statement", "statement"),
         ("paper", "paper"),
         ("measured", "measured"),
+        ("ratio", "measured/paper"),
         ("verdict", "verdict"),
     ]
     # the line below the table explains the signs
@@ -253,18 +310,37 @@ def _print_claims(done: Any) -> None:
             "statement": _statement(claim),
             "paper": str(claim["expected"]),
             "measured": _measured(claim),
+            "ratio": ", ".join("–" if ratio is None else number(ratio) for ratio in claim["ratios"].values()),
             "verdict": _sign(claim["verdict"]) if narrow else _verdict(claim["verdict"]),
         }
         for claim in done.claims
     ]
+    if not any(claim["ratios"] for claim in done.claims):
+        columns = [column for column in columns if column[0] != "ratio"]
     if narrow:
         columns[-1] = ("verdict", "")
-    print_table(done.title, columns, rows, first=("claim", "verdict", "measured", "paper"))
-    counts = done.counts()
-    line = Text("  ").join(
-        _verdict(verdict).append(f" {count}") for verdict, count in counts.items() if count
+    print_table(
+        done.title, columns, rows, first=("claim", "verdict", "measured", "paper", "statement", "ratio")
     )
-    screen.print(line)
+    counts = done.counts()
+    lines = [
+        Text("  ").join(
+            _verdict(verdict).append(f" {counts[key]}")
+            for verdict, key in zip(STYLES, ("reproduced", "partly", "not", "untestable"), strict=True)
+            if counts[key]
+        )
+    ]
+    record = done.as_dict()
+    for evidence, verdicts in record["by_evidence"].items():
+        each = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items() if count)
+        lines.append(Text(f"{evidence}: {each}", style="dim"))
+    if counts["by_construction"]:
+        lines.append(Text(f"by construction, in no count: {counts['by_construction']}", style="dim"))
+    lines.append(Text(f"mutants killed: {counts['mutants_killed']}", style="dim"))
+    if record["no_mutant_kills"]:
+        lines.append(Text(f"no mutant kills: {', '.join(record['no_mutant_kills'])}", style="yellow"))
+    for line in lines:
+        screen.print(line)
 
 
 def _print_worlds(done: Any) -> None:
@@ -299,12 +375,12 @@ def _print_worlds(done: Any) -> None:
 
 
 def _statement(claim: dict[str, Any]) -> Text:
-    """The statement of a claim, whether it was used to choose a reading, and the reason of its verdict."""
+    """The statement of a claim, what its verdict is evidence of, and the reason of the verdict."""
     from rich.text import Text
 
     statement = Text(claim["statement"])
-    if claim.get("fitted"):
-        statement.append(" (fitted)", style="dim")
+    if (evidence := claim.get("evidence", "independent")) != "independent":
+        statement.append(f" ({evidence})", style="dim")
     if claim.get("reason"):
         statement.append(f"\n{claim['reason']}", style="dim")
     return statement

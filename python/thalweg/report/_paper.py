@@ -14,6 +14,7 @@ from .columns import heading_of, with_intervals
 if TYPE_CHECKING:
     from pathlib import Path
 
+VERDICTS = ("reproduced", "partly", "not reproduced", "not testable")
 FILE = "reproduction.json"
 """The file of a reproduced paper in its folder: claims, captions, runs. Figures and tables are beside it."""
 
@@ -60,15 +61,18 @@ def page(folder: Path) -> str:
         quick=record["quick"],
         emulated=record.get("emulated", False),
         notes=record["notes"],
-        counts=record["counts"],
+        counts=_bar(record),
+        evidence=list(record.get("by_evidence", {}).items()),
+        by_construction=record["counts"].get("by_construction", 0),
+        mutants=_mutants(record),
+        unharmed=record.get("no_mutant_kills", []),
         claims=claims,
         present=[
             (verdict, count)
-            for verdict in ("reproduced", "partly", "not reproduced", "not testable")
+            for verdict in VERDICTS
             if (count := sum(claim["verdict"] == verdict for claim in claims))
         ],
         two_worlds=bool(claims) and "simulated" in claims[0],
-        fitted=any(claim.get("fitted") for claim in claims),
         figures=[
             {
                 **entry,
@@ -90,9 +94,25 @@ def page(folder: Path) -> str:
     )
 
 
+def _bar(record: dict[str, Any]) -> dict[str, int]:
+    """Verdicts of what the paper says: without derived numbers, literal profiles and rows by construction."""
+    sorts = record.get("by_evidence")
+    if sorts is None:
+        # pages of the first format count all claims alike
+        return dict(record["counts"])
+    kept = [sorts[evidence] for evidence in ("independent", "fitted") if evidence in sorts]
+    return {verdict: sum(each[verdict] for each in kept) for verdict in VERDICTS}
+
+
+def _mutants(record: dict[str, Any]) -> str | None:
+    """Mutants killed over all; None where none were tried, as in an emulation."""
+    found = record["counts"].get("mutants_killed")
+    return None if found in (None, "0/0") else str(found)
+
+
 def _lead(record: dict[str, Any], of_paper: bool) -> str:
     """The subject of the page, in a sentence or two."""
-    claims, counts = record["claims"], record["counts"]
+    claims, counts = record["claims"], _bar(record)
     if not of_paper:
         return "A comparison of our own: no paper has it, and no claim rests on it."
     if not claims:
@@ -103,9 +123,11 @@ def _lead(record: dict[str, Any], of_paper: bool) -> str:
             "gives, and what the same scenarios give in real time with TCP of the kernel. Verdicts are the emulation's."
         )
     decided = sum(counts.values()) - counts.get("not testable", 0)
+    fitted = record["counts"].get("fitted")
     return (
-        f"{len(claims)} claims of the paper, each with what it says, what we measured, and the verdict. "
-        f"{counts.get('reproduced', 0)} of the {decided} that can be tested are reproduced."
+        f"{len(claims)} rows, each with what the paper says, what we measured, and the verdict. "
+        f"{counts.get('reproduced', 0)} of the {decided} statements of the paper that can be tested are reproduced"
+        + (f", {fitted} of them by rows that helped to choose between readings." if fitted else ".")
     )
 
 

@@ -1,0 +1,171 @@
+"""How a claim gets its verdict from measured quantities, and how verdicts are counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ._base import VERDICTS, Measured, Quantity
+from ._claims import Check, Claim
+
+NEEDED = {"U": 1.0, "G": 1.0}
+"""Share of seeds for which a check must hold, besides in the mean: all for rules and gates."""
+OF_OTHERS = 0.8
+
+
+def judge(claim: Claim, measured: Measured, *, quick: bool) -> dict[str, Any]:
+    """The row as it is printed: what was measured, the verdict, and the reason when it is not reproduced."""
+    first = next(iter(measured.values()), Quantity(()))
+    results = [result(claim, check, measured) for check in claim.accept]
+    missing = [check for check in claim.needs if not result(claim, check, measured)["holds"]]
+    verdict = _verdict(claim, results, missing)
+    reason = None
+    if verdict != "reproduced":
+        reason = _reason(claim, results, missing, measured, quick=quick)
+    return {
+        "id": claim.id,
+        "kind": claim.kind,
+        "evidence": claim.evidence,
+        "why": claim.why,
+        "source": claim.source,
+        "statement": claim.statement,
+        "expected": claim.expected,
+        "band": claim.band,
+        "changed": claim.changed,
+        "measured": _number(first.mean),
+        "unit": first.unit,
+        "ci95": _number(first.ci95),
+        "n": len(first.values),
+        "ratios": _ratios(claim, measured),
+        "verdict": verdict,
+        "reason": reason,
+        "quantities": {
+            name: {
+                "mean": _number(quantity.mean),
+                "ci95": _number(quantity.ci95),
+                "n": len(quantity.values),
+                "unit": quantity.unit,
+                "published": claim.printed.get(name),
+            }
+            for name, quantity in measured.items()
+        },
+        "checks": results,
+    }
+
+
+def not_testable(claim: Claim) -> dict[str, Any]:
+    """The row of a claim that no run can decide."""
+    bare = replace(claim, printed={}, accept=(), needs=())
+    return {**judge(bare, {}, quick=False), "verdict": "not testable", "reason": claim.reason}
+
+
+def result(claim: Claim, check: Check, measured: Measured) -> dict[str, Any]:
+    """One check: it must hold in the mean, and for every seed (rules, gates) or for four of five (all others)."""
+    if check.name not in measured:
+        raise ValueError(f"{claim.id}: {check.name!r} is not measured; there are: {', '.join(measured)}")
+    quantity = measured[check.name]
+    share = sum(check.holds(value) for value in quantity.values) / max(len(quantity.values), 1)
+    mean_holds = check.holds(quantity.mean)
+    return {
+        "check": check.text,
+        "mean": _number(quantity.mean),
+        "mean_holds": mean_holds,
+        "share_of_seeds": share,
+        "holds": mean_holds and share >= NEEDED.get(claim.kind, OF_OTHERS),
+    }
+
+
+def counts(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The headline: verdicts of what the paper says, how many of the reproduced rows were fitted, and what is left out.
+
+    Rows by construction are in no total; literal profiles and derived numbers are counted by `by_evidence` only.
+    """
+    of_paper = [claim for claim in claims if claim["evidence"] in ("independent", "fitted")]
+    each = _by_verdict(of_paper)
+    mutants = [claim["mutants"] for claim in claims if claim.get("mutants")]
+    return {
+        "reproduced": each["reproduced"],
+        "partly": each["partly"],
+        "not": each["not reproduced"],
+        "untestable": each["not testable"],
+        "by_construction": sum(claim["evidence"] == "by construction" for claim in claims),
+        "fitted": sum(claim["evidence"] == "fitted" and claim["verdict"] == "reproduced" for claim in claims),
+        "mutants_killed": f"{sum(one['killed'] for one in mutants)}/{sum(one['total'] for one in mutants)}",
+    }
+
+
+def by_evidence(claims: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """Claims by verdict for each sort of evidence that there is, without those by construction."""
+    return {
+        evidence: _by_verdict([claim for claim in claims if claim["evidence"] == evidence])
+        for evidence in ("independent", "fitted", "derived", "literal")
+        if any(claim["evidence"] == evidence for claim in claims)
+    }
+
+
+def unharmed(claims: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Rows in which checks hold and no mutant makes one fail."""
+    tried = [claim for claim in claims if claim.get("mutants")]
+    return [
+        claim["id"]
+        for claim in tried
+        if claim["verdict"] in ("reproduced", "partly") and not claim["mutants"]["killed"]
+    ]
+
+
+def _by_verdict(claims: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    return {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in VERDICTS}
+
+
+def _verdict(claim: Claim, results: list[dict[str, Any]], missing: list[Check]) -> str:
+    if missing:
+        return "not testable"
+    if all(one["holds"] for one in results):
+        return "reproduced"
+    if claim.kind != "U" and any(one["holds"] for one in results):
+        return "partly"
+    return "not reproduced"
+
+
+def _ratios(claim: Claim, measured: Measured) -> dict[str, float | None]:
+    """Measured over printed, by quantity."""
+    for name in claim.printed:
+        if name not in measured:
+            raise ValueError(
+                f"{claim.id}: {name!r} of `printed` is not measured; there are: {', '.join(measured)}"
+            )
+    return {
+        name: _number(measured[name].mean / value) if value else None for name, value in claim.printed.items()
+    }
+
+
+def _reason(
+    claim: Claim, results: list[dict[str, Any]], missing: list[Check], measured: Measured, *, quick: bool
+) -> str:
+    parts = []
+    if missing:
+        seen = ", ".join(f"{check.name} = {measured[check.name].mean:.4g}" for check in missing)
+        parts.append(f"too little was seen to judge ({seen})")
+    else:
+        failed = [one for one in results if not one["holds"]]
+        parts.append("; ".join(_miss(one) for one in failed))
+        if claim.reason is not None:
+            parts.append(claim.reason)
+    if quick:
+        parts.append("quick run: fewer seeds or shorter runs")
+    return ". ".join(part.rstrip(".") for part in parts if part) + "."
+
+
+def _miss(one: dict[str, Any]) -> str:
+    mean = "nothing" if one["mean"] is None else f"{one['mean']:.4g}"
+    if one["mean_holds"]:
+        share = f"{one['share_of_seeds']:.0%}"
+        return f"wanted {one['check']}, holds in the mean ({mean}) but only for {share} of seeds"
+    return f"wanted {one['check']}, got {mean}"
+
+
+def _number(value: float | None) -> float | None:
+    """JSON has no NaN."""
+    return None if value is None or not math.isfinite(value) else value

@@ -1,0 +1,203 @@
+"""How claims get their verdicts, how verdicts are counted, and mutants: results made wrong that the checks must refuse."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from thalweg_papers import _claims, _judge, _mutants
+from thalweg_papers._base import Experiment, ExperimentKey, Measure, Quantity, Samples
+
+
+class Key(ExperimentKey):
+    RACE = "race"
+
+
+def claim(kind="N", accept=("x in 1..2",), needs=(), reason=None, **more):
+    return _claims.Claim(
+        id="T-1",
+        kind=kind,
+        source="§1",
+        statement="",
+        expected="",
+        measure=more.pop("measure", Measure((), lambda _: {})),
+        accept=tuple(map(_claims.Check.parse, accept)),
+        needs=tuple(map(_claims.Check.parse, needs)),
+        reason=reason,
+        **more,
+    )
+
+
+def verdict(claim, *values, **more):
+    return _judge.judge(claim, {"x": Quantity(values), **more}, quick=False)["verdict"]
+
+
+@pytest.mark.parametrize("kind", ["N", "R", "D", "X"])
+def test_numbers_and_relations_must_hold_in_the_mean_and_in_four_seeds_of_five(kind):
+    assert verdict(claim(kind), 1.5, 1.5, 1.5, 1.5, 2.5) == "reproduced"
+    assert verdict(claim(kind), 1.0, 1.0, 1.0, 2.1, 2.1) == "not reproduced"
+    assert verdict(claim(kind), 2.5, 2.5, 2.5, 2.5, 1.5) == "not reproduced"
+    assert verdict(claim(kind), 1.9, 1.9, 1.9, 1.9, 3.0) == "not reproduced", "the mean is outside"
+
+
+@pytest.mark.parametrize("kind", ["U", "G"])
+def test_a_rule_must_hold_in_every_seed(kind):
+    assert verdict(claim(kind, ("x <= 0",)), 0, 0, 0, 0, 0) == "reproduced"
+    assert verdict(claim(kind, ("x <= 0.5",)), 0, 0, 0, 0, 1) == "not reproduced"
+
+
+def test_a_claim_is_partly_true_where_some_of_its_checks_hold_whole():
+    row = claim(accept=("x in 1..2", "y >= 3"))
+    assert verdict(row, 1.5, y=Quantity((2.0,))) == "partly"
+    assert verdict(row, 5.0, y=Quantity((2.0,))) == "not reproduced"
+    too_few = Quantity((9.0, 9.0, 1.0))
+    assert verdict(row, 5.0, y=too_few) == "not reproduced", "a mean that few seeds bear out is no part"
+    assert verdict(claim("U", ("x in 1..2", "y >= 3")), 1.5, y=Quantity((2.0,))) == "not reproduced"
+
+
+def test_a_claim_of_which_too_little_was_seen_is_not_judged():
+    judged = _judge.judge(claim(needs=("x >= 100",)), {"x": Quantity((1.5,))}, quick=False)
+    assert judged["verdict"] == "not testable"
+    assert "x = 1.5" in judged["reason"]
+
+
+def test_what_is_not_a_number_is_never_in_a_band():
+    assert verdict(claim(), float("nan")) == "not reproduced"
+
+
+def test_a_reason_says_what_was_missed_and_why():
+    judged = _judge.judge(claim(reason="The link is shorter"), {"x": Quantity((3.0,))}, quick=True)
+    assert judged["reason"].startswith("wanted x in 1..2, got 3. The link is shorter. quick run")
+    assert _judge.judge(claim(reason="Unused"), {"x": Quantity((1.0,))}, quick=True)["reason"] is None
+
+
+def test_what_was_measured_stands_over_what_is_printed():
+    judged = _judge.judge(claim(printed={"x": 2.0}), {"x": Quantity((1.0, 2.0))}, quick=False)
+    assert judged["ratios"] == {"x": 0.75}
+    assert judged["quantities"]["x"]["published"] == 2.0
+    with pytest.raises(ValueError, match="'z' of `printed` is not measured"):
+        _judge.judge(claim(printed={"z": 2.0}), {"x": Quantity((1.0,))}, quick=False)
+
+
+# --- counts ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_no_evidence_is_in_no_total():
+    def row(evidence, verdict, killed=1):
+        return {
+            "id": evidence,
+            "evidence": evidence,
+            "verdict": verdict,
+            "mutants": {"killed": killed, "total": 2},
+        }
+
+    rows = [
+        row("independent", "reproduced"),
+        row("independent", "partly", killed=0),
+        row("fitted", "reproduced"),
+        row("fitted", "not reproduced", killed=0),
+        row("literal", "not reproduced"),
+        row("derived", "reproduced"),
+        {"id": "b", "evidence": "by construction", "verdict": "reproduced"},
+    ]
+    assert _judge.counts(rows) == {
+        "reproduced": 2,
+        "partly": 1,
+        "not": 1,
+        "untestable": 0,
+        "by_construction": 1,
+        "fitted": 1,
+        "mutants_killed": "4/12",
+    }
+    sorts = _judge.by_evidence(rows)
+    assert list(sorts) == ["independent", "fitted", "derived", "literal"]
+    assert sorts["literal"]["not reproduced"] == 1
+    assert _judge.unharmed(rows) == ["independent"], (
+        "that which is not reproduced has no check that could be refused"
+    )
+
+
+# --- mutants ---------------------------------------------------------------------------------------------------------
+
+
+def tried(*accept, samples=None, experiments=None, **quantities):
+    row = claim(accept=accept)
+    measured = {name: Quantity(tuple(values)) for name, values in quantities.items()}
+    return _mutants.tried(row, measured, samples or Samples({}), experiments or {})
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "killed", "survived"),
+    [
+        ("x in 0.9..1.1", 1.0, 2, []),
+        ("x in 0.2..2.5", 1.0, 0, ["x doubled", "x halved"]),
+        ("x >= 0.9", 0.95, 1, []),
+        ("x >= 0.3", 0.95, 0, ["x halved"]),
+        ("x <= 4", 3.0, 1, []),
+        ("x <= 4", 1.0, 0, ["x doubled"]),
+        ("x <= 0", 0.0, 1, []),
+        ("x <= 0", -2.0, 1, []),
+        ("x >= 1e-9", 3.0, 1, []),
+        ("x >= -5", -2.0, 0, ["x doubled"]),
+        ("x >= 1", 1.6, 2, []),
+        ("x >= 1", 1.0, 1, []),
+        ("x <= 1", 0.4, 1, ["x doubled"]),
+        ("x <= 0.02", 0.0, 1, []),
+    ],
+)
+def test_a_check_is_tried_on_values_that_it_should_refuse(check, value, killed, survived):
+    found = tried(check, x=[value] * 5)
+    assert (found["killed"], found["survived"]) == (killed, survived)
+    assert found["total"] == killed + len(survived)
+
+
+def test_only_checks_that_hold_are_tried():
+    assert tried("x in 0.9..1.1", x=[3.0])["total"] == 0
+    assert tried("x in 0.9..1.1", "y <= 3", x=[3.0], y=[2.0])["total"] == 1
+
+
+def race(fast, slow, reverse=False):
+    """Two schemes with a rate each, and a claim about which is faster."""
+    samples = Samples({(Key.RACE, "1-hare"): [{"rate": fast}], (Key.RACE, "1-tortoise"): [{"rate": slow}]})
+    experiment = Experiment(
+        Key.RACE, "", ("1-hare", "1-tortoise"), dict, dict, schemes=(("hare", "tortoise"), ("hare", "snail"))
+    )
+
+    def measure(samples):
+        hare, tortoise = (
+            samples.each(Key.RACE, f"1-{name}", lambda s: s["rate"]) for name in ("hare", "tortoise")
+        )
+        return {
+            "x": hare,
+            "y": Quantity(tuple(a / b for a, b in zip(hare.values, tortoise.values, strict=True))),
+        }
+
+    row = claim(measure=Measure((Key.RACE,), measure), accept=("y >= 1.1",) if not reverse else ("x <= 100",))
+    return _mutants.tried(row, measure(samples), samples, {Key.RACE: experiment})
+
+
+def test_the_samples_of_two_schemes_are_exchanged():
+    assert race(10.0, 6.0)["survived"] == []
+    assert race(10.0, 6.0)["total"] == 2, "halved, exchanged; there is no snail"
+    assert "hare and tortoise exchanged" in race(60.0, 6.0, reverse=True)["survived"]
+    assert race(6.0, 6.0)["total"] == 0, "the claim does not hold"
+
+
+def test_a_measure_that_the_other_scheme_has_not_is_not_tried():
+    samples = Samples({(Key.RACE, "hare"): [{"rate": 1.0}], (Key.RACE, "snail"): [{}]})
+    experiment = Experiment(Key.RACE, "", ("hare", "snail"), dict, dict, schemes=(("hare", "snail"),))
+    measure = Measure((Key.RACE,), lambda s: {"x": s.each(Key.RACE, "hare", lambda one: one["rate"])})
+    row = claim(measure=measure, accept=("x in 0.9..1.1",))
+    assert _mutants.tried(row, measure(samples), samples, {Key.RACE: experiment})["total"] == 2
+
+
+def test_a_row_by_construction_is_judged_but_not_tried():
+    from thalweg_papers import _runner
+
+    row = claim(measure=Measure((), lambda _: {"x": Quantity((1.5,))}))
+    known = dataclasses.replace(row, evidence="by construction", why="it cannot fail")
+    first, second = _runner.judged([row, known], Samples({}), {}, whole=True, quick=False)
+    assert first["mutants"]["killed"] == 2
+    assert second["verdict"] == "reproduced"
+    assert "mutants" not in second
