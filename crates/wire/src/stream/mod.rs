@@ -22,77 +22,77 @@ pub use sdn::{Prefix, Said, Task};
 pub const MAGIC: u8 = b'T';
 /// Second byte: the version of the format.
 pub const VERSION: u8 = 2;
-/// Bytes of the heading of each datagram.
+/// Bytes of the header of each datagram.
 pub const HEADING: usize = 16;
 /// Bytes of the tag that ends each datagram.
 pub const TAG: usize = 16;
-/// Bytes of the longest datagram that is read or written.
+/// Maximum bytes of a datagram.
 pub const LONGEST: usize = 65_507;
-/// Bytes of a data datagram beside its content, where it belongs to no frame.
+/// Bytes of a data datagram in addition to its content, without a video frame.
 pub const DATA: usize = HEADING + 8 + 8 + 8 + 32 + 2 + TAG;
-/// Bytes that a data datagram has more where it belongs to a frame.
+/// Additional bytes of a data datagram with a fragment of a video frame.
 pub const PIECE: usize = 8;
 /// Bytes of a feedback datagram.
 pub const FEEDBACK: usize = HEADING + 8 + 32 + TAG;
-/// Bytes of the longest frame between a host and a router of a name-based network, without padding.
+/// Maximum bytes of a frame between a host and a router of a name-based network, without padding.
 pub const SIGNAL: usize = HEADING + 8 + 1 + 4 + 8 + TAG;
-/// Bytes of a segment with data beside its content.
+/// Bytes of a segment with data in addition to its content.
 pub const SEGMENT: usize = HEADING + 8 + 8 + TAG;
-/// Bytes that a segment has more where it acknowledges.
+/// Additional bytes of a segment with an acknowledgement.
 pub const ACKNOWLEDGES: usize = 8 + 8 + 4;
-/// Bytes that a segment has more for each block of a selective acknowledgement.
+/// Additional bytes of a segment for each block of a selective acknowledgement.
 pub const BLOCK: usize = 8;
-/// Bytes of a hello, at least: it is padded to so many, so that no answer before the caller's address is proved is longer.
+/// Minimum bytes of a hello. It is padded, so that no answer is longer before the caller's address is validated.
 pub const HELLO: usize = 160;
-/// Bytes of the public key that each end draws when it opens a session (X25519, [RFC7748 §6.1]), and of a group's secret.
+/// Bytes of the public key that each end generates for a session (X25519, [RFC7748 §6.1]), and of a group's secret.
 pub const KEY: usize = 32;
-/// Bytes of a cookie.
+/// Bytes of an address-validation token.
 pub const COOKIE: usize = 24;
-/// Bytes of what a sender says about its data for its application, at most.
+/// Maximum bytes of the application's field of an offer.
 pub const ABOUT: usize = 512;
-/// Bytes of a name or a text of a parameter, at most.
+/// Maximum bytes of a name, or of a text of a parameter.
 pub const TEXT: usize = 120;
 
 /// One datagram, without its tag.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Datagram<'a> {
-    /// The session it belongs to; before there is one, a number that the caller drew.
+    /// Number of the session; before there is one, a random number of the caller.
     pub session: u32,
-    /// Its own number: each direction of a session counts from 0 and uses none twice. 0 before there is a session.
+    /// Number of the datagram: each direction of a session counts from 0 and uses no number twice. 0 before there is a session.
     pub number: u64,
-    /// What it says.
+    /// Its content.
     pub frame: Frame<'a>,
 }
 
-/// What a datagram says.
+/// The content of a datagram.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frame<'a> {
-    /// May I? First without a cookie, then with the one from the challenge.
+    /// Request to open a session: first without an address-validation token, then with that of the challenge.
     Hello(Box<Hello>),
-    /// Say that again, with this cookie: it proves that you receive what is sent to your address.
+    /// Request for a second hello with this token, which proves that the caller receives packets at its address.
     Challenge {
-        /// To be said again.
+        /// The token, to be returned in the next hello.
         cookie: [u8; COOKIE],
     },
-    /// You may.
+    /// The session is open.
     Welcome(Box<Welcome>),
-    /// You may not. Sent only to an address that is proved.
+    /// The session is refused. Sent only to a validated address.
     Refusal(Reason),
-    /// Something that must arrive: said again until it is heard.
+    /// A reliable message of the session, retransmitted until it is acknowledged.
     Order {
-        /// Its number: each direction of a session counts from 0.
+        /// Its serial number: each direction of a session counts from 0.
         serial: u32,
-        /// What it is.
+        /// The message.
         order: Order,
     },
-    /// The order with this number was taken.
+    /// Acknowledgement of the order with this serial number.
     Ack {
-        /// Which.
+        /// The serial number.
         serial: u32,
     },
-    /// Nothing, from an end that has been silent for long.
+    /// Keep-alive of an end that has sent nothing for some time.
     KeepAlive,
-    /// Something from application to application. It may be lost.
+    /// A message between applications. It can be lost.
     Message(&'a [u8]),
     /// A packet of a paced stream.
     Data(Data<'a>),
@@ -100,35 +100,35 @@ pub enum Frame<'a> {
     Feedback {
         /// When it was sent, by its sender's clock.
         sent_at: Time,
-        /// The scheme's own words.
+        /// The scheme's label.
         label: Label,
     },
     /// Feedback of a player to the source of its stream.
     Player {
         /// When it was sent, by its sender's clock.
         sent_at: Time,
-        /// Its buffer is full; otherwise it fills.
+        /// Whether its buffer is full.
         full: bool,
     },
     /// A segment of a windowed connection, data or acknowledgement.
     Segment(Segment<'a>),
-    /// A frame between a host and a router of a name-based network: one of those that hosts say or hear.
+    /// A signal between a host and a router of a name-based network.
     Signal {
         /// When it was sent, by its sender's clock.
         sent_at: Time,
-        /// What it says. The words of routers among themselves ([`Signal::Register`] and the like) do not travel so.
+        /// The signal. Signals between routers ([`Signal::Register`] and others) have no encoding.
         signal: Signal,
-        /// Bytes of zeros that follow.
+        /// Number of zero bytes that follow.
         padding: usize,
     },
-    /// From an agent of an SDN controller, until it has its task: here I stand.
+    /// Identification of an SDN agent, repeated until it has received its task.
     Attach {
         /// The node, by its name in the controller's network.
         node: String,
     },
-    /// From an SDN controller to an agent: this is your task.
+    /// Configuration of an agent by its SDN controller.
     Task(Box<Task>),
-    /// A frame between the machines of an SDN controller and an agent. It may be lost.
+    /// A message between the state machines of an SDN controller and an agent. It can be lost.
     Control(Said),
 }
 
@@ -137,13 +137,13 @@ pub enum Frame<'a> {
 pub struct Data<'a> {
     /// When it was sent, by its sender's clock.
     pub sent_at: Time,
-    /// Number, bytes before it, piece of a frame.
+    /// Number, bytes sent before it, fragment of a video frame.
     pub header: StreamHeader,
-    /// The scheme's own words.
+    /// The scheme's label.
     pub label: Label,
-    /// What it carries.
+    /// Its payload.
     pub content: &'a [u8],
-    /// Bytes of zeros that fill the datagram up to the size that the scheme asked for.
+    /// Number of zero bytes that pad the datagram to the size that the scheme requested.
     pub padding: usize,
 }
 
@@ -154,7 +154,7 @@ pub struct Segment<'a> {
     pub sent_at: Time,
     /// Sequence and acknowledgement numbers, flags, blocks.
     pub header: TcpHeader,
-    /// What it carries: the bytes from `header.seq` on.
+    /// Its payload: the bytes from `header.seq` on.
     pub content: &'a [u8],
 }
 
@@ -168,105 +168,105 @@ impl PartialEq for Segment<'_> {
     }
 }
 
-/// What an end is: which way data go.
+/// The role of an end: the direction of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It sends data.
     Sender,
-    /// It takes data.
+    /// It receives data.
     Receiver,
-    /// Neither: it stands at a node, and takes orders from an SDN controller.
+    /// Neither: it is the agent of an SDN controller at a node.
     Agent,
 }
 
-/// The first frame of whoever opens a session.
+/// The first frame of a caller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hello {
-    /// What the caller is.
+    /// The caller's role.
     pub role: Role,
-    /// The caller's public key, drawn for this session.
+    /// The caller's public key, generated for this session.
     pub public: [u8; KEY],
-    /// Who calls: a public key (X25519) that is drawn once, so that a caller that calls again is known. The keys of the session are made from it,
-    /// too: whoever only saw it pass by can open no session in the caller's name.
+    /// The caller's identity: a public key (X25519) that is generated once, by which a caller is recognised. The keys of the session depend on it,
+    /// so that an observer cannot open a session as the caller.
     pub caller: [u8; KEY],
-    /// From the challenge; none the first time.
+    /// The address-validation token of the challenge; none in the first hello.
     pub cookie: Option<[u8; COOKIE]>,
-    /// What will be sent, where the caller sends.
+    /// The offer, if the caller sends.
     pub offer: Option<Offer>,
 }
 
-/// The answer to a hello with a right cookie.
+/// The answer to a hello with a valid token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Welcome {
-    /// The number that all datagrams of the session carry from now on.
+    /// The number of the session, which all further datagrams carry.
     pub session: u32,
-    /// The public key of whoever was called, drawn for this session.
+    /// The listener's public key, generated for this session.
     pub public: [u8; KEY],
-    /// The caller's number among those that this sender serves: how the scheme knows it.
+    /// The caller's number among the receivers of this sender, by which the scheme identifies it.
     pub peer: u32,
-    /// What will be sent, where the caller takes.
+    /// The offer, if the caller receives.
     pub offer: Option<Offer>,
-    /// The group to which data go, where they do not go to the caller alone.
+    /// The multicast group of the data, if there is one.
     pub group: Option<Group>,
 }
 
-/// A group to which data go.
+/// A multicast group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Its address and port.
     pub address: std::net::SocketAddr,
     /// The number of the session that datagrams to the group carry.
     pub session: u32,
-    /// What the group's key is made from; masked while it travels, so that only the caller can read it.
+    /// The secret from which the group's key is derived; masked in the datagram, so that only the caller can read it.
     pub secret: [u8; KEY],
 }
 
-/// What must arrive.
+/// A reliable message of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// From a receiver: begin.
+    /// From a receiver: it is ready for data.
     Ready {
-        /// Bytes that it is ready to take beyond those in order.
+        /// Bytes that it accepts beyond those in order.
         window: u32,
     },
-    /// Change to this mode of the scheme.
+    /// Change of the scheme's mode.
     Mode(String),
     /// From a sender: the flow ends here.
     End {
-        /// Bytes of the whole flow, where it is windowed; packets, where it is paced.
+        /// Bytes of a windowed flow; packets of a paced flow.
         total: u64,
     },
     /// The session is over.
     Close(Reason),
 }
 
-/// Why a session ended, or did not begin.
+/// The reason of the end of a session, or of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// All that was to be done is done.
+    /// Everything is done.
     Complete,
-    /// Whoever ran it wanted it to end.
+    /// The user or the calling program stopped it.
     Stopped,
-    /// Somebody else is being served.
+    /// Another caller is being served.
     Busy,
-    /// The ends do not fit: two senders, or two receivers.
+    /// Both ends send, or both receive.
     Mismatch,
-    /// There is no such scheme, or it does not take these parameters, or sizes are out of range.
+    /// The scheme is unknown, a parameter is invalid, or a size is out of range.
     Offer,
-    /// What was to be sent could not be read, or what came could not be written.
+    /// The data could not be read or written.
     Storage,
-    /// The controller's network has no node of that name, or no agent there.
+    /// The controller's network has no node of that name, or no agent at it.
     Unknown,
-    /// The beginning of a stream was sent before, and is not kept.
+    /// The beginning of a stream is no longer available.
     Gone,
-    /// No data came for too long, though the other end said that it lives.
+    /// No data arrived for too long, although the other end sent keep-alives.
     Quiet,
-    /// The tag of a hello is wrong. Said without a key, so it is a hint and no answer.
+    /// The tag of a hello is wrong. Sent without a key, so that it is a hint.
     Key,
 }
 
 impl Reason {
-    /// All of them; each stands at its code on the wire.
+    /// All reasons; the index is the code on the wire.
     pub const ALL: [Self; 10] = [
         Self::Complete,
         Self::Stopped,
@@ -280,7 +280,7 @@ impl Reason {
         Self::Key,
     ];
 
-    /// The reason in words.
+    /// The reason as text.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Complete => "all was done",
@@ -303,23 +303,23 @@ impl std::fmt::Display for Reason {
     }
 }
 
-/// What a datagram does not say of the packet that it is: where it comes from and goes to, and what the IP header says.
+/// Fields of a packet that a datagram does not contain: addresses, and fields of the IP header.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope {
     /// The flow.
     pub flow: FlowId,
-    /// Who sent it.
+    /// Its source.
     pub source: contract::Address,
-    /// Whom it is for.
+    /// Its destination.
     pub to: Destination,
-    /// The field of the IP header.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
     /// Bytes of the headers of IP and UDP.
     pub outer_bytes: u32,
 }
 
 impl<'a> Frame<'a> {
-    /// What a machine's packet says, with what it carries. `None` for packets that do not travel in our datagrams.
+    /// The frame of a state machine's packet, with its payload. `None` for packets without an encoding.
     pub fn of(packet: &Packet, content: &'a [u8], padding: usize) -> Option<Self> {
         let (sent_at, label) = (packet.sent_at, packet.label);
         Some(match packet.header {
@@ -334,9 +334,9 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// The packet that this datagram, `length` bytes long with its tag, is to a machine. `None` for what is not for machines.
+    /// The packet that this datagram, `length` bytes long with its tag, is for a state machine. `None` for frames of the session.
     ///
-    /// A segment's size is that of a plain header and its content, as TCP's receiver counts: what an acknowledgement has more is left out.
+    /// A segment's size is that of a plain header and its content, as TCP's receiver counts, without the additional bytes of acknowledgements.
     pub fn packet(&self, length: usize, envelope: &Envelope) -> Option<Packet> {
         let (sent_at, label, header, bytes) = match *self {
             Self::Data(data) => (data.sent_at, data.label, Header::Stream(data.header), length),

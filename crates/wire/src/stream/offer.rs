@@ -5,29 +5,29 @@ use contract::{ParamList, ParamValue};
 use super::read::{Malformed, Reader};
 use super::{ABOUT, TEXT};
 
-/// What a sender says before it sends.
+/// The offer of a sender: parameters of a transfer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     /// Name of the scheme, at most [`TEXT`] bytes.
     pub scheme: String,
     /// Its parameters; names and texts of at most [`TEXT`] bytes, not more than 255.
     pub params: ParamList,
-    /// How data are carried.
+    /// Transport of the data.
     pub transport: Transport,
     /// Bytes of a data packet with all its headers, those of IP and UDP too.
     pub packet: u16,
-    /// Data packets say that they understand congestion marks.
+    /// Data packets are ECN-capable (ECT).
     pub ecn: bool,
-    /// Bytes of the whole flow, where that is known.
+    /// Bytes of the whole flow, if known.
     pub size: Option<u64>,
     /// For the receiving application, at most [`ABOUT`] bytes.
     pub about: Vec<u8>,
 }
 
-/// How data are carried.
+/// Transport of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// Paced packets one way, feedback the other; what is lost is not sent again.
+    /// Paced packets one way, feedback the other, without retransmission.
     Paced,
     /// Segments and acknowledgements of a byte stream.
     Windowed,
@@ -38,7 +38,7 @@ const SIZE: u8 = 2;
 const WINDOWED: u8 = 4;
 
 impl Offer {
-    /// Appends it. What is too long for its field is cut off.
+    /// Appends the offer. Values that are too long for their field are truncated.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let windowed = self.transport == Transport::Windowed;
         let mut flags = 0;

@@ -9,52 +9,52 @@ use super::offer;
 use super::read::{Malformed, Reader};
 use crate::ndn::{Name, NameView};
 
-/// A frame between the machines of controller and agent.
+/// A message between the state machines of controller and agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said {
     /// When it was sent, by its sender's clock.
     pub sent_at: Time,
-    /// Its number, or shares of traffic.
+    /// The number of the message, or shares of traffic.
     pub label: Label,
-    /// The frame.
+    /// The message.
     pub frame: Control,
 }
 
-/// What the controller wants of an agent, and what its numbers mean.
+/// The configuration of an agent, with the meaning of the controller's numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// Time between two statuses of a port.
     pub period: Duration,
-    /// When the first period begins, after the agent has begun.
+    /// Time from the start of the agent to the first period.
     pub phase: Duration,
-    /// A status whose load is above so many millionths comes with a signal; never where there is none.
+    /// Load threshold of signals, in millionths; `None` for no signals.
     pub signal_above: Option<u32>,
     /// The node's ports, with the names of their links; at most [`Task::PORTS`].
     pub ports: Vec<(PortId, String)>,
-    /// Prefixes that somebody serves; at most [`Task::PREFIXES`].
+    /// Prefixes of producers; at most [`Task::PREFIXES`].
     pub prefixes: Vec<Prefix>,
 }
 
-/// A prefix that somebody serves.
+/// A prefix of a producer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefix {
     /// Its number, below [`Prefix::NUMBERS`].
     pub id: NameId,
     /// Its name.
     pub name: Name,
-    /// Next hops of the node as they are set up, before any order; at most 255.
+    /// Configured next hops of the node, without commands; at most 255.
     pub hops: Vec<Hop>,
 }
 
 impl Prefix {
-    /// Numbers of prefixes are below this: they share a frame with numbers of nodes, see [`Share::pack`].
+    /// Numbers of prefixes are below this, because they share a field with numbers of nodes, see [`Share::pack`].
     pub const NUMBERS: u32 = 1 << 31;
 }
 
 impl Task {
-    /// Most ports of a node.
+    /// Maximum ports of a node.
     pub const PORTS: usize = 4096;
-    /// Most prefixes.
+    /// Maximum prefixes.
     pub const PREFIXES: usize = 4096;
 
     /// Whether it fits into one datagram and keeps to the bounds of each field.
@@ -97,7 +97,7 @@ impl Task {
         let (period, phase) = (from.duration()?, from.duration()?);
         let signal_above = if signals { Some(from.u32()?) } else { None };
         let count = from.count(Self::PORTS)?;
-        // room is made for what comes, and not for what is said to come
+        // memory is allocated for received entries, not for the announced count
         let mut ports = Vec::new();
         for _ in 0..count {
             ports.push((PortId(from.u32()?), from.text()?));
