@@ -20,7 +20,7 @@ FILES = {
         "router.rs": "the part in routers",
     },
     "forwarder": {"strategy.rs": "which next hops Interests take"},
-    "controller": {"app.rs": "what the SDN controller orders"},
+    "controller": {"app.rs": "what the SDN controller commands"},
 }
 RESERVED = {"shared", "template", "templates", "registry", "schemes", "self", "super", "crate", "custom"}
 

@@ -165,7 +165,7 @@ def background_and_real_time():
 
 
 SAID = {
-    "table-controller": ("throughput_mbps", "swings_mbps", "moves", "delay_ms", "orders", "said_again"),
+    "table-controller": ("throughput_mbps", "swings_mbps", "moves", "delay_ms", "commands", "retransmitted"),
     "table-death": ("before_mbps", "dead_mbps", "after_mbps", "swings_mbps", "moves", "recovery_s"),
     "table-sizes": (
         "throughput_mbps",

@@ -25,6 +25,7 @@ __all__ = [
     "ndn_name",
     "ndn_put",
     "ndn_together",
+    "renamed",
     "schema",
     "schemes",
     "series",
@@ -44,6 +45,9 @@ def series() -> str:
 
 def strategies() -> str:
     """The strategies of forwarders that are no schemes, as JSON."""
+
+def renamed() -> str:
+    """Names of earlier versions as JSON: a list of `[old, new]`."""
 
 def schema() -> str:
     """The JSON Schema of a scenario."""
@@ -181,7 +185,7 @@ class Plan:
         control: Control,
         *,
         spin_us: int = 50,
-        grain_us: int = 0,
+        poll_interval_us: int = 0,
         urgent: bool = False,
         logs: str | None = None,
         capture: tuple[list[str], str] | None = None,

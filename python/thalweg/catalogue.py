@@ -6,9 +6,12 @@ import json
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 @cache
@@ -45,6 +48,17 @@ def series() -> list[dict[str, str]]:
     """Every series that can be recorded: `{name, unit, subject, definition, offered_by}`."""
     rows: list[dict[str, str]] = json.loads(_native.series())
     return rows
+
+
+@cache
+def renames() -> list[tuple[str, str]]:
+    """Names of earlier versions: `(old, new)` of keys, parameters, series and columns."""
+    return [(old, new) for old, new in json.loads(_native.renamed())]
+
+
+def renamed(word: str, known: Collection[str]) -> str | None:
+    """What `word` is called now, where that is one of `known`; None otherwise."""
+    return next((new for old, new in renames() if old == word and new in known), None)
 
 
 @cache

@@ -318,9 +318,9 @@ class Icn(Part):
 
     `resolver` is the node of the name resolution system; when not given, a node `nrs` is added beside the first router.
     `routers` are the nodes, or patterns such as `"r*"`, that know names; when not given, all nodes with more than one link
-    that are no end of a group. What is held is said again every `refresh`, and forgotten after `lifetime` refreshes without
-    a word; a question without an answer is asked again after `retry`, then after twice as long. `signal` is the size of a
-    word on the wire; `probe_packets` packets of the size `probe` measure a receiver's access link.
+    that are no end of a group. State is refreshed every `refresh`, and expires after `lifetime` intervals without a refresh.
+    Requests are retransmitted after `initial_rto`, with exponential backoff. `signal` is the size of a message on the wire;
+    `probe_packets` packets of the size `probe` measure a receiver's access link.
     """
 
     def __init__(
@@ -330,7 +330,7 @@ class Icn(Part):
         routers: Sequence[str] | None = None,
         refresh: str | None = None,
         lifetime: int | None = None,
-        retry: str | None = None,
+        initial_rto: str | None = None,
         signal: str | None = None,
         probe: str | None = None,
         probe_packets: int | None = None,
@@ -342,7 +342,7 @@ class Icn(Part):
                 "routers": None if routers is None else list(routers),
                 "refresh": refresh,
                 "lifetime": lifetime,
-                "retry": retry,
+                "initial_rto": initial_rto,
                 "signal": signal,
                 "probe": probe,
                 "probe_packets": probe_packets,

@@ -292,11 +292,16 @@ def series(
     import polars as pl
     from matplotlib import rc_context
 
+    from .catalogue import renamed
+
     rows = frame.filter(pl.col("series") == name)
     if subjects is not None:
         rows = rows.filter(pl.col("subject").is_in(list(subjects)))
     if rows.is_empty():
-        known = ", ".join(sorted(frame["series"].unique())) or "nothing"
+        recorded = sorted(frame["series"].unique())
+        if new := renamed(name, recorded):
+            raise ValueError(f"the series {name!r} was renamed to {new!r}")
+        known = ", ".join(recorded) or "nothing"
         raise ValueError(f"no series {name!r} was recorded for these subjects; recorded: {known}")
     unit, factor = unit_of(name)
     title = title or title_of(name)

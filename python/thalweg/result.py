@@ -22,7 +22,7 @@ from . import _native, catalogue
 from .errors import ResultError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import polars
     from matplotlib.figure import Figure
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .parts import Keys
     from .scenario import Plan
 
-FORMAT = 2
+FORMAT = 3
 """Version of the run folder's format."""
 
 TABLES = ("flows", "receivers", "links", "nodes", "series", "events", "summary", "expect")
@@ -244,9 +244,10 @@ class Result:
             elif isinstance(self._source, Path):
                 path = self._source / f"{table}.parquet"
                 try:
-                    self._frames[table] = polars.read_parquet(path)
+                    frame = polars.read_parquet(path)
                 except (OSError, polars.exceptions.PolarsError) as error:
                     raise ResultError(f"{path} cannot be read: {error}") from error
+                self._frames[table] = frame if self.record["format"] == FORMAT else _present(table, frame)
             else:
                 self._frames[table] = polars.DataFrame(self._source.table(table))
         return self._frames[table]
@@ -335,6 +336,10 @@ class Result:
         if key not in self.values:
             import difflib
 
+            subject = key.rpartition(".")[0] + "."
+            words = {known.removeprefix(subject) for known in self.values if known.startswith(subject)}
+            if new := _new_names([key], words).get(key):
+                raise KeyError(f"{key!r} was renamed to {new!r}")
             near = difflib.get_close_matches(key, self.values, n=3, cutoff=0.5)
             raise KeyError(f"no result {key!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
         return self.values[key]
@@ -402,6 +407,31 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<Result {self.title!r}, seed {self.seed}, {self.record['status']}, trace {self.trace_hash}>"
+
+
+def _present(table: str, frame: polars.DataFrame) -> polars.DataFrame:
+    """A table of an earlier format with the present names of columns, results and series."""
+    import polars
+
+    columns = {row["name"] for row in catalogue.metrics()}
+    frame = frame.rename(
+        _new_names(frame.columns, {row["name"] for row in catalogue.metrics() if row["table"] == table})
+    )
+    of_series = {row["name"] for row in catalogue.series()}
+    for column, known in (("metric", columns), ("key", columns), ("series", of_series)):
+        if column in frame.columns:
+            frame = frame.with_columns(polars.col(column).replace(_new_names(frame[column].unique(), known)))
+    return frame
+
+
+def _new_names(keys: Iterable[str], known: Collection[str]) -> dict[str, str]:
+    """The present names of those keys whose last word is of an earlier version."""
+    found = {}
+    for key in keys:
+        subject, dot, word = key.rpartition(".")
+        if word not in known and (new := catalogue.renamed(word, known)):
+            found[key] = f"{subject}{dot}{new}"
+    return found
 
 
 def begin(plan: Plan, folder: str | Path) -> Path:

@@ -319,13 +319,13 @@ class Plan:
         out: str | Path | None = None,
         urgent: bool = False,
         spin_us: int = 50,
-        grain_us: int = 0,
+        poll_interval_us: int = 0,
         capture: Sequence[str] = (),
     ) -> Result:
         """See `Scenario.emulate`.
 
-        The loop does not sleep when something is due within `spin_us`, and looks at most once in `grain_us`; with `urgent`
-        the system prefers it to ordinary processes. Commands write what they have to say to `out/commands`.
+        The loop does not sleep when something is due within `spin_us`, and polls at most once per `poll_interval_us`; with
+        `urgent` the system prefers it to ordinary processes. Commands write what they have to say to `out/commands`.
         """
         from .real import advice
         from .result import begin
@@ -337,7 +337,12 @@ class Plan:
 
         def work(control: _native.Control) -> Result:
             return self.carry_out_in_real_time(
-                control, spin_us=spin_us, grain_us=grain_us, urgent=urgent, folder=folder, capture=into
+                control,
+                spin_us=spin_us,
+                poll_interval_us=poll_interval_us,
+                urgent=urgent,
+                folder=folder,
+                capture=into,
             )
 
         # an emulation cannot wait until its tables are written
@@ -418,7 +423,7 @@ class Plan:
         control: _native.Control,
         *,
         spin_us: int = 50,
-        grain_us: int = 0,
+        poll_interval_us: int = 0,
         urgent: bool = False,
         folder: Path | None = None,
         capture: tuple[list[str], str] | None = None,
@@ -430,7 +435,7 @@ class Plan:
         native = self._native.emulate(
             control,
             spin_us=spin_us,
-            grain_us=grain_us,
+            poll_interval_us=poll_interval_us,
             urgent=urgent,
             logs=None if folder is None else str(folder / "commands"),
             capture=capture,

@@ -32,7 +32,7 @@ pub const SCHEME: Scheme = Scheme {
         ("loss", "1", "receiver", "loss rate that is used in the TCP throughput equation"),
         ("rtt_inferred", "s", "receiver", "round-trip time inferred from the one-way delay"),
         ("factor", "1", "receiver", "return delay / one-way delay, as assumed by the receiver"),
-        ("least_rate", "bps", "flow", "minimum rate among the receivers that have reported"),
+        ("min_reported_rate", "bps", "flow", "minimum rate among the receivers that have reported"),
         ("report_interval", "s", "flow", "mean interval between the reports of a receiver"),
     ],
     reorder: 1,
@@ -68,7 +68,7 @@ params! {
     /// Smoothness factor when the minimum rate is above the old rate.
     smooth_up: f64 = 0.8, within 0.0..=0.999, from "our choice: the abstracts say that it is adapted, not how; quicker down than up";
     /// A receiver has left after this number of intervals without a report. After the same time without any report the rate is halved.
-    patience: u32 = 5, within 1..=1000, from "RFC3550 §6.3.5; our choice: silence may be congestion";
+    timeout_intervals: u32 = 5, within 1..=1000, from "RFC3550 §6.3.5; our choice: silence may be congestion";
     /// Rate at the start.
     initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: as SRMCC, Table 1";
     /// Minimum rate.

@@ -9,7 +9,7 @@ use super::Params;
 
 contract::choice! {
     /// What a timeout does.
-    pub enum Silence {
+    pub enum OnTimeout {
         /// The window is cut as after any loss.
         Cut = "cut",
         /// It is cut, and one segment is left; the window comes back in slow start.
@@ -27,7 +27,7 @@ pub struct Bic {
     beta: f64,
     low: f64,
     most: f64,
-    silence: Silence,
+    on_timeout: OnTimeout,
     state: State,
     /// What there was before the last cut.
     before: Option<State>,
@@ -74,7 +74,7 @@ impl Bic {
             beta: params.beta,
             low: params.low_window,
             most: params.max_increment,
-            silence: params.silence,
+            on_timeout: params.on_timeout,
             state,
             before: None,
         };
@@ -170,7 +170,7 @@ impl CongestionControl for Bic {
         if event.first {
             self.cut();
         }
-        if event.cause == Cause::Timeout && self.silence == Silence::Restart {
+        if event.cause == Cause::Timeout && self.on_timeout == OnTimeout::Restart {
             self.set(1.0);
         }
     }

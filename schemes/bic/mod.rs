@@ -6,7 +6,7 @@ mod edge;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Bic, Silence};
+pub use edge::{Bic, OnTimeout};
 
 /// The title page.
 pub const SCHEME: Scheme = Scheme {
@@ -33,7 +33,7 @@ contract::params! {
     /// Maximum number of segments added per round trip.
     max_increment: f64 = 16.0, within 1.0..=100000.0, from "NDNSIM: 16";
     /// What a timeout does beside the cut: nothing, or one segment is left, as TCP has it.
-    silence: Silence = Silence::Cut, from "NDNSIM: a timeout is a loss; our choice of the other: RFC 5681 §3.1";
+    on_timeout: OnTimeout = OnTimeout::Cut, from "NDNSIM: a timeout is a loss; our choice of the other: RFC 5681 §3.1";
 }
 
 /// The whole congestion control.

@@ -2,7 +2,7 @@
 
 use contract::{Cause, Congestion, CongestionControl};
 
-use super::{Bic, Params, Silence, control};
+use super::{Bic, OnTimeout, Params, control};
 use crate::shared::testing::{Bench, SEGMENT, setup};
 
 fn bic(initial: u64) -> (Bench, Bic) {
@@ -112,8 +112,8 @@ fn a_small_window_is_cut_and_grows_as_renos() {
 
 #[test]
 fn a_timeout_is_a_loss_or_leaves_one_segment() {
-    for (silence, window) in [(Silence::Cut, 80.0), (Silence::Restart, 1.0)] {
-        let params = Params { silence, ..Params::default() };
+    for (on_timeout, window) in [(OnTimeout::Cut, 80.0), (OnTimeout::Restart, 1.0)] {
+        let params = Params { on_timeout, ..Params::default() };
         let (mut bench, mut law) = (Bench::new(), control(&params, &setup(100)));
         bench.congestion(&mut law, Cause::Timeout);
         close(law.window().0, window);

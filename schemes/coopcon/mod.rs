@@ -4,7 +4,7 @@
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;
 
-use crate::pcon::{Marking, Place, Repeats};
+use crate::pcon::{MarkAt, Marking, Retransmissions};
 
 mod edge;
 mod strategy;
@@ -44,17 +44,17 @@ contract::params! {
     /// Links: from the first mark to the second, in intervals; after the n-th 1/√n of it.
     gap: f64 = 1.1, within 0.001..=1000.0, from "our choice: as PCON";
     /// Links: which packet takes a mark.
-    place: Place = Place::Joins, from "our choice: as PCON";
+    mark_at: MarkAt = MarkAt::Enqueue, from "our choice: as PCON";
     /// Links: a mark is heavy where more than this part of the queue's limit is taken.
     severe: f64 = 0.5, within 0.0..=1.0, from "our choice: MA24 has routers move traffic for severe congestion only, and none in its third scenario";
     /// Forwarders: part of its share that a next hop loses with a heavy mark, and gets back of what was moved.
     change: f64 = 0.02, within 0.0..=1.0, from "our choice: as PCON";
     /// Forwarders: after this number of intervals without a mark the next hop with the lowest cost regains a part of its share.
-    quiet: f64 = 10.0, within 0.0..=100000.0, from "our choice: the abstract has the best path used resiliently";
+    recovery_intervals: f64 = 10.0, within 0.0..=100000.0, from "our choice: the abstract has the best path used resiliently";
     /// Forwarders: probability that an Interest goes to all next hops.
     probing: f64 = 0.001, within 0.0..=1.0, from "our choice: as PCON";
     /// Forwarders: treatment of an Interest whose name is already pending.
-    repeats: Repeats = Repeats::Suppressed, from "our choice: as PCON";
+    retransmissions: Retransmissions = Retransmissions::Suppressed, from "our choice: as PCON";
     /// Consumers: share of the window kept after a light mark.
     light: f64 = 0.9, within 0.01..=1.0, from "our choice: MA24 has consumers adjust gradually; 0.8 has less deviation";
     /// Consumers: share of the window kept after a heavy mark, a loss or a refusal.
@@ -82,5 +82,5 @@ pub type Link = Marking;
 
 /// Makes the part at the links of one node.
 pub fn link(params: &Params, _setup: &Setup) -> Link {
-    Marking::new(params.target, params.interval, params.gap, Some(params.severe), params.place)
+    Marking::new(params.target, params.interval, params.gap, Some(params.severe), params.mark_at)
 }

@@ -4,7 +4,7 @@ use contract::{Arrived, Ecn, FibEntry, Name, Pending, Returned, Strategy, Strate
 use units::{Duration, Time};
 
 use super::Params;
-use crate::pcon::Repeats;
+use crate::pcon::Retransmissions;
 use crate::shared::{Split, SplitRules};
 
 /// Multipath forwarding of a node.
@@ -22,9 +22,9 @@ pub struct Resilient {
 impl Resilient {
     /// The part, with its parameters.
     pub fn new(params: &Params) -> Self {
-        let suppress = params.repeats == Repeats::Suppressed;
+        let suppress = params.retransmissions == Retransmissions::Suppressed;
         let rules = SplitRules { equal: false, probing: params.probing, suppress };
-        let quiet = params.interval.scaled(params.quiet);
+        let quiet = params.interval.scaled(params.recovery_intervals);
         Self { split: Split::new(rules), change: params.change, quiet, quiet_since: Vec::new(), looks: 0 }
     }
 

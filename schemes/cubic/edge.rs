@@ -19,7 +19,7 @@ contract::choice! {
 
 contract::choice! {
     /// Whose growth.
-    pub enum Form {
+    pub enum Variant {
         /// As printed.
         Rfc = "rfc",
         /// As in Linux.
@@ -74,7 +74,7 @@ impl Cubic {
             epoch: Time::NEVER,
             last_at: Time::ZERO,
             plateau: true,
-            kernel: (params.form == Form::Linux).then(|| Box::new(Kernel::new(params))),
+            kernel: (params.variant == Variant::Linux).then(|| Box::new(Kernel::new(params))),
             hystart: HyStart::new(params.hystart),
         }
     }

@@ -1,4 +1,4 @@
-//! Tests of `form = "linux"` and `hystart`, with numbers computed by hand.
+//! Tests of `variant = "linux"` and `hystart`, with numbers computed by hand.
 
 use contract::{Ack, Cause, CongestionControl, ParamTable, ParamValue};
 use units::Duration;
@@ -14,7 +14,7 @@ fn law(initial: u64, words: &[(&str, ParamValue)]) -> (Bench, Control) {
 fn linux(initial: u64) -> (Bench, Control) {
     law(
         initial,
-        &[("form", "linux".into()), ("beta", (717.0 / 1024.0).into()), ("c", (410.0 / 1024.0).into())],
+        &[("variant", "linux".into()), ("beta", (717.0 / 1024.0).into()), ("c", (410.0 / 1024.0).into())],
     )
 }
 

@@ -11,7 +11,7 @@ mod linux_tests;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Counting, Cubic, Form};
+pub use edge::{Counting, Cubic, Variant};
 
 pub use crate::shared::Ending;
 
@@ -51,7 +51,7 @@ contract::params! {
     /// What moves the window towards the cubic: each acknowledgement, or each segment acknowledged.
     counting: Counting = Counting::Acks, from "RFC9438 §4.4; our choice of the other: as Linux does, so that delayed acknowledgements cost no growth";
     /// Whose growth: that of the RFC, or that of Linux, in whole segments; `counting` is then of no account, and slow start counts segments.
-    form: Form = Form::Rfc, from "RFC9438 §4; our choice of the other: what public hosts run";
+    variant: Variant = Variant::Rfc, from "RFC9438 §4; our choice of the other: what public hosts run";
     /// What ends slow start besides losses: nothing, HyStart as in Linux, or HyStart++.
     hystart: Ending = Ending::Off, from "RFC9438 §4.10 leaves it open; HR11 for `linux`, RFC9406 for `plus`";
 }

@@ -88,13 +88,13 @@ params! {
     /// Rate at the start.
     initial_rate: Rate = Rate::from_kbps(500), within "1 bit/s"..="1000 Gbit/s", from "our choice: the application's in the paper, which varies it; a quarter of its minimum capacity";
     /// Minimum rate, in packets per second.
-    floor: f64 = 1.0, within 0.001..=1000.0, from "our choice: the paper has none, and who sends nothing measures no delay";
+    min_packet_rate: f64 = 1.0, within 0.001..=1000.0, from "our choice: the paper has none, and who sends nothing measures no delay";
     /// Maximum rate.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: the paper has none";
     /// After this number of round-trip times without an acknowledgement the gap between packets is doubled.
-    silence_rtts: f64 = 4.0, within 1.0..=1000.0, from "our choice: the paper has no timeout";
+    timeout_rtts: f64 = 4.0, within 1.0..=1000.0, from "our choice: the paper has no timeout";
     /// Minimum time without an acknowledgement after which the gap is doubled.
-    silence: Duration = Duration::from_secs(1), within "1 ms"..="1000 s", from "our choice: the paper has no timeout";
+    min_timeout: Duration = Duration::from_secs(1), within "1 ms"..="1000 s", from "our choice: the paper has no timeout";
     order edge_1 <= edge_2;
     order edge_2 <= edge_3;
     order edge_3 <= edge_4;

@@ -86,7 +86,7 @@ const TENTH_NS: u64 = 100_000_000;
 impl Trends {
     /// The part, with its parameters.
     pub fn new(params: &Params) -> Self {
-        let lasts = params.every.scaled(params.lasts);
+        let lasts = params.interval.scaled(params.shaping_intervals);
         Self { params: params.clone(), lasts, links: Vec::new(), operations: 0 }
     }
 

@@ -3,7 +3,7 @@
 use contract::{Documented, Family, Scheme, Setup, Source};
 use units::Duration;
 
-use crate::pcon::Repeats;
+use crate::pcon::Retransmissions;
 
 mod edge;
 mod link;
@@ -50,21 +50,21 @@ contract::params! {
     /// Links: weight of the change of the wait, per second.
     b: f64 = 1.25, within 0.0..=1000.0, from "VARIANT: 1.25";
     /// Links: time from one look at the wait to the next.
-    every: Duration = Duration::from_millis(60), within "1 us"..="100 s", from "our choice: chosen in a model to fit what MA24 says";
+    interval: Duration = Duration::from_millis(60), within "1 us"..="100 s", from "our choice: chosen in a model to fit what MA24 says";
     /// Links: maximum cut that Data carries.
-    most: f64 = 0.1, within 0.0..=0.99, from "our choice: chosen in a model; the abstract has windows constrained moderately";
+    max_cut: f64 = 0.1, within 0.0..=0.99, from "our choice: chosen in a model; the abstract has windows constrained moderately";
     /// Forwarders: part of its share that a next hop loses with a cut.
     change: f64 = 0.02, within 0.0..=1.0, from "our choice: as PCON";
     /// Forwarders: additional part per unit of the cut.
-    by_cut: f64 = 0.1, within 0.0..=1.0, from "our choice: chosen in a model";
+    cut_gain: f64 = 0.1, within 0.0..=1.0, from "our choice: chosen in a model";
     /// Forwarders: Interests without another next hop are shaped.
     shaping: bool = true, from "LI23B: multipath forwarding or Interest shaping";
     /// Forwarders: number of measurements for which shaping continues after the last cut.
-    lasts: f64 = 2.0, within 0.1..=1000.0, from "our choice: until a look finds no congestion, which is heard of by there being no cut";
+    shaping_intervals: f64 = 2.0, within 0.1..=1000.0, from "our choice: until a look finds no congestion, which is heard of by there being no cut";
     /// Forwarders: probability that an Interest goes to all next hops.
     probing: f64 = 0.001, within 0.0..=1.0, from "our choice: as PCON";
     /// Forwarders: treatment of an Interest whose name is already pending.
-    repeats: Repeats = Repeats::Suppressed, from "our choice: as PCON";
+    retransmissions: Retransmissions = Retransmissions::Suppressed, from "our choice: as PCON";
     /// Consumers: share of the window kept after a loss or a refusal.
     loss: f64 = 0.5, within 0.01..=1.0, from "our choice: as PCON";
 }

@@ -4,7 +4,7 @@ use contract::{Arrived, Ecn, FibEntry, Name, Pending, Returned, Strategy, Strate
 
 use super::Params;
 use super::trend::cut_of;
-use crate::pcon::Repeats;
+use crate::pcon::Retransmissions;
 use crate::shared::{Split, SplitRules};
 
 /// Multipath forwarding of a node.
@@ -12,15 +12,15 @@ use crate::shared::{Split, SplitRules};
 pub struct Flexible {
     split: Split,
     change: f64,
-    by_cut: f64,
+    cut_gain: f64,
 }
 
 impl Flexible {
     /// The part, with its parameters.
     pub fn new(params: &Params) -> Self {
-        let suppress = params.repeats == Repeats::Suppressed;
+        let suppress = params.retransmissions == Retransmissions::Suppressed;
         let rules = SplitRules { equal: false, probing: params.probing, suppress };
-        Self { split: Split::new(rules), change: params.change, by_cut: params.by_cut }
+        Self { split: Split::new(rules), change: params.change, cut_gain: params.cut_gain }
     }
 
     #[cfg(test)]
@@ -37,7 +37,7 @@ impl Strategy for Flexible {
     fn on_data(&mut self, data: &Returned<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         if data.packet.ecn == Ecn::Marked && fib.hops.len() > 1 && cx.face(data.from).link.is_some() {
             // our choice: F(f) ← F(f) − (0.02 + 0.1·cut)·F(f)
-            let part = self.change + self.by_cut * cut_of(data.packet);
+            let part = self.change + self.cut_gain * cut_of(data.packet);
             self.split.reduce(fib, data.from, cx, |share| part * share);
         }
     }

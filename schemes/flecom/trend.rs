@@ -24,7 +24,7 @@ impl Trend {
         if now < self.next {
             return false;
         }
-        self.next = now + params.every;
+        self.next = now + params.interval;
         let target = params.target.as_secs_f64();
         // p ← clip(p + A·(d − T) + B·(d − d_old), 0, 1)                                    [VARIANT]
         let p = self.value + params.a * (waited - target) + params.b * (waited - self.waited);
@@ -32,7 +32,7 @@ impl Trend {
         // our choice: congested is what waits too long and has p > 0
         if waited > target && self.value > 0.0 {
             let cut = -change(waited, self.value, target, params);
-            self.cut = self.cut.max(cut.clamp(0.0, params.most));
+            self.cut = self.cut.max(cut.clamp(0.0, params.max_cut));
         }
         true
     }

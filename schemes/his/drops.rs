@@ -57,16 +57,16 @@ impl Pie {
     /// Brings the probability up to date, interval by interval.
     fn reckon(&mut self, lane: &LaneView, now: Time, params: &Params) {
         if self.reckoned_at == Time::ZERO {
-            (self.reckoned_at, self.burst) = (now, params.pie_burst);
+            (self.reckoned_at, self.burst) = (now, params.pie_max_burst);
         }
         let target_s = params.pie_target.as_secs_f64();
         let mut left = MOST_INTERVALS;
-        while now.saturating_since(self.reckoned_at) >= params.pie_every {
-            self.reckoned_at = if left == 0 { now } else { self.reckoned_at + params.pie_every };
+        while now.saturating_since(self.reckoned_at) >= params.pie_update_interval {
+            self.reckoned_at = if left == 0 { now } else { self.reckoned_at + params.pie_update_interval };
             left = left.saturating_sub(1);
             let wait_s = wait(lane, self.reckoned_at).as_secs_f64();
             // p += α·(delay − target) + β·(delay − old), in smaller steps while p is small  [CCNEW, RFC8033 §4.2]
-            let step = params.pie_a * (wait_s - target_s) + params.pie_b * (wait_s - self.wait_s);
+            let step = params.pie_alpha * (wait_s - target_s) + params.pie_beta * (wait_s - self.wait_s);
             let scale = match self.probability {
                 p if p < 0.000_001 => 1.0 / 2048.0,
                 p if p < 0.000_01 => 1.0 / 512.0,
@@ -80,10 +80,10 @@ impl Pie {
             if wait_s == 0.0 && self.wait_s == 0.0 {
                 self.probability *= 0.98;
             }
-            self.burst = self.burst.saturating_sub(params.pie_every);
+            self.burst = self.burst.saturating_sub(params.pie_update_interval);
             let calm = wait_s < target_s / 2.0 && self.wait_s < target_s / 2.0;
             if self.probability == 0.0 && calm {
-                self.burst = params.pie_burst;
+                self.burst = params.pie_max_burst;
             }
             self.wait_s = wait_s;
         }

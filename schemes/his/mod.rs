@@ -40,8 +40,8 @@ pub const SCHEME: Scheme = Scheme {
     ],
     documented: Documented::Full,
     series: &[
-        ("held", "packets", "node", "Interests that the shaper holds"),
-        ("shaped", "bps", "node", "rate of Interests at the link on which the last one left"),
+        ("shaper_queue", "packets", "node", "Interests that the shaper holds"),
+        ("shaped_rate", "bps", "node", "rate of Interests at the link on which the last one left"),
     ],
     reorder: 1,
 };
@@ -50,27 +50,27 @@ contract::params! {
     /// Headroom: the share of the rates that is used.
     headroom: f64 = 0.98, within 0.01..=1.0, from "CCNEW: 0.98, 0.97 in its experiments";
     /// Measurement interval of the rate of incoming Interests.
-    every: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "CCNEW: 0.1 s";
+    interval: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "CCNEW: 0.1 s";
     /// Gain of the sizes of packets.
     size_gain: f64 = 0.125, within 0.001..=1.0, from "CCNEW: 1/8";
     /// Size of an Interest before the first.
     interest: Bytes = Bytes::new(40), within "1 B"..="10000 B", from "CCNEW: 40 bytes";
     /// Maximum number of Interests that wait per link.
-    interests: u32 = 100, within 1..=1000000, from "CCNEW: 100";
+    queue_limit: u32 = 100, within 1..=1000000, from "CCNEW: 100";
     /// Queue management of the Interest queue.
     queue: Queue = Queue::DropTail, from "CCNEW: all three, drop-tail by default";
     /// Rejected Interests are answered with a NACK; otherwise they are dropped.
     nacks: bool = true, from "CCNEW: a switch; WRNOR13 proposes NACKs";
     /// PIE: interval of the update of its probability.
-    pie_every: Duration = Duration::from_millis(30), within "1 ms"..="10 s", from "CCNEW: 30 ms";
+    pie_update_interval: Duration = Duration::from_millis(30), within "1 ms"..="10 s", from "CCNEW: 30 ms";
     /// PIE: gain of the distance to the target, per second.
-    pie_a: f64 = 0.125, within 0.0..=100.0, from "CCNEW: 0.125";
+    pie_alpha: f64 = 0.125, within 0.0..=100.0, from "CCNEW: 0.125";
     /// PIE: gain of the change, per second.
-    pie_b: f64 = 1.25, within 0.0..=100.0, from "CCNEW: 1.25";
+    pie_beta: f64 = 1.25, within 0.0..=100.0, from "CCNEW: 1.25";
     /// PIE: target wait.
     pie_target: Duration = Duration::from_millis(20), within "1 us"..="10 s", from "CCNEW: 20 ms";
     /// PIE: time after an empty queue in which no Interest is dropped.
-    pie_burst: Duration = Duration::from_millis(100), within "0 s"..="10 s", from "CCNEW: 0.1 s";
+    pie_max_burst: Duration = Duration::from_millis(100), within "0 s"..="10 s", from "CCNEW: 0.1 s";
     /// CoDel: target wait.
     codel_target: Duration = Duration::from_millis(20), within "1 us"..="10 s", from "CCNEW: 20 ms";
     /// CoDel: how long the wait may exceed the target.

@@ -76,7 +76,7 @@ impl Shaper {
     /// s at a link, in bit/s of Interests.
     pub(super) fn rate(&mut self, face: FaceId, cx: &mut dyn LinkCx) -> f64 {
         let Some(port) = cx.face(face).link else { return f64::INFINITY };
-        let (every, headroom, now) = (self.params.every, self.params.headroom, cx.now());
+        let (every, headroom, now) = (self.params.interval, self.params.headroom, cx.now());
         let link = self.link(face);
         link.observe(now, every);
         let Link { i_out, i_in, d_out, d_in, observed, .. } = *link;
@@ -91,7 +91,7 @@ impl Shaper {
         let link = self.link(face);
         link.i_out += gain * (size.as_f64() - link.i_out);
         let shaped = self.params.headroom * self.rate(face, cx);
-        cx.probe("shaped", shaped);
+        cx.probe("shaped_rate", shaped);
         // gap = size·8/(h·s)                                                              [CCNEW]
         let gap_s = size.as_f64() * 8.0 / shaped;
         self.link(face).free_at = cx.now() + Duration::from_secs_f64(gap_s.min(LONGEST_S));
@@ -122,7 +122,7 @@ impl Shaper {
         let held = (0..self.links.len() as u32).map(|face| cx.lane(LaneId(face)).packets).sum();
         if held != self.held {
             self.held = held;
-            cx.probe("held", f64::from(held));
+            cx.probe("shaper_queue", f64::from(held));
         }
     }
 }
@@ -150,7 +150,7 @@ impl LinkLaw for Shaper {
     }
 
     fn on_interest_in(&mut self, interest: &Packet, from: FaceId, cx: &mut dyn LinkCx) {
-        let (gain, every, now) = (self.params.size_gain, self.params.every, cx.now());
+        let (gain, every, now) = (self.params.size_gain, self.params.interval, cx.now());
         let link = self.link(from);
         link.i_in += gain * (interest.size().as_f64() - link.i_in);
         // the Interest that ends an interval counts in it; the release forgets it         [CCNEW]
@@ -166,7 +166,7 @@ impl LinkLaw for Shaper {
             self.charge(face, size, cx);
             return Admission::Pass;
         }
-        let refused = lane.packets >= self.params.interests
+        let refused = lane.packets >= self.params.queue_limit
             || (self.params.queue == Queue::Pie
                 && self.links[face.index()].pie.refuses(&lane, now, &self.params, cx.random()));
         if refused {
@@ -179,7 +179,7 @@ impl LinkLaw for Shaper {
         let link = &mut self.links[face.index()];
         link.waiting = true;
         self.wake = self.wake.min(link.free_at);
-        cx.probe("held", f64::from(self.held + 1));
+        cx.probe("shaper_queue", f64::from(self.held + 1));
         self.held += 1;
         Admission::Hold(LaneId(face.0))
     }

@@ -17,7 +17,12 @@ pub struct Client {
 impl Client {
     /// The law, with its parameters.
     pub const fn new(params: &Params) -> Self {
-        Self { rate: params.start, start: params.start, least: params.least, follows: params.client }
+        Self {
+            rate: params.initial_rate,
+            start: params.initial_rate,
+            least: params.min_rate,
+            follows: params.client,
+        }
     }
 }
 

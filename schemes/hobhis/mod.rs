@@ -10,7 +10,7 @@ mod router;
 mod tests;
 
 pub use client::Client;
-pub use router::{Full, Line, Shaper};
+pub use router::{QueuePer, Shaper, WhenFull};
 
 /// The title page.
 pub const SCHEME: Scheme = Scheme {
@@ -30,7 +30,7 @@ pub const SCHEME: Scheme = Scheme {
     ],
     documented: Documented::Partial,
     series: &[
-        ("held", "packets", "node", "Interests that the shaper holds"),
+        ("shaper_queue", "packets", "node", "Interests that the shaper holds"),
         ("shaping_rate", "bps", "node", "rate of Data that the shaper used for the latest Interest"),
     ],
     reorder: 1,
@@ -42,7 +42,7 @@ contract::params! {
     /// Data that a conversation's queue is led to: r, in packets, shared by the conversations in the queue.
     target: f64 = 60.0, within 0.0..=100000.0, from "HOBHIS: 50, 60 in its examples with queues of 100";
     /// Maximum number of Interests that wait per queue.
-    interests: u32 = 100, within 1..=1000000, from "HOBHIS: 100, 10000 in its examples";
+    queue_limit: u32 = 100, within 1..=1000000, from "HOBHIS: 100, 10000 in its examples";
     /// Gain of the delay from Interest to Data, on the new sample.
     delay_gain: f64 = 0.8, within 0.001..=1.0, from "HOBHIS: 0.8 on the new sample";
     /// Gain of the sizes of packets.
@@ -50,21 +50,21 @@ contract::params! {
     /// Time after which a negative rate is computed again.
     retry: Duration = Duration::from_micros(100), within "1 us"..="1 s", from "HOBHIS: 0.1 ms";
     /// Longest gap before an Interest.
-    longest_gap: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: the source has no limit, and a rate next to zero would stop a conversation for good";
+    max_gap: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: the source has no limit, and a rate next to zero would stop a conversation for good";
     /// Where Interests wait: in one line per link, or in one a conversation, each of which then gets its part of the downstream link.
-    line: Line = Line::Link, from "HOBHIS: one a link; our choice of the other: RF12 shapes conversations, and several whole links' worth would never settle";
+    queue_per: QueuePer = QueuePer::Link, from "HOBHIS: one a link; our choice of the other: RF12 shapes conversations, and several whole links' worth would never settle";
     /// Treatment of an Interest that finds its queue full.
-    full: Full = Full::Drop, from "HOBHIS: dropped, as its refusals are off; our choice of the other: a NACK lets the consumer know";
+    when_full: WhenFull = WhenFull::Drop, from "HOBHIS: dropped, as its refusals are off; our choice of the other: a NACK lets the consumer know";
     /// Routers write the permitted rate into Data, and clients follow it.
     client: bool = true, from "RF14; our choice: how it travels is not published, so this part is a reconstruction";
     /// h in the rate that is written into Data.
     client_h: f64 = 0.05, within 0.0..=2.0, from "our choice: a client answers a round trip later than the router itself, and overshoots with the router's h";
     /// After this time without an Interest a conversation has no share of the rate that is written into Data.
-    active: Duration = Duration::from_millis(500), within "1 ms"..="100 s", from "our choice: some round trips";
+    idle_timeout: Duration = Duration::from_millis(500), within "1 ms"..="100 s", from "our choice: some round trips";
     /// Rate of a client before it has received one, and always if `client` is off.
-    start: Rate = Rate::from_mbps(1), within "1 bit/s"..="1000 Gbit/s", from "our choice: the source's clients send at a rate that the scenario gives";
+    initial_rate: Rate = Rate::from_mbps(1), within "1 bit/s"..="1000 Gbit/s", from "our choice: the source's clients send at a rate that the scenario gives";
     /// Minimum rate of a client.
-    least: Rate = Rate::from_kbps(20), within "1 bit/s"..="1000 Gbit/s", from "our choice: a client that is silent hears nothing";
+    min_rate: Rate = Rate::from_kbps(20), within "1 bit/s"..="1000 Gbit/s", from "our choice: a client that is silent hears nothing";
 }
 
 /// The part at a client.

@@ -13,7 +13,7 @@ use super::queue::Queue;
 
 contract::choice! {
     /// Where Interests wait.
-    pub enum Line {
+    pub enum QueuePer {
         /// In one line per link, whose head waits as its conversation has to.
         Link = "link",
         /// In one a conversation.
@@ -23,11 +23,11 @@ contract::choice! {
 
 contract::choice! {
     /// Treatment of an Interest that finds its queue full.
-    pub enum Full {
+    pub enum WhenFull {
         /// It is dropped without a word.
         Drop = "drop",
         /// It is refused.
-        Refuse = "refuse",
+        Nack = "nack",
     }
 }
 
@@ -153,7 +153,7 @@ impl Shaper {
     /// The conversation of a content by the link `up`; it is made where there is none.
     fn conversation(&mut self, content: u32, up: FaceId, down: FaceId) -> u32 {
         let next = self.conversations.len() as u32;
-        let by_link = self.params.line == Line::Link;
+        let by_link = self.params.queue_per == QueuePer::Link;
         let lines = self.lines.len() as u32;
         let link = self.link(up);
         if link.conversations.len() <= content as usize {
@@ -177,7 +177,8 @@ impl Shaper {
     fn active(&mut self, down: FaceId, now: Time) -> u32 {
         let counted_at = self.link(down).counted_at;
         if counted_at == Time::ZERO || now.saturating_since(counted_at) >= RECOUNT {
-            let since = |talk: &&Conversation| now.saturating_since(talk.asked_at) <= self.params.active;
+            let since =
+                |talk: &&Conversation| now.saturating_since(talk.asked_at) <= self.params.idle_timeout;
             let active = self.conversations.iter().filter(|talk| talk.down == down).filter(since).count();
             let link = self.link(down);
             (link.active, link.counted_at) = (active as u32, now);
@@ -216,16 +217,16 @@ impl Shaper {
     /// The gap before the first Interest of a line.
     fn gap(&mut self, line: u32, cx: &mut dyn LinkCx) -> Gap {
         let Some(talk) = self.lines[line as usize].line.front().copied() else { return Gap::None };
-        let parts = match self.params.line {
-            Line::Link => None,
-            Line::Conversation => Some(self.active(self.conversations[talk as usize].down, cx.now())),
+        let parts = match self.params.queue_per {
+            QueuePer::Link => None,
+            QueuePer::Conversation => Some(self.active(self.conversations[talk as usize].down, cx.now())),
         };
         let (rate, leaving) = self.rate(talk, self.params.h, parts, cx);
         cx.probe(
             "shaping_rate",
             if rate.is_finite() { (rate * 8.0 * self.data_bytes).max(0.0) } else { 0.0 },
         );
-        gap(rate, leaving, self.params.longest_gap)
+        gap(rate, leaving, self.params.max_gap)
     }
 
     /// Says when the line comes next; true where its first Interest goes at once.
@@ -284,7 +285,7 @@ impl Shaper {
         let held = self.lines.iter().map(|waiting| waiting.line.len() as u32).sum();
         if held != self.held {
             self.held = held;
-            cx.probe("held", f64::from(held));
+            cx.probe("shaper_queue", f64::from(held));
         }
     }
 }
@@ -320,10 +321,10 @@ impl LinkLaw for Shaper {
         let line = known.line;
         way.note = talk + 1;
         let waits = cx.lane(LaneId(line)).packets;
-        if waits >= self.params.interests {
-            return match self.params.full {
-                Full::Drop => Admission::Drop,
-                Full::Refuse => Admission::Refuse(NackReason::Congestion),
+        if waits >= self.params.queue_limit {
+            return match self.params.when_full {
+                WhenFull::Drop => Admission::Drop,
+                WhenFull::Nack => Admission::Refuse(NackReason::Congestion),
             };
         }
         self.lines[line as usize].line.push_back(talk);

@@ -7,7 +7,7 @@ use contract::{
 use units::{Bytes, Duration, Rate, Time};
 
 use super::router::{Gap, gap};
-use super::{Full, Line, Params, Shaper, control, link};
+use super::{Params, QueuePer, Shaper, WhenFull, control, link};
 use crate::shared::forwarders::{Gate, Outcome, faces};
 use crate::shared::testing::{Bench, setup};
 
@@ -146,10 +146,10 @@ fn a_full_queue_stops_interests_until_it_drains() {
 
 #[test]
 fn a_full_line_drops_or_refuses() {
-    for (full, expected) in
-        [(Full::Drop, Admission::Drop), (Full::Refuse, Admission::Refuse(NackReason::Congestion))]
+    for (when_full, expected) in
+        [(WhenFull::Drop, Admission::Drop), (WhenFull::Nack, Admission::Refuse(NackReason::Congestion))]
     {
-        let (mut node, mut law) = shaper(&Params { interests: 2, full, ..Params::default() });
+        let (mut node, mut law) = shaper(&Params { queue_limit: 2, when_full, ..Params::default() });
         for segment in 0..2 {
             assert_eq!(node.interest(&mut law, name(0, segment), DOWN, UP), Admission::Hold(LaneId(0)));
         }
@@ -160,8 +160,8 @@ fn a_full_line_drops_or_refuses() {
 /// A line for each conversation: 1/3125 s and 1/3125 s at once, not one after the other.
 #[test]
 fn conversations_wait_behind_each_other_in_one_line_only() {
-    let when = |line| {
-        let (mut node, mut law) = shaper(&Params { line, ..Params::default() });
+    let when = |queue_per| {
+        let (mut node, mut law) = shaper(&Params { queue_per, ..Params::default() });
         let begun = node.now;
         node.interest(&mut law, name(0, 0), DOWN, UP);
         node.interest(&mut law, name(1, 0), DOWN, UP);
@@ -170,9 +170,9 @@ fn conversations_wait_behind_each_other_in_one_line_only() {
         assert_eq!(last, name(1, 0));
         at - begun
     };
-    assert_eq!(when(Line::Conversation), Duration::from_micros(320));
+    assert_eq!(when(QueuePer::Conversation), Duration::from_micros(320));
     // the second after 1/(10⁶/(8·50)) = 400 µs more, for the first has shown the size of an Interest
-    assert_eq!(when(Line::Link), Duration::from_micros(720));
+    assert_eq!(when(QueuePer::Link), Duration::from_micros(720));
 }
 
 /// [HOBHIS]

@@ -31,7 +31,7 @@ impl Icp {
             window: (setup.initial_window.as_u64() / setup.segment.as_u64()).max(1),
             good: 0,
             recent: Recent::new(params.samples),
-            timer: params.initial_timer,
+            timer: params.initial_timeout,
             decreased_at: Time::ZERO,
             eta: u64::from(params.eta),
             beta: params.beta,

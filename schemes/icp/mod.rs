@@ -35,7 +35,7 @@ contract::params! {
     /// Where the timer stands between the minimum (0) and the maximum (1) of them.
     delta: f64 = 0.8, within 0.0..=1.0, from "CCNPL: 0.8; ICP12 is remembered with 0.5";
     /// The timer before this number of samples exists; the window is not reduced before either.
-    initial_timer: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: CCNPL leaves it to the scenario; the lifetime of an Interest must be longer";
+    initial_timeout: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: CCNPL leaves it to the scenario; the lifetime of an Interest must be longer";
     /// Segments added per window of Data.
     eta: u32 = 1, within 1..=1000, from "CCNPL: 1";
     /// Share of the window kept.

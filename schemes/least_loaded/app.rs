@@ -34,7 +34,7 @@ impl App {
     fn best(&self, port: PortId, cx: &mut AppCx<'_, '_>) -> Option<(NodeId, Move)> {
         let (net, cache, now) = (cx.net(), cx.cache(), cx.now());
         let here = net.link(port)?;
-        let seen = cache.fresh(port, now, self.params.age)?;
+        let seen = cache.fresh(port, now, self.params.max_age)?;
         let present = ratio(seen.status.load);
         let total: u64 = seen.shares.iter().map(|share| u64::from(share.bytes)).sum();
         // the minimum max(ρ', ρ − ρ_d)                                                                 [OURS]
@@ -63,7 +63,7 @@ impl App {
         let mut most: f64 = 0.0;
         for port in path {
             let link = net.link(*port)?;
-            let load = match cx.cache().fresh(*port, cx.now(), self.params.age) {
+            let load = match cx.cache().fresh(*port, cx.now(), self.params.max_age) {
                 Some(seen) => ratio(seen.status.load),
                 // hosts do not report, and have no other way than their own
                 None if !net.has_agent(link.from) => 0.0,
@@ -77,18 +77,18 @@ impl App {
 
 impl contract::App for App {
     fn wants(&self) -> Wants {
-        Wants { signal_above: Some((self.params.above * f64::from(MILLION)) as u32) }
+        Wants { signal_above: Some((self.params.threshold * f64::from(MILLION)) as u32) }
     }
 
     fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
         let Some(at) = cx.net().link(port).map(|link| link.from) else { return };
-        let settling = |moved: &Time| cx.now() < *moved + self.params.settle;
+        let settling = |moved: &Time| cx.now() < *moved + self.params.min_move_interval;
         if self.moved.get(&at).is_some_and(settling) {
             return;
         }
         if let Some((node, Move { to, via, .. })) = self.best(port, cx) {
             self.moved.insert(node, cx.now());
-            cx.count(Count::Moves, 1);
+            cx.count(Count::Reroutes, 1);
             cx.order(node, Order::Route { to, via });
         }
     }

@@ -58,7 +58,7 @@ params! {
     /// η: share of the link that is given away.
     eta: f64 = 1.0, within 0.01..=1.0, from "KATO §3.1";
     /// Minimum value of β.
-    beta_floor: f64 = 0.1, within 0.0..=1.0, from "KATO eq. 3";
+    min_beta: f64 = 0.1, within 0.0..=1.0, from "KATO eq. 3";
     /// Weight of the newest value in the averages of the base rate and of the excess rate.
     weight: f64 = 0.5, within 0.001..=1.0, from "KATO §2.2";
     /// Packets that the leaky bucket of a link holds; 0 is without limit.
@@ -70,13 +70,13 @@ params! {
     /// R is never above C. Without this the rate of a link that is no bottleneck grows without end.
     capped: bool = true, from "our choice: no source says so; Figures 3 and 4 of KATO show at most C";
     /// Minimum R, as a share of C.
-    least: f64 = 0.01, within 0.000001..=1.0, from "our choice: a consumer that hardly asks hears of no new rate";
+    min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: a consumer that hardly asks hears of no new rate";
     /// Gain of the smoothed round-trip time d.
     rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: KATO §3.1 says smoothed";
     /// d before the first sample.
     initial_rtt: Duration = Duration::from_millis(400), within "1 us"..="100 s", from "our choice: the round-trip time of KATO §4.1";
     /// Rate at which a consumer starts; unlimited is the rate of its node's own link.
-    start: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: an idle link offers its capacity; Figures 3 and 4 of KATO begin there";
+    initial_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: an idle link offers its capacity; Figures 3 and 4 of KATO begin there";
 }
 
 choice! {
@@ -95,7 +95,7 @@ choice! {
         /// It ends without a word.
         Drop = "drop",
         /// It is refused, with congestion as the reason.
-        Refuse = "refuse",
+        Nack = "nack",
     }
 }
 
@@ -103,9 +103,9 @@ impl Params {
     fn rule(&self) -> Rule {
         Rule {
             eta: self.eta,
-            beta_floor: self.beta_floor,
+            min_beta: self.min_beta,
             weight: self.weight,
-            least: self.least,
+            min_rate_share: self.min_rate_share,
             capped: self.capped,
         }
     }

@@ -308,7 +308,7 @@ fn a_burst_of_250_on_an_empty_bucket_passes_exactly_200() {
 
 #[test]
 fn interests_are_refused_where_that_is_chosen_and_pass_where_there_is_no_limit() {
-    let params = Params { policing: Policing::Refuse, depth: 1, ..Params::default() };
+    let params = Params { policing: Policing::Nack, depth: 1, ..Params::default() };
     let (mut node, mut law) = node_with(&params, &[ACCESS]);
     assert_eq!(ask(&mut law, &mut node, UP), Admission::Pass);
     assert_eq!(ask(&mut law, &mut node, UP), Admission::Refuse(NackReason::Congestion));
@@ -499,7 +499,7 @@ fn a_consumer_asks_at_the_rate_of_its_last_data() {
 
 #[test]
 fn a_consumer_starts_at_the_rate_it_is_given() {
-    let given = [("start".to_owned(), "1 Mbit/s".into())];
+    let given = [("initial_rate".to_owned(), "1 Mbit/s".into())];
     let mut law = control(&Params::with(&given).expect("in range"), &SETUP);
     law.on_access(ACCESS);
     assert_eq!(law.allowance().rate, Rate::from_mbps(1));

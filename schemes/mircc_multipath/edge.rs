@@ -17,7 +17,7 @@ pub struct Control {
 impl Control {
     /// The law, with its parameters.
     pub(crate) fn new(params: &Params) -> Self {
-        Self { rate: params.start, paths: Paths::default(), params: Box::new(params.clone()) }
+        Self { rate: params.initial_rate, paths: Paths::default(), params: Box::new(params.clone()) }
     }
 }
 
@@ -45,7 +45,7 @@ impl CongestionControl for Control {
     }
 
     fn on_access(&mut self, capacity: Rate) {
-        if self.params.start == Rate::UNLIMITED {
+        if self.params.initial_rate == Rate::UNLIMITED {
             self.rate = capacity;
         }
     }

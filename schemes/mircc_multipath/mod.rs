@@ -54,13 +54,13 @@ params! {
     /// η: share of the link that is given away.
     eta: f64 = 1.0, within 0.01..=1.0, from "KATO §3.1";
     /// Minimum value of β.
-    beta_floor: f64 = 0.1, within 0.0..=1.0, from "KATO eq. 3";
+    min_beta: f64 = 0.1, within 0.0..=1.0, from "KATO eq. 3";
     /// Weight of the newest value in the averages.
     weight: f64 = 0.5, within 0.001..=1.0, from "KATO §2.2";
     /// Packets that the leaky bucket of a class of a link holds; 0 is without limit.
     depth: u32 = 200, within 0..=1000000000, from "KATO §4.1; our choice: one a class";
     /// Minimum R of a class, as a share of what it may use.
-    least: f64 = 0.01, within 0.000001..=1.0, from "our choice: as for one path";
+    min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: as for one path";
     /// Gain of the smoothed round-trip time d.
     rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: as for one path";
     /// d before the first sample.
@@ -68,11 +68,11 @@ params! {
     /// How a flow divides itself: leftovers first, or everything as the first class.
     classes: Classes = Classes::Both, from "MIRCC: dual-class rate management; our choice: the other form, to compare with";
     /// Each path gets at least this share of a flow's Interests, so that its rates stay known.
-    trickle: f64 = 0.02, within 0.0..=0.5, from "our choice: a path without Data says nothing";
+    min_path_share: f64 = 0.02, within 0.0..=0.5, from "our choice: a path without Data says nothing";
     /// A path offers no rate after this time without Data.
-    forget: Duration = Duration::from_secs(2), within "10 ms"..="1000 s", from "our choice: the usual lifetime of an Interest";
+    path_timeout: Duration = Duration::from_secs(2), within "10 ms"..="1000 s", from "our choice: the usual lifetime of an Interest";
     /// Rate at which a consumer starts; unlimited is the rate of its node's fastest link.
-    start: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "MIRCC: quick start";
+    initial_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "MIRCC: quick start";
 }
 
 choice! {
@@ -89,9 +89,9 @@ impl Params {
     fn rule(&self) -> Rule {
         Rule {
             eta: self.eta,
-            beta_floor: self.beta_floor,
+            min_beta: self.min_beta,
             weight: self.weight,
-            least: self.least,
+            min_rate_share: self.min_rate_share,
             capped: true,
         }
     }

@@ -64,7 +64,7 @@ impl Paths {
 
     /// What is to be sent over each path from which was heard lately, lower faces first.
     pub(crate) fn shares(&self, params: &Params, now: Time) -> impl Iterator<Item = (FaceId, Share)> + '_ {
-        let patience = params.forget;
+        let patience = params.path_timeout;
         let fresh = move |path: &&Path| now.saturating_since(path.heard_at) <= patience;
         let count = self.known.iter().filter(fresh).count();
         let alone = count == 1 || params.classes == Classes::Primary;

@@ -37,7 +37,7 @@ impl Consumer {
             allowed: Bytes::ZERO,
             initial,
             window: initial,
-            most: f64::from(params.most),
+            most: f64::from(params.max_window),
             law: params.consumer,
         };
         law.set(initial);

@@ -19,12 +19,12 @@ impl Early {
     pub(super) fn refuses(&mut self, waiting: u32, params: &Params, random: &mut Random) -> bool {
         // avg ← (1 − w)·avg + w·q                                                         [YIC]
         // differs: with every Interest that comes in, not with every packet that joins the queue, which a strategy does not see
-        self.mean += params.early_gain * (f64::from(waiting) - self.mean);
-        if self.mean < params.early_least || waiting <= 1 {
+        self.mean += params.early_weight * (f64::from(waiting) - self.mean);
+        if self.mean < params.early_min_th || waiting <= 1 {
             self.beyond = false;
             return false;
         }
-        if self.mean >= params.early_most {
+        if self.mean >= params.early_max_th {
             return true;
         }
         if !self.beyond {
@@ -33,8 +33,8 @@ impl Early {
         }
         self.count += 1;
         // p = max_p·(avg − min)/(max − min), spread by p/(1 − count·p)                    [YIC]
-        let p =
-            params.early_share * (self.mean - params.early_least) / (params.early_most - params.early_least);
+        let p = params.early_max_p * (self.mean - params.early_min_th)
+            / (params.early_max_th - params.early_min_th);
         let spread = f64::from(self.count) * p;
         let p = if spread < 1.0 { p / (1.0 - spread) } else { 1.0 };
         let refused = random.chance(p);

@@ -52,18 +52,18 @@ contract::params! {
     /// Interests are refused early and at random when the queue of their Data grows.
     early: bool = false, from "YIC: the branch congestion";
     /// With `early`: mean queue below which nothing is refused, in packets.
-    early_least: f64 = 5.0, within 0.0..=100000.0, from "YIC: 5";
+    early_min_th: f64 = 5.0, within 0.0..=100000.0, from "YIC: 5";
     /// With `early`: mean queue from which on everything is refused, in packets.
-    early_most: f64 = 15.0, within 0.0..=100000.0, from "YIC: 15";
+    early_max_th: f64 = 15.0, within 0.0..=100000.0, from "YIC: 15";
     /// With `early`: probability of a refusal just below that.
-    early_share: f64 = 0.02, within 0.0..=1.0, from "YIC: 0.02";
+    early_max_p: f64 = 0.02, within 0.0..=1.0, from "YIC: 0.02";
     /// With `early`: gain of the mean, for each Interest.
-    early_gain: f64 = 0.002, within 0.000001..=1.0, from "YIC: 0.002, for each packet that the queue takes";
+    early_weight: f64 = 0.002, within 0.000001..=1.0, from "YIC: 0.002, for each packet that the queue takes";
     /// Maximum window of a consumer, in segments.
-    most: u32 = 1000, within 1..=1000000, from "our choice: windows that only grow have no bound in CAWKA, whose downloads end after 2000 Data";
+    max_window: u32 = 1000, within 1..=1000000, from "our choice: windows that only grow have no bound in CAWKA, whose downloads end after 2000 Data";
     /// The law of a consumer.
     consumer: Window = Window::Aimd, from "our choice: the literature describes consumers as AIMD on Data and NACKs; CAWKA and YIC are the others";
-    order early_least <= early_most;
+    order early_min_th <= early_max_th;
 }
 
 /// The part at a consumer.

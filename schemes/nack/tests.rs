@@ -171,7 +171,7 @@ fn limits_follow_data_and_refusals() {
 /// over the next 100 Interests, so that about one in 50 is refused.
 #[test]
 fn early_refusals_follow_the_mean_queue() {
-    let params = Params { early: true, early_gain: 1.0, ..Params::default() };
+    let params = Params { early: true, early_weight: 1.0, ..Params::default() };
     let mut random = Random::new(1, "early", "");
     let mut early = Early::default();
     let mut refused = |early: &mut Early, waiting, count: u32| {
@@ -194,7 +194,7 @@ fn early_refusals_follow_the_mean_queue() {
 
 #[test]
 fn an_early_refusal_goes_to_who_asked() {
-    let params = Params { early: true, early_gain: 1.0, ..Params::default() };
+    let params = Params { early: true, early_weight: 1.0, ..Params::default() };
     let mut node = Crossroads::new(faces(3, Rate::from_mbps(10), 1), &[10]);
     let mut law = strategy(&params, &SETUP);
     let queue = |node: &mut Crossroads, packets| {

@@ -66,7 +66,7 @@ impl App {
             }
             // on to where the Data go
             for on in net.links_from(node).filter(|on| on.to != link.from) {
-                let seen = cx.cache().fresh(on.port, cx.now(), self.rules.age);
+                let seen = cx.cache().fresh(on.port, cx.now(), self.rules.max_age);
                 if seen.is_some_and(|seen| carries(seen, prefix)) {
                     next.push_back(on.port);
                 }
@@ -78,7 +78,7 @@ impl App {
     /// Next hops of a node that could be asked for a prefix. One that its Data leave by is none: it asks this node.
     fn candidates(&self, node: NodeId, prefix: NameId, cx: &AppCx<'_, '_>) -> Vec<PortId> {
         let asks = |port: &PortId| {
-            let seen = cx.cache().fresh(*port, cx.now(), self.rules.age);
+            let seen = cx.cache().fresh(*port, cx.now(), self.rules.max_age);
             seen.is_some_and(|seen| carries(seen, prefix))
         };
         let hops = cx.net().hops(node, prefix).iter().map(|hop| hop.port);
@@ -137,7 +137,7 @@ impl App {
     fn taken(&self, node: NodeId, cx: &AppCx<'_, '_>) -> BTreeMap<PortId, usize> {
         let net = cx.net();
         let inwards =
-            net.links_from(node).filter_map(|link| cx.cache().fresh(link.back, cx.now(), self.rules.age));
+            net.links_from(node).filter_map(|link| cx.cache().fresh(link.back, cx.now(), self.rules.max_age));
         let prefixes: BTreeSet<NameId> = inwards.flat_map(prefixes).collect();
         let mut taken = BTreeMap::new();
         for prefix in prefixes {
@@ -157,7 +157,7 @@ impl App {
             operation(Count::Switching, 1, cx);
             // Data come the other way
             let data = net.link(net.link(port)?.back)?;
-            let Some(seen) = cx.cache().fresh(data.port, cx.now(), self.rules.age) else {
+            let Some(seen) = cx.cache().fresh(data.port, cx.now(), self.rules.max_age) else {
                 // our choice: a node that never reports is taken for idle, one that has fallen silent for unknown
                 if net.has_agent(data.from) {
                     return None;
@@ -192,7 +192,7 @@ impl App {
         costs.sort_by_key(|hop| hop.cost);
         if costs[0].port != shunt.present {
             self.moved.insert(prefix);
-            cx.count(Count::Moves, 1);
+            cx.count(Count::Reroutes, 1);
             cx.event("metric_taken", f64::from(costs[0].cost) / f64::from(cost(1.0)));
         }
         self.ordered.insert((shunt.node, prefix), costs[0].port);
@@ -210,7 +210,7 @@ impl contract::App for App {
     fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
         operation(Count::Filtering, 1, cx);
         // without a status that is new enough nothing tells mild from severe
-        let Some(seen) = cx.cache().fresh(port, cx.now(), self.rules.age) else { return };
+        let Some(seen) = cx.cache().fresh(port, cx.now(), self.rules.max_age) else { return };
         let mild = self.passes(seen);
         cx.event(if mild { "signal_mild" } else { "signal_sieved" }, f64::from(port.0));
         cx.event("signal_load", ratio(seen.status.load));

@@ -59,7 +59,7 @@ params! {
     /// Which moves are allowed.
     moves: Moves = Moves::Profile, from "our choice: SIEVE §4.2.1 says that path choice converges, and no rule of it makes that so; literal has none";
     /// Statuses measured longer ago count as unknown: a prefix is not moved by them, and to no link of which nothing newer is known.
-    age: Duration = Duration::from_millis(1500), within "1 ms"..="1000 s", from "our choice: three reporting cycles; SIEVE does not speak of lost or late status";
+    max_age: Duration = Duration::from_millis(1500), within "1 ms"..="1000 s", from "our choice: three reporting cycles; SIEVE does not speak of lost or late status";
 }
 
 choice! {

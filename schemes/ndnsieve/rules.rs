@@ -19,7 +19,7 @@ pub(crate) struct Rules {
     pub(crate) share: f64,
     /// Only moves that even out how many prefixes take each next hop.
     pub(crate) counts: bool,
-    pub(crate) age: Duration,
+    pub(crate) max_age: Duration,
 }
 
 impl Rules {
@@ -53,7 +53,7 @@ impl Rules {
             rounds,
             share: params.share,
             counts,
-            age: params.age,
+            max_age: params.max_age,
         }
     }
 

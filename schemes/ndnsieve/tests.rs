@@ -160,7 +160,7 @@ fn what_is_mild_moves_a_prefix_at_the_first_router_that_can_ask_elsewhere() {
         let [(node, prefix, port)] = moved(&orders)[..] else { panic!("{orders:?}") };
         assert_eq!((node, port), (3, 8));
         assert!((1..=3).contains(&prefix));
-        assert_eq!(desk.meter.count(Count::Moves), 1);
+        assert_eq!(desk.meter.count(Count::Reroutes), 1);
     }
 }
 
@@ -200,7 +200,7 @@ fn equal_metrics_keep_the_present_path() {
         desk.status(9, 0.9, 0, &[]);
         let orders = desk.signal(7);
         assert_eq!(moved(&orders), [(3, 1, 6)]);
-        assert_eq!(desk.meter.count(Count::Moves), 0);
+        assert_eq!(desk.meter.count(Count::Reroutes), 0);
     }
 }
 

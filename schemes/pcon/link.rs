@@ -7,11 +7,11 @@ use crate::shared::{Standing, StandingRules};
 
 contract::choice! {
     /// Which packet of a link takes a mark.
-    pub enum Place {
+    pub enum MarkAt {
         /// The next one that joins the queue.
-        Joins = "joins",
+        Enqueue = "enqueue",
         /// The Data whose departure calls for it.
-        Leaves = "leaves",
+        Dequeue = "dequeue",
     }
 }
 
@@ -23,7 +23,7 @@ contract::choice! {
 pub struct Marking {
     rules: StandingRules,
     heavy: Option<f64>,
-    place: Place,
+    mark_at: MarkAt,
     /// By face.
     queues: Vec<Standing>,
     operations: u64,
@@ -31,9 +31,9 @@ pub struct Marking {
 
 impl Marking {
     /// With CoDel's target and interval, and the gap between marks in intervals.
-    pub fn new(target: Duration, interval: Duration, gap: f64, heavy: Option<f64>, place: Place) -> Self {
+    pub fn new(target: Duration, interval: Duration, gap: f64, heavy: Option<f64>, mark_at: MarkAt) -> Self {
         let rules = StandingRules { target, interval, gap: interval.scaled(gap) };
-        Self { rules, heavy, place, queues: Vec::new(), operations: 0 }
+        Self { rules, heavy, mark_at, queues: Vec::new(), operations: 0 }
     }
 
     fn queue(&mut self, face: FaceId) -> &mut Standing {
@@ -96,7 +96,7 @@ impl LinkLaw for Marking {
         let (rules, heavy, now): (_, _, Time) = (self.rules, self.heavy, at.now);
         let queue = self.queue(to);
         queue.on_departure(now, waited, &rules, || if is_heavy(heavy, port) { 2 } else { 1 });
-        if self.place == Place::Leaves && matches!(packet.header, Header::Data(_)) {
+        if self.mark_at == MarkAt::Dequeue && matches!(packet.header, Header::Data(_)) {
             let level = self.queue(to).take_mark(true);
             self.write(packet, u32::from(level));
         }

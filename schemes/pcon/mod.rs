@@ -10,8 +10,8 @@ mod strategy;
 mod tests;
 
 pub use consumer::{Consumer, Marks, Window};
-pub use link::{Marking, Place};
-pub use strategy::{Multipath, Repeats, Start};
+pub use link::{MarkAt, Marking};
+pub use strategy::{InitialShares, Multipath, Retransmissions};
 
 /// The title page.
 pub const SCHEME: Scheme = Scheme {
@@ -51,7 +51,7 @@ contract::params! {
     /// Links: from the first mark to the second, in intervals; after the n-th 1/√n of it.
     gap: f64 = 1.1, within 0.001..=1000.0, from "SCHNEIDER: 1.1";
     /// Links: which packet takes a mark.
-    place: Place = Place::Joins, from "SCHNEIDER: the next that the strategy sends there; our choice of the other: the consumer hears of it sooner by a queue";
+    mark_at: MarkAt = MarkAt::Enqueue, from "SCHNEIDER: the next that the strategy sends there; our choice of the other: the consumer hears of it sooner by a queue";
     /// Forwarders: part of its share that a next hop loses with a mark; with an Interest that expires, an absolute share.
     change: f64 = 0.02, within 0.0..=1.0, from "SCHNEIDER: CHANGE_PER_MARK, 0.02";
     /// Forwarders: probability that an Interest goes to all next hops.
@@ -59,9 +59,9 @@ contract::params! {
     /// Forwarders: a refusal moves shares at most so often.
     pause: Duration = Duration::from_millis(110), within "0 s"..="100 s", from "SCHNEIDER: TIME_BETWEEN_FW_UPDATE, 110 ms, the largest gap between marks";
     /// Forwarders: shares at the start.
-    start: Start = Start::Best, from "SCHNEIDER: INIT_SHORTEST_PATH is on";
+    initial_shares: InitialShares = InitialShares::Best, from "SCHNEIDER: INIT_SHORTEST_PATH is on";
     /// Forwarders: treatment of an Interest whose name is already pending.
-    repeats: Repeats = Repeats::Suppressed, from "SCHNEIDER: what the code does; our choice of the other: what its comments mean";
+    retransmissions: Retransmissions = Retransmissions::Suppressed, from "SCHNEIDER: what the code does; our choice of the other: what its comments mean";
     /// Consumers: how the window moves.
     window: Window = Window::Bic, from "SCHNEIDER: BIC; NDNSIM: AIMD unless told otherwise, BIC, CUBIC";
     /// Consumers: share of the window kept.
@@ -91,5 +91,5 @@ pub type Link = Marking;
 
 /// Makes the part at the links of one node.
 pub fn link(params: &Params, _setup: &Setup) -> Link {
-    Marking::new(params.target, params.interval, params.gap, None, params.place)
+    Marking::new(params.target, params.interval, params.gap, None, params.mark_at)
 }

@@ -8,7 +8,7 @@ use crate::shared::{Split, SplitRules};
 
 contract::choice! {
     /// Shares at the start.
-    pub enum Start {
+    pub enum InitialShares {
         /// The cheapest next hop has all.
         Best = "best",
         /// All have the same, unless one of them is on this node.
@@ -18,11 +18,11 @@ contract::choice! {
 
 contract::choice! {
     /// What becomes of an Interest whose name was asked for and is still awaited.
-    pub enum Repeats {
+    pub enum Retransmissions {
         /// It waits with the others, whoever sent it.
         Suppressed = "suppressed",
         /// It is retransmitted where its downstream had asked before.
-        Heard = "heard",
+        Forwarded = "forwarded",
     }
 }
 
@@ -40,9 +40,9 @@ impl Multipath {
     /// The part, with its parameters.
     pub const fn new(params: &Params) -> Self {
         let rules = SplitRules {
-            equal: matches!(params.start, Start::Equal),
+            equal: matches!(params.initial_shares, InitialShares::Equal),
             probing: params.probing,
-            suppress: matches!(params.repeats, Repeats::Suppressed),
+            suppress: matches!(params.retransmissions, Retransmissions::Suppressed),
         };
         Self { split: Split::new(rules), change: params.change, pause: params.pause, next: Time::ZERO }
     }

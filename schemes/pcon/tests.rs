@@ -7,7 +7,8 @@ use contract::{
 use units::{Bytes, Duration, Rate, Time};
 
 use super::{
-    Consumer, Marking, Marks, Multipath, Params, Place, Repeats, Start, Window, control, link, strategy,
+    Consumer, InitialShares, MarkAt, Marking, Marks, Multipath, Params, Retransmissions, Window, control,
+    link, strategy,
 };
 use crate::shared::forwarders::{Crossroads, Deed, Gate, data, faces, interest};
 use crate::shared::testing::{Bench, setup};
@@ -87,7 +88,7 @@ fn the_count_is_forgotten_and_the_next_mark_is_not() {
     assert_eq!(again.len(), 1);
     assert!((again[0] - 315.1).abs() < 0.01, "{again:?}");
     let (mut gate, mut law) = self::gate();
-    let slow = Marking::new(ms(5), ms(20), 5.5, None, Place::Joins);
+    let slow = Marking::new(ms(5), ms(20), 5.5, None, MarkAt::Enqueue);
     law.clone_from(&slow);
     assert_eq!(marks(&mut gate, &mut law, FAR, ms(6), 22).len(), 1);
     gate.dequeue(&mut law, &mut data(name(1)), FAR, ms(1));
@@ -125,7 +126,7 @@ fn a_mark_is_taken_once_and_not_when_the_queue_has_fallen() {
 #[test]
 fn the_data_that_leaves_can_be_marked_instead() {
     let mut gate = gate().0;
-    let mut law = link(&Params { place: Place::Leaves, ..Params::default() }, &SETUP);
+    let mut law = link(&Params { mark_at: MarkAt::Dequeue, ..Params::default() }, &SETUP);
     let (mut first, mut late, mut asks) = (data(name(1)), data(name(2)), interest(name(3), 1));
     gate.dequeue(&mut law, &mut first, FAR, ms(6));
     gate.now += ms(101);
@@ -346,8 +347,11 @@ fn repeats_are_suppressed_while_data_may_come() {
     node.now += ms(1);
     node.interest(&mut law, 1, CONSUMER);
     assert_eq!(node.done(), [Deed::Sent(1, FAR)], "2 s after it was sent nobody answers it");
-    let (mut node, mut law) =
-        self::node(&Params { probing: 0.0, repeats: Repeats::Heard, ..Params::default() });
+    let (mut node, mut law) = self::node(&Params {
+        probing: 0.0,
+        retransmissions: Retransmissions::Forwarded,
+        ..Params::default()
+    });
     for from in [CONSUMER, OTHER, CONSUMER] {
         node.interest(&mut law, 1, from);
     }
@@ -360,7 +364,7 @@ fn repeats_are_suppressed_while_data_may_come() {
 
 #[test]
 fn shares_can_begin_equal() {
-    let params = Params { start: Start::Equal, ..Params::default() };
+    let params = Params { initial_shares: InitialShares::Equal, ..Params::default() };
     let (mut node, mut law) = node(&params);
     near(&shares(&mut node, &mut law), &[1.0 / 3.0; 3]);
     // a producer on the node has all

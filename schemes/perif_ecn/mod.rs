@@ -30,7 +30,7 @@ pub const SCHEME: Scheme = Scheme {
     documented: Documented::Reconstruction,
     series: &[
         ("srtt", "s", "flow", "smoothed round-trip time to the most distant receiver"),
-        ("heard_rate", "bps", "flow", "rate that a router's notification suggested"),
+        ("notified_rate", "bps", "flow", "rate that a router's notification suggested"),
         ("suggested_rate", "bps", "node", "rate that the router suggests in a notification"),
     ],
     reorder: 1,
@@ -54,11 +54,11 @@ params! {
     /// Gain of the smoothed round-trip time.
     rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP";
     /// Time between questions to the farthest receiver, whose answers give the round-trip time.
-    ask_interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the source needs a round-trip time, and one answer a second does not show beside the notifications";
+    probe_interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the source needs a round-trip time, and one answer a second does not show beside the notifications";
     /// The most distant receiver has left after this number of unanswered requests; all receivers are then asked.
-    patience: u32 = 3, within 1..=1000, from "our choice: answers may be lost";
+    max_unanswered: u32 = 3, within 1..=1000, from "our choice: answers may be lost";
     /// Maximum age of the packet that feedback is about; older feedback is not applied.
-    stale: Duration = Duration::from_secs(2), within "1 ms"..="100 s", from "our choice: longer than a packet waits in a few full queues";
+    max_age: Duration = Duration::from_secs(2), within "1 ms"..="100 s", from "our choice: longer than a packet waits in a few full queues";
     /// Rate at the start.
     initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: as SRMCC, Table 1";
     /// Minimum rate.

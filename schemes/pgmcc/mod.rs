@@ -57,7 +57,7 @@ params! {
     /// Maximum timeout.
     max_timeout: Duration = Duration::from_secs(60), within "10 ms"..="1000 s", from "RFC6298 §2.5";
     /// Number of consecutive timeouts after which the acker is given up.
-    silence: u32 = 2, within 1..=1000, from "PGMCC";
+    max_timeouts: u32 = 2, within 1..=1000, from "PGMCC";
     order min_timeout <= max_timeout;
 }
 

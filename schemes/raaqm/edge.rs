@@ -64,7 +64,7 @@ impl Raaqm {
 
     #[inline]
     fn set(&mut self, window: f64) {
-        self.window = window.min(f64::from(self.params.most)).max(1.0);
+        self.window = window.min(f64::from(self.params.max_window)).max(1.0);
         self.allowed = Segments(self.window).in_bytes_floor(self.segment);
     }
 
@@ -88,7 +88,7 @@ impl Raaqm {
 
     /// W ← (1 − b)·W, if that stays above 1                                             [HICN, CCNPL]
     fn cut(&mut self) {
-        let kept = self.window * self.params.keep;
+        let kept = self.window * self.params.beta;
         if kept > 1.0 {
             self.set(kept);
         }
@@ -102,11 +102,11 @@ pub(super) fn probability(rtt: Duration, recent: &Recent, params: &Params) -> f6
     }
     let (least, greatest) = (recent.least(), recent.greatest());
     if greatest == least {
-        return params.least_share;
+        return params.p_min;
     }
     // p = p_min + Δp·(m − min_r)/(max_r − min_r)                                        [CGMPW13, HICN, CCNPL]
     let above = rtt.saturating_sub(least).as_secs_f64() / (greatest - least).as_secs_f64();
-    params.least_share + params.share * above
+    params.p_min + params.delta_p * above
 }
 
 impl CongestionControl for Raaqm {
@@ -124,7 +124,7 @@ impl CongestionControl for Raaqm {
         path.heard_at = now;
         path.recent.push(rtt);
         let p = probability(rtt, &path.recent, &self.params);
-        cx.probe("decrease", p);
+        cx.probe("decrease_probability", p);
         if p > 0.0 && cx.random().chance(p) {
             self.cut();
         }

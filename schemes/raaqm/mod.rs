@@ -30,7 +30,12 @@ pub const SCHEME: Scheme = Scheme {
         },
     ],
     documented: Documented::Full,
-    series: &[("decrease", "1", "flow", "probability with which the latest Data reduced the window")],
+    series: &[(
+        "decrease_probability",
+        "1",
+        "flow",
+        "probability with which the latest Data reduced the window",
+    )],
     reorder: 1,
 };
 
@@ -38,15 +43,15 @@ contract::params! {
     /// Segments added per window of Data.
     eta: f64 = 1.0, within 0.001..=1000.0, from "HICN, CCNPL: 1";
     /// Share of the window kept.
-    keep: f64 = 0.8, within 0.01..=0.99, from "HICN: 0.8; CCNPL: 0.5, in its examples 0.8 and 0.99";
+    beta: f64 = 0.8, within 0.01..=0.99, from "HICN: 0.8; CCNPL: 0.5, in its examples 0.8 and 0.99";
     /// Probability of a reduction at the minimum round-trip time of the path.
-    least_share: f64 = 0.00001, within 0.0..=1.0, from "HICN, CCNPL: 10⁻⁵";
+    p_min: f64 = 0.00001, within 0.0..=1.0, from "HICN, CCNPL: 10⁻⁵";
     /// Additional probability at the maximum round-trip time of the path.
-    share: f64 = 0.2, within 0.0..=1.0, from "HICN: 0.2; CCNPL: 0.5, in its examples 0.2 and 0.02";
+    delta_p: f64 = 0.2, within 0.0..=1.0, from "HICN: 0.2; CCNPL: 0.5, in its examples 0.2 and 0.02";
     /// Number of round-trip times of a path that are kept; before that number is reached the path reduces nothing.
     samples: u32 = 30, within 1..=10000, from "HICN, CCNPL: 30";
     /// Maximum window, in segments.
-    most: u32 = 512, within 1..=1000000, from "HICN: 512";
+    max_window: u32 = 512, within 1..=1000000, from "HICN: 512";
     /// What an Interest that was lost or refused does to the window.
     losses: Decrease = Decrease::Each, from "HICN: a cut each; CCNPL: nothing; our choice of the third: a burst of losses is one event";
     /// How many paths are told apart; of more, that which was silent longest is forgotten.
@@ -54,7 +59,7 @@ contract::params! {
     /// Forwarders: gain of the mean number of pending Interests.
     gain: f64 = 0.1, within 0.001..=1.0, from "CCNPL: 0.1";
     /// Forwarders: minimum mean.
-    floor: f64 = 0.1, within 0.0001..=1000.0, from "CCNPL: 0.1";
+    min_pending: f64 = 0.1, within 0.0001..=1000.0, from "CCNPL: 0.1";
 }
 
 /// The part at a consumer.

@@ -29,7 +29,7 @@ pub(super) struct Hop {
 impl Balance {
     /// The part, with its parameters.
     pub const fn new(params: &Params) -> Self {
-        Self { gain: params.gain, floor: params.floor, prefixes: Vec::new() }
+        Self { gain: params.gain, floor: params.min_pending, prefixes: Vec::new() }
     }
 
     pub(super) fn hop(&mut self, fib: &FibEntry<'_>, face: FaceId) -> &mut Hop {

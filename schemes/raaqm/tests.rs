@@ -70,14 +70,14 @@ fn a_window_of_data_adds_a_segment() {
 /// [HICN]: with a certain cut at the maximum round-trip time the window keeps four fifths: (10 + 1/10)·0.8 = 8.08.
 #[test]
 fn a_cut_keeps_four_fifths() {
-    let params = Params { samples: 2, share: 1.0, least_share: 0.0, ..Params::default() };
+    let params = Params { samples: 2, delta_p: 1.0, p_min: 0.0, ..Params::default() };
     let (mut bench, mut law) = raaqm(params, 10);
     hear(&mut bench, &mut law, 1, 100);
     let before = law.window().0;
     hear(&mut bench, &mut law, 1, 200);
     assert!((law.window().0 - (before + 1.0 / before) * 0.8).abs() < 1e-12);
     // a window that would not stay above 1 is left alone
-    let params = Params { samples: 2, share: 1.0, least_share: 0.0, eta: 0.001, ..Params::default() };
+    let params = Params { samples: 2, delta_p: 1.0, p_min: 0.0, eta: 0.001, ..Params::default() };
     let (mut bench, mut law) = raaqm(params, 1);
     hear(&mut bench, &mut law, 1, 100);
     hear(&mut bench, &mut law, 1, 200);
@@ -87,7 +87,7 @@ fn a_cut_keeps_four_fifths() {
 /// [CGMPW13]: a path is judged by its own round-trip times: 300 ms is the least of one and would be the maximum of another.
 #[test]
 fn paths_are_told_apart_by_their_labels() {
-    let params = Params { samples: 2, share: 1.0, least_share: 0.0, ..Params::default() };
+    let params = Params { samples: 2, delta_p: 1.0, p_min: 0.0, ..Params::default() };
     let (mut bench, mut law) = raaqm(params.clone(), 10);
     for (path, rtt) in [(1, 110), (2, 400), (1, 100), (2, 300)] {
         hear(&mut bench, &mut law, path, rtt);

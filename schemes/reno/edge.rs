@@ -27,7 +27,7 @@ contract::choice! {
 
 contract::choice! {
     /// Whose arithmetic.
-    pub enum Form {
+    pub enum Variant {
         /// As printed, in fractions of a segment.
         Rfc = "rfc",
         /// As in Linux, in whole segments.
@@ -49,7 +49,7 @@ pub struct Reno {
 impl Reno {
     /// The law, with its parameters.
     pub fn new(params: &Params) -> Self {
-        let whole = params.form == Form::Linux;
+        let whole = params.variant == Variant::Linux;
         Self { counting: params.counting, slow_start: params.slow_start, whole, acked: 0.0 }
     }
 

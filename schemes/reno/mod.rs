@@ -8,7 +8,7 @@ mod edge;
 #[cfg(test)]
 mod tests;
 
-pub use edge::{Counting, Form, Reno, SlowStart};
+pub use edge::{Counting, Reno, SlowStart, Variant};
 
 /// The title page.
 pub const SCHEME: Scheme = Scheme {
@@ -31,7 +31,7 @@ contract::params! {
     slow_start: SlowStart = SlowStart::Acks, from "RFC5681 §3.1, eq. 2; our choice of the other: as Linux does";
     /// Whose arithmetic: that of the RFC, or that of Linux, in whole segments and of the window where the RFC has what is in flight; `counting`
     /// and `slow_start` are then of no account, bytes and segments count.
-    form: Form = Form::Rfc, from "RFC5681 §3.1; LINUX for the other";
+    variant: Variant = Variant::Rfc, from "RFC5681 §3.1; LINUX for the other";
 }
 
 /// The whole congestion control.

@@ -109,7 +109,7 @@ fn a_second_timeout_of_the_same_segment_keeps_the_threshold() {
 
 fn whole(initial: u64) -> (Bench, Control) {
     let mut params = Params::default();
-    params.set("form", &"linux".into()).expect("a choice");
+    params.set("variant", &"linux".into()).expect("a choice");
     (Bench::new(), control(&params, &setup(initial)))
 }
 

@@ -69,9 +69,9 @@ params! {
     /// The limiting receiver has left after this number of maximum round-trip times without feedback from it.
     gone_after: f64 = 10.0, within 1.0..=1000.0, from "RFC4654 §3.3";
     /// The rate is halved after each period of this number of maximum round-trip times without any feedback.
-    silence: f64 = 10.0, within 1.0..=1000.0, from "RFC4654 §3.3";
+    feedback_timeout: f64 = 10.0, within 1.0..=1000.0, from "RFC4654 §3.3";
     /// Maximum time between packets, which is the minimum rate.
-    longest_gap: Duration = Duration::from_secs(8), within "1 ms"..="60 s", from "RFC4654 §3.3";
+    max_packet_interval: Duration = Duration::from_secs(8), within "1 ms"..="60 s", from "RFC4654 §3.3";
     /// Slow start: a receiver without a loss reports this multiple of the rate at which data arrive.
     slowstart_factor: f64 = 2.0, within 1.0..=10.0, from "RFC4654 §3.6";
     /// q of the limiting receiver: share of the round-trip time that a measurement leaves.
@@ -89,8 +89,8 @@ params! {
     /// A receiver forgets its losses after this number of maximum round-trip times without data.
     forget_after: f64 = 10.0, within 1.0..=1000.0, from "RFC4654 §4; our choice: it is the maximum round-trip time, because that covers the time between packets";
     /// A receiver reports no less than this, the minimum that the rate field can say.
-    floor: Rate = Rate::from_bps(100), within "100 bit/s"..="400 Gbit/s", from "our choice: RFC4654 §4 leaves it to the application; this is no floor";
-    /// A receiver leaves after this time with a calculated rate below its floor.
+    min_reported_rate: Rate = Rate::from_bps(100), within "100 bit/s"..="400 Gbit/s", from "our choice: RFC4654 §4 leaves it to the application; this is no floor";
+    /// A receiver leaves after this time with a calculated rate below `min_reported_rate`.
     leave_after: Duration = Duration::from_secs(120), within "1 ms"..="86400 s", from "RFC4654 §4";
 }
 

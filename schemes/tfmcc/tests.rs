@@ -821,8 +821,11 @@ fn a_receiver_announces_that_it_leaves() {
 /// [RFC4654 §4]: reports no less than its floor, and leaves when that has been too much for 2 seconds here.
 #[test]
 fn a_receiver_that_cannot_follow_its_floor_leaves() {
-    let params =
-        Params { floor: Rate::from_mbps(5), leave_after: Duration::from_secs(2), ..Params::default() };
+    let params = Params {
+        min_reported_rate: Rate::from_mbps(5),
+        leave_after: Duration::from_secs(2),
+        ..Params::default()
+    };
     let mut path = steady_with(&params);
     path.wait(8);
     path.measure(100, true);

@@ -48,8 +48,8 @@ params! {
     initial_window: Bytes = Bytes::new(4380), within "1 B"..="1 MB", from "RFC5348 §4.2";
     /// Nofeedback timer in round-trip times, or the time of two packets if that is longer.
     timer_rtts: f64 = 4.0, within 1.0..=1000.0, from "RFC5348 §4.3";
-    /// t_mbi: maximum time between packets, which is the minimum rate.
-    longest_gap: Duration = Duration::from_secs(64), within "1 ms"..="1000 s", from "RFC5348 §4.3";
+    /// Maximum time between packets, which is the minimum rate.
+    t_mbi: Duration = Duration::from_secs(64), within "1 ms"..="1000 s", from "RFC5348 §4.3";
     /// Share of the reported receive rate that counts after a loss while the application limits the stream.
     limited_keep: f64 = 0.85, within 0.01..=1.0, from "RFC5348 §4.3";
     /// Whether s is the mean size of packets, as they are where a video makes them; otherwise that of a full one.

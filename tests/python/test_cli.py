@@ -439,7 +439,7 @@ def test_schemes_lists_and_shows(capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["schemes", "mircc"]) == 0
     assert "stamping_rate" in capsys.readouterr().out
     strategy = asked(capsys, "schemes", "asf")["strategy"]
-    assert "probe_every" in [row["name"] for row in strategy["params"]]
+    assert "probing_interval" in [row["name"] for row in strategy["params"]]
     assert call(["schemes", "asf"]) == 0
     assert 'strategy = "asf" under [ndn]' in capsys.readouterr().out
 
@@ -511,6 +511,7 @@ def test_a_broken_scenario_is_a_message_with_its_place(
         (["run"], "SCENARIO"),
         (["schemes", "rno"], "did you mean `reno`?"),
         (["metrics", "througput_bps"], "did you mean `throughput_bps`?"),
+        (["metrics", "orders_repeated"], "`orders_repeated` was renamed to `commands_retransmitted`"),
         (["reproduce", "mac"], "mca"),
         (["reproduce"], "--all"),
         (["reproduce", "mca", "--all"], "thalweg reproduce --all"),

@@ -167,8 +167,8 @@ def test_forwarders_move_a_prefix_as_a_controller_in_another_process_orders(
     # it asked at `r2`, since the link to there comes first, until it was moved
     frames = {face["name"]: face["frames_received"] for face in ended["r1"]["faces"]}
     assert min(frames["first"], frames["second"]) > 100
-    assert ended["r1"]["controller"]["moves"] >= 1
-    assert central["moves"] >= ended["r1"]["controller"]["moves"]
+    assert ended["r1"]["controller"]["reroutes"] >= 1
+    assert central["reroutes"] >= ended["r1"]["controller"]["reroutes"]
     assert (central["begun"], central["unknown_nodes"]) == (1, 0)
     for stats in ended.values():
         assert stats["controller"]["connected"]
@@ -198,7 +198,7 @@ def test_a_controller_stands_until_it_is_told_to_stop(scenario: Path, key: Path)
         ("r2", None),
         ("r3", None),
     ]
-    assert (ended["orders"], ended["begun"]) == (0, 1)
+    assert (ended["commands"], ended["begun"]) == (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_what_was_lost_is_what_queues_and_link_parts_dropped():
                 "delay_s": [0.1, None],
                 "sent_packets": [60, 40],
                 "retransmits": [3, 0],
-                "refusals": [2, 0],
+                "nacks": [2, 0],
                 "drops": [1, 2],
             }
         ),

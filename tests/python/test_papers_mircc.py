@@ -37,7 +37,7 @@ def test_a_variant_says_phase_start_and_case():
     assert tree["ndn"]["link_params"] == {"interval": "250 ms", "phase": "20 ms", "depth": 200}
     assert [flow["consumer"]["tick"] for flow in tree["flows"]] == ["500 ms", "500 ms"]
     assert [flow["consumer"]["tick_phase"] for flow in tree["flows"]] == ["0 ms", "0 ms"]
-    assert [flow["params"] for flow in tree["flows"]] == [{"start": "1 Mbit/s"}] * 2
+    assert [flow["params"] for flow in tree["flows"]] == [{"initial_rate": "1 Mbit/s"}] * 2
     assert [(flow["start"], flow["stop"]) for flow in tree["flows"]] == [("1 s", "10 s"), ("3 s", "8 s")]
     usual = scenarios.tree_of(scenarios.GRID, "grid")("500,250 20/C", Scale())
     assert all("params" not in flow for flow in usual["flows"])

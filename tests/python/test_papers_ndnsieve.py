@@ -205,7 +205,7 @@ def test_the_output_is_json(figure_9):
     assert text["paper"] == "ndnsieve"
 
 
-def test_signals_are_read_with_their_queues_and_the_metrics_of_orders():
+def test_signals_are_read_with_their_queues_and_the_metrics_of_commands():
     """A real run: two seconds of scenario 2, in which the prefix is moved once."""
     from thalweg import Scenario
     from thalweg_papers.ndnsieve import signals
@@ -214,7 +214,7 @@ def test_signals_are_read_with_their_queues_and_the_metrics_of_orders():
     tree["duration"] = "3 s"
     found = signals.read(Scenario.from_tree(tree).plan(1).run(), "two ways", "calibrated")
     assert found["mild_over"] <= 0 < found["sieved_over"]
-    assert found["orders_without"] == found["worse"] == 0
+    assert found["commands_without"] == found["worse"] == 0
     assert 0 <= found["metric_least"] <= found["metric_most"] < 27.2
     assert found["load_least"] > 0.85
     assert signals.read(None, "two ways", "pcon") == {}

@@ -10,6 +10,7 @@ import polars
 import pytest
 
 import thalweg as tw
+from thalweg import plots
 from thalweg import result as results
 from thalweg.scenario import Plan
 
@@ -115,6 +116,30 @@ def test_a_folder_of_the_first_format_has_no_nodes(tmp_path, result, named):
     (folder / "run.json").write_text(json.dumps(record))
     with pytest.raises(tw.ResultError, match="nodes"):
         tw.Result.load(folder).frame("nodes")
+
+
+def test_old_names_are_answered_with_the_present_ones(named):
+    with pytest.raises(KeyError, match=r"renamed to 'flow\.viewer\.nacks'"):
+        named["flow.viewer.refusals"]
+    with pytest.raises(KeyError, match=r"no result 'flow\.viewer\.held'"):
+        named["flow.viewer.held"]
+    frame = named.series.with_columns(series=polars.lit("shaper_queue"))
+    with pytest.raises(ValueError, match="'held' was renamed to 'shaper_queue'"):
+        plots.series(frame, "held")
+
+
+def test_a_folder_of_an_earlier_format_has_the_present_names(tmp_path, named):
+    folder = named.save(tmp_path / "old")
+    record = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(record | {"format": 2}))
+    path = folder / "nodes.parquet"
+    polars.read_parquet(path).rename({"delayed": "held", "nacked": "refused"}).write_parquet(path)
+    path = folder / "summary.parquet"
+    old = polars.col("metric").str.replace(r"\.nacks$", ".refusals").str.replace(r"\.delayed$", ".held")
+    polars.read_parquet(path).with_columns(old).write_parquet(path)
+    again = tw.Result.load(folder)
+    assert again.nodes.columns == named.nodes.columns
+    assert again.values == named.values
 
 
 def test_tables_go_to_other_libraries_as_arrow_streams(result):

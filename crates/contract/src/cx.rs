@@ -202,7 +202,7 @@ pub enum Count {
     /// Feedback packets sent.
     Feedback,
     /// Feedback packets that reached the source.
-    Heard,
+    FeedbackReceived,
     /// Feedback that was due and suppressed.
     Suppressed,
     /// Feedback that arrived and was not applied: filtered, stale or malformed.
@@ -214,8 +214,8 @@ pub enum Count {
     /// Signals of a name-based network sent: joins, registrations, probes and their answers. SDN: congestion signals sent by an agent,
     /// or taken in by the controller.
     Signals,
-    /// Refusals (NACKs) that reached the consumer.
-    Refusals,
+    /// NACKs that reached the consumer.
+    Nacks,
     /// Frames that the source dropped because they had waited too long.
     FramesDropped,
     /// Frames that were played.
@@ -224,27 +224,27 @@ pub enum Count {
     FramesMissed,
     /// Those of them that became whole afterwards.
     FramesLate,
-    /// Frames that were whole when they were due, and could not be shown for want of one that they depend on.
-    FramesSpoiled,
+    /// Frames that were whole when they were due, and could not be shown because one that they depend on was lost.
+    FramesUndecodable,
     /// Times that playing stopped because the next frame was not there.
     Stalls,
     /// Nanoseconds during which it stood still.
     StallNanos,
     /// SDN: statuses sent by an agent, or taken in by the controller.
     Statuses,
-    /// SDN: orders given by the controller, or executed by an agent, each once.
-    Orders,
-    /// SDN: orders repeated by the controller.
-    Repeats,
-    /// SDN: orders that made traffic take another way.
-    Moves,
+    /// SDN: commands sent by the controller, or executed by an agent, each once.
+    Commands,
+    /// SDN: retransmissions of commands by the controller.
+    CommandRetransmits,
+    /// SDN: commands that rerouted traffic.
+    Reroutes,
     /// SDN: operations that the paper of the scheme counts, all together.
     Operations,
     /// SDN: of these, those that sort signals.
     Filtering,
     /// SDN: of these, those that look for the node to act at.
     Searching,
-    /// SDN: of these, those that work out what to order.
+    /// SDN: of these, those that compute commands.
     Switching,
 }
 
@@ -255,24 +255,24 @@ impl Count {
         Self::Timeouts,
         Self::Episodes,
         Self::Feedback,
-        Self::Heard,
+        Self::FeedbackReceived,
         Self::Suppressed,
         Self::Ignored,
         Self::Missing,
         Self::Marks,
         Self::Signals,
-        Self::Refusals,
+        Self::Nacks,
         Self::FramesDropped,
         Self::FramesPlayed,
         Self::FramesMissed,
         Self::FramesLate,
-        Self::FramesSpoiled,
+        Self::FramesUndecodable,
         Self::Stalls,
         Self::StallNanos,
         Self::Statuses,
-        Self::Orders,
-        Self::Repeats,
-        Self::Moves,
+        Self::Commands,
+        Self::CommandRetransmits,
+        Self::Reroutes,
         Self::Operations,
         Self::Filtering,
         Self::Searching,
@@ -286,24 +286,24 @@ impl Count {
             Self::Timeouts => "timeouts",
             Self::Episodes => "episodes",
             Self::Feedback => "feedback_packets",
-            Self::Heard => "feedback_received",
+            Self::FeedbackReceived => "feedback_received",
             Self::Suppressed => "suppressed",
             Self::Ignored => "ignored",
             Self::Missing => "missing",
             Self::Marks => "marks",
             Self::Signals => "signals",
-            Self::Refusals => "refusals",
+            Self::Nacks => "nacks",
             Self::FramesDropped => "frames_dropped",
             Self::FramesPlayed => "frames_played",
             Self::FramesMissed => "frames_missed",
             Self::FramesLate => "frames_late",
-            Self::FramesSpoiled => "frames_spoiled",
+            Self::FramesUndecodable => "frames_undecodable",
             Self::Stalls => "stalls",
             Self::StallNanos => "stall_nanos",
             Self::Statuses => "statuses",
-            Self::Orders => "orders",
-            Self::Repeats => "orders_repeated",
-            Self::Moves => "moves",
+            Self::Commands => "commands",
+            Self::CommandRetransmits => "commands_retransmitted",
+            Self::Reroutes => "reroutes",
             Self::Operations => "operations",
             Self::Filtering => "filter_operations",
             Self::Searching => "search_operations",

@@ -19,7 +19,7 @@ pub struct Settings {
     pub spin: Duration,
     /// The loop looks at most once in this time: less processor time where packets come faster, more lateness. For several
     /// emulations beside each other.
-    pub grain: Duration,
+    pub poll_interval: Duration,
     /// Ask the system to prefer the loop, and what makes TCP's traffic, to all ordinary processes. Needs the right to. The loop then
     /// sleeps for a twelfth of the time at least: the system would take a thread that never does off its core for longer.
     pub urgent: bool,
@@ -30,7 +30,7 @@ pub struct Settings {
 impl Default for Settings {
     /// 50 µs; none; as any process; nowhere.
     fn default() -> Self {
-        Self { spin: Duration::from_micros(50), grain: Duration::ZERO, urgent: false, logs: None }
+        Self { spin: Duration::from_micros(50), poll_interval: Duration::ZERO, urgent: false, logs: None }
     }
 }
 

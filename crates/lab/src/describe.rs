@@ -4,7 +4,7 @@ use contract::{Family, ParamInfo, ParamValue, SeriesInfo};
 use schemes::Build;
 use serde_json::{Value, json};
 
-use crate::METRICS;
+use crate::{METRICS, RENAMED};
 
 /// The catalogue of schemes: a list of `{name, title, families, transport, documented, sources, params}`.
 pub fn schemes() -> Value {
@@ -68,6 +68,11 @@ pub fn series() -> Value {
         add(entry.scheme.name, entry.scheme.series);
     }
     Value::Array(rows)
+}
+
+/// Names of earlier versions: a list of `[old, new]`.
+pub fn renamed() -> Value {
+    json!(RENAMED)
 }
 
 fn param(info: &ParamInfo) -> Value {

@@ -21,5 +21,6 @@ pub use plan::{Group, Plan};
 pub use report::{Cells, Column, Expectation, METRICS, Metric, Report, Sides, Table, Words, metric};
 pub use run::{LinkTap, Outcome, run, run_saving, run_tapped};
 pub use scenario::{Axis, Cell, Scenario, load, load_bytes, load_tree};
+pub use schema::renames::RENAMED;
 pub use schema::schema;
 pub use schema::tree::Span;

@@ -108,7 +108,7 @@ resolver = "d3"
 routers = ["r2", "r*"]
 refresh = "2 s"
 lifetime = 4
-retry = "100 ms"
+initial_rto = "100 ms"
 signal = "80 B"
 probe = "500 B"
 probe_packets = 0
@@ -251,7 +251,7 @@ fn every_way_to_be_wrong_is_told_once() {
         ("resolver = 3", vec!["expected a text, found the number 3"]),
         ("lifetime = 0", vec!["`0` is out of range"]),
         ("probe_packets = 256", vec!["`256` is out of range"]),
-        ("refresh = \"100 ms\"", vec!["`retry` of 500 ms is above `refresh` of 100 ms"]),
+        ("refresh = \"100 ms\"", vec!["`initial_rto` of 500 ms is above `refresh` of 100 ms"]),
     ] {
         let reset = "[[events]]\nat = \"1 s\"\nnode = \"r2\"\naction = \"reset\"\n[expect]\n\"node.r2.signals\" = \"> 0\"\n";
         assert_eq!(wrong(&with(&format!("[icn]\n{icn}\n{reset}"))), messages, "{icn}");

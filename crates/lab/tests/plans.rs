@@ -329,7 +329,8 @@ fn a_sweep_over_schemes_records_a_series_where_it_is_offered() {
     }
     assert_eq!(recorded(&scenario.without_sweep().expect("the first scheme")), ["window", "rate"]);
     // what no cell offers is a mistake still
-    for (wrong, hint) in [("least_rate", "`asmp` would offer it"), ("o_mix", "did you mean `o_max`?")] {
+    for (wrong, hint) in [("min_reported_rate", "`asmp` would offer it"), ("o_mix", "did you mean `o_max`?")]
+    {
         let problems = load(&text.replace("o_max", wrong), "test.toml").expect_err("nobody offers it");
         let told: Vec<_> = problems.iter().map(|one| (one.message.as_str(), one.hint.as_deref())).collect();
         let message = format!("nothing here offers the series `{wrong}`");

@@ -58,14 +58,14 @@ fn every_key_is_read_and_printed() {
         r#"{NET}
 [sdn]
 app = "least_loaded"
-app_params = {{ above = 0.5, settle = "2 s" }}
+app_params = {{ threshold = 0.5, min_move_interval = "2 s" }}
 nodes = ["r1", "r*"]
 link = {{ rate = "2 Mbit/s", delay = "40 ms", loss = 0.1, buffer = "10 packets" }}
 period = "100 ms"
 phase = "7 ms"
 message = "200 B"
-retry = "300 ms"
-stale = "3 s"
+initial_rto = "300 ms"
+max_age = "3 s"
 {FLOW}
 [[events]]
 at = "2 s"

@@ -112,7 +112,7 @@ fn what_depends_on_a_lost_frame_was_there_and_could_not_be_shown() {
              player = {{ {player} }}\n"
         );
         let report = lab::run(&plan(&text), &sim::Control::default()).report;
-        ["frames_played", "frames_lost", "frames_spoiled"]
+        ["frames_played", "frames_lost", "frames_undecodable"]
             .map(|name| value(&report, &format!("flow.film.{name}")))
     };
     let [played, lost, none] = lossy("depends = \"nothing\"");

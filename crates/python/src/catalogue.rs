@@ -26,6 +26,12 @@ pub fn series() -> String {
     lab::describe::series().to_string()
 }
 
+/// Names of earlier versions: a list of `[old, new]`.
+#[pyfunction]
+pub fn renamed() -> String {
+    lab::describe::renamed().to_string()
+}
+
 /// The JSON Schema of a scenario.
 #[pyfunction]
 pub fn schema() -> String {

@@ -151,8 +151,8 @@ fn told(stats: &Stats) -> Value {
             "sessions": agent.sessions,
             "statuses": agent.statuses,
             "signals": agent.signals,
-            "orders": agent.orders,
-            "moves": agent.moves,
+            "commands": agent.orders,
+            "reroutes": agent.moves,
             "ignored": agent.ignored,
             "refused": refused(&agent.refused),
         })

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::catalogue::{metrics, schema, schemes, series, strategies};
+    use crate::catalogue::{metrics, renamed, schema, schemes, series, strategies};
     #[pymodule_export]
     use crate::control::{SdnControl, ndn_control};
     #[pymodule_export]

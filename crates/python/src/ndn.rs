@@ -273,7 +273,7 @@ fn told_of_fetch(fetched: &Fetched) -> Value {
         "timeouts": meter.count(Count::Timeouts),
         "episodes": meter.count(Count::Episodes),
         "marks": meter.count(Count::Marks),
-        "refusals": meter.count(Count::Refusals),
+        "nacks": meter.count(Count::Nacks),
         "no_route": fetched.no_route,
         "damaged": fetched.damaged,
         "unverified": fetched.unverified,

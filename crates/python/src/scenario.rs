@@ -187,21 +187,22 @@ impl Plan {
 
     /// Emulates it in real time, or until `control` stops it. Releases the interpreter lock. Raises `EmulationError`. `began_ns` is
     /// the time in `capture` at which it begins.
-    #[pyo3(signature = (control, *, spin_us = 50, grain_us = 0, urgent = false, logs = None, capture = None, began_ns = 0))]
+    #[pyo3(signature = (control, *, spin_us = 50, poll_interval_us = 0, urgent = false, logs = None, capture = None, began_ns = 0))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn emulate(
         &self,
         py: Python<'_>,
         control: &Control,
         spin_us: u64,
-        grain_us: u64,
+        poll_interval_us: u64,
         urgent: bool,
         logs: Option<PathBuf>,
         capture: Option<(Vec<String>, PathBuf)>,
         began_ns: u64,
     ) -> PyResult<Run> {
-        let (spin, grain) = (units::Duration::from_micros(spin_us), units::Duration::from_micros(grain_us));
-        let settings = emulate::Settings { spin, grain, urgent, logs };
+        let (spin, poll_interval) =
+            (units::Duration::from_micros(spin_us), units::Duration::from_micros(poll_interval_us));
+        let settings = emulate::Settings { spin, poll_interval, urgent, logs };
         emulation::run(py, &self.0, &settings, &control.0, capture, began_ns)
     }
 }

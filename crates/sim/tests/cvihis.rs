@@ -195,7 +195,7 @@ fn a_mode_changes_while_data_flow() {
     let run_with = |floor: f64, back: u64| {
         let mut net = net(240, 0, Rate::from_mbps(4), 50);
         let video = net.cvihis("video", "real_time", 60, Rate::from_mbps(1));
-        net.print.flows[video.index()].params.push(("floor".into(), ParamValue::Float(floor)));
+        net.print.flows[video.index()].params.push(("min_packet_rate".into(), ParamValue::Float(floor)));
         net.reno("tcp", 60);
         net.print.events = [(60, "background"), (back, "real_time")]
             .map(|(second, mode)| (at(second), Change::Mode(video, mode.into())))

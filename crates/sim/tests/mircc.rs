@@ -109,7 +109,7 @@ fn a_coarse_clock_of_consumers_hides_them_from_each_other_and_one_of_routers_doe
 
 #[test]
 fn a_consumer_can_start_slowly_and_hears_of_the_rate_with_its_first_data() {
-    let start = [("start", ParamValue::from("1 Mbit/s"))];
+    let start = [("initial_rate", ParamValue::from("1 Mbit/s"))];
     let slow = run(ms(0), &[], &start);
     // 100 a second until the first Data is back after 0.4 s; the first of them falls on the start
     assert_eq!(generated(&slow, 0, 1000, 1400) * 0.4, 39.0);

@@ -221,7 +221,7 @@ fn where_nobody_serves_the_name_the_first_forwarder_refuses() {
     let mut print = dumbbell(10);
     consume(&mut print, 0, "/nobody", 100);
     let trace = run(&print);
-    assert_eq!(trace.flows[0].meter.count(Count::Refusals), 1000);
+    assert_eq!(trace.flows[0].meter.count(Count::Nacks), 1000);
     assert_eq!((count(&trace, 0, Tally::NoRoute), count(&trace, 2, Tally::InterestsIn)), (1000, 0));
     assert_eq!(trace.packet_hops, 0);
 }
@@ -398,7 +398,7 @@ proptest! {
         }
         // a consumer hears at most once of each Interest, and of all but what a reset forgot within their lifetime
         for (flow, &(node, _)) in trace.flows.iter().zip(&drawn.consumers) {
-            let refused = flow.meter.count(Count::Refusals);
+            let refused = flow.meter.count(Count::Nacks);
             prop_assert!(flow.meter.delay_count + refused <= flow.sent_packets);
             let counters = counters(&trace, node);
             prop_assert!(counters.count(Tally::InterestsIn) >= flow.sent_packets);

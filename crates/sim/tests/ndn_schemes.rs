@@ -118,7 +118,7 @@ fn outcome(trace: &Trace, data_per_s: f64) -> Outcome {
         share: sum / (seconds * data_per_s),
         jain: sum * sum / (got.len() as f64 * squares),
         loss: trace.balance.dropped as f64 / sent as f64,
-        refusals: trace.flows.iter().map(|flow| flow.meter.count(Count::Refusals)).sum(),
+        refusals: trace.flows.iter().map(|flow| flow.meter.count(Count::Nacks)).sum(),
         delay_ms: delay / sum / 1e6,
         backlog: trace.ports.iter().map(|port| port.backlog_max).max().unwrap_or(0),
         again: trace.flows.iter().map(|flow| flow.meter.count(Count::Retransmits)).sum(),
@@ -177,7 +177,7 @@ fn icp_needs_to_look_back_on_several_windows() {
 #[test]
 fn raaqm_keeps_queues_short() {
     let with = |data, share: f64, keep: f64| {
-        let consumer = vec![("share", share.into()), ("keep", keep.into())];
+        let consumer = vec![("delta_p", share.into()), ("beta", keep.into())];
         let setup = Setup { data, consumer, strategy: Some("raaqm"), link: Some("raaqm"), ..of("raaqm") };
         measure(&format!("raaqm, {data} bytes, {share}, {keep}"), &setup)
     };
@@ -200,9 +200,9 @@ fn hobhis_leads_the_queue_to_its_target() {
     assert!((55..=70).contains(&clients.backlog) && clients.again == 0, "{clients:?}");
     // 62.8 ms and 60 Data of 0.88 ms
     assert!((105.0..125.0).contains(&clients.delay_ms), "{clients:?}");
-    let consumer = vec![("client", false.into()), ("start", "8 Mbit/s".into())];
+    let consumer = vec![("client", false.into()), ("initial_rate", "8 Mbit/s".into())];
     for line in ["link", "conversation"] {
-        let link_params = number("line", line);
+        let link_params = number("queue_per", line);
         let setup = Setup { link: Some("hobhis"), link_params, consumer: consumer.clone(), ..of("hobhis") };
         let steady = lossless(&format!("hobhis, constant, a line a {line}"), &setup);
         assert!(steady.share > 0.99 && steady.jain > 0.999 && steady.again > 10_000, "{steady:?}");
@@ -289,7 +289,7 @@ fn refusals_and_pending_counts_find_the_second_path() {
     assert!(refused > 1.1 && by[1] > 5000, "{refused} {by:?}");
     let (all, _) = paths("nack, counting", &Setup { consumer: number("consumer", "counting"), ..nack });
     assert!((1.45..1.5).contains(&all), "{all}");
-    let consumer = vec![("share", 0.02.into()), ("keep", 0.99.into())];
+    let consumer = vec![("delta_p", 0.02.into()), ("beta", 0.99.into())];
     let (spread, by) =
         paths("raaqm", &Setup { consumer, strategy: Some("raaqm"), link: Some("raaqm"), ..of("raaqm") });
     assert!(spread > 1.05 && by[0] > by[1] && by[1] > by[0] / 3, "{spread} {by:?}");

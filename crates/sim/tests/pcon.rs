@@ -170,7 +170,7 @@ fn pcon_leaves_some_of_the_link_and_finds_the_second_way() {
 
 #[test]
 fn marks_on_what_leaves_come_sooner_and_cost_less() {
-    let link = vec![("place", ParamValue::from("leaves"))];
+    let link = vec![("mark_at", ParamValue::from("dequeue"))];
     for seed in 1..=2 {
         let with =
             |name, net, ways| outcome(name, net, &Setup { link: link.clone(), ..of("pcon", seed) }, ways);
@@ -219,7 +219,7 @@ fn coopcon_stays_on_its_way() {
         let three = outcome("coopcon 3", &TRIANGLE, &of("coopcon", seed), BY_THREE);
         assert!((9.7..10.0).contains(&three.mbps) && three.second.1 < 0.01, "{three:?}");
     }
-    let link = vec![("place", ParamValue::from("leaves"))];
+    let link = vec![("mark_at", ParamValue::from("dequeue"))];
     let with = |name, net, ways| outcome(name, net, &Setup { link: link.clone(), ..of("coopcon", 1) }, ways);
     let one = with("coopcon 1, leaves", &DUMBBELL, None);
     assert!((9.7..9.9).contains(&one.mbps), "{one:?}");

@@ -142,11 +142,11 @@ fn lost_orders_are_repeated_until_they_are_acknowledged() {
         (net.seed, net.record.events) = (seed, true);
         let trace = run(&net);
         let moved = trace.events.iter().filter(|event| event.name == "route_moved").count() as u64;
-        let executed = at(&trace, NodeId(0)).meter.count(Count::Orders);
+        let executed = at(&trace, NodeId(0)).meter.count(Count::Commands);
         assert!(moved >= 1, "seed {seed}");
         // each order takes effect once, however often it is said
         assert_eq!(executed, moved, "seed {seed}");
-        repeated += controller(&trace).meter.count(Count::Repeats);
+        repeated += controller(&trace).meter.count(Count::CommandRetransmits);
     }
     assert!(repeated > 5, "{repeated}");
 }

@@ -482,7 +482,7 @@ MODE_S = {"soon": (60.0, 80.0), "late": (60.0, 180.0), "late, floor 10": (60.0, 
 
 def modes(variant: str, _scale: Scale) -> Tree:
     """§2.2, §3: real-time, background, real-time, beside a connection."""
-    params = {"floor": 10.0} if "floor" in variant else {}
+    params = {"min_packet_rate": 10.0} if "floor" in variant else {}
     flows = [Flow("video", "real_time", 60, 1000, params=params), Flow("tcp", "reno", 60)]
     events = [
         {"at": f"{at:g} s", "flow": "video", "action": "mode", "mode": mode}

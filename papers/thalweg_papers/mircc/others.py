@@ -122,7 +122,7 @@ def _keep(result: Any, length: str) -> Sample:
         "total": float(received.sum(axis=0).mean()),
         "variation": float(np.mean(received.std(axis=1) / received.mean(axis=1))),
         "delay_ms": 1e3 * float(np.mean(delays)),
-        "refusals": float(sum(_read.flow(result, f"C{number}")["refusals"] or 0 for number in (1, 2))),
+        "refusals": float(sum(_read.flow(result, f"C{number}")["nacks"] or 0 for number in (1, 2))),
     }
 
 

@@ -104,7 +104,9 @@ def dumbbell(case: Case, run: str, title: str) -> Tree:
         link("edge1", "r2", "p1", **access),
         link("edge2", "r2", "p2", **access),
     ]
-    starts = {} if start == "C" else {"params": {"start": f"{float(start) * DATA_BITS / 1e6:g} Mbit/s"}}
+    starts = (
+        {} if start == "C" else {"params": {"initial_rate": f"{float(start) * DATA_BITS / 1e6:g} Mbit/s"}}
+    )
     spans = {1: (FIRST_S, END_S + case.longer_s), 2: (SECOND_S, LEAVES_S + case.longer_s)}
     flows = [
         {

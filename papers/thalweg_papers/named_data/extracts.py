@@ -29,7 +29,7 @@ def _consumers(result: Any, data: Tree) -> Sample:
         "wire_bps": goodput * scenarios.data_bytes(data) / scenarios.payload_bytes(data),
         "asked": float(flows["sent_packets"].sum()),
         "again": float(flows["retransmits"].sum() or 0),
-        "refused": float(flows["refusals"].sum() or 0),
+        "refused": float(flows["nacks"].sum() or 0),
         "lost": float(flows["drops"].sum()) + float(nodes["policed"].sum() or 0),
         "longest_queue": float(result.links["queue_max_packets"].max()),
         "pending_peak": float(nodes["pending_peak"].max()),

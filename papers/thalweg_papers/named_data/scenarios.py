@@ -262,7 +262,7 @@ SETTINGS: dict[str, Setting] = {
     "aimd_large": Setting("AIMD, large Data", WAYS["aimd"], LARGE),
     "icp_1000": Setting("ICP, 1000 samples", _with("icp", samples=1000)),
     "icp_large": Setting("ICP, large Data", WAYS["icp"], LARGE),
-    "raaqm_gentle": Setting("RAAQM, Δp = 0.02, 0.99 kept", _with("raaqm", share=0.02, keep=0.99)),
+    "raaqm_gentle": Setting("RAAQM, Δp = 0.02, 0.99 kept", _with("raaqm", delta_p=0.02, beta=0.99)),
     "raaqm_large": Setting("RAAQM, large Data", WAYS["raaqm"], LARGE),
     "nack_fixed": Setting("NACK, no jitter", _fixed("nack")),
     "nack_longer": Setting(

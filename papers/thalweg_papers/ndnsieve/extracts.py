@@ -124,7 +124,7 @@ def counters(result: Any, _variant: str, _scale: Scale) -> Sample:
     }
     controllers = [row for row in result.nodes.to_dicts() if row["role"] == "controller"]
     for key in (
-        "orders",
+        "commands",
         "operations",
         "filter_operations",
         "search_operations",

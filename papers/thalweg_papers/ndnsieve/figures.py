@@ -421,7 +421,7 @@ def complexity(samples: Samples, _scale: Scale) -> Table:
         }.items():
             found = samples.each(experiment, variant, take(key))
             row[column] = short(found.mean / seconds[experiment])
-        row["orders"] = short(samples.each(experiment, variant, lambda s: s["controller_orders"]).mean)
+        row["commands"] = short(samples.each(experiment, variant, lambda s: s["controller_commands"]).mean)
         rows.append(row)
     return table("Operations a second, where Data are counted at each node that sends them on", rows)
 

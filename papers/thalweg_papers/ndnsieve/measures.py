@@ -292,9 +292,11 @@ def losses(scene: Key) -> Profiled:
     return lambda samples, sieve: dict(four(samples, scene, sieve, loss, "packets"))
 
 
-def orders(samples: Samples, sieve: str) -> Measured:
-    """Orders that the controller gave in scenario 1."""
-    return {"orders": each(samples, Key.DUMBBELL, sieve, lambda s: float(s["controller_orders"]), "orders")}
+def commands(samples: Samples, sieve: str) -> Measured:
+    """Commands that the controller sent in scenario 1."""
+    return {
+        "commands": each(samples, Key.DUMBBELL, sieve, lambda s: float(s["controller_commands"]), "commands")
+    }
 
 
 gain_1 = profiled(Key.DUMBBELL)(gain(Key.DUMBBELL))
@@ -307,4 +309,4 @@ fairness_coopcon = measure(Key.DUMBBELL)(fairness("coopcon"))
 fairness_pcon = measure(Key.DUMBBELL)(fairness("pcon"))
 boxes_1 = profiled(Key.DUMBBELL)(boxes)
 losses_1 = profiled(Key.DUMBBELL)(losses(Key.DUMBBELL))
-orders_1 = profiled(Key.DUMBBELL)(orders)
+commands_1 = profiled(Key.DUMBBELL)(commands)

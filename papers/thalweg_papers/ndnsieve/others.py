@@ -97,7 +97,7 @@ def overload(result: Any, _variant: str, _scale: Scale) -> Sample:
     interest_bytes = 50.0
     return {
         "lost": float(sum(row["drops_queue_full"] for row in own if row["direction"] == "backward")),
-        "turned_away": float(sum((row["refused"] or 0) + (row["policed"] or 0) for row in nodes)),
+        "turned_away": float(sum((row["nacked"] or 0) + (row["policed"] or 0) for row in nodes)),
         "asked": float(sum(row["sent_packets"] for row in flows)),
         "longest_ms": 1e3 * max(row["delay_max_s"] or 0.0 for row in flows),
         "calm_s": _calm(times[after] - STEP_S, backlog[after]),

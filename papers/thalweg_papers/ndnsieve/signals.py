@@ -35,7 +35,7 @@ def read(result: Any, scene: Key, way: str) -> Sample:
         "load_least": float(loads.min()) if len(loads) else float("nan"),
         "mild_over": float(held[passed].max() if passed.any() else 0.0) - LEVELS[way],
         "sieved_over": float(held[~passed].min() if (~passed).any() else QUEUE_PACKETS) - LEVELS[way],
-        "orders_without": float(sum(index is None for index in ordered)),
+        "commands_without": float(sum(index is None for index in ordered)),
         "metric_least": float(metrics.min()) if len(metrics) else float("nan"),
         "metric_most": float(metrics.max()) if len(metrics) else float("nan"),
         "worse": float(_worse(result)),
@@ -134,7 +134,7 @@ def occupancy(samples: Samples) -> Measured:
 
 @measure(*SCENES)
 def metrics(samples: Samples) -> Measured:
-    """The minimum and maximum metric of any order, where there are orders: scenarios 2 and 3."""
+    """The minimum and maximum metric of any command, where there are commands: scenarios 2 and 3."""
     found: Measured = {}
     for i, scene in ((2, Key.TWO_WAYS), (3, Key.THREE_FLOWS)):
         for key in ("metric_least", "metric_most"):
@@ -151,11 +151,11 @@ def choices(samples: Samples) -> Measured:
 
 @profiled(*SCENES)
 def sieve(samples: Samples, way: str) -> Measured:
-    """By how much queues of signals that passed, and of those that did not, exceed the level; orders without a signal."""
+    """By how much queues of signals that passed, and of those that did not, exceed the level; commands without a signal."""
     return {
         **_by_scene(samples, way, "mild_over", "packets"),
         **_by_scene(samples, way, "sieved_over", "packets"),
-        **_by_scene(samples, way, "orders_without", "orders"),
+        **_by_scene(samples, way, "commands_without", "commands"),
     }
 
 

@@ -15,7 +15,7 @@ BIN_S = 0.1
 
 
 def controlled(result: Any, _variant: str, _scale: Scale) -> Sample:
-    """The total in bins of 0.1 s, in Mbit/s; moves; delays; what was lost; orders and how often they were retransmitted."""
+    """The total in bins of 0.1 s, in Mbit/s; moves; delays; losses; commands and their retransmissions."""
     names = [f"flow.{name}" for name in result.flows["flow"].to_list()]
     total = np.zeros(round(FAR_S / BIN_S))
     for name in names:
@@ -28,8 +28,8 @@ def controlled(result: Any, _variant: str, _scale: Scale) -> Sample:
         "moves_s": np.asarray(_read.events(result, "prefix_moved")[0], dtype=float),
         "delay_ms": 1e3 * float(result.flows["delay_s"].mean()),
         "lost": float(result.flows["drops"].sum()),
-        "orders": float(sum(row["orders"] or 0 for row in controllers)),
-        "repeats": float(sum(row["orders_repeated"] or 0 for row in controllers)),
+        "commands": float(sum(row["commands"] or 0 for row in controllers)),
+        "retransmitted": float(sum(row["commands_retransmitted"] or 0 for row in controllers)),
     }
 
 
@@ -64,10 +64,10 @@ def operations(result: Any, _variant: str, scale: Scale) -> Sample:
         "filter": of_controller("filter_operations"),
         "search": of_controller("search_operations"),
         "switch": of_controller("switch_operations"),
-        "orders": of_controller("orders"),
+        "commands": of_controller("commands"),
         "messages": sum(
             (row["statuses"] or 0) + (row["signals"] or 0) for row in nodes if row["role"] != "controller"
         )
         / seconds,
-        "moves": float(sum(row["moves"] or 0 for row in routers)),
+        "moves": float(sum(row["reroutes"] or 0 for row in routers)),
     }

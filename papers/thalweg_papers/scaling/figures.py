@@ -54,8 +54,8 @@ SAID: dict[str, Value] = {
     "swings_mbps": swings(),
     "moves": moves(),
     "delay_ms": lambda s: s["delay_ms"],
-    "orders": lambda s: s["orders"],
-    "said_again": lambda s: s["repeats"],
+    "commands": lambda s: s["commands"],
+    "retransmitted": lambda s: s["retransmitted"],
 }
 """What is said of the way to the controller."""
 

@@ -15,7 +15,7 @@ CHOICES: dict[str, str] = {
     "schemes": "ndnSieve in both profiles of its paper's reproduction, literal and calibrated; PCON after its "
     "authors' release; CoopCon and FleCom as reconstructions.",
     "controller": "Scenario 3 of the paper, three consumers and a way round, over 30 s; measured from 5 s on. Delay is "
-    "that of each control link, one way; loss is that of each message, statuses, signals, orders and "
+    "that of each control link, one way; loss is that of each message, statuses, signals, commands and "
     "acknowledgements alike.",
     "death": "The same scenario, where the third consumer comes at 10 s. The controller dies at 4 s, before that, "
     "and comes back without memory at 20 s, or not.",

@@ -166,7 +166,7 @@ def _run(
                 out=folder,
                 urgent=urgent,
                 spin_us=spin_us,
-                grain_us=poll_interval_us,
+                poll_interval_us=poll_interval_us,
                 capture=pcap,
             )
         except Interrupted as stop:

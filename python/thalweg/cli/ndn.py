@@ -294,7 +294,7 @@ def _print_fetched(told: dict[str, Any], out: str, *, whole: bool) -> None:
         )
     lost = f"{told['retransmits']:,} retransmissions, {told['timeouts']:,} timeouts"
     screen.print(
-        f"{lost}; {told['marks']:,} marks, {told['refusals']:,} NACKs, {told['episodes']:,} window reductions"
+        f"{lost}; {told['marks']:,} marks, {told['nacks']:,} NACKs, {told['episodes']:,} window reductions"
     )
     for key, words in {
         "damaged": "Data packets were damaged and requested again",

@@ -63,9 +63,9 @@ def control(
 def _print(stats: dict[str, Any], *, error: bool = False) -> None:
     screen = console(error=error)
     screen.print(
-        f"{stats['statuses']:,} statuses, {stats['signals']:,} signals; {stats['orders']:,} commands, "
-        f"{stats['orders_repeated']:,} retransmitted, {stats['orders_open']:,} not acknowledged; "
-        f"{stats['moves']:,} route changes"
+        f"{stats['statuses']:,} statuses, {stats['signals']:,} signals; {stats['commands']:,} commands, "
+        f"{stats['commands_retransmitted']:,} retransmitted, {stats['commands_open']:,} not acknowledged; "
+        f"{stats['reroutes']:,} route changes"
     )
     if refused := sum(stats["refused"].values()):
         screen.print(

@@ -106,7 +106,7 @@ def _print(stats: dict[str, Any], *, error: bool = False) -> None:
         there = "connected" if agent["connected"] else agent["sent_away"] or "not connected"
         screen.print(
             f"controller: {there}; {agent['statuses']:,} statuses, {agent['signals']:,} signals, "
-            f"{agent['orders']:,} commands, {agent['moves']:,} route changes, "
+            f"{agent['commands']:,} commands, {agent['reroutes']:,} route changes, "
             f"{sum(agent['refused'].values()):,} datagrams discarded"
         )
     if error:

@@ -232,6 +232,10 @@ def nearest(word: str, known: Sequence[str]) -> str:
     """A hint: the nearest known word, or all known words."""
     from difflib import get_close_matches
 
+    from ..catalogue import renamed
+
+    if new := renamed(word, known):
+        return f"`{word}` was renamed to `{new}`"
     near = get_close_matches(word, known, 1, 0.5)
     return f"did you mean `{near[0]}`?" if near else f"there are: {', '.join(known)}"
 

@@ -22,14 +22,16 @@ impl App {
 
 impl contract::App for App {
     fn wants(&self) -> Wants {
-        Wants { signal_above: Some((self.params.above * f64::from(MILLION)) as u32) }
+        Wants { signal_above: Some((self.params.threshold * f64::from(MILLION)) as u32) }
     }
 
     // the application plane decides, the controller's orders reach the devices                [RFC7426 §3.1]
     fn on_signal(&mut self, port: PortId, cx: &mut AppCx<'_, '_>) {
         let now = cx.now();
         let (net, cache) = (cx.net(), cx.cache());
-        let (Some(here), Some(seen)) = (net.link(port), cache.fresh(port, now, self.params.settle)) else {
+        let (Some(here), Some(seen)) =
+            (net.link(port), cache.fresh(port, now, self.params.min_move_interval))
+        else {
             return;
         };
         if now < self.settled {
@@ -39,13 +41,13 @@ impl contract::App for App {
             Traffic::Node(to) => Some(to),
             _ => None,
         });
-        let load = |port| cache.fresh(port, now, self.params.settle).map(|seen| seen.status.load);
+        let load = |port| cache.fresh(port, now, self.params.min_move_interval).map(|seen| seen.status.load);
         let others = net.links_from(here.from).filter(|link| link.port != port);
         let idlest = others.filter_map(|link| Some((load(link.port)?, link.port))).min();
         let (Some(to), Some((other, via))) = (to, idlest) else { return };
         if other < seen.status.load {
-            self.settled = now + self.params.settle;
-            cx.count(Count::Moves, 1);
+            self.settled = now + self.params.min_move_interval;
+            cx.count(Count::Reroutes, 1);
             cx.order(here.from, Order::Route { to, via });
         }
     }

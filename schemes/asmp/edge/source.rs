@@ -68,7 +68,7 @@ impl Sender {
     }
 
     fn patience(&self) -> Duration {
-        self.interval * u64::from(self.params.patience)
+        self.interval * u64::from(self.params.timeout_intervals)
     }
 
     /// Takes a report into the table; false when a later one of the same receiver is there already.
@@ -134,7 +134,7 @@ impl SenderLaw for Sender {
             self.params.smooth_up
         };
         self.set_rate(smoothness * self.rate + (1.0 - smoothness) * least);
-        cx.probe("least_rate", least);
+        cx.probe("min_reported_rate", least);
         cx.probe("report_interval", self.interval.as_secs_f64());
     }
 

@@ -63,11 +63,11 @@ impl Sender {
     }
 
     fn patience(&self) -> Duration {
-        Duration::from_secs_f64(self.params.silence_rtts * self.rtt_s()).max(self.params.silence)
+        Duration::from_secs_f64(self.params.timeout_rtts * self.rtt_s()).max(self.params.min_timeout)
     }
 
     fn set_rate(&mut self, rate: f64) {
-        let least = self.params.floor * self.packet_bits;
+        let least = self.params.min_packet_rate * self.packet_bits;
         self.rate = rate.min(self.params.max_rate.as_bps_f64()).max(least);
     }
 

@@ -119,7 +119,7 @@ impl LinkLaw for Link {
         match (passes, self.params.policing) {
             (true, _) => Admission::Pass,
             (false, Policing::Drop) => Admission::Drop,
-            (false, Policing::Refuse) => Admission::Refuse(NackReason::Congestion),
+            (false, Policing::Nack) => Admission::Refuse(NackReason::Congestion),
         }
     }
 

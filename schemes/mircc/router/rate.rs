@@ -16,11 +16,11 @@ pub(crate) struct Rule {
     /// η.
     pub(crate) eta: f64,
     /// Least β.
-    pub(crate) beta_floor: f64,
+    pub(crate) min_beta: f64,
     /// Weight of the newest value in both averages.
     pub(crate) weight: f64,
     /// Minimum R, as a share of C.
-    pub(crate) least: f64,
+    pub(crate) min_rate_share: f64,
     /// R is never above C.
     pub(crate) capped: bool,
 }
@@ -57,7 +57,7 @@ impl Rater {
     pub(crate) fn tick(&mut self, rule: &Rule, facts: &Facts) -> Found {
         let Facts { capacity, y, q, d } = *facts;
         let n = full_rate_flows(capacity, y, self.rate);
-        let beta = beta(rule.beta_floor, y, self.y_prev);
+        let beta = beta(rule.min_beta, y, self.y_prev);
         let base = base_rate(rule.eta, capacity, beta, q, d, n);
         let excess = excess_rate(self.rate, y, n);
         // differs: the base rate is never below zero; a queue that is long for its round-trip time would make it so
@@ -67,7 +67,8 @@ impl Rater {
         // differs: R is kept within a share of C and C; the first lets consumers hear of new rates, the second of a link that
         // is no bottleneck lets them hear of it again when it becomes one
         let most = if rule.capped { capacity } else { BOUNDLESS };
-        self.rate = (self.base_ewma + self.excess_ewma).clamp(rule.least * capacity, most.max(capacity));
+        self.rate =
+            (self.base_ewma + self.excess_ewma).clamp(rule.min_rate_share * capacity, most.max(capacity));
         self.y_prev = y;
         Found { n, beta }
     }

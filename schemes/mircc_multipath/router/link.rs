@@ -117,7 +117,7 @@ impl Link {
             let d = upstream.rtt.unwrap_or(self.params.initial_rtt.as_secs_f64()).max(LEAST_RTT_S);
             let y1 = upstream.primary.tick(&self.rule, capacity, elapsed_s, d, now);
             // C₂ = max(0, ηC − y₁)
-            let left = (self.params.eta * capacity - y1).max(self.params.least * capacity);
+            let left = (self.params.eta * capacity - y1).max(self.params.min_rate_share * capacity);
             let y2 = upstream.secondary.tick(&self.rule, left, elapsed_s, d, now);
             if shown == Some(face) {
                 cx.probe("primary_offer", upstream.primary.rater.rate);

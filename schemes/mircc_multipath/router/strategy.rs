@@ -61,7 +61,7 @@ impl Division {
             }
         }
         let total: f64 = self.weights.iter().sum();
-        let least = params.trickle * total;
+        let least = params.min_path_share * total;
         let total: f64 = self.weights.iter().map(|weight| weight.max(least)).sum();
         for (owed, weight) in self.owed.iter_mut().zip(&self.weights) {
             *owed += weight.max(least) / total;

@@ -57,7 +57,7 @@ impl Sender {
     }
 
     fn on_notify(&mut self, notify: &Notify, cx: &mut Cx<'_>) {
-        cx.probe("heard_rate", notify.suggested);
+        cx.probe("notified_rate", notify.suggested);
         if notify.suggested < self.rate {
             cx.count(Count::Episodes, 1);
         }
@@ -95,19 +95,19 @@ impl Sender {
     }
 
     fn ask(&mut self, now: Time) {
-        if self.open >= self.params.patience {
+        if self.open >= self.params.max_unanswered {
             self.asked = None;
         }
         self.question = self.question.saturating_add(1);
         self.open = self.open.saturating_add(1);
-        self.next_question = now + self.params.ask_interval;
+        self.next_question = now + self.params.probe_interval;
     }
 }
 
 impl SenderLaw for Sender {
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>) {
         let now = cx.now();
-        let earliest = self.started_at.max(now - self.params.stale);
+        let earliest = self.started_at.max(now - self.params.max_age);
         let Some(word) = Word::decode(feedback.label).filter(|it| (earliest..=now).contains(&it.about()))
         else {
             cx.count(Count::Ignored, 1);
@@ -130,7 +130,7 @@ impl SenderLaw for Sender {
     fn on_start(&mut self, cx: &mut Cx<'_>) {
         self.started_at = cx.now();
         self.next_growth = cx.now() + self.rtt();
-        self.next_question = cx.now() + self.params.ask_interval;
+        self.next_question = cx.now() + self.params.probe_interval;
     }
 
     #[inline]

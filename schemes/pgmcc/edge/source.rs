@@ -18,7 +18,7 @@ use crate::pgmcc::Params;
 #[derive(Clone, Debug)]
 pub struct Sender {
     packet: Bytes,
-    silence: u32,
+    max_timeouts: u32,
     window: Window,
     record: Record,
     election: Election,
@@ -43,7 +43,7 @@ impl Sender {
     pub(crate) fn new(params: &Params, packet: Bytes) -> Self {
         Self {
             packet,
-            silence: params.silence,
+            max_timeouts: params.max_timeouts,
             window: Window::new(params),
             record: Record::new(params.dupacks),
             election: Election::new(params.hysteresis),
@@ -250,7 +250,7 @@ impl SenderLaw for Sender {
             cx.count(Count::Timeouts, 1);
             self.timeout.back_off();
             self.timeouts += 1;
-            if self.timeouts >= self.silence {
+            if self.timeouts >= self.max_timeouts {
                 self.depose(cx);
             }
         }

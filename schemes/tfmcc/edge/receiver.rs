@@ -185,7 +185,7 @@ impl Receiver {
 
     /// Leaves for good when the group has long been faster than what it could take [RFC4654 §4].
     fn consider_leaving(&mut self, heard: &Heard) {
-        if self.losses.any() && self.calculated() < self.params.floor.as_bps_f64() {
+        if self.losses.any() && self.calculated() < self.params.min_reported_rate.as_bps_f64() {
             let since = *self.below_since.get_or_insert(heard.at);
             if self.leaves_at.is_none() && heard.at.saturating_since(since) > self.params.leave_after {
                 // differs: it cannot leave the tree by itself; it stops speaking after the round in which it says so
@@ -204,7 +204,7 @@ impl Receiver {
         let report = Report {
             tr: Millis::of(now),
             ts: heard.header.ts.plus(now.saturating_since(heard.at)),
-            rate: RateCode::nearest(self.calculated().max(self.params.floor.as_bps_f64())),
+            rate: RateCode::nearest(self.calculated().max(self.params.min_reported_rate.as_bps_f64())),
             round: heard.header.round,
             have_rtt: self.round_trip.secs().is_some(),
             have_loss: self.losses.any(),

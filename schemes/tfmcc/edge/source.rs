@@ -127,7 +127,7 @@ impl Sender {
     }
 
     fn set_rate(&mut self, rate: f64) {
-        self.rate = rate.max(self.packet_bits / self.params.longest_gap.as_secs_f64());
+        self.rate = rate.max(self.packet_bits / self.params.max_packet_interval.as_secs_f64());
         self.rise = None;
     }
 
@@ -290,7 +290,7 @@ impl Sender {
 
     /// When the silence of all halves the rate.
     fn silence_ends_at(&self) -> Time {
-        self.heard_at + self.times_r_max(self.params.silence)
+        self.heard_at + self.times_r_max(self.params.feedback_timeout)
     }
 
     fn halve(&mut self, cx: &mut Cx<'_>) {

@@ -86,7 +86,7 @@ impl Sender {
 
     /// s/t_mbi: the minimum rate.
     fn least(&self) -> f64 {
-        self.packet_bits() / self.params.longest_gap.as_secs_f64()
+        self.packet_bits() / self.params.t_mbi.as_secs_f64()
     }
 
     /// W_init/R: the rate of an initial window in a round-trip time.

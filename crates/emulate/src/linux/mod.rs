@@ -130,7 +130,7 @@ impl<'a> Machine<'a> {
         let opened = live::open(blueprint, gates, &namespaces)?;
         let (traffic, began) = Traffic::begin(jobs, &namespaces, look_every, settings.urgent)?;
         let live = Live::begin(opened, blueprint, settings.urgent, began)?;
-        let pause = Pause::new(settings.grain, settings.urgent);
+        let pause = Pause::new(settings.poll_interval, settings.urgent);
         let spin = settings.spin;
         Ok(Self { blueprint, began, spin, pause, commands, traffic, live, devices, namespaces })
     }

@@ -22,7 +22,7 @@ const MOST: Duration = Duration::from_micros(500);
 /// The loop's sleep besides that of having nothing to do.
 #[derive(Debug)]
 pub(super) struct Pause {
-    grain: Duration,
+    poll_interval: Duration,
     urgent: bool,
     /// When it last came back from watching the devices.
     back: Time,
@@ -32,9 +32,15 @@ pub(super) struct Pause {
 }
 
 impl Pause {
-    /// For a loop that looks at most once in `grain`, and that is preferred or not.
-    pub(super) const fn new(grain: Duration, urgent: bool) -> Self {
-        Self { grain, urgent, back: Time::ZERO, looked: (Time::ZERO, Duration::ZERO), owed: Duration::ZERO }
+    /// For a loop that looks at most once per `poll_interval`, and that is preferred or not.
+    pub(super) const fn new(poll_interval: Duration, urgent: bool) -> Self {
+        Self {
+            poll_interval,
+            urgent,
+            back: Time::ZERO,
+            looked: (Time::ZERO, Duration::ZERO),
+            owed: Duration::ZERO,
+        }
     }
 
     /// Sleeps if it has to, and says when it is.
@@ -50,17 +56,17 @@ impl Pause {
 
     /// How long it has to sleep at `now`; `used` says how long this thread has been on a core in all its life.
     fn due(&mut self, now: Time, used: impl FnOnce() -> Duration) -> Duration {
-        let grain = self.grain.saturating_sub(now.saturating_since(self.back));
+        let left = self.poll_interval.saturating_sub(now.saturating_since(self.back));
         let passed = now.saturating_since(self.looked.0);
         if !self.urgent || passed < LOOKS {
-            return grain;
+            return left;
         }
         let used = used();
         // time in calls that do not block is time on the core, however short each of them is
         let off = passed.saturating_sub(used.saturating_sub(self.looked.1));
         self.looked = (now, used);
         self.owed = (self.owed + passed / PARTS).saturating_sub(off).min(MOST);
-        if self.owed >= LEAST { grain.max(self.owed) } else { grain }
+        if self.owed >= LEAST { left.max(self.owed) } else { left }
     }
 
     /// It came back from watching the devices.
@@ -107,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn it_rests_for_what_is_left_of_the_grain() {
+    fn it_rests_for_what_is_left_of_the_poll_interval() {
         let mut pause = Pause::new(us(200), false);
         pause.woken(at_us(1000));
         assert_eq!(pause.due(at_us(1050), Duration::default), us(150));

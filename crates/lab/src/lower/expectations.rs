@@ -5,6 +5,7 @@ use crate::report::{Expectation, Sides};
 use crate::report::{METRICS, word};
 use crate::schema::file::File;
 use crate::schema::read::{Notes, shortened, suggestion};
+use crate::schema::renames::unknown;
 
 /// Words of a key that no column has, by what stands first in the key.
 const OF_A_FLOW: &[&str] = &["throughput_min", "throughput_max", "cov", "convergence"];
@@ -147,5 +148,5 @@ fn check(key: &str, setting: &Setting<'_>, traffic: &Traffic) -> Result<(), (Str
     if words.contains(&last) {
         return Ok(());
     }
-    Err((format!("a {kind} has no result `{}`", shortened(last)), suggestion(last, words)))
+    Err(unknown(last, format!("a {kind} has no result `{}`", shortened(last)), words))
 }

@@ -185,15 +185,16 @@ fn config(table: &Icn, notes: &mut Notes) -> icn::Config {
         signal: table.signal.or(default.signal),
         refresh: table.refresh.or(default.refresh),
         lifetime: table.lifetime.or(default.lifetime),
-        retry: table.retry.or(default.retry),
+        retry: table.initial_rto.or(default.retry),
         probe: table.probe.or(default.probe),
         probe_packets: u8::try_from(probe_packets).unwrap_or(u8::MAX),
     };
     if config.retry > config.refresh
-        && let Some(at) = table.retry.given().map(|at| at.place).or(table.refresh.given().map(|at| at.place))
+        && let Some(at) =
+            table.initial_rto.given().map(|at| at.place).or(table.refresh.given().map(|at| at.place))
     {
         notes
-            .wrong(at, format!("`retry` of {} is above `refresh` of {}", config.retry, config.refresh))
+            .wrong(at, format!("`initial_rto` of {} is above `refresh` of {}", config.retry, config.refresh))
             .hint("lower one or raise the other");
     }
     config

@@ -21,7 +21,8 @@ use units::Duration;
 use crate::Plan;
 use crate::resolve::{places, sweeps};
 use crate::schema::file::{File, MetricWord};
-use crate::schema::read::{Notes, shortened, suggestion};
+use crate::schema::read::{Notes, shortened};
+use crate::schema::renames::unknown;
 use crate::schema::tree::Place;
 use crate::topology::{self, Net, Paths};
 
@@ -189,12 +190,11 @@ fn record(file: &File, setting: &flows::Setting<'_>, traffic: &flows::Traffic, n
             if traffic.may_offer(name) || elsewhere.contains(name.value.as_str()) {
                 continue;
             }
-            notes.wrong(name.place, format!("nothing here offers the series `{}`", shortened(name))).maybe(
-                traffic
-                    .offered_by(name)
-                    .or_else(|| expectations::column(name))
-                    .or_else(|| suggestion(name, known.union(&elsewhere).copied())),
-            );
+            let message = format!("nothing here offers the series `{}`", shortened(name));
+            let (message, hint) = unknown(name, message, known.union(&elsewhere).copied());
+            notes
+                .wrong(name.place, message)
+                .maybe(traffic.offered_by(name).or_else(|| expectations::column(name)).or(hint));
         } else if !series.contains(&name.value) {
             series.push(name.value.clone());
         }

@@ -226,8 +226,8 @@ fn config(table: &Sdn) -> sdn::Config {
         period: table.period.or(default.period),
         phase: table.phase.or(default.phase),
         message: table.message.or(default.message),
-        retry: table.retry.or(default.retry),
-        stale: table.stale.or(default.stale),
+        retry: table.initial_rto.or(default.retry),
+        stale: table.max_age.or(default.stale),
     }
 }
 

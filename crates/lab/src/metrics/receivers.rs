@@ -90,7 +90,7 @@ pub(super) fn receivers(flows: &[FlowRow<'_>]) -> Table {
         .count_of_some("frames_played", |row| row.played(Count::FramesPlayed))
         .count_of_some("frames_late", |row| row.played(Count::FramesLate))
         .count_of_some("frames_lost", |row| row.lost())
-        .count_of_some("frames_spoiled", |row| row.played(Count::FramesSpoiled))
+        .count_of_some("frames_undecodable", |row| row.played(Count::FramesUndecodable))
         .count_of_some("stalls", |row| row.played(Count::Stalls))
         .number("stalled_s", |row| row.stalled())
         .number("startup_s", |row| row.startup())

@@ -348,7 +348,9 @@ fn nodes() -> Vec<NodeRecord> {
         ndn: None,
     };
     let mut router = record(1, NodeRole::Router, 2);
-    for (what, n) in [(Count::Heard, 8), (Count::Feedback, 4), (Count::Signals, 26), (Count::Ignored, 3)] {
+    for (what, n) in
+        [(Count::FeedbackReceived, 8), (Count::Feedback, 4), (Count::Signals, 26), (Count::Ignored, 3)]
+    {
         router.meter.counts[what as usize] = n;
     }
     vec![router, record(2, NodeRole::Resolver, 5)]
@@ -407,7 +409,7 @@ fn a_consumer_is_measured_where_its_data_arrive() {
         delay_max: Duration::from_millis(90),
     };
     record.drops[DropReason::QueueFull as usize] = 10;
-    for (what, n) in [(Count::Missing, 3), (Count::Marks, 7), (Count::Refusals, 11), (Count::Suppressed, 2)] {
+    for (what, n) in [(Count::Missing, 3), (Count::Marks, 7), (Count::Nacks, 11), (Count::Suppressed, 2)] {
         record.meter.counts[what as usize] = n;
     }
     record.meter.goodput_bytes = 880 * 1024;
@@ -439,7 +441,7 @@ fn a_consumer_is_measured_where_its_data_arrive() {
     near(report.value("flows.viewer.throughput_total").expect("Data"), 792_000.0);
     near(value("loss_ratio"), 0.01);
     assert_eq!(
-        (value("missing"), value("marks"), value("refusals"), value("suppressed")),
+        (value("missing"), value("marks"), value("nacks"), value("suppressed")),
         (3.0, 7.0, 11.0, 2.0)
     );
     near(value("delay"), 0.1);
@@ -459,7 +461,7 @@ fn a_consumer_is_measured_where_its_data_arrive() {
 #[test]
 fn feedback_is_counted_where_it_is_sent_and_where_it_is_heard() {
     let mut trace = trace();
-    trace.flows[1].meter.counts[Count::Heard as usize] = 3;
+    trace.flows[1].meter.counts[Count::FeedbackReceived as usize] = 3;
     trace.flows[1].meter.counts[Count::Signals as usize] = 10;
     trace.receivers[1].meter.counts[Count::Signals as usize] = 11;
     trace.receivers[2].meter.counts[Count::Signals as usize] = 12;

@@ -312,7 +312,7 @@ fn icn_table(icn: &IcnSpec, node_name: &dyn Fn(contract::NodeId) -> String) -> T
     put(&mut table, "routers", routers.collect::<Vec<_>>());
     put(&mut table, "refresh", span(icn.config.refresh));
     put(&mut table, "lifetime", i64::from(icn.config.lifetime));
-    put(&mut table, "retry", span(icn.config.retry));
+    put(&mut table, "initial_rto", span(icn.config.retry));
     put(&mut table, "signal", size(icn.config.signal));
     put(&mut table, "probe", size(icn.config.probe));
     put(&mut table, "probe_packets", i64::from(icn.config.probe_packets));

@@ -57,8 +57,8 @@ pub(crate) fn sdn_table(spec: &SdnSpec, node_name: &dyn Fn(NodeId) -> String) ->
     put(&mut table, "period", span(spec.config.period));
     put(&mut table, "phase", span(spec.config.phase));
     put(&mut table, "message", size(spec.config.message));
-    put(&mut table, "retry", span(spec.config.retry));
-    put(&mut table, "stale", span(spec.config.stale));
+    put(&mut table, "initial_rto", span(spec.config.retry));
+    put(&mut table, "max_age", span(spec.config.stale));
     table
 }
 

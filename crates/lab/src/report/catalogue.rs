@@ -72,7 +72,7 @@ pub const METRICS: &[Metric] = metrics! {
         "missing" ["packets"] at "receiver": "packets that its receivers found missing, summed; for a consumer, segments that it gave up";
         "marks" ["packets"] at "receiver": "congestion marks that its receivers received, summed; where receivers do not count marks, those echoed to the sender";
         "signals" ["packets"] at "sender, receiver": "signalling messages of a name-based network that its sender and its receivers sent, such as joins and leaves";
-        "refusals" ["packets"] at "sender": "NACKs of Interests that a consumer had pending";
+        "nacks" ["packets"] at "sender": "NACKs of Interests that a consumer had pending";
         "rtt_s" ["s"] at "sender": "mean of the round-trip times that the sender measured; a consumer does not measure retransmitted segments";
         "rtt_min_s" ["s"] at "sender": "minimum";
         "delay_s" ["s"] at "consumer": "mean time from the first Interest for a segment to its arrival";
@@ -96,7 +96,7 @@ pub const METRICS: &[Metric] = metrics! {
         "frames_played" ["frames"] at "receiver": "frames that its receivers played and could show, summed over receivers";
         "frames_late" ["frames"] at "receiver": "frames that were complete only after they were due, summed over receivers";
         "frames_lost" ["frames"] at "receiver": "frames that were due and never complete, summed over receivers";
-        "frames_spoiled" ["frames"] at "receiver": "frames that were complete when due and could not be shown because a frame that they depend on was lost, summed over receivers";
+        "frames_undecodable" ["frames"] at "receiver": "frames that were complete when due and could not be shown because a frame that they depend on was lost, summed over receivers";
         "stalls" ["events"] at "receiver": "number of stalls: playback stopped because the next frame had not arrived; summed over receivers";
         "stalled_s" ["s"] at "receiver": "mean of the stalled_s of its receivers";
         "startup_s" ["s"] at "receiver": "mean of the startup_s of its receivers";
@@ -121,7 +121,7 @@ pub const METRICS: &[Metric] = metrics! {
         "frames_played" ["frames"] at "receiver": "video frames that it played and could show";
         "frames_late" ["frames"] at "receiver": "frames that were complete only after they were due";
         "frames_lost" ["frames"] at "receiver": "frames that were due and never complete";
-        "frames_spoiled" ["frames"] at "receiver": "frames that were complete when due and could not be shown because a frame that they depend on was lost";
+        "frames_undecodable" ["frames"] at "receiver": "frames that were complete when due and could not be shown because a frame that they depend on was lost";
         "stalls" ["events"] at "receiver": "number of stalls: playback stopped because the next frame had not arrived";
         "stalled_s" ["s"] at "receiver": "total duration of its stalls, an unfinished one included";
         "startup_s" ["s"] at "receiver": "start-up delay: from the start of its flow, or from its join if that was later, until its first frame; warm-up included";
@@ -161,9 +161,9 @@ pub const METRICS: &[Metric] = metrics! {
         "signals" ["packets"] at "node": "signalling messages of the name-based network that it sent: joins, registrations, probes and their replies; with an SDN controller, the congestion signals that a node sent, or that reached the controller";
         "ignored" ["packets"] at "node": "signalling messages that arrived and were not applied: unknown, stale or malformed";
         "statuses" ["packets"] at "sdn": "status reports of ports that a node sent, or that reached the controller in time";
-        "orders" ["orders"] at "sdn": "commands that the controller sent, or that a node executed, each counted once";
-        "orders_repeated" ["orders"] at "sdn": "retransmissions of commands by the controller for lack of an acknowledgement";
-        "moves" ["orders"] at "sdn": "commands that rerouted traffic: at a node, those that changed its first choice; at the controller, those that its app intended to";
+        "commands" ["commands"] at "sdn": "commands that the controller sent, or that a node executed, each counted once";
+        "commands_retransmitted" ["commands"] at "sdn": "retransmissions of commands by the controller for lack of an acknowledgement";
+        "reroutes" ["commands"] at "sdn": "commands that rerouted traffic: at a node, those that changed its first choice; at the controller, those that its app intended to";
         "operations" ["operations"] at "sdn": "operations as papers count them: at a node, 3 per port and period and 1 per signal; at the controller, those of its app";
         "filter_operations" ["operations"] at "sdn": "of these, the app's operations for sorting signals";
         "search_operations" ["operations"] at "sdn": "of these, the app's operations for choosing the node to act at";
@@ -185,8 +185,8 @@ pub const METRICS: &[Metric] = metrics! {
         "repeated" ["packets"] at "forwarder": "Interests from a face that already had an Interest pending for the same name";
         "loops" ["packets"] at "forwarder": "Interests NACKed because their nonce had been seen before";
         "no_route" ["packets"] at "forwarder": "Interests NACKed because the FIB had no next hop for their name";
-        "held" ["packets"] at "forwarder": "Interests that waited in a queue of its link part";
-        "refused" ["packets"] at "forwarder": "Interests that its link part NACKed";
+        "delayed" ["packets"] at "forwarder": "Interests that waited in a queue of its link part";
+        "nacked" ["packets"] at "forwarder": "Interests that its link part NACKed";
         "policed" ["packets"] at "forwarder": "Interests that its link part dropped";
         "expired" ["packets"] at "forwarder": "pending Interests that expired unsatisfied";
         "unsolicited" ["packets"] at "forwarder": "Data dropped because no Interest was pending for them";

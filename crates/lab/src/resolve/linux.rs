@@ -17,9 +17,9 @@ pub(crate) fn is_wanted(table: &Flow) -> bool {
 /// Parameters with which a scheme does what the kernel's does.
 pub(crate) fn params(scheme: &str) -> Vec<(&'static str, ParamValue)> {
     match scheme {
-        "reno" => vec![("form", "linux".into())],
+        "reno" => vec![("variant", "linux".into())],
         "cubic" => vec![
-            ("form", "linux".into()),
+            ("variant", "linux".into()),
             ("hystart", "linux".into()),
             // the kernel counts in parts of 1024
             ("beta", (717.0 / 1024.0).into()),

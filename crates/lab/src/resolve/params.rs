@@ -6,7 +6,8 @@ use stack::ndn;
 
 use super::linux;
 use crate::schema::file::Flow;
-use crate::schema::read::{Field, Notes, shortened, suggestion};
+use crate::schema::read::{Field, Notes, shortened};
+use crate::schema::renames::unknown;
 use crate::schema::values::Params;
 
 /// The parameters that are not default, in the order of the scheme's table.
@@ -39,9 +40,9 @@ fn resolved_beside(
     let mut list = Vec::new();
     for (name, value) in written.given().map_or(&[][..], |params| &params.value.0) {
         if !infos.iter().any(|info| info.name == name.value) {
-            notes
-                .wrong(name.place, format!("`{of}` has no parameter `{}`", shortened(name)))
-                .maybe(suggestion(name, infos.iter().map(|info| info.name)));
+            let message = format!("`{of}` has no parameter `{}`", shortened(name));
+            let (message, hint) = unknown(name, message, infos.iter().map(|info| info.name));
+            notes.wrong(name.place, message).maybe(hint);
             continue;
         }
         let one = (name.value.clone(), value.value.clone());

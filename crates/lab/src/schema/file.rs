@@ -188,7 +188,7 @@ tables! {
         /// Soft state expires after this many refresh intervals without a refresh. Default: 3.
         lifetime: u32 where count(1, 1000),
         /// Retransmission timeout of requests; exponential backoff up to four times this value. Default: 500 ms.
-        retry: Duration where within("1 ms", "1000000 s"),
+        initial_rto: Duration where within("1 ms", "1000000 s"),
         /// Size on the wire of a signalling message. Default: 64 B.
         signal: Bytes where within("1 B", "65535 B"),
         /// Size on the wire of the packets that measure a receiver's access link. Default: 1000 B.

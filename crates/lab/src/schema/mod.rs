@@ -7,6 +7,7 @@ pub(crate) mod hints;
 mod json;
 pub(crate) mod ndn;
 pub(crate) mod read;
+pub(crate) mod renames;
 pub(crate) mod sdn;
 pub(crate) mod source;
 pub(crate) mod tcp;

@@ -6,6 +6,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use units::{Bytes, Drift, Duration, Offset, Rate, UnitText};
 
 pub(crate) use crate::schema::hints::{nearest, shortened, suggestion};
+use crate::schema::renames::{renamed, unknown};
 use crate::schema::tree::{Node, Place, Table, Value};
 
 /// An error or a warning before it is drawn.
@@ -341,10 +342,10 @@ pub(crate) fn refuse_unknown<'a>(table: &Table, known: &[&'a str], notes: &mut N
     for entry in table.iter() {
         let key = &*entry.key;
         if !known.contains(&key) {
-            notes
-                .wrong(entry.place, format!("unknown key `{}`", shortened(key)))
-                .maybe(suggestion(key, known.iter().copied()));
-            meant.extend(nearest(key, known.iter().copied()));
+            let known = known.iter().copied();
+            let (message, hint) = unknown(key, format!("unknown key `{}`", shortened(key)), known.clone());
+            notes.wrong(entry.place, message).maybe(hint);
+            meant.extend(renamed(key, known.clone()).or_else(|| nearest(key, known)));
         }
     }
     meant

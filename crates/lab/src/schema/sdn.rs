@@ -33,9 +33,9 @@ tables! {
         /// Size of a control message on the wire. Default: 100 B.
         message: Bytes where within("1 B", "65535 B"),
         /// Retransmission timeout of commands; exponential backoff up to eight times this value. Default: 100 ms.
-        retry: Duration where within("1 us", "1000000 s"),
+        initial_rto: Duration where within("1 us", "1000000 s"),
         /// Maximum age on arrival of status reports and signals; older ones are ignored. Default: 1 s.
-        stale: Duration where within("1 us", "1000000 s"),
+        max_age: Duration where within("1 us", "1000000 s"),
     }
 
     /// A southbound link, between the controller and a node; both directions.

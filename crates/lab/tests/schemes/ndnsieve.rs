@@ -139,7 +139,7 @@ fn calibrated_a_dumbbell_is_full_steady_fair_and_loses_nothing() {
         assert!((60.0..70.0).contains(&mean) && std < 4.0, "{flow}: {mean} {std}");
     }
     // there is no shunt router
-    assert_eq!(controller(&outcome, contract::Count::Orders), 0);
+    assert_eq!(controller(&outcome, contract::Count::Commands), 0);
 }
 
 #[test]

@@ -105,8 +105,8 @@ impl Attached {
             sessions: stats.sessions,
             statuses: count(Count::Statuses),
             signals: count(Count::Signals),
-            orders: count(Count::Orders),
-            moves: count(Count::Moves),
+            orders: count(Count::Commands),
+            moves: count(Count::Reroutes),
             ignored: count(Count::Ignored),
             refused: stats.refused,
         }
@@ -229,7 +229,7 @@ impl Node {
                 Order::Route { .. } | Order::Cap { .. } => None,
             };
             let count = match done {
-                Some(true) => Count::Moves,
+                Some(true) => Count::Reroutes,
                 Some(false) => continue,
                 None => Count::Ignored,
             };

@@ -534,7 +534,7 @@ fn a_consumer_of_mircc_has_the_rate_of_the_link() {
     // 10 Mbit/s are 1000 Data of 1250 bytes a second
     assert!((1980..=2020).contains(&generated), "{generated} Interests in two seconds");
     assert!(received as f64 > 0.97 * generated as f64, "{received} of {generated}");
-    assert_eq!(app.count(Count::Refusals), 0);
+    assert_eq!(app.count(Count::Nacks), 0);
     assert!(app.received()[0] >= at(1100), "a round trip takes 100 ms");
 }
 

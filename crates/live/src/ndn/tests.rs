@@ -132,7 +132,7 @@ fn refusals_reach_the_law() {
     let (fetched, out) = run(net, &wanted("aimd"));
     whole(&fetched);
     assert_eq!(out, file.content);
-    let refusals = fetched.meter.count(Count::Refusals);
+    let refusals = fetched.meter.count(Count::Nacks);
     assert!(refusals >= 7, "{refusals}");
     assert_eq!(fetched.meter.count(Count::Retransmits), refusals);
     assert!(fetched.meter.count(Count::Episodes) > 0);

@@ -298,7 +298,7 @@ fn a_prefix_is_moved_once_from_a_congested_link_to_an_idle_one() {
     let agent = r1.agent();
     assert!(agent.connected && agent.sent_away.is_none());
     assert_eq!((agent.sessions, agent.orders, agent.moves, agent.ignored), (1, 1, 1, 0));
-    assert_eq!((central.meter.count(Count::Orders), central.meter.count(Count::Moves)), (1, 1));
+    assert_eq!((central.meter.count(Count::Commands), central.meter.count(Count::Reroutes)), (1, 1));
     // moved at the first signal of mild congestion, at 1.5 or 2.5 s; the consumer has asked since 0.5 s
     assert!((0.75..0.95).contains(&r1.second()), "{:?}", r1.bytes_in);
     assert!(r1.bytes_in.iter().sum::<u64>() > carried(secs(8)), "{:?}", r1.bytes_in);
@@ -361,13 +361,13 @@ fn a_controller_that_dies_leaves_its_orders_in_force_and_one_that_comes_back_lea
     let [r1, ..] = hosts.map(done);
     let central = done(central);
     let agent = r1.agent();
-    assert_eq!((agent.sessions, agent.moves), (2, 1 + central.meter.count(Count::Moves)));
+    assert_eq!((agent.sessions, agent.moves), (2, 1 + central.meter.count(Count::Reroutes)));
     assert!(central.nodes.iter().all(|node| node.at.is_some()), "{:?}", central.nodes);
     // traffic flowed on meanwhile, by the second link
     assert!(r1.bytes_in.iter().sum::<u64>() > carried(secs(13)), "{:?}", r1.bytes_in);
     assert!(r1.bytes_in[1] > carried(secs(8)), "{:?}", r1.bytes_in);
     // that the prefix is at the second link it can know from the agent alone: it moves it from there, since it has forgotten that it was moved
-    assert_eq!(central.meter.count(Count::Moves), 1);
+    assert_eq!(central.meter.count(Count::Reroutes), 1);
     assert!(r1.bytes_in[0] > carried(secs(4)), "{:?}", r1.bytes_in);
 }
 
@@ -390,7 +390,7 @@ fn a_forwarder_that_begins_anew_gets_new_orders() {
     let (r1, central) = (done(again), done(central));
     let _ = others.map(done);
     assert_eq!((r1.agent().sessions, r1.agent().moves), (1, 1));
-    assert_eq!((central.begun, central.meter.count(Count::Moves)), (2, 2));
+    assert_eq!((central.begun, central.meter.count(Count::Reroutes)), (2, 2));
     assert!(r1.second() > 0.3, "{:?}", r1.bytes_in);
 }
 
@@ -405,7 +405,7 @@ fn who_stands_nowhere_or_knows_no_secret_gets_no_orders_and_forwards_all_the_sam
     assert!((2..=5).contains(&agent.sessions) && u64::from(agent.sessions) <= central.unknown);
     assert_eq!(r1.second(), 0.0);
     // an order to `r1` is said again until somebody stands there
-    assert_eq!(central.open_orders as u64, central.meter.count(Count::Orders));
+    assert_eq!(central.open_orders as u64, central.meter.count(Count::Commands));
     assert!(r1.bytes_in[0] > carried(secs(6)));
 
     let net = Virtual::plain(ms(1));

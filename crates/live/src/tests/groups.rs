@@ -162,7 +162,7 @@ fn the_rate_follows_the_receiver_that_has_least() {
     let held = gather(5, &scheme, 1500, Limits::default(), lossy(false), &[], 5);
     assert_eq!((&free.sender.end, &held.sender.end), (&End::Complete, &End::Complete));
     assert!(span(&held) > 2.0 * span(&free), "{} s and {} s", span(&held), span(&free));
-    assert!(held.sender.stats.meter.count(contract::Count::Heard) > 20);
+    assert!(held.sender.stats.meter.count(contract::Count::FeedbackReceived) > 20);
 }
 
 /// The network does not carry the group for the first 20 s. The sender stands still when it has heard nobody for 9 s, and goes on when it is

@@ -57,7 +57,7 @@ impl NodeState {
         if before == after {
             return None;
         }
-        self.count(Count::Moves);
+        self.count(Count::Reroutes);
         Some(port)
     }
 }

@@ -71,7 +71,7 @@ impl World {
         self.reroute();
         let after = self.fabric.next_hop(at, to, NO_FLOW);
         if before != after {
-            self.hosts.nodes.get_mut(index).count(Count::Moves);
+            self.hosts.nodes.get_mut(index).count(Count::Reroutes);
             self.note_move(index, "route_moved", to.0, after);
         }
     }

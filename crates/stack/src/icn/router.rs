@@ -201,7 +201,7 @@ impl<L: RouterLaw> Router<L> {
         if group.find(packet.source).is_err() {
             return cx.count(Count::Ignored, 1);
         }
-        cx.count(Count::Heard, 1);
+        cx.count(Count::FeedbackReceived, 1);
         let Some(part) = self.known[id.index()].part else {
             // nobody above would fold it either: it goes on as it is, its speaker's name on it
             let Some((source, port)) = group.source.and_then(|to| Some((to, cx.next(to.node)?))) else {

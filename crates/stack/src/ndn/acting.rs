@@ -152,13 +152,13 @@ impl<L: LinkLaw> Deciding<'_, '_, '_, L> {
             match admission {
                 Admission::Pass => {}
                 Admission::Hold(lane) => {
-                    core.counters.add(Tally::Held);
+                    core.counters.add(Tally::Delayed);
                     core.note_sent(pending, name, face, nonce, now, true);
                     core.lanes.push(lane, Held { pending, face, since: now, packet });
                     return Departure::Held;
                 }
                 Admission::Refuse(reason) => {
-                    core.counters.add(Tally::Refused);
+                    core.counters.add(Tally::Nacked);
                     return Departure::Refused(reason);
                 }
                 Admission::Drop => {
@@ -305,7 +305,7 @@ impl LinkCx for Shaping<'_, '_, '_> {
         let held = self.next(lane)?;
         self.core.pit.refuse(held.pending, held.face, reason);
         self.core.faces.answered(held.face.0);
-        self.core.counters.add(Tally::Refused);
+        self.core.counters.add(Tally::Nacked);
         self.core.refusals.push((held.pending, held.face, reason));
         Some(held.packet.size())
     }

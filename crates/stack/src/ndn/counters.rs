@@ -25,9 +25,9 @@ pub enum Tally {
     DataIn,
     /// Data that went.
     DataOut,
-    /// Refusals that came.
+    /// NACKs that arrived.
     NacksIn,
-    /// Refusals that went.
+    /// NACKs that left.
     NacksOut,
     /// Interests that the content store answered.
     Hits,
@@ -37,21 +37,21 @@ pub enum Tally {
     Aggregated,
     /// Interests from a face that waited for the same name already.
     Repeated,
-    /// Interests refused as loops: their nonce was seen before.
+    /// Interests NACKed as loops: their nonce was seen before.
     Loops,
-    /// Interests refused because no next hop is known for their name.
+    /// Interests NACKed because no next hop is known for their name.
     NoRoute,
-    /// Interests that waited in a lane of the link part.
-    Held,
-    /// Interests that the link part refused.
-    Refused,
+    /// Interests that the link part delayed in one of its queues.
+    Delayed,
+    /// Interests that the link part answered with a NACK.
+    Nacked,
     /// Interests that the link part dropped.
     Policed,
     /// Pending Interests that expired without an answer.
     Expired,
     /// Data dropped because nobody waited for it.
     Unsolicited,
-    /// Refusals dropped because nothing was pending that they could be about.
+    /// NACKs dropped because no matching Interest was pending.
     Stale,
 }
 
@@ -70,8 +70,8 @@ impl Tally {
         Self::Repeated,
         Self::Loops,
         Self::NoRoute,
-        Self::Held,
-        Self::Refused,
+        Self::Delayed,
+        Self::Nacked,
         Self::Policed,
         Self::Expired,
         Self::Unsolicited,
@@ -93,8 +93,8 @@ impl Tally {
             Self::Repeated => "repeated",
             Self::Loops => "loops",
             Self::NoRoute => "no_route",
-            Self::Held => "held",
-            Self::Refused => "refused",
+            Self::Delayed => "delayed",
+            Self::Nacked => "nacked",
             Self::Policed => "policed",
             Self::Expired => "expired",
             Self::Unsolicited => "unsolicited",

@@ -583,7 +583,7 @@ fn what_a_link_part_refuses_the_strategy_answers_and_what_it_drops_expires() {
     assert!(node.take(0, interest(DROP, 12)).is_empty());
     assert_eq!(node.machine.pit().len(), 1);
     assert_eq!(
-        (node.count(Tally::Refused), node.count(Tally::Policed), node.count(Tally::InterestsOut)),
+        (node.count(Tally::Nacked), node.count(Tally::Policed), node.count(Tally::InterestsOut)),
         (1, 1, 0)
     );
     node.run(at(2000));
@@ -596,7 +596,7 @@ fn what_waits_in_a_lane_goes_in_turn_unless_it_has_been_answered() {
     for segment in HOLD..HOLD + 3 {
         assert!(node.take(0, interest(segment, segment as u32)).is_empty());
     }
-    assert_eq!(node.count(Tally::Held), 3);
+    assert_eq!(node.count(Tally::Delayed), 3);
     // another face brings the second meanwhile
     assert_eq!(told(&node.take(2, data(HOLD + 1))), [(0, 'D', HOLD + 1)]);
     let sent = node.run(at(10));
@@ -616,7 +616,7 @@ fn what_a_lane_refuses_goes_down_as_a_refusal() {
     let refused = node.run(at(10));
     assert_eq!(reasons(&refused), [(0, NackReason::Congestion), (3, NackReason::Congestion)]);
     assert!(node.machine.pit().is_empty());
-    assert_eq!(node.count(Tally::Refused), 1);
+    assert_eq!(node.count(Tally::Nacked), 1);
 }
 
 /// What can happen to a forwarder.

@@ -177,7 +177,7 @@ impl Agent {
             Ok(index) => self.kept[index] = (subject, number, order),
             Err(index) => self.kept.insert(index, (subject, number, order)),
         }
-        cx.count(Count::Orders, 1);
+        cx.count(Count::Commands, 1);
         cx.execute(order);
     }
 

@@ -177,7 +177,7 @@ impl<A: App> Controller<A> {
         let (agent, number) = (&mut self.agents[index], self.number);
         agent.pending.retain(|pending| pending.order.subject() != order.subject());
         agent.pending.push(PendingOrder { number, order, retry: RetryTimer::new(&self.config, cx.now()) });
-        cx.count(Count::Orders, 1);
+        cx.count(Count::Commands, 1);
         say(
             Control::Order(order),
             numbered(number),
@@ -304,7 +304,7 @@ impl<A: App> Controller<A> {
             let AgentState { location, pending, .. } = &mut self.agents[index];
             for pending in pending.iter_mut().filter(|pending| pending.retry.at <= now) {
                 pending.retry.later(&self.config, now);
-                cx.count(Count::Repeats, 1);
+                cx.count(Count::CommandRetransmits, 1);
                 say(
                     Control::Order(pending.order),
                     numbered(pending.number),

@@ -222,7 +222,7 @@ fn an_order_takes_effect_once_and_an_older_one_not_at_all_but_both_are_acknowled
     // about something else a smaller number is no older one
     let queue = Order::Queue { port: PortId(4), limit: 50, mark_above: 20 };
     assert_eq!(order(&mut bench, 2, queue), [queue]);
-    assert_eq!(bench.count(Count::Orders), 3);
+    assert_eq!(bench.count(Count::Commands), 3);
     assert_eq!(agent.kept().map(|kept| kept.0).collect::<Vec<_>>(), [2, 11]);
     // who asks is told what is kept
     let hello = packet(Header::Control(Control::Hello), 100, 0, Time::ZERO, CONTROLLER);
@@ -292,7 +292,7 @@ fn what_is_not_acknowledged_is_repeated_after_twice_as_long_each_time() {
         times.push(bench.now);
     }
     assert_eq!(times, [100, 300, 700, 1500, 2300, 3100].map(at));
-    assert_eq!(bench.count(Count::Repeats), 6);
+    assert_eq!(bench.count(Count::CommandRetransmits), 6);
     tell_now(&mut bench, &mut controller, Control::Ack, 1);
     assert_eq!((controller.wake(), controller.open_orders()), (Time::NEVER, 0));
 }

@@ -302,7 +302,7 @@ impl Plays for Playing {
             let last = self.count == Some(due + 1);
             if self.whole.holding(u64::from(due)).is_some() {
                 let shown = self.shows(due);
-                cx.count(if shown { Count::FramesPlayed } else { Count::FramesSpoiled }, 1);
+                cx.count(if shown { Count::FramesPlayed } else { Count::FramesUndecodable }, 1);
             } else if self.newest > due + 1 || last || !self.config.waits {
                 cx.count(Count::FramesMissed, 1);
                 self.skip(due..due + 1);

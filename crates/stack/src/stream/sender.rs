@@ -110,7 +110,7 @@ impl<L: SenderLaw> Sender<L> {
     fn on_packet(&mut self, packet: &Packet, cx: &mut Cx<'_>) {
         match packet.header {
             Header::Feedback if self.running && packet.flow == cx.flow() => {
-                cx.count(Count::Heard, 1);
+                cx.count(Count::FeedbackReceived, 1);
                 let feedback =
                     Feedback { from: packet.source.endpoint, sent_at: packet.sent_at, label: packet.label };
                 self.law.on_feedback(&feedback, cx);

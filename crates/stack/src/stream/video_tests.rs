@@ -219,7 +219,7 @@ impl Screen {
     }
 
     fn spoiled(&self) -> u64 {
-        self.count(Count::FramesSpoiled)
+        self.count(Count::FramesUndecodable)
     }
 
     /// Played, missed, late, stalls, milliseconds of stalls.

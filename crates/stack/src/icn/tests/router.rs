@@ -449,7 +449,7 @@ fn a_node_of_the_tree_that_becomes_its_root_leaves_its_parent() {
 fn a_report_that_nothing_here_reads_goes_on_to_the_source_as_it_is() {
     let (mut bed, mut router) = joined(false, &[3]);
     assert_eq!(feedback(&mut bed, &mut router, 3).len(), 0, "it is not known yet who the source is");
-    assert_eq!((bed.meter.count(Count::Heard), bed.meter.count(Count::Ignored)), (1, 1));
+    assert_eq!((bed.meter.count(Count::FeedbackReceived), bed.meter.count(Count::Ignored)), (1, 1));
     data(&mut bed, &mut router, 2);
     bed.said();
     let said = feedback(&mut bed, &mut router, 3);
@@ -466,10 +466,10 @@ fn a_report_is_for_the_part_and_only_from_a_child() {
     for from in [2, 5, 80] {
         assert_eq!(feedback(&mut bed, &mut router, from).len(), 0);
     }
-    assert_eq!((bed.meter.count(Count::Heard), bed.meter.count(Count::Ignored)), (0, 3));
+    assert_eq!((bed.meter.count(Count::FeedbackReceived), bed.meter.count(Count::Ignored)), (0, 3));
     assert_eq!(feedback(&mut bed, &mut router, 4).len(), 0);
     assert_eq!(router.part(0).heard, [(address(4), at_ms(3), Label([1, 2, 3, 4]), 2)]);
-    assert_eq!((bed.meter.count(Count::Heard), bed.meter.count(Count::Ignored)), (1, 3));
+    assert_eq!((bed.meter.count(Count::FeedbackReceived), bed.meter.count(Count::Ignored)), (1, 3));
 }
 
 #[test]

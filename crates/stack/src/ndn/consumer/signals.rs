@@ -44,7 +44,7 @@ impl<C: CongestionControl> Consumer<C> {
             cx.count(Count::Ignored, 1);
             return;
         };
-        cx.count(Count::Refusals, 1);
+        cx.count(Count::Nacks, 1);
         if nack.reason != NackReason::Congestion {
             // a loop, or nobody who serves the name: no matter of how much is asked for. Its timer will tell
             return;

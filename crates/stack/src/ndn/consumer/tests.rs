@@ -703,7 +703,7 @@ fn a_refusal_is_told_and_requested_again_when_something_comes() {
     assert_eq!(net.consumer.law.episodes(), [(Cause::Refused, true)]);
     // window 1 since 5 ms; 0 and 1 come at 10 ms, then 2 goes again, before 3
     assert_eq!(net.departures(), [(0, 0.0), (1, 0.0), (2, 0.0), (2, 10.0)]);
-    assert_eq!((net.count(Count::Refusals), net.count(Count::Retransmits)), (1, 1));
+    assert_eq!((net.count(Count::Nacks), net.count(Count::Retransmits)), (1, 1));
     assert_ne!(net.sent[2].2, net.sent[3].2);
 }
 
@@ -721,7 +721,7 @@ fn refusals_that_are_not_congestion_are_left_to_the_timer() {
     for reason in [NackReason::Duplicate, NackReason::NoRoute] {
         let net = Net::run(&config(), Law::window(1.0), 1100.0, |_, _| Answer::Nack(1.0, reason));
         assert_eq!(net.times(), [0.0, 1000.0]);
-        assert_eq!(net.count(Count::Refusals), 2);
+        assert_eq!(net.count(Count::Nacks), 2);
         assert_eq!(net.consumer.law.episodes(), [(Cause::Timeout, true)]);
     }
 }
@@ -739,7 +739,7 @@ fn old_refusals_are_ignored() {
     let answer =
         |n: usize, _| if n == 0 { Answer::Nack(60.0, NackReason::Congestion) } else { Answer::Data(40.0) };
     let net = Net::run(&config, Law::window(1.0), 70.0, answer);
-    assert_eq!((net.count(Count::Refusals), net.count(Count::Ignored)), (0, 1));
+    assert_eq!((net.count(Count::Nacks), net.count(Count::Ignored)), (0, 1));
 }
 
 // ---- what is not waited for

@@ -17,18 +17,18 @@ contract::params! {
     /// The first probe of a prefix is sent at a random time within this interval after its first Interest.
     probe_first: Duration = Duration::from_secs(5), within "0 s"..="100000 s", from "NFD: the first probe of the ASF strategy is within 5 s";
     /// Time between two probes of a prefix.
-    probe_every: Duration = Duration::from_secs(60), within "1 ms"..="100000 s", from "NFD: probing interval of the ASF strategy";
+    probing_interval: Duration = Duration::from_secs(60), within "1 ms"..="100000 s", from "NFD: probing interval of the ASF strategy";
     /// Initial timeout of a face: time without an answer after which it counts as silent.
-    patience: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "NFD: initial timeout of its round-trip estimator";
+    initial_timeout: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "NFD: initial timeout of its round-trip estimator";
     /// Minimum timeout of a face.
-    patience_least: Duration = Duration::from_millis(200), within "0 s"..="100 s", from "NFD: minimum timeout of its round-trip estimator";
-    /// Consecutive silences after which a face is ranked behind all that answer.
-    silences: u32 = 3, within 1..=1000, from "NFD 24.07: three timeouts; one, with none forgiven, before that";
+    min_timeout: Duration = Duration::from_millis(200), within "0 s"..="100 s", from "NFD: minimum timeout of its round-trip estimator";
+    /// Consecutive timeouts after which a face is ranked behind all that answer.
+    silent_timeouts: u32 = 3, within 1..=1000, from "NFD 24.07: three timeouts; one, with none forgiven, before that";
     /// Minimum interval before a retransmitted Interest is forwarded again; doubles each time.
-    suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
+    retx_suppression_initial: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
     /// Maximum suppression interval.
-    suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
-    order suppress <= suppress_most;
+    retx_suppression_max: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
+    order retx_suppression_initial <= retx_suppression_max;
 }
 
 /// The face that answers soonest.
@@ -71,7 +71,8 @@ type Rank = (u8, u64, FaceId);
 impl Asf {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        let suppression = Suppression { first: params.suppress, max: params.suppress_most };
+        let suppression =
+            Suppression { first: params.retx_suppression_initial, max: params.retx_suppression_max };
         Self { params: params.clone(), suppression, prefixes: Vec::new(), watched: VecDeque::new() }
     }
 
@@ -82,7 +83,7 @@ impl Asf {
         let faces = &mut self.prefixes[prefix as usize].faces;
         let known = faces.iter().position(|known| known.face == face);
         let index = known.unwrap_or_else(|| {
-            let rtt = Rtt::new(self.params.patience, self.params.patience_least, MAX_PATIENCE);
+            let rtt = Rtt::new(self.params.initial_timeout, self.params.min_timeout, MAX_PATIENCE);
             faces.push(Face { face, rtt, silent: 0 });
             faces.len() - 1
         });
@@ -92,7 +93,7 @@ impl Asf {
     fn rank(&self, prefix: u32, hop: &NextHop) -> Rank {
         let faces = self.prefixes.get(prefix as usize).map_or(&[][..], |prefix| &prefix.faces);
         match faces.iter().find(|known| known.face == hop.face) {
-            Some(known) if known.silent >= self.params.silences => (2, hop.cost, hop.face),
+            Some(known) if known.silent >= self.params.silent_timeouts => (2, hop.cost, hop.face),
             Some(known) if known.rtt.min() != Duration::MAX => (0, known.rtt.smoothed().as_nanos(), hop.face),
             _ => (1, hop.cost, hop.face),
         }
@@ -115,7 +116,7 @@ impl Asf {
     /// Asks another face as well, if a probe is due.
     fn probe(&mut self, interest: &Arrived<'_>, used: FaceId, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         let now = cx.now();
-        let Params { probe_first, probe_every, .. } = self.params;
+        let Params { probe_first, probing_interval, .. } = self.params;
         // the first at a random time, so that forwarders do not probe together
         let probe_at = &mut self.prefixes[fib.index as usize].probe_at;
         let due = *probe_at.get_or_insert_with(|| now + probe_first.scaled(cx.random().unit()));
@@ -123,7 +124,7 @@ impl Asf {
         if due > now || others.clone().next().is_none() {
             return;
         }
-        self.prefixes[fib.index as usize].probe_at = Some(now + probe_every);
+        self.prefixes[fib.index as usize].probe_at = Some(now + probing_interval);
         let untried = others.clone().map(|hop| self.rank(fib.index, hop)).filter(|rank| rank.0 == 1).min();
         let face = match untried {
             Some(rank) => rank.2,
@@ -182,7 +183,7 @@ impl Strategy for Asf {
     }
 
     fn on_nack(&mut self, nack: &Refused<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
-        let silences = self.params.silences;
+        let silences = self.params.silent_timeouts;
         // differs: a duplicate says that the Interest is there already, nothing about the face
         if nack.reason != NackReason::Duplicate {
             self.face(fib.index, nack.from).silent = silences;

@@ -8,10 +8,10 @@ use super::suppression::Suppression;
 
 contract::params! {
     /// Minimum interval before a retransmitted Interest is forwarded to the same face again; doubles each time.
-    suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
+    retx_suppression_initial: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
     /// Maximum suppression interval.
-    suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
-    order suppress <= suppress_most;
+    retx_suppression_max: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
+    order retx_suppression_initial <= retx_suppression_max;
 }
 
 /// All faces at once.
@@ -21,7 +21,7 @@ pub struct Multicast(Suppression);
 impl Multicast {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        Self(Suppression { first: params.suppress, max: params.suppress_most })
+        Self(Suppression { first: params.retx_suppression_initial, max: params.retx_suppression_max })
     }
 }
 

@@ -378,7 +378,8 @@ fn of_two_that_wait_for_each_other_one_is_refused() {
 
 #[test]
 fn asf_prefers_what_answers_soonest_then_what_is_untried_then_what_is_silent() {
-    let (mut strategy, mut fake) = (made("asf", &[("silences", 1i64.into()), no_probe()]), Fake::new());
+    let (mut strategy, mut fake) =
+        (made("asf", &[("silent_timeouts", 1i64.into()), no_probe()]), Fake::new());
     assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1)], "the cheapest of the untried");
     answer(&mut strategy, &mut fake, 0, 1, 50);
     assert_eq!(ask(&mut strategy, &mut fake, 1, 0), [Did::Send(1)]);
@@ -412,7 +413,7 @@ fn asf_leaves_a_face_that_refuses_but_not_for_a_duplicate() {
 #[test]
 fn asf_probes_another_face_once_an_interval() {
     let (mut strategy, mut fake) =
-        (made("asf", &[("probe_every", time("1 s")), ("probe_first", time("1 s"))]), Fake::new());
+        (made("asf", &[("probing_interval", time("1 s")), ("probe_first", time("1 s"))]), Fake::new());
     let mut probes = Vec::new();
     for i in 0..200u32 {
         fake.now = at(u64::from(i) * 50);

@@ -10,10 +10,10 @@ contract::params! {
     /// Weight of a face.
     by: Weighing = Weighing::Equal, from "our choice: no face is better by default";
     /// Minimum interval before a retransmitted Interest is forwarded again; doubles each time.
-    suppress: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
+    retx_suppression_initial: Duration = Duration::from_millis(10), within "0 s"..="10 s", from "NFD: exponential retransmission suppression";
     /// Maximum suppression interval.
-    suppress_most: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
-    order suppress <= suppress_most;
+    retx_suppression_max: Duration = Duration::from_millis(250), within "0 s"..="1000 s", from "NFD: exponential retransmission suppression";
+    order retx_suppression_initial <= retx_suppression_max;
 }
 
 contract::choice! {
@@ -38,7 +38,8 @@ pub struct Weighted {
 impl Weighted {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        let suppression = Suppression { first: params.suppress, max: params.suppress_most };
+        let suppression =
+            Suppression { first: params.retx_suppression_initial, max: params.retx_suppression_max };
         Self { by: params.by, suppression }
     }
 

@@ -1,0 +1,154 @@
+//! Names of earlier versions, so that an old name is answered with the new one.
+
+use crate::schema::hints::suggestion;
+
+/// Old and new names of keys, parameters, series and columns. Where an old name had several meanings, each has its row.
+pub const RENAMED: &[(&str, &str)] = &[
+    // keys
+    ("retry", "initial_rto"),
+    ("stale", "max_age"),
+    // columns
+    ("frames_spoiled", "frames_undecodable"),
+    ("held", "delayed"),
+    ("moves", "reroutes"),
+    ("orders", "commands"),
+    ("orders_repeated", "commands_retransmitted"),
+    ("refusals", "nacks"),
+    ("refused", "nacked"),
+    // series
+    ("decrease", "decrease_probability"),
+    ("heard_rate", "notified_rate"),
+    ("held", "shaper_queue"),
+    ("least_rate", "min_reported_rate"),
+    ("shaped", "shaped_rate"),
+    // parameters
+    ("above", "threshold"),
+    ("active", "idle_timeout"),
+    ("age", "max_age"),
+    ("ask_interval", "probe_interval"),
+    ("beta_floor", "min_beta"),
+    ("by_cut", "cut_gain"),
+    ("early_gain", "early_weight"),
+    ("early_least", "early_min_th"),
+    ("early_most", "early_max_th"),
+    ("early_share", "early_max_p"),
+    ("every", "interval"),
+    ("floor", "min_packet_rate"),
+    ("floor", "min_pending"),
+    ("floor", "min_reported_rate"),
+    ("forget", "path_timeout"),
+    ("form", "variant"),
+    ("full", "when_full"),
+    ("initial_timer", "initial_timeout"),
+    ("interests", "queue_limit"),
+    ("keep", "beta"),
+    ("lasts", "shaping_intervals"),
+    ("least", "min_rate"),
+    ("least", "min_rate_share"),
+    ("least_share", "p_min"),
+    ("line", "queue_per"),
+    ("longest_gap", "max_gap"),
+    ("longest_gap", "max_packet_interval"),
+    ("longest_gap", "t_mbi"),
+    ("most", "max_cut"),
+    ("most", "max_window"),
+    ("patience", "initial_timeout"),
+    ("patience", "max_unanswered"),
+    ("patience", "timeout_intervals"),
+    ("patience_least", "min_timeout"),
+    ("pie_a", "pie_alpha"),
+    ("pie_b", "pie_beta"),
+    ("pie_burst", "pie_max_burst"),
+    ("pie_every", "pie_update_interval"),
+    ("place", "mark_at"),
+    ("probe_every", "probing_interval"),
+    ("quiet", "recovery_intervals"),
+    ("repeats", "retransmissions"),
+    ("settle", "min_move_interval"),
+    ("share", "delta_p"),
+    ("silence", "feedback_timeout"),
+    ("silence", "max_timeouts"),
+    ("silence", "min_timeout"),
+    ("silence", "on_timeout"),
+    ("silence_rtts", "timeout_rtts"),
+    ("silences", "silent_timeouts"),
+    ("start", "initial_rate"),
+    ("start", "initial_shares"),
+    ("suppress", "retx_suppression_initial"),
+    ("suppress_most", "retx_suppression_max"),
+    ("trickle", "min_path_share"),
+];
+
+/// What `word` is called now, where that is one of `known`.
+pub(crate) fn renamed<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known.into_iter().find(|new| RENAMED.contains(&(word, *new)))
+}
+
+/// The message and the hint about a word that is none of `known`: its present name, or `message` and what may be meant.
+pub(crate) fn unknown<'a>(
+    word: &str,
+    message: String,
+    known: impl IntoIterator<Item = &'a str> + Clone,
+) -> (String, Option<String>) {
+    match renamed(word, known.clone()) {
+        Some(new) => (format!("`{word}` was renamed to `{new}`"), Some(format!("write {new}"))),
+        None => (message, suggestion(word, known)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::describe;
+
+    /// The names of each scheme's and strategy's parameters, of each table's columns and keys, and of series.
+    fn present() -> Vec<BTreeSet<String>> {
+        let name = |row: &Value| row["name"].as_str().expect("rows have names").to_owned();
+        let names = |rows: &Value| rows.as_array().expect("a list").iter().map(name).collect();
+        let mut sets = vec![names(&describe::series())];
+        for rows in [describe::schemes(), describe::strategies()] {
+            sets.extend(rows.as_array().expect("a list").iter().map(|row| names(&row["params"])));
+        }
+        for table in ["flows", "receivers", "links", "nodes"] {
+            let rows = crate::METRICS.iter().filter(|row| row.table == table);
+            sets.push(rows.map(|row| row.name.to_owned()).collect());
+        }
+        let schema = crate::schema();
+        let tables = schema["$defs"].as_object().expect("tables").values();
+        let keys = tables.filter_map(|table| table["properties"].as_object());
+        sets.extend(keys.map(|keys| keys.keys().cloned().collect()));
+        sets
+    }
+
+    #[test]
+    fn every_new_name_is_in_use_and_no_old_one_beside_it() {
+        let sets = present();
+        for (old, new) in RENAMED {
+            let with: Vec<_> = sets.iter().filter(|set| set.contains(*new)).collect();
+            assert!(!with.is_empty(), "nothing is called {new}");
+            for set in with {
+                assert!(!set.contains(*old), "{old} and {new} are both in {set:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_old_name_is_answered_where_the_new_one_is_known() {
+        assert_eq!(renamed("held", ["hits", "delayed"]), Some("delayed"));
+        assert_eq!(renamed("held", ["shaper_queue"]), Some("shaper_queue"));
+        assert_eq!(renamed("held", ["hits"]), None);
+        let (message, hint) = unknown("orders", "no".to_owned(), ["commands"]);
+        assert_eq!(
+            (message.as_str(), hint.as_deref()),
+            ("`orders` was renamed to `commands`", Some("write commands"))
+        );
+        assert_eq!(
+            unknown("ordres", "no".to_owned(), ["orders"]).1.as_deref(),
+            Some("did you mean `orders`?")
+        );
+    }
+}
