@@ -26,6 +26,8 @@ from .srmcc import PAPER as SRMCC
 if TYPE_CHECKING:
     from os import PathLike
 
+    from ._readings import Comparison
+
 __all__ = [
     "PAPERS",
     "STUDIES",
@@ -35,6 +37,7 @@ __all__ = [
     "Reproduction",
     "Study",
     "Table",
+    "compare_readings",
     "emulate",
     "reproduce",
 ]
@@ -46,6 +49,29 @@ STUDIES: dict[str, Study] = {
     study.name: study for study in (AGREEMENT, BACKGROUND, NAMED_DATA, REAL_TIME, SCALING)
 }
 """Comparisons of our own, by name."""
+
+
+def compare_readings(
+    paper: str,
+    *,
+    quick: bool = False,
+    jobs: int = 2,
+    seed: int = 1,
+    out: str | PathLike[str] | None = None,
+    progress: Callable[[int, int, str], object] | None = None,
+) -> Comparison:
+    """Run a paper with each other reading of what it leaves open, one at a time, and judge the claims that this touches.
+
+    An option of a reading changes scenarios; the claims that rest on those experiments are judged again with everything
+    else as usual. The arguments are those of `reproduce`; measurements of the default that are kept in ``out`` are used.
+
+    Raises ``KeyError`` for an unknown paper or one without readings, ``ValueError`` for ``jobs`` below 1.
+    """
+    study = _known(paper)
+    if not isinstance(study, Paper) or not study.readings():
+        able = ", ".join(name for name, known in PAPERS.items() if known.readings())
+        raise KeyError(f"{paper!r} has no readings; these have some: {able}")
+    return study.compare_readings(quick=quick, jobs=jobs, seed=seed, out=out, progress=progress)
 
 
 def emulate(

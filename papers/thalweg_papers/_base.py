@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from ._claims import Claim
+    from ._readings import Comparison, Reading
 
 Tree = dict[str, Any]
 """A scenario as plain data: the same keys as a scenario file."""
@@ -376,6 +377,23 @@ class Paper(Study):
 
     claims: Callable[[], Sequence[Claim]]
     """Reads them; raises ``ValueError`` for what is wrong in the file."""
+    readings: Callable[[], Sequence[Reading]] = tuple
+    """What the paper leaves open, with the options for it."""
+
+    def compare_readings(
+        self,
+        *,
+        quick: bool = False,
+        jobs: int = 2,
+        seed: int = 1,
+        out: str | PathLike[str] | None = None,
+        progress: Callable[[int, int, str], object] | None = None,
+    ) -> Comparison:
+        """See `thalweg_papers.compare_readings`."""
+        from ._readings import compare
+
+        folder = None if out is None else Path(out)
+        return compare(self, quick=quick, jobs=jobs, seed=seed, out=folder, progress=progress)
 
 
 @dataclass

@@ -107,7 +107,7 @@ def carry_out(
         tables=tables,
         runs=[_row(run, sample) for run, sample in samples],
         choices=dict(study.choices()),
-        notes=_notes(study, scale, figure),
+        notes=notes(study, scale, figure),
         quick=quick,
         seed=seed,
         figure=None if figure is None else figure_specs[0].id,
@@ -233,17 +233,18 @@ def _row(run: Run, sample: Sample) -> dict[str, Any]:
     }
 
 
-def _notes(study: Study, scale: Scale, figure: str | None) -> list[str]:
+def notes(study: Study, scale: Scale, figure: str | None) -> list[str]:
+    """What a report says first: that fewer or shorter runs were made, or those of one figure only."""
     of_paper = study.of_paper
-    notes = []
+    said = []
     if scale.quick:
         whose, what = ("the paper's", "verdicts") if of_paper else ("the whole", "numbers")
         time = f"runs take {scale.factor:.0%} of {whose} time, with" if scale.factor < 1.0 else "runs take"
-        notes.append(f"Quick: {time} fewer seeds; {what} are indicative.")
+        said.append(f"Quick: {time} fewer seeds; {what} are indicative.")
     if figure is not None:
         claims = "; only the claims that rest on it are listed" if of_paper else ""
-        notes.append(f"Only what {figure} needs was run{claims}.")
-    return notes
+        said.append(f"Only what {figure} needs was run{claims}.")
+    return said
 
 
 def _plain(text: str) -> str:
@@ -259,6 +260,7 @@ __all__ = [
     "collect",
     "find_figure",
     "judged",
+    "notes",
     "plan",
     "run_all",
 ]

@@ -45,6 +45,25 @@ class Live(Protocol):
         """Runs all or a short part of it, with progress; returns the rows of the table, and the figure as SVG."""
 
 
+class Paper(Protocol):
+    """A study with claims, and with readings of what the paper leaves open."""
+
+    @property
+    def readings(self) -> Callable[[], Sequence[object]]:
+        """What the paper leaves open, with the options for it."""
+
+    def compare_readings(
+        self,
+        *,
+        quick: bool = False,
+        jobs: int = 2,
+        seed: int = 1,
+        out: str | PathLike[str] | None = None,
+        progress: Callable[[int, int, str], object] | None = None,
+    ) -> Any:
+        """Runs each option by itself and judges the claims that it touches."""
+
+
 class Study(Protocol):
     """A paper with its claims, or a comparison without claims."""
 
@@ -109,6 +128,12 @@ def find(name: str) -> Study:
         if there
         else f"no papers are installed; {INSTALL}"
     )
+
+
+def with_readings(name: str) -> Paper | None:
+    """The paper of that name where it has readings; None where it has none. Raises ``KeyError`` as `find` does."""
+    study: Any = find(name)
+    return study if getattr(study, "readings", tuple)() else None
 
 
 def _entries() -> Sequence[EntryPoint]:

@@ -57,12 +57,20 @@ params! {
     smoothing: f64 = 0.5, within 0.001..=1.0, from "CVIHIS Table 1";
     /// What is smoothed: the step, or the rate.
     smoothed: Smoothed = Smoothed::Step, from "our choice: smoothing the rate would halve every step, against one packet for each √RTT of CVIHIS §3.2";
+    /// Whether the decrease after a loss is smoothed, too: as a step of as many packets.
+    smoothed_decrease: bool = false, from "CVIHIS Table 1: MD increases the gap by 1.10; our choice: at once, though §3.1 smooths quick changes of the rate";
     /// PF: factor by which the real-time mode pushes minDelay.
     push: f64 = 1.05, within 1.0..=2.0, from "CVIHIS Table 1, §3.3";
     /// The same for the background mode; 1 for none.
     background_push: f64 = 1.0, within 1.0..=2.0, from "our choice: CVIHIS §4.6 suggests a factor only slightly over one and tests none";
     /// How often minDelay is pushed, while the command is one that slows down.
     push_every: Cadence = Cadence::Packet, from "our choice: CVIHIS §3.3 says continuously, and only when competing is needed; more rarely the real-time mode loses to TCP";
+    /// Packets whose smallest delay is compared with minDelay, to notice a route that became longer; 0 for none.
+    window: u32 = 0, within 0..=100000, from "CVIHIS §4.6 cites it as another kind of solution and tests none; our choice: off";
+    /// With a window: share of maxDelay − minDelay by which that smallest delay must exceed minDelay.
+    window_threshold: f64 = 0.6, within 0.0..=1000.0, from "our choice: CVIHIS §4.6 says a certain threshold; as edge_5, above which no stream keeps the queue";
+    /// With a window: consecutive windows after which their smallest delay replaces minDelay.
+    window_times: u32 = 4, within 1..=1000, from "our choice: CVIHIS §4.6 says a certain number of consecutive times";
     /// Edge of the lowest area, as all edges in shares of maxDelay − minDelay.
     edge_1: f64 = 0.10, within 0.0..=1.0, from "our choice: printed only in a lost figure; the target area is somewhat below the middle";
     /// Edge between the two areas below the target area.

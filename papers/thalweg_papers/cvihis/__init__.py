@@ -26,6 +26,7 @@ PAPER = Paper(
     experiments=mapping_loader(__name__, "EXPERIMENTS", "experiments"),
     figure_specs=call_loader(__name__, "figure_specs", "figures"),
     choices=mapping_loader(__name__, "CHOICES", "scenarios"),
+    readings=call_loader(__name__, "readings", "readings"),
     # to yield takes two minutes, however quick the reader is
     quick_factor=1.0,
     emulated=_emulated,

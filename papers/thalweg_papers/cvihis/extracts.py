@@ -30,6 +30,9 @@ def curves(result: Any, _variant: str, _scale: Scale) -> Sample:
     links = result.links.filter(polars.col("direction") == "forward")
     used = links.select("link", "utilisation").to_dicts()
     sample["utilisation"] = {row["link"]: row["utilisation"] for row in used}
+    for flow in result.plan["flows"]:
+        if flow["name"] == "tcp" and flow["stop"] != "never":
+            sample["tcp_until_s"] = float(flow["stop"].removesuffix(" s"))
     return sample
 
 

@@ -130,7 +130,8 @@ def position(samples: Samples) -> Measured:
 
 def last_minute(sample: Sample, kbps: float) -> float:
     """Share of the link in the last minute of the connection."""
-    return rate(sample, "video", TCP_S[1] - 60, TCP_S[1]) / kbps / 1e3
+    end = sample["tcp_until_s"]
+    return rate(sample, "video", end - 60, end) / kbps / 1e3
 
 
 @measure(Key.BACK_OFF)

@@ -1,42 +1,12 @@
-"""Table 1 held against the program's defaults and our scenarios; and the readings of what the paper leaves open."""
+"""Table 1 held against the program's defaults and our scenarios."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-from .._base import Sample, Scale, Tree
-from . import extracts, scenarios
-
-READINGS: dict[str, tuple[dict[str, Any], str]] = {
-    "chosen": ({}, "as chosen"),
-    "same-queue": (
-        {"o_min": "same"},
-        "A1: the least occupancy is that of the most occupied queue; γ has no effect",
-    ),
-    "mcc": ({"sampling": "mcc"}, "A3: queues are sampled when a message passes, not at every packet"),
-    "in-service": ({"in_service": True}, "A4: the packet in transmission counts as queued"),
-    "static-rtt": ({"rtt": "static"}, "A10: the round-trip time stays 100 ms, queueing is not in it"),
-    "clamped": ({"clamp_empty": True}, "A11: the fair share limits the doubling of state 0, too"),
-    "sampled": ({"sampled": 0.1}, "A16: one packet in ten is looked at to count flows"),
-}
-"""Parameters that differ from what was chosen, and what they mean; numbers of the choices as in the catalogue of choices."""
-
-
-def reading_case(variant: str, scale: Scale) -> Tree:
-    """`2-clamped`: scenario 2 with SRMCC read in another way; `0-clamped`: one group alone, as in Figure 6b."""
-    number, _, name = variant.partition("-")
-    params = dict(READINGS[name][0])
-    if number == "0":
-        return scenarios.groups_case("1", scale, params=params)
-    return scenarios.scenario(int(number), "srmcc", scale, params=params)
-
-
-def keep_reading(result: Any, variant: str, scale: Scale) -> Sample:
-    """Means only."""
-    if variant.startswith("0"):
-        return extracts.means(extracts.groups_case(result, "1", scale))
-    return extracts.gamma_case(result, variant, scale)
+from .._base import Scale
+from . import scenarios
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._base import Experiment, ExperimentKey
-from . import audit, beyond, extracts, others, rules, scenarios
+from . import beyond, extracts, others, rules, scenarios
 from .keys import Key
 
 SEEDS = 10
@@ -38,14 +38,6 @@ EXPERIMENTS: dict[ExperimentKey, Experiment] = {
             extracts.groups_case,
             seeds=SEEDS,
             weight=1.5,
-        ),
-        Experiment(
-            Key.READINGS,
-            "SRMCC read in other ways, scenarios 1 to 3, and one group alone",
-            tuple(f"{n}-{name}" for n in (0, 1, 2, 3) for name in audit.READINGS),
-            audit.reading_case,
-            audit.keep_reading,
-            weight=0.4,
         ),
         Experiment(
             Key.NOISE,

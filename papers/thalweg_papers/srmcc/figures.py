@@ -313,31 +313,6 @@ def table_1(_samples: Samples, _scale: Scale) -> Table:
     return table("Table 1: the paper's parameters, and what runs here", audit.rows())
 
 
-READINGS = {
-    "ratio": (measures.ratio, "multicast over TCP"),
-    "loss": (measures.loss_percent, "loss, %"),
-    "feedback": (measures.feedback, "feedback packets in 200 s"),
-}
-
-
-def readings(samples: Samples, _scale: Scale) -> Table:
-    """What changes with another reading of what the paper leaves open."""
-    rows: list[dict[str, Any]] = []
-    for name, (_, words) in audit.READINGS.items():
-        row: dict[str, Any] = {"reading": words}
-        for n in measures.STATIC:
-            runs = samples[Key.READINGS, f"{n}-{name}"]
-            for key, (value, _) in READINGS.items():
-                mean, half_width = mean_and_interval(runs, value)
-                row |= {f"{key}_{n}": short(mean), f"{key}_{n}_ci95": short(half_width)}
-        alone, half_width = mean_and_interval(samples[Key.READINGS, f"0-{name}"], measures.loss_percent)
-        rows.append({**row, "loss_alone": short(alone), "loss_alone_ci95": short(half_width)})
-    return table(
-        "SRMCC read in other ways: scenarios 1 to 3, and loss of one group alone",
-        rows,
-    )
-
-
 def phase_effects(samples: Samples, _scale: Scale) -> Table:
     """What a little random traffic changes: without it, senders that answer arrivals fall into step at drop-tail queues."""
     rows: list[dict[str, Any]] = []
@@ -372,7 +347,6 @@ def figure_specs() -> list[FigureSpec]:
         FigureSpec("figure-9", "Utilisation", four, figure_9),
         FigureSpec("figure-10", "Loss", four, figure_10),
         FigureSpec("figure-11", "Feedback", four, figure_11),
-        FigureSpec("readings", "Readings", (Key.READINGS,), readings),
         FigureSpec("phase-effects", "Phase effects", (Key.SCENARIOS, Key.NOISE), phase_effects),
         *beyond_figures.figure_specs(),
     ]

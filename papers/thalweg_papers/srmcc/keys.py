@@ -11,7 +11,6 @@ class Key(ExperimentKey):
     SCENARIOS = "scenarios"
     GAMMA = "gamma"
     GROUPS = "groups"
-    READINGS = "readings"
     NOISE = "noise"
     TREE = "tree"
     LARGE_GROUPS = "large groups"

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from .emulate import NOT_VALID
 from .out import Refusal, check_minimum, check_seed, console, nearest, number, print_table, show_json
 from .progress import Meter
+from .readings import compare_readings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +61,7 @@ def reproduce(
     jobs: int | None = None,
     emulate: bool = False,
     live: bool = False,
+    readings: bool = False,
     full: bool = False,
     minutes: float | None = None,
     at_once: int | None = None,
@@ -90,6 +92,8 @@ def reproduce(
         Run in real time in addition to the simulation.
     live
         Run Figure 3 of mircc with live consumers and forwarders over local sockets in addition to the simulation.
+    readings
+        Run the other readings of what the paper leaves open, one at a time, and list the claims that they change.
     full
         Run all tests with `--emulate`, or all clock intervals of the figure with `--live`, however long that takes.
     minutes
@@ -112,7 +116,16 @@ def reproduce(
     check_minimum("--at-once", at_once)
     settings = {"quick": quick, "jobs": jobs or os.cpu_count() or 1, "seed": seed}
     if every:
-        if paper or figure or emulate or live or full or minutes is not None or at_once is not None:
+        if (
+            paper
+            or figure
+            or readings
+            or emulate
+            or live
+            or full
+            or minutes is not None
+            or at_once is not None
+        ):
             raise Refusal(
                 "`--all` works with `--quick`, `--seed`, `--jobs`, `--out` and `--json` only",
                 "thalweg reproduce --all",
@@ -123,6 +136,8 @@ def reproduce(
     if paper not in known:
         raise Refusal(f"no paper or comparison is called `{paper}`", nearest(paper, known))
     study = papers.find(paper)
+    if readings and (live or emulate):
+        raise Refusal("`--readings` works with simulations only", f"thalweg reproduce {paper} --readings")
     if live:
         if study.live is None or emulate:
             able = _with(lambda other: other.live)
@@ -147,6 +162,8 @@ def reproduce(
     if full or minutes is not None or at_once is not None:
         raise Refusal("`--full`, `--minutes` and `--at-once` work with emulations only", "add `--emulate`")
     folder = out or Path("out") / paper
+    if readings:
+        return compare_readings(paper, folder, figure=figure, settings=settings, json=json)
     began = time.monotonic()
     done, page = _simulated(study, folder, {**settings, "figure": figure}, json=json)
     if json:

@@ -33,6 +33,20 @@ pub(crate) struct Delays {
     max: Option<i64>,
     /// Raw delay of the last packet.
     last: i64,
+    window: Window,
+}
+
+/// The smallest delay among so many packets, held against minDelay [CVIHIS §4.6].
+#[derive(Clone, Debug)]
+struct Window {
+    packets: u32,
+    threshold: f64,
+    times: u32,
+    /// Packets of this window that came, and the smallest raw delay among them.
+    came: u32,
+    least: i64,
+    /// Windows in a row whose smallest delay was above the threshold.
+    above: u32,
 }
 
 impl Delays {
@@ -40,7 +54,15 @@ impl Delays {
     pub(crate) fn new(params: &Params) -> Self {
         let edges =
             [params.edge_1, params.edge_2, params.edge_3, params.edge_4, params.edge_5, params.edge_6];
-        Self { edges, outer: params.outer, least: None, min: 0, max: None, last: 0 }
+        let window = Window {
+            packets: params.window,
+            threshold: params.window_threshold,
+            times: params.window_times,
+            came: 0,
+            least: i64::MAX,
+            above: 0,
+        };
+        Self { edges, outer: params.outer, least: None, min: 0, max: None, last: 0, window }
     }
 
     /// minDelay, raw, in nanoseconds.
@@ -67,6 +89,9 @@ impl Delays {
         self.min = if self.least.is_none() { raw } else { self.min.min(raw) };
         self.least = Some(least.min(raw));
         self.last = raw;
+        if self.window.packets > 0 {
+            self.watch(raw);
+        }
         let Some(max) = self.max else {
             // differs: there is no scale before the first loss, so the rate grows until there is one
             return Command::UpFar;
@@ -76,6 +101,28 @@ impl Delays {
             return if raw <= self.min { Command::UpFar } else { Command::DownFar };
         }
         self.command(self.area(self.position()), raw - before)
+    }
+
+    /// Takes a delay into the window, at the end of which minDelay may turn out to be outdated [CVIHIS §4.6].
+    fn watch(&mut self, raw: i64) {
+        let window = &mut self.window;
+        window.least = window.least.min(raw);
+        window.came += 1;
+        if window.came < window.packets {
+            return;
+        }
+        let (above, least) = (window.least - self.min, window.least);
+        (window.came, window.least) = (0, i64::MAX);
+        let room = self.max.map_or(0, |max| max - self.min);
+        let outdated = room > 0 && above as f64 > window.threshold * room as f64;
+        window.above = if outdated { window.above + 1 } else { 0 };
+        if window.above >= window.times {
+            window.above = 0;
+            self.min = least;
+            self.least = Some(least);
+            // ours: a longer way moves the delay of a full queue, too
+            self.max = Some(least + room);
+        }
     }
 
     /// x = (d − minDelay)/(maxDelay − minDelay) of the last packet; of no use unless maxDelay is above minDelay.

@@ -98,7 +98,13 @@ impl Sender {
 
     /// √RTT has passed.
     fn step(&mut self, cx: &mut Cx<'_>) {
-        let (step, share) = (self.signed_step(), self.params.smoothing);
+        self.adapt(self.signed_step(), cx);
+        self.next_step = cx.now() + self.step_time();
+    }
+
+    /// Changes the rate by `step` packets per √RTT, smoothed.
+    fn adapt(&mut self, step: f64, cx: &mut Cx<'_>) {
+        let share = self.params.smoothing;
         let (added, kept) = match self.params.smoothed {
             // u ← SF·k + (1 − SF)·u                                                [CVIHIS Table 1]
             Smoothed::Step => (share * step + (1.0 - share) * self.update, 1.0),
@@ -110,7 +116,19 @@ impl Sender {
         let next = self.rate + added * self.step_bits / self.step_time().as_secs_f64();
         self.set_rate(kept * next + (1.0 - kept) * self.rate);
         cx.probe("update", added);
-        self.next_step = cx.now() + self.step_time();
+    }
+
+    /// Packets were lost: a round trip has passed since that was last so.
+    fn decrease(&mut self, cx: &mut Cx<'_>) {
+        let factor = self.params.decrease;
+        if self.params.smoothed_decrease {
+            // k = n/1.10 − n                                                       [CVIHIS §3.2, Table 1]
+            let packets = self.rate * self.step_time().as_secs_f64() / self.step_bits;
+            self.adapt(packets / factor - packets, cx);
+        } else {
+            // gap ← 1.10·gap                                                       [CVIHIS Table 1]
+            self.set_rate(self.rate / factor);
+        }
     }
 }
 
@@ -131,8 +149,7 @@ impl SenderLaw for Sender {
         // only once in a round-trip time                                           [CVIHIS §3.2]
         let span = Duration::from_secs_f64(self.rtt_s());
         if self.decreased_at.is_none_or(|at| now - at >= span) {
-            // gap ← 1.10·gap                                                       [CVIHIS Table 1]
-            self.set_rate(self.rate / self.params.decrease);
+            self.decrease(cx);
             self.decreased_at = Some(now);
             cx.count(Count::Episodes, 1);
         }

@@ -352,3 +352,41 @@ fn parameters_read_back_as_they_are() {
     let list = real_time().list();
     assert_eq!(<Params as ParamTable>::with(&list).expect("they are right"), real_time());
 }
+
+// ---- a longer route
+
+/// [CVIHIS §4.6]: the smallest delay of some packets is above minDelay by more than the threshold, several times in a row.
+#[test]
+fn min_delay_follows_a_longer_route_where_it_is_watched() {
+    let params = Params { window: 5, window_times: 2, ..background() };
+    // the delay space is 10 to 110 ms; the four packets that made it are in the first window
+    let mut path = space(&params, 0.0);
+    path.packet(10.0);
+    for _ in 0..9 {
+        path.packet(90.0);
+        near(path.probed("min_delay"), 0.010);
+    }
+    path.packet(95.0);
+    near(path.probed("min_delay"), 0.090);
+    near(path.probed("max_delay"), 0.190);
+}
+
+#[test]
+fn a_queue_that_drains_in_between_is_no_longer_route() {
+    let params = Params { window: 5, window_times: 2, ..background() };
+    let mut path = space(&params, 0.0);
+    path.packet(10.0);
+    for _ in 0..10 {
+        // within 60 % of the delay space once in every other window
+        for delay in [90.0, 90.0, 90.0, 90.0, 90.0, 90.0, 69.0, 90.0, 90.0, 90.0] {
+            path.packet(delay);
+        }
+    }
+    near(path.probed("min_delay"), 0.010);
+    // and nothing happens where it is not watched
+    let mut path = space(&background(), 0.0);
+    for _ in 0..100 {
+        path.packet(90.0);
+    }
+    near(path.probed("min_delay"), 0.010);
+}

@@ -228,3 +228,29 @@ fn what_no_receiver_would_say_is_ignored() {
     answer(&mut end, &mut law, 4, 101);
     assert_eq!(end.meter.count(Count::Ignored), 6);
 }
+
+/// The other reading of SF: the decrease is a step of as many packets as it takes, smoothed as all steps are. At 800 kbit/s and T = 0.5 s there are
+/// 50 packets in T, of which 1/11 go: half of that at once, and what is left of it with the next steps.
+#[test]
+fn the_decrease_can_be_smoothed_as_a_step() {
+    let (mut end, mut law) = source(&Params { smoothed_decrease: true, ..Params::default() }, 250);
+    end.now = ms(300);
+    answer(&mut end, &mut law, 5, 250);
+    let cut = 800e3 / 11.0;
+    assert!((rate(&law) - (800e3 - cut / 2.0)).abs() <= 1.0, "{}", rate(&law));
+    // u halves while the command is to hold
+    end.run(&mut law, ms(500));
+    assert!((rate(&law) - (800e3 - cut * 0.75)).abs() <= 1.0, "{}", rate(&law));
+}
+
+/// And with the rate smoothed: the gap grows by a twentieth only.
+#[test]
+fn the_decrease_can_be_smoothed_as_a_rate() {
+    let params = Params { smoothed: Smoothed::Rate, smoothed_decrease: true, ..Params::default() };
+    let (mut end, mut law) = source(&params, 250);
+    end.now = ms(300);
+    answer(&mut end, &mut law, 5, 250);
+    assert!((rate(&law) - 800e3 * (0.5 + 0.5 / 1.1)).abs() <= 1.0, "{}", rate(&law));
+    end.run(&mut law, ms(500));
+    assert!((rate(&law) - 800e3 * (0.5 + 0.5 / 1.1)).abs() <= 1.0, "{}", rate(&law));
+}

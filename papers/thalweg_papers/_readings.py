@@ -1,0 +1,277 @@
+"""Readings: what a paper leaves open, the options for it, and what each option does to the paper's claims.
+
+A reading changes scenarios and nothing else. An experiment is affected by an option where a scenario of it changes, so that
+nobody lists which claims an option touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._base import Experiment, ExperimentKey, Paper, Scale, Tree
+
+if TYPE_CHECKING:
+    from ._claims import Claim
+    from ._runner import Progress, Run
+
+Change = Callable[[Tree], None]
+"""Edits a scenario in place; it is given a copy. A scenario that it does not concern is left as it is."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One way to read the paper."""
+
+    name: str
+    sentence: str
+    """The sentence of the paper that speaks for it, with its place; or what it says is ours."""
+    change: Change | None = None
+    """What it changes in scenarios; None: nothing, which makes it the default."""
+    only: tuple[ExperimentKey, ...] = ()
+    """The experiments that it changes; all where it is empty."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A question that the paper leaves open, and its possible answers."""
+
+    name: str
+    question: str
+    options: tuple[Option, ...]
+    default: str
+    """The option that all runs of the paper use: chosen by what the paper says, not by what it reproduces."""
+
+    def __post_init__(self) -> None:
+        names = [option.name for option in self.options]
+        if len(set(names)) != len(names):
+            raise ValueError(f"reading {self.name}: two options have one name")
+        unchanged = [option.name for option in self.options if option.change is None]
+        if unchanged != [self.default]:
+            raise ValueError(
+                f"reading {self.name}: `{self.default}` must be the one option that changes nothing; "
+                f"there are: {', '.join(unchanged) or 'none'}"
+            )
+
+    @property
+    def others(self) -> tuple[Option, ...]:
+        """Options beside the default."""
+        return tuple(option for option in self.options if option.name != self.default)
+
+
+def parameters(scheme: str, /, **values: Any) -> Change:
+    """A change of parameters in all flows of a scheme."""
+
+    def change(tree: Tree) -> None:
+        for flow in tree["flows"]:
+            if flow.get("scheme") == scheme:
+                flow["params"] = {**flow.get("params", {}), **values}
+
+    return change
+
+
+def changed(
+    experiments: Mapping[ExperimentKey, Experiment], option: Option, scale: Scale
+) -> set[ExperimentKey]:
+    """The experiments of which an option changes a scenario. Raises ``ValueError`` where there are none."""
+    found = {
+        key
+        for key, experiment in experiments.items()
+        if experiment.measure is None
+        and (not option.only or key in option.only)
+        and any(
+            _edited(experiment, option)(v, scale) != experiment.tree(v, scale) for v in experiment.variants
+        )
+    }
+    if option.change is not None and not found:
+        raise ValueError(f"option {option.name}: no scenario changes")
+    return found
+
+
+@dataclass
+class Comparison:
+    """What the options of a paper's readings do to its claims."""
+
+    paper: str
+    title: str
+    readings: list[dict[str, Any]]
+    """Question, default and options of each reading."""
+    claims: list[dict[str, Any]]
+    """Claims that an option changes: as it is judged, and `options`, by reading and option, with what becomes of it."""
+    unchanged: dict[str, int]
+    """By reading: claims that its experiments feed and no option changes."""
+    runs: int
+    quick: bool
+    seed: int
+    notes: list[str] = field(default_factory=list)
+
+    def rows(self, reading: str) -> list[dict[str, Any]]:
+        """The claims that an option of this reading changes."""
+        return [
+            claim
+            for claim in self.claims
+            if any(way["changed"] for way in claim["options"].get(reading, {}).values())
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, as JSON has it."""
+        return {
+            "paper": self.paper,
+            "title": self.title,
+            "quick": self.quick,
+            "seed": self.seed,
+            "readings": self.readings,
+            "claims": self.claims,
+            "unchanged": self.unchanged,
+            "runs": self.runs,
+            "notes": self.notes,
+        }
+
+
+def compare(
+    paper: Paper, *, quick: bool, jobs: int, seed: int, out: Path | None, progress: Progress | None
+) -> Comparison:
+    """Runs each option by itself over the claims that its experiments feed. See `thalweg_papers.compare_readings`."""
+    from . import _judge, _runner
+
+    readings, experiments = tuple(paper.readings()), paper.experiments()
+    claims = _runner.checked(paper.claims(), experiments)
+    scale = Scale(paper.quick_factor, fewer=True) if quick else Scale()
+    ways = [
+        _Way(reading, option, changed(experiments, option, scale))
+        for reading in readings
+        for option in reading.others
+    ]
+    needed: dict[_Way | None, list[Run]] = {}
+    for way in ways:
+        fed = {key for claim in way.fed(claims) for key in _rests_on(claim)}
+        needed[way] = _runner.plan(way.experiments(experiments).values(), fed & way.keys, scale, seed)
+    rested = {key for way in ways for claim in way.fed(claims) for key in _rests_on(claim)}
+    needed[None] = _runner.plan(experiments.values(), rested, scale, seed)
+
+    # a variant that an option leaves as it is has the same key as without it, and runs once
+    runs = {run.key: run for of_way in needed.values() for run in of_way}
+    done = _runner.run_all(list(runs.values()), jobs=jobs, out=out, progress=progress)
+    samples = {key: sample for key, (_, sample) in zip(runs, done, strict=True)}
+
+    def judged(way: _Way | None, of: Iterable[Claim]) -> dict[str, dict[str, Any]]:
+        """Rows of claims by id, with the runs of an option where it has some."""
+        taken = [run for run in needed[None] if way is None or run.experiment.name not in way.keys]
+        collected = _runner.collect(
+            [(run, samples[run.key]) for run in (*(needed[way] if way else ()), *taken)]
+        )
+        measured = ((claim, claim.measure(collected)) for claim in of if claim.measure)
+        return {claim.id: _judge.judge(claim, found, quick=quick) for claim, found in measured}
+
+    usual = judged(None, [claim for claim in claims if any(way.fed([claim]) for way in ways)])
+    options = {way: judged(way, way.fed(claims)) for way in ways}
+    return Comparison(
+        paper=paper.name,
+        title=paper.title,
+        readings=[_described(reading) for reading in readings],
+        claims=list(_rows(usual, options)),
+        unchanged={reading.name: _unchanged(reading, usual, options) for reading in readings},
+        runs=len(runs),
+        quick=quick,
+        seed=seed,
+        notes=_runner.notes(paper, scale, None),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """An option of a reading, and the experiments that it changes."""
+
+    reading: Reading
+    option: Option
+    keys: set[ExperimentKey]
+
+    def experiments(self, usual: Mapping[ExperimentKey, Experiment]) -> dict[ExperimentKey, Experiment]:
+        """The changed experiments."""
+        return {
+            key: replace(usual[key], tree=_edited(usual[key], self.option))
+            for key in usual
+            if key in self.keys
+        }
+
+    def fed(self, claims: Iterable[Claim]) -> list[Claim]:
+        """The claims that rest on one of the changed experiments."""
+        return [claim for claim in claims if self.keys.intersection(_rests_on(claim))]
+
+
+def _rests_on(claim: Claim) -> tuple[ExperimentKey, ...]:
+    return claim.measure.experiments if claim.testable and claim.measure else ()
+
+
+def _edited(experiment: Experiment, option: Option) -> Callable[[str, Scale], Tree]:
+    """Scenarios of an experiment as an option changes them."""
+
+    def tree(variant: str, scale: Scale) -> Tree:
+        edited = deepcopy(experiment.tree(variant, scale))
+        if option.change is not None:
+            option.change(edited)
+        return edited
+
+    return tree
+
+
+def _described(reading: Reading) -> dict[str, Any]:
+    return {
+        "name": reading.name,
+        "question": reading.question,
+        "default": reading.default,
+        "options": [{"name": option.name, "sentence": option.sentence} for option in reading.options],
+    }
+
+
+def _rows(
+    usual: Mapping[str, dict[str, Any]], options: Mapping[_Way, Mapping[str, dict[str, Any]]]
+) -> Iterable[dict[str, Any]]:
+    """Claims that an option changes, in the order of the paper."""
+    for name, before in usual.items():
+        found: dict[str, dict[str, Any]] = {}
+        for way, rows in options.items():
+            if name in rows:
+                after = rows[name]
+                found.setdefault(way.reading.name, {})[way.option.name] = {
+                    **{key: after[key] for key in RESULT},
+                    "changed": differs(before, after),
+                }
+        if any(way["changed"] for reading in found.values() for way in reading.values()):
+            yield {**{key: before[key] for key in SHOWN}, "options": found}
+
+
+RESULT = ("verdict", "measured", "ci95", "unit", "n", "checks")
+SHOWN = ("id", "source", "statement", "expected", *RESULT)
+"""Columns of a claim in a comparison."""
+
+
+def differs(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether a claim's verdict is another, or the 95 % intervals of its first quantity do not overlap."""
+    if before["verdict"] != after["verdict"]:
+        return True
+    if before["measured"] is None or after["measured"] is None:
+        return bool(before["measured"] != after["measured"])
+    apart = abs(before["measured"] - after["measured"])
+    # the same number but for the order of a sum
+    least = 1e-9 * max(abs(before["measured"]), abs(after["measured"]))
+    return bool(apart > max(least, (before["ci95"] or 0.0) + (after["ci95"] or 0.0)))
+
+
+def _unchanged(
+    reading: Reading,
+    usual: Mapping[str, dict[str, Any]],
+    options: Mapping[_Way, Mapping[str, dict[str, Any]]],
+) -> int:
+    fed = {name for way, rows in options.items() if way.reading is reading for name in rows}
+    return sum(
+        not any(
+            differs(usual[name], rows[name])
+            for way, rows in options.items()
+            if way.reading is reading and name in rows
+        )
+        for name in fed
+    )

@@ -1,0 +1,125 @@
+"""`thalweg reproduce PAPER --readings`: what other readings of a paper do to its claims."""
+
+from __future__ import annotations
+
+import json as _json
+import time
+from typing import TYPE_CHECKING, Any
+
+from .out import Refusal, console, number, print_table, show_json
+from .progress import Meter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.text import Text
+
+SIGNS = {"reproduced": "✓", "partly": "◐", "not reproduced": "✗", "not testable": "–"}
+
+
+def compare_readings(
+    name: str, folder: Path, *, figure: str | None, settings: dict[str, Any], json: bool
+) -> int:
+    """Runs each option of each reading by itself; prints a table per reading and keeps all in `readings.json`."""
+    from .. import papers
+
+    paper = papers.with_readings(name)
+    if paper is None:
+        able = [other for other in papers.names() if papers.with_readings(other) is not None]
+        raise Refusal(f"`{name}` has no readings", f"these have some: {', '.join(able) or 'none'}")
+    if figure is not None:
+        raise Refusal("`--figure` does not work with `--readings`", "leave out one of them")
+    folder.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    with Meter(f"{name}, readings", quiet=json) as meter:
+        try:
+            done = paper.compare_readings(
+                **settings,
+                out=folder / "measurements",
+                progress=lambda ready, total, what: meter.show(
+                    ready, total, f"{ready} of {total} runs, {what}"
+                ),
+            )
+        except KeyboardInterrupt:
+            raise Refusal(
+                "interrupted", "the same command again runs only what is missing", code=130
+            ) from None
+    kept = folder / "readings.json"
+    kept.write_text(_json.dumps(done.as_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if json:
+        show_json({**done.as_dict(), "folder": str(folder)})
+        return 0
+    screen = console()
+    screen.print(f"{done.title}: readings", style="bold", soft_wrap=True)
+    for reading in done.readings:
+        _print_reading(done, reading)
+    for note in done.notes:
+        screen.print(f"note: {note}", style="yellow" if done.quick else "dim")
+    screen.print(f"{done.runs} runs in {time.monotonic() - began:.0f} s. All numbers: {kept}")
+    return 0
+
+
+def _print_reading(done: Any, reading: dict[str, Any]) -> None:
+    """One reading: its options with what the paper says, and the claims that they change."""
+    from rich.text import Text
+
+    screen = console()
+    default, rows = reading["default"], []
+    others = [option["name"] for option in reading["options"] if option["name"] != default]
+    for claim in done.rows(reading["name"]):
+        ways = claim["options"][reading["name"]]
+        rows.append(
+            {
+                "claim": claim["id"],
+                "statement": claim["statement"],
+                "paper": claim["expected"],
+                default: _result(claim),
+                **{other: _changed(ways.get(other)) for other in others},
+            }
+        )
+    title = f"{reading['name']}: {reading['question']}"
+    if rows:
+        _print_claims(title, default, others, rows)
+    else:
+        screen.print(f"\n{title}", style="bold", soft_wrap=True)
+    same = done.unchanged[reading["name"]]
+    screen.print(
+        f"{same} {'other ' if rows else ''}claims that rest on these experiments do not change.", style="dim"
+    )
+    for option in reading["options"]:
+        mark = " (default)" if option["name"] == default else ""
+        screen.print(Text(f"  {option['name']}{mark}: {option['sentence']}", style="dim"))
+
+
+def _print_claims(title: str, default: str, others: list[str], rows: list[dict[str, Any]]) -> None:
+    print_table(
+        title,
+        [
+            ("claim", "claim"),
+            ("statement", "statement"),
+            ("paper", "paper"),
+            (default, f"{default} (default)"),
+            *((other, other) for other in others),
+        ],
+        rows,
+        first=("claim", default, *others, "paper"),
+        all_in="`readings.json` has all",
+    )
+
+
+def _changed(way: dict[str, Any] | None) -> Text | str:
+    """What becomes of a claim; a dash where the option does not touch it, `same` where it changes nothing."""
+    if way is None:
+        return "–"
+    return _result(way) if way["changed"] else "same"
+
+
+def _result(claim: dict[str, Any]) -> Text:
+    from rich.text import Text
+
+    sign = SIGNS.get(claim["verdict"], claim["verdict"])
+    if claim["measured"] is None:
+        return Text(f"{sign} –")
+    spread = "" if claim["ci95"] is None else f" ± {number(claim['ci95'])}"
+    unit = "" if claim["unit"] in ("", "1") else f" {claim['unit']}"
+    return Text(f"{sign} {number(claim['measured'], 4)}{spread}{unit}")

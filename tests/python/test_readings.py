@@ -1,0 +1,198 @@
+"""Readings of what a paper leaves open: how they are declared, run and compared."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+import thalweg_papers as papers
+from thalweg_papers import _claims, _readings
+from thalweg_papers._base import Experiment, ExperimentKey, Measure, Paper, Scale
+from thalweg_papers._readings import Option, Reading, parameters
+from thalweg_papers.cvihis import scenarios as cvihis_scenarios
+
+
+class Key(ExperimentKey):
+    FAST = "fast"
+    SLOW = "slow"
+
+
+def flow(scheme="reno", **params):
+    return {"name": "f", "scheme": scheme, "params": params}
+
+
+def tree(variant, _scale):
+    return {
+        "title": variant,
+        "duration": "2 s",
+        "topology": {
+            "kind": "dumbbell",
+            "edge": {"rate": "100 Mbit/s", "delay": "1 ms"},
+            "bottleneck": {"rate": f"{variant} Mbit/s", "delay": "5 ms", "buffer": "20 packets"},
+        },
+        "flows": [{"name": "f", "scheme": "cubic", "start_spread": "0.1 s"}],
+    }
+
+
+def keep(result, _variant, _scale):
+    return {"bps": float(result.flows["throughput_bps"][0])}
+
+
+def mean(key, variant):
+    return Measure((key,), lambda samples: {"bps": samples.each(key, variant, lambda s: s["bps"])})
+
+
+def claim(name, measure, *accept):
+    return _claims.Claim(
+        id=name,
+        kind="N",
+        source="§1",
+        statement=f"statement {name}",
+        expected="some",
+        measure=measure,
+        accept=tuple(map(_claims.Check.parse, accept)),
+    )
+
+
+def halved(tree):
+    if tree["topology"]["bottleneck"]["rate"] == "2 Mbit/s":
+        tree["topology"]["bottleneck"]["rate"] = "1 Mbit/s"
+
+
+RATE = Reading(
+    "rate",
+    "How fast is the link?",
+    (Option("as-said", "“2 Mbit/s” (§1)."), Option("half", "Ours.", halved)),
+    default="as-said",
+)
+
+
+def paper(*readings):
+    experiments = {
+        Key.FAST: Experiment(Key.FAST, "", ("2", "4"), tree, keep, seeds=3, quick_seeds=2),
+        Key.SLOW: Experiment(Key.SLOW, "", ("1",), tree, keep, seeds=3, quick_seeds=2),
+    }
+    claims = [
+        claim("T-1", mean(Key.FAST, "2"), "bps >= 1.2e6"),
+        claim("T-2", mean(Key.FAST, "4"), "bps >= 1.2e6"),
+        claim("T-3", mean(Key.SLOW, "1"), "bps <= 1.2e6"),
+        dataclasses.replace(claim("T-4", None), testable=False, reason="no run decides it"),
+    ]
+    return Paper(
+        name="test",
+        title="A paper",
+        experiments=lambda: experiments,
+        figure_specs=tuple,
+        choices=dict,
+        claims=lambda: claims,
+        readings=lambda: readings,
+    )
+
+
+def test_the_default_is_the_one_option_that_changes_nothing():
+    for options, default in (
+        ((Option("a", ""), Option("b", "")), "a"),
+        ((Option("a", "", halved), Option("b", "", halved)), "a"),
+        ((Option("a", ""), Option("b", "", halved)), "b"),
+    ):
+        with pytest.raises(ValueError, match=r"reading r: .*changes nothing"):
+            Reading("r", "?", options, default)
+    with pytest.raises(ValueError, match="one name"):
+        Reading("r", "?", (Option("a", ""), Option("a", "", halved)), "a")
+
+
+def test_parameters_change_the_flows_of_one_scheme_and_keep_the_others():
+    tree = {"flows": [flow(a=1, b=1), flow("cubic"), {"name": "noise"}]}
+    parameters("reno", b=2, c=3)(tree)
+    assert tree["flows"] == [flow(a=1, b=2, c=3), flow("cubic"), {"name": "noise"}]
+
+
+def test_an_option_affects_the_experiments_whose_scenarios_it_changes():
+    experiments = paper().experiments()
+    option = RATE.options[1]
+    assert _readings.changed(experiments, option, Scale()) == {Key.FAST}
+    assert experiments[Key.FAST].tree("2", Scale())["topology"]["bottleneck"]["rate"] == "2 Mbit/s"
+    for wrong in (dataclasses.replace(option, only=(Key.SLOW,)), Option("x", "", lambda _: None)):
+        with pytest.raises(ValueError, match="no scenario changes"):
+            _readings.changed(experiments, wrong, Scale())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        (("partly", 1.0, None), ("partly", 1.0, None), False),
+        (("partly", 1.0, None), ("reproduced", 1.0, None), True),
+        (("partly", 1.0, 0.3), ("partly", 1.5, 0.3), False),
+        (("partly", 1.0, 0.2), ("partly", 1.5, 0.2), True),
+        (("partly", 1.0, None), ("partly", 1.01, None), True),
+        (("partly", None, None), ("partly", None, None), False),
+        (("partly", None, None), ("partly", 1.0, None), True),
+    ],
+)
+def test_a_claim_changes_with_its_verdict_or_beyond_both_intervals(before, after, changed):
+    names = ("verdict", "measured", "ci95")
+    first, second = dict(zip(names, before, strict=True)), dict(zip(names, after, strict=True))
+    assert _readings.differs(first, second) is changed
+
+
+def test_each_option_is_judged_by_the_claims_that_its_experiments_feed(tmp_path):
+    told = []
+    done = paper(RATE).compare_readings(
+        jobs=2, out=tmp_path, progress=lambda now, total, what: told.append((now, total))
+    )
+    # three seeds of both variants, and three of the one that changes; the experiment that feeds no changed claim is not run
+    assert (done.runs, told[-1]) == (9, (9, 9))
+    assert [row["id"] for row in done.claims] == ["T-1"]
+    assert done.unchanged == {"rate": 1}
+    (row,) = done.rows("rate")
+    assert row["verdict"] == "reproduced"
+    assert row["measured"] > 1.5e6
+    half = row["options"]["rate"]["half"]
+    assert (half["verdict"], half["changed"], half["n"]) == ("not reproduced", True, 3)
+    assert half["measured"] < 1e6
+    described = json.loads(json.dumps(done.as_dict()))
+    assert described["readings"][0]["default"] == "as-said"
+    # what is kept is not run again, and gives the same
+    assert paper(RATE).compare_readings(jobs=1, out=tmp_path).as_dict() == done.as_dict()
+
+
+@pytest.mark.parametrize("name", [name for name, paper in papers.PAPERS.items() if paper.readings()])
+def test_the_readings_of_a_paper_change_scenarios_that_are_accepted(name):
+    from thalweg import Scenario
+
+    paper = papers.PAPERS[name]
+    experiments = paper.experiments()
+    readings = paper.readings()
+    assert len({reading.name for reading in readings}) == len(readings)
+    for reading in readings:
+        for option in reading.others:
+            assert option.sentence
+            keys = _readings.changed(experiments, option, Scale())
+            fed = [c for c in paper.claims() if c.testable and keys.intersection(c.measure.experiments)]
+            assert fed, f"{reading.name}, {option.name}: no claim rests on what it changes"
+            experiment = experiments[sorted(keys)[0]]
+            for variant in experiment.variants[:: max(1, len(experiment.variants) // 3)]:
+                edited = experiment.tree(variant, Scale())
+                option.change(edited)
+                Scenario.from_tree(edited).plan(1)
+
+
+def test_a_paper_without_readings_is_refused_with_those_that_have_some():
+    with pytest.raises(KeyError, match=r"'scaling' has no readings; these have some: cvihis"):
+        papers.compare_readings("scaling")
+
+
+def test_longer_tests_of_cvihis_are_measured_at_their_end():
+    import numpy as np
+
+    from thalweg_papers.cvihis import measures, readings
+
+    tree = cvihis_scenarios.back_off("2000 10", Scale())
+    readings.longer(tree)
+    assert tree["duration"] == "420 s"
+    assert [flow.get("stop") for flow in tree["flows"]] == [None, "290 s"]
+    times = np.arange(1.0, 421.0)
+    sample = {"times_s": times, "rate video": np.where(times <= 230, 2e6, 5e5), "tcp_until_s": 290.0}
+    assert measures.last_minute(sample, 2000) == pytest.approx(0.25)
