@@ -4,20 +4,20 @@ use units::{Bytes, Time};
 
 use crate::{Address, Control, Data, Destination, FlowId, Interest, Nack, PayloadId, Signal};
 
-/// A packet, header and all. The payload has a size and no content.
+/// A packet with its header. The payload has a size and no content.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     /// The flow it belongs to.
     pub flow: FlowId,
     /// Size on the wire, headers included, in bytes.
     pub size_bytes: u32,
-    /// Who sent it.
+    /// Its source.
     pub source: Address,
-    /// Whom it is for.
+    /// Its destination.
     pub to: Destination,
-    /// When its sender handed it to the network. [`crate::Cx::send`] fills it in.
+    /// Send time. [`crate::Cx::send`] sets it.
     pub sent_at: Time,
-    /// A scheme's own header.
+    /// The label: header fields of a scheme.
     pub label: Label,
     /// The protocol's header.
     pub header: Header,
@@ -38,16 +38,16 @@ impl Packet {
 /// Explicit congestion notification [RFC3168 §5].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// The transport does not understand marks: such a packet is dropped instead.
+    /// Not ECN-capable: such a packet is dropped instead of marked.
     #[default]
     NotCapable,
-    /// The transport understands marks.
+    /// ECN-capable (ECT).
     Capable,
     /// Marked: congestion experienced.
     Marked,
 }
 
-/// A scheme's own header: four words that the scheme types for itself.
+/// The label of a scheme: four words with a meaning that the scheme defines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Label(pub [u64; 4]);
 
@@ -65,22 +65,22 @@ pub enum Header {
     Stream(StreamHeader),
     /// Feedback of a stream receiver to its sender; its content is the label.
     Feedback,
-    /// A player's message to the source of its stream, repeated now and then: whether its buffer is full.
+    /// A player's periodic message to the source of its stream: whether its buffer is full.
     Player {
-        /// It is; otherwise it fills.
+        /// Whether the buffer is full.
         full: bool,
     },
     /// A signal of a name-based network.
     Signal(Signal),
-    /// A request by name.
+    /// An Interest.
     Interest(Interest),
-    /// The answer to one.
+    /// Data.
     Data(Data),
-    /// A refusal of one.
+    /// A NACK.
     Nack(Nack),
     /// A message between an SDN controller and an agent (southbound channel).
     Control(Control),
-    /// A packet of a real program, header and all: its bytes are with the driver.
+    /// A packet of a real program, with its header: its bytes are in the driver.
     External(PayloadId),
 }
 
@@ -91,11 +91,11 @@ pub struct TcpHeader {
     pub seq: u64,
     /// Next byte expected, cumulative.
     pub ack: u64,
-    /// Echo of the `sent_at` of the segment that made the receiver answer [RFC7323 §3].
+    /// Echo of the `sent_at` of the segment that caused the acknowledgement [RFC7323 §3].
     pub echo: Time,
     /// Selective acknowledgements [RFC2018 §3].
     pub sack: SackBlocks,
-    /// Bytes the receiver is ready to take beyond `ack`; `u32::MAX` is no limit.
+    /// Bytes that the receiver accepts beyond `ack`; `u32::MAX` is no limit.
     pub window_bytes: u32,
     /// Flags.
     pub flags: TcpFlags,
@@ -104,9 +104,9 @@ pub struct TcpHeader {
 /// TCP flags that a simulated connection uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpFlags {
-    /// Opens a connection.
+    /// SYN: opens a connection.
     pub syn: bool,
-    /// The last byte of the flow is in this segment.
+    /// FIN: the last byte of the flow is in this segment.
     pub fin: bool,
     /// ECN-echo [RFC3168 §6.1].
     pub ece: bool,
@@ -125,12 +125,12 @@ pub struct StreamHeader {
     pub seq: u64,
     /// Bytes the sender had sent before this packet.
     pub bytes_before: u64,
-    /// What it carries a piece of.
+    /// The fragment of a frame that it carries.
     pub piece: Piece,
 }
 
-/// Of which frame a packet of a stream carries a piece: enough for a receiver to know, whatever is lost, which frames are whole.
-/// Packets of streams that have no frames carry the default, of size zero.
+/// The frame of a stream packet's fragment, from which a receiver knows under any loss which frames are complete. Packets of streams without frames
+/// have the default, of size zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
     /// Number of the frame, from 0.

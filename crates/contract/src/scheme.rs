@@ -1,22 +1,22 @@
 //! Catalogue entries of schemes.
 
-/// The title page of a scheme.
+/// The catalogue entry of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scheme {
     /// Folder and key, `snake_case`.
     pub name: &'static str,
     /// One line.
     pub title: &'static str,
-    /// Where it is used.
+    /// Networks in which it is used.
     pub families: &'static [Family],
-    /// What it was written from.
+    /// Its sources.
     pub sources: &'static [Source],
-    /// How far its sources go.
+    /// How complete its sources are.
     pub documented: Documented,
-    /// Series that its parts offer by [`crate::Cx::probe`], beside those of their transport.
+    /// Series of its parts ([`crate::Cx::probe`]), in addition to those of their transport.
     pub series: &'static [SeriesInfo],
-    /// Streams: packets that must arrive after a missing one before it counts as lost, where the scenario does not say; 1 takes
-    /// every gap for a loss at once, as a FIFO path allows. TCP has rules of its own.
+    /// Streams: default number of later packets after which a missing one counts as lost; 1 declares every gap a loss at once, as a FIFO path allows.
+    /// TCP has its own rules.
     pub reorder: u32,
 }
 
@@ -34,7 +34,7 @@ pub enum Family {
     Icn,
     /// Named data networking.
     Ndn,
-    /// Software-defined networking, whatever it controls.
+    /// Software-defined networking, for any kind of node.
     Sdn,
 }
 
@@ -51,12 +51,12 @@ impl Family {
     }
 }
 
-/// A text that a scheme was written from, under a short key.
+/// A source of a scheme, with a short key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
     /// Key used in comments, such as `RFC9438`.
     pub key: &'static str,
-    /// What it is.
+    /// The reference.
     pub text: &'static str,
 }
 
@@ -65,9 +65,9 @@ pub struct Source {
 pub enum Documented {
     /// Every rule is published.
     Full,
-    /// Some rules are rebuilt; each is marked and switchable.
+    /// Some rules are reconstructed; each is marked and has a parameter.
     Partial,
-    /// Rebuilt from a summary.
+    /// Reconstructed from a summary.
     Reconstruction,
 }
 

@@ -12,40 +12,38 @@ use units::{Duration, Rate, Time};
 
 use crate::{Count, Cx, Label, NameId, Names, NodeId, PortId, Random};
 
-/// Loads and occupancies are in millionths: a link that is offered just what it can carry has a load of so much.
+/// Loads and occupancies are in millionths: a link whose offered traffic equals its capacity has this load.
 pub const MILLION: u32 = 1_000_000;
 
-/// A message between the controller and an agent over the southbound channel. Its sender is the packet's source, its time the packet's `sent_at`. What has a number has it
-/// in the first word of the label; later orders have larger numbers.
+/// A message between the controller and an agent over the southbound channel. Its sender is the packet's source, its time the packet's `sent_at`. A
+/// numbered message has its number in the first word of the label; later commands have larger numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// An agent: the load of a port in the last period. The label has the first [`Share`]s of what crossed it.
+    /// Agent: the status of a port in the last period. The label has the first [`Share`]s of its traffic.
     Status(Status),
-    /// An agent, after a status that could not hold all: more of what crossed the port, `count` shares in the label.
+    /// Agent, after a status with too many shares for one packet: more of them, `count` in the label.
     Shares {
         /// The port.
         port: PortId,
-        /// How many there are in this packet.
+        /// Number of shares in this packet.
         count: u8,
     },
-    /// An agent: the load of a port is above what the app wants to be told of at once.
+    /// Agent: the load of a port is above the threshold of the app.
     Signal {
         /// The port.
         port: PortId,
     },
-    /// The controller: do this. Repeated until it is acknowledged.
+    /// Controller: a command. Repeated until it is acknowledged.
     Order(Order),
-    /// An agent: the order of that number arrived.
+    /// Agent: acknowledgement of the command with this number.
     Ack,
-    /// The controller has begun, and knows nothing: which orders do you keep? Repeated until it is answered. Its number is the
-    /// controller's time.
+    /// Controller: start without state; request for the commands in force. Repeated until it is answered. Its number is the controller's time.
     Hello,
-    /// An agent's answer: it keeps this order.
+    /// Agent: one command in force.
     Kept(Order),
-    /// An agent's answer: these were all. It repeats the number of the greeting, by which the controller knows how the agent's clock
-    /// stands to its own.
+    /// Agent: the end of the answer. It repeats the number of the request, from which the controller computes the clock offset of the agent.
     Welcome {
-        /// How many orders it keeps.
+        /// Number of commands in force.
         kept: u32,
     },
 }
@@ -55,55 +53,55 @@ pub enum Control {
 pub struct Status {
     /// The port.
     pub port: PortId,
-    /// What the link can carry now; zero where it is down.
+    /// Present capacity of the link; zero if it is down.
     pub rate: Rate,
-    /// Bytes offered to the queue in the period, dropped ones included, over those that the link could carry in it, in millionths.
+    /// Bytes offered to the queue in the period, including drops, relative to the capacity in the period, in millionths.
     pub load: u32,
-    /// How full the queue is now, in millionths of what may wait.
+    /// Present occupancy of the queue, in millionths of its limit.
     pub occupancy: u32,
-    /// Packets that wait now.
+    /// Present backlog in packets.
     pub backlog: u32,
-    /// How many shares there are in all, in this packet and those that follow.
+    /// Total number of shares, in this packet and those that follow.
     pub shares: u16,
 }
 
-/// An order to a node.
+/// A command to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Interests under a prefix take these next hops, the cheapest first; of equals those stay first that are. Other next hops that the
-    /// node knows stay behind them.
+    /// Interests under a prefix use these next hops, ordered by cost; the order of equal ones is kept. Other next hops of the node remain behind
+    /// them.
     NextHops {
         /// The prefix.
         prefix: NameId,
         /// The next hops.
         hops: Hops,
     },
-    /// Packets for a node take a port.
+    /// Packets for a node use a port.
     Route {
         /// The destination.
         to: NodeId,
         /// The port.
         via: PortId,
     },
-    /// How much may wait in a queue, and from when on it marks.
+    /// Limit and marking threshold of a queue.
     Queue {
         /// The port.
         port: PortId,
-        /// Packets that may wait; `u32::MAX` leaves the limit what it is.
+        /// Queue limit in packets; `u32::MAX` keeps the limit.
         limit: u32,
-        /// Packets that understand marks are marked when at least so many wait; `u32::MAX` for never.
+        /// ECT packets are marked at this backlog or more; `u32::MAX` for never.
         mark_above: u32,
     },
-    /// A port carries at most so much, whatever its link could.
+    /// Rate limit of a port, below the capacity of its link.
     Cap {
         /// The port.
         port: PortId,
-        /// The maximum rate; unlimited lifts the cap.
+        /// The maximum rate; unlimited removes the limit.
         rate: Rate,
     },
 }
 
-/// What an order is about: a later one about the same takes the place of an earlier one.
+/// The object of a command: a later command for the same object replaces an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// Next hops of a prefix.
@@ -112,12 +110,12 @@ pub enum Subject {
     Route(NodeId),
     /// The queue of a port.
     Queue(PortId),
-    /// The cap of a port.
+    /// The rate limit of a port.
     Cap(PortId),
 }
 
 impl Order {
-    /// What it is about.
+    /// The object of the command.
     pub const fn subject(&self) -> Subject {
         match *self {
             Self::NextHops { prefix, .. } => Subject::Prefix(prefix),
@@ -128,24 +126,24 @@ impl Order {
     }
 }
 
-/// A next hop in an order.
+/// A next hop in a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hop {
     /// The port.
     pub port: PortId,
-    /// What this next hop costs, compared with others from the node; the unit is the app's.
+    /// Cost of this next hop relative to others of the node; the unit is the app's.
     pub cost: u32,
 }
 
-/// Next hops of an order: at most [`Hops::MAX`].
+/// Next hops of a command: at most [`Hops::MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hops {
-    /// Places behind the last are marked as such.
+    /// Entries behind the last are marked as unused.
     list: [Hop; Self::MAX],
 }
 
 impl Hops {
-    /// How many next hops one order holds.
+    /// Maximum number of next hops in one command.
     pub const MAX: usize = 4;
 
     /// The first [`Hops::MAX`] of `hops`.
@@ -155,7 +153,7 @@ impl Hops {
         Self { list }
     }
 
-    /// They.
+    /// The next hops.
     pub fn list(&self) -> &[Hop] {
         let count = self.list.iter().take_while(|hop| **hop != NO_HOP).count();
         &self.list[..count]
@@ -164,30 +162,30 @@ impl Hops {
 
 const NO_HOP: Hop = Hop { port: PortId(u32::MAX), cost: u32::MAX };
 
-/// What crosses a port.
+/// A class of traffic at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Traffic {
-    /// Data under a prefix that somebody serves.
+    /// Data under a prefix of a producer.
     Prefix(NameId),
     /// Packets for a node.
     Node(NodeId),
 }
 
-/// How much of something crossed a port in a period.
+/// The traffic of a class at a port in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// What.
+    /// The class.
     pub what: Traffic,
-    /// Its bytes.
+    /// Bytes.
     pub bytes: u32,
 }
 
 impl Share {
-    /// How many of them a label holds.
+    /// Maximum number of shares in a label.
     pub const IN_A_LABEL: usize = 4;
     const NODE: u64 = 1 << 31;
 
-    /// Up to [`Share::IN_A_LABEL`] of them as a label.
+    /// Up to [`Share::IN_A_LABEL`] shares as a label.
     pub fn pack(shares: &[Self]) -> Label {
         let mut label = Label::default();
         for (word, share) in label.0.iter_mut().zip(shares) {
@@ -200,7 +198,7 @@ impl Share {
         label
     }
 
-    /// The first `count` of a label.
+    /// The first `count` shares of a label.
     pub fn unpack(label: &Label, count: usize) -> impl Iterator<Item = Self> + '_ {
         label.0.iter().take(count).map(|word| {
             let key = word >> 32;
@@ -214,29 +212,29 @@ impl Share {
     }
 }
 
-/// A direction of a link as the controller knows it.
+/// A direction of a link in the controller's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectedLink {
     /// Its port.
     pub port: PortId,
     /// The port of the other direction.
     pub back: PortId,
-    /// The node that the port is of.
+    /// The node of the port.
     pub from: NodeId,
-    /// The node that it leads to.
+    /// The node at the other end.
     pub to: NodeId,
-    /// What it carries; zero where it is down.
+    /// Capacity; zero if the link is down.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// Packets that may wait before it; `u32::MAX` where the limit is in bytes.
+    /// Queue limit in packets; `u32::MAX` if the limit is in bytes.
     pub limit: u32,
 }
 
-/// The network as the controller knows it: what it was set up with, and what statuses and acknowledged orders have changed since.
+/// The network in the controller's view: its configuration, with the changes of statuses and acknowledged commands.
 #[derive(Clone, Debug, Default)]
 pub struct Net {
-    /// Links, by port; `None` for ports that are not the controller's to know, such as its own.
+    /// Links, by port; `None` for ports outside the controller's network, such as its own.
     pub links: Vec<Option<DirectedLink>>,
     /// Ports of each node, by node, in ascending order.
     pub out: Vec<Vec<PortId>>,
@@ -244,11 +242,11 @@ pub struct Net {
     pub agents: Vec<NodeId>,
     /// The tree of names.
     pub names: Arc<Names>,
-    /// Who serves what: prefix and nodes, both in ascending order.
+    /// Producers: prefix and nodes, both in ascending order.
     pub origins: BTreeMap<NameId, Vec<NodeId>>,
-    /// Next hops towards prefixes, the cheapest first.
+    /// Next hops towards prefixes, ordered by cost.
     pub hops: BTreeMap<(NodeId, NameId), Vec<Hop>>,
-    /// Ports towards nodes: by place and destination.
+    /// Ports towards nodes: by node and destination.
     pub routes: BTreeMap<(NodeId, NodeId), PortId>,
 }
 
@@ -258,7 +256,7 @@ impl Net {
         self.links.get(port.index())?.as_ref()
     }
 
-    /// Links out of a node that are up.
+    /// Outgoing links of a node that are up.
     pub fn links_from(&self, node: NodeId) -> impl Iterator<Item = &DirectedLink> {
         let ports = self.out.get(node.index()).map_or(&[][..], Vec::as_slice);
         ports.iter().filter_map(|port| self.link(*port)).filter(|link| link.rate != Rate::ZERO)
@@ -269,12 +267,12 @@ impl Net {
         self.agents.binary_search(&node).is_ok()
     }
 
-    /// Next hops of a node towards a prefix, the cheapest first.
+    /// Next hops of a node towards a prefix, ordered by cost.
     pub fn hops(&self, node: NodeId, prefix: NameId) -> &[Hop] {
         self.hops.get(&(node, prefix)).map_or(&[], Vec::as_slice)
     }
 
-    /// Writes down what an order has changed at a node.
+    /// Records the changes of a command at a node.
     pub fn note(&mut self, node: NodeId, order: &Order) {
         match *order {
             Order::NextHops { prefix, hops } => {
@@ -306,14 +304,14 @@ impl Net {
     }
 }
 
-/// What is known of a port from its latest status.
+/// The latest status of a port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
-    /// When it was measured, by the controller's clock.
+    /// Time of the measurement, by the controller's clock.
     pub at: Time,
     /// The status.
     pub status: Status,
-    /// What crossed the port in the period before, as far as it was said.
+    /// Shares of traffic in the period before, as far as they have arrived.
     pub shares: Vec<Share>,
 }
 
@@ -324,17 +322,17 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// What is known of a port, however old.
+    /// The entry of a port, of any age.
     pub fn seen(&self, port: PortId) -> Option<&Seen> {
         self.seen.get(port.index())?.as_ref()
     }
 
-    /// What is known of a port, if it was measured no longer ago than `age`.
+    /// The entry of a port, if it is not older than `age`.
     pub fn fresh(&self, port: PortId, now: Time, age: Duration) -> Option<&Seen> {
         self.seen(port).filter(|seen| now.saturating_since(seen.at) <= age)
     }
 
-    /// Keeps a status. False, and nothing is kept, where a later one is known.
+    /// Stores a status. False, and nothing is stored, if a later one is known.
     pub fn keep(&mut self, at: Time, status: Status, shares: impl Iterator<Item = Share>) -> bool {
         let index = status.port.index();
         if self.seen.len() <= index {
@@ -347,7 +345,7 @@ impl Cache {
         true
     }
 
-    /// Adds shares to the status of the same instant. False where there is none.
+    /// Adds shares to the status of the same instant. False if there is none.
     pub fn add(&mut self, at: Time, port: PortId, shares: impl Iterator<Item = Share>) -> bool {
         match self.seen.get_mut(port.index()) {
             Some(Some(seen)) if seen.at == at => {
@@ -359,46 +357,46 @@ impl Cache {
     }
 }
 
-/// What an app wants of agents.
+/// Requirements of an app for agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
-    /// With a status whose load is above so many millionths, a signal is sent; never where there is none.
+    /// Load threshold of signals, in millionths; `None` for no signals.
     pub signal_above: Option<u32>,
 }
 
-/// A control app: the part of a scheme that sits in the SDN controller.
+/// A control app: the part of a scheme in the SDN controller.
 ///
-/// It is told what arrived and answers with orders. What it orders takes effect when the order arrives, which may be late; an order that
-/// is lost is repeated by the controller. When the controller stops, the app ends with it; when it comes back, a new one begins.
+/// It handles messages and outputs commands. A command takes effect when it arrives, which can be late; the controller retransmits lost commands. The
+/// app ends when the controller stops; a restarted controller creates a new one.
 #[delegatable_trait]
 pub trait App {
-    /// What it wants of agents. Asked once, when the network is made.
+    /// Requirements for agents. Called once, when the network is created.
     fn wants(&self) -> Wants {
         Wants { signal_above: None }
     }
 
-    /// The controller begins; nothing is known but what it was set up with.
+    /// The controller starts, with its configuration only.
     fn on_start(&mut self, _cx: &mut AppCx<'_, '_>) {}
 
-    /// A port's status arrived. Already true: it is in the cache, its rate in the net.
+    /// A port's status arrived. It is already in the cache, and its rate in the net.
     fn on_status(&mut self, _port: PortId, _cx: &mut AppCx<'_, '_>) {}
 
-    /// A port's signal arrived. Already true: the status that it came with is in the cache, unless that was lost.
+    /// A port's signal arrived. Its status is already in the cache, unless it was lost.
     fn on_signal(&mut self, _port: PortId, _cx: &mut AppCx<'_, '_>) {}
 
-    /// A link went up or down, or carries another rate than before. Already true: the net says so.
+    /// A link went up or down, or changed its rate. The net already contains the change.
     fn on_link(&mut self, _port: PortId, _cx: &mut AppCx<'_, '_>) {}
 
-    /// The deadline may have passed.
+    /// A deadline can have expired.
     fn on_timer(&mut self, _cx: &mut AppCx<'_, '_>) {}
 
-    /// When `on_timer` is wanted.
+    /// The next deadline, at which `on_timer` is called.
     fn wake(&self) -> Time {
         Time::NEVER
     }
 }
 
-/// What a control app may see and do.
+/// The context of an app.
 pub struct AppCx<'a, 'b> {
     cx: &'a mut Cx<'b>,
     net: &'a Net,
@@ -407,7 +405,7 @@ pub struct AppCx<'a, 'b> {
 }
 
 impl<'a, 'b> AppCx<'a, 'b> {
-    /// Made by the controller and by tests; `orders` are what it sends afterwards.
+    /// Constructor for the controller and tests; `orders` are the commands that it sends afterwards.
     pub fn new(
         cx: &'a mut Cx<'b>,
         net: &'a Net,
@@ -422,12 +420,12 @@ impl<'a, 'b> AppCx<'a, 'b> {
         self.cx.now()
     }
 
-    /// The app's own stream of random numbers.
+    /// The app's stream of random numbers.
     pub fn random(&mut self) -> &mut Random {
         self.cx.random()
     }
 
-    /// The network as the controller knows it.
+    /// The network in the controller's view.
     pub fn net(&self) -> &'a Net {
         self.net
     }
@@ -437,7 +435,7 @@ impl<'a, 'b> AppCx<'a, 'b> {
         self.cache
     }
 
-    /// Orders something of a node. One about the same that was not acknowledged yet is no longer repeated.
+    /// Sends a command to a node. An unacknowledged command for the same object is no longer retransmitted.
     pub fn order(&mut self, node: NodeId, order: Order) {
         self.orders.push((node, order));
     }
@@ -447,12 +445,12 @@ impl<'a, 'b> AppCx<'a, 'b> {
         self.cx.count(what, n);
     }
 
-    /// Offers the present value of a series of the controller.
+    /// Records the present value of a series of the controller.
     pub fn probe(&mut self, series: &'static str, value: f64) {
         self.cx.probe(series, value);
     }
 
-    /// Records something that happened, with one number.
+    /// Records an event with one number.
     pub fn event(&mut self, name: &'static str, value: f64) {
         self.cx.event(name, value);
     }
