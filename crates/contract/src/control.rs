@@ -5,67 +5,67 @@ use units::{Bytes, Duration, Rate, Segments, Time};
 
 use crate::{Cx, EndpointId, Label};
 
-/// How much may be under way. One trait for every transport; three methods are required.
+/// Congestion control: the allowed data in flight. One trait for every transport; three methods are required.
 #[delegatable_trait]
 pub trait CongestionControl {
-    /// New data is known delivered.
+    /// New data were delivered.
     fn on_ack(&mut self, ack: &Ack, cx: &mut Cx<'_>);
 
-    /// A loss, a mark, a timeout or a refusal.
+    /// A loss, a mark, a timeout or a NACK.
     fn on_congestion(&mut self, event: &Congestion, cx: &mut Cx<'_>);
 
-    /// What is permitted now.
+    /// The present window and rate.
     fn allowance(&self) -> Allowance;
 
-    /// Whether the transport is to measure how fast it delivers and tell [`CongestionControl::on_delivery`]. Asked once; where the
-    /// answer is no, nothing is measured. Only TCP does.
+    /// Whether the transport measures its delivery rate and calls [`CongestionControl::on_delivery`]. Called once; if false, nothing is measured.
+    /// Only TCP supports it.
     fn samples_delivery(&self) -> bool {
         false
     }
 
-    /// An acknowledgement told of deliveries, cumulative or selective. After `on_ack`, and after the losses that it showed; laws that
-    /// answer no to [`CongestionControl::samples_delivery`] are never called.
+    /// An acknowledgement delivered data, cumulatively or selectively. Called after `on_ack` and after the losses of that acknowledgement, and only
+    /// if [`CongestionControl::samples_delivery`] is true.
     fn on_delivery(&mut self, _delivery: &Delivery, _cx: &mut Cx<'_>) {}
 
-    /// A packet left.
+    /// A packet was sent.
     fn on_sent(&mut self, _sent: &Sent, _cx: &mut Cx<'_>) {}
 
-    /// The deadline may have passed.
+    /// A deadline can have expired.
     fn on_timer(&mut self, _cx: &mut Cx<'_>) {}
 
-    /// When `on_timer` is wanted.
+    /// The next deadline, at which `on_timer` is called.
     fn wake(&self) -> Time {
         Time::NEVER
     }
 
-    /// The last episode was spurious: nothing had been lost. Laws that can, put back what they had.
+    /// The last episode was spurious: nothing was lost. An implementation can restore its state before it.
     fn on_spurious(&mut self, _cx: &mut Cx<'_>) {}
 
-    /// The connection is about to send again after it had nothing in flight for `idle`, longer than a retransmission timeout.
+    /// The connection is about to send after an idle period of `idle`, longer than a retransmission timeout.
     fn on_idle(&mut self, _idle: Duration, _cx: &mut Cx<'_>) {}
 
-    /// NDN: the rate at which Data can reach the consumer's node, that of its fastest link. Told once, before anything else.
+    /// NDN: the maximum rate of Data to the consumer's node, that of its fastest link. Called once, before anything else.
     fn on_access(&mut self, _capacity: Rate) {}
 
-    /// NDN: how long an Interest waits for its Data before it counts as lost; `None` leaves that to the consumer's own timer.
+    /// NDN: the timer of an Interest, after which it counts as lost; `None` for the consumer's own timeout.
     fn timeout(&self) -> Option<Duration> {
         None
     }
 
-    /// Slow-start threshold in bytes, for the trace; unlimited where the law has none.
+    /// Slow-start threshold in bytes, for the trace; unlimited if there is none.
     fn threshold(&self) -> Bytes {
         Bytes::UNLIMITED
     }
 }
 
-/// The smaller trait of the classic family: congestion avoidance and the cut, in segments, as papers write them.
+/// Classic window schemes: congestion avoidance and the reduction, in segments, as in papers.
 ///
-/// `Clone`, so that undoing a spurious loss is putting the copy back. `schemes::shared::Classic` makes a [`CongestionControl`] of it.
+/// `Clone`, so that a spurious loss is undone by restoring a copy. `schemes::shared::Classic` makes a [`CongestionControl`] of it.
 pub trait WindowLaw: Clone {
     /// The window after `ack`, in congestion avoidance.
     fn grow(&mut self, window: Segments, ack: &Ack, cx: &mut Cx<'_>) -> Segments;
 
-    /// The window after `ack` in slow start, `step` being what [RFC5681 §3.1] adds; `None` ends slow start here.
+    /// The window after `ack` in slow start; `step` is the increase of [RFC5681 §3.1]. `None` ends slow start.
     #[inline]
     fn climb(&mut self, window: Segments, step: Segments, _ack: &Ack, _cx: &mut Cx<'_>) -> Option<Segments> {
         Some(Segments(window.0 + step.0))
@@ -74,65 +74,65 @@ pub trait WindowLaw: Clone {
     /// The window after a congestion event; called once per episode. For a timeout this is the new threshold.
     fn shrink(&mut self, window: Segments, cut: &Cut, cx: &mut Cx<'_>) -> Segments;
 
-    /// Whether windows are whole segments: slow start then ends exactly at the threshold, and what an acknowledgement has left counts for
-    /// congestion avoidance.
+    /// Whether windows are whole segments: slow start then ends exactly at the threshold, and the rest of an acknowledgement counts for congestion
+    /// avoidance.
     #[inline]
     fn is_whole(&self) -> bool {
         false
     }
 
-    /// An acknowledgement arrived that may not move the window, because the sender did not fill it: time that must not count.
+    /// An acknowledgement arrived that must not change the window, because the sender did not fill it. This time must not count.
     fn pause(&mut self, _ack: &Ack, _cx: &mut Cx<'_>) {}
 }
 
-/// Facts about one cut of a window.
+/// Input of a window reduction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cut {
-    /// What called for it.
+    /// The cause.
     pub cause: Cause,
-    /// What was in flight when it was noticed, the lost included.
+    /// Payload in flight at the detection, including lost data.
     pub flight: Segments,
 }
 
-/// Facts about one arriving acknowledgement.
+/// Input of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// Payload newly known delivered.
+    /// Newly delivered payload.
     pub bytes: Bytes,
-    /// Packets newly known delivered.
+    /// Newly delivered packets.
     pub packets: u32,
     /// It carries a congestion mark.
     pub marked: bool,
     /// Payload in flight before this acknowledgement.
     pub in_flight: Bytes,
-    /// When the newest packet it covers was sent.
+    /// Send time of the newest packet that it covers.
     pub sent_at: Time,
-    /// When its receiver sent it, by the receiver's clock; [`Time::NEVER`] where the transport does not carry that.
+    /// Its send time by the receiver's clock; [`Time::NEVER`] if the transport does not carry it.
     pub answered_at: Time,
-    /// A valid round-trip sample, if it gives one.
+    /// A valid round-trip time sample, if there is one.
     pub rtt: Option<Duration>,
     /// Smoothed round-trip time; the initial value before the first sample.
     pub rtt_smoothed: Duration,
-    /// Minimum round-trip time seen; [`Duration::MAX`] before the first.
+    /// Minimum round-trip time so far; [`Duration::MAX`] before the first sample.
     pub rtt_min: Duration,
-    /// The sender had less to send than it was allowed, at some time since the last acknowledgement.
+    /// The sender was application-limited at some time since the last acknowledgement.
     pub app_limited: bool,
-    /// The transport is repairing losses; classic windows stand still meanwhile.
+    /// The transport is in loss recovery; classic windows do not change in that time.
     pub recovering: bool,
     /// It ends a round: it covers the first byte sent after the last round ended.
     pub round_ended: bool,
-    /// Who acknowledged.
+    /// The sender of the acknowledgement.
     pub from: EndpointId,
-    /// The scheme's own words.
+    /// The scheme's label.
     pub label: Label,
 }
 
 impl Ack {
-    /// One-way delay of the segment whose timestamp is echoed, in nanoseconds: the receiver's clock when it answered, less the sender's
-    /// when the segment left [RFC7323 §3]. `None` where the transport does not carry both.
+    /// One-way delay of the segment whose timestamp is echoed, in nanoseconds: the receiver's clock at the acknowledgement minus the sender's clock
+    /// at the transmission [RFC7323 §3]. `None` if the transport does not carry both.
     ///
-    /// The clocks are those of two hosts, so the value may be anything, below zero too: only its changes mean something. What a
-    /// delayed acknowledgement waited is in it.
+    /// The clocks are those of two hosts, so that the value can be any number, also negative: only its changes have a meaning. It includes the delay
+    /// of a delayed acknowledgement.
     #[inline]
     pub fn delay(&self) -> Option<i64> {
         (self.answered_at != Time::NEVER).then(|| Self::delay_between(self.sent_at, self.answered_at))
@@ -145,99 +145,99 @@ impl Ack {
     }
 }
 
-/// Facts about what one acknowledgement delivered.
+/// Delivery-rate sample of one acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
-    /// Payload newly known delivered, acknowledged cumulatively or selectively.
+    /// Newly delivered payload, acknowledged cumulatively or selectively.
     pub bytes: Bytes,
-    /// Payload delivered in this connection so far, this included.
+    /// Payload delivered in this connection so far, including this.
     pub total: Bytes,
-    /// What had been delivered when the newest of these packets left.
+    /// Payload delivered before the newest of these packets was sent.
     pub total_when_sent: Bytes,
-    /// Payload delivered over the time it took, from then to now; `None` where that is shorter than any round trip.
+    /// Payload delivered per time, from then to now; `None` if that time is shorter than the minimum round-trip time.
     pub rate: Option<Rate>,
-    /// The sender had too little to send when the newest of these packets left, so that `rate` says little of the network.
+    /// The sender was application-limited when the newest of these packets was sent, so that `rate` is a lower bound.
     pub app_limited: bool,
-    /// Round-trip time of the newest of these packets; `None` if that was sent more than once.
+    /// Round-trip time of the newest of these packets; `None` if it was retransmitted.
     pub rtt: Option<Duration>,
-    /// One-way delay of the same packet, with the same reservations as [`Ack::delay`]. What an acknowledgement of two waited for the
-    /// second is not in it.
+    /// One-way delay of the same packet, with the limits of [`Ack::delay`]. It does not include the time that an acknowledgement waited for a second
+    /// segment.
     pub delay: Option<i64>,
     /// Payload in flight before this acknowledgement.
     pub in_flight_before: Bytes,
-    /// Payload in flight after it, what it showed to be lost left out.
+    /// Payload in flight after it, without lost data.
     pub in_flight: Bytes,
-    /// The transport is repairing losses, after a timeout too.
+    /// The transport is in loss recovery, also after a timeout.
     pub recovering: bool,
 }
 
-/// Facts about one congestion event.
+/// Input of a congestion event.
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
-    /// What happened.
+    /// The kind of event.
     pub cause: Cause,
     /// Payload lost or marked.
     pub bytes: Bytes,
-    /// Payload in flight when it was noticed, the lost included.
+    /// Payload in flight at the detection, including lost data.
     pub in_flight: Bytes,
-    /// The first of its episode. Laws that cut once per round trip look at this.
+    /// The first event of its episode. Schemes with one reduction per round trip react to this only.
     pub first: bool,
 }
 
 /// Kind of congestion event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Packets are missing.
+    /// Lost packets.
     Loss,
-    /// The network marked packets.
+    /// Congestion marks.
     Mark,
-    /// Nothing was heard for a retransmission timeout.
+    /// A retransmission timeout without any acknowledgement.
     Timeout,
-    /// The network refused: a NACK.
+    /// A NACK.
     Refused,
 }
 
-/// Facts about one departure.
+/// Input of a departure.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     /// Payload.
     pub bytes: Bytes,
     /// Payload in flight after it.
     pub in_flight: Bytes,
-    /// It was sent before.
+    /// It is a retransmission.
     pub again: bool,
-    /// The sender had less to send than it was allowed, at some time since the last acknowledgement.
+    /// The sender was application-limited at some time since the last acknowledgement.
     pub app_limited: bool,
 }
 
-/// The window and rate now permitted. Always both; `UNLIMITED` is a value of each.
+/// The present window and rate. Both always have a value; `UNLIMITED` is one of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// Payload that may be in flight.
+    /// Maximum payload in flight.
     pub window: Bytes,
-    /// Rate at which packets may leave, headers included.
+    /// Pacing rate, headers included.
     pub rate: Rate,
 }
 
 impl Allowance {
-    /// No cap on the rate.
+    /// No limit of the rate.
     pub const fn window(window: Bytes) -> Self {
         Self { window, rate: Rate::UNLIMITED }
     }
 
-    /// No cap on the window.
+    /// No limit of the window.
     pub const fn rate(rate: Rate) -> Self {
         Self { window: Bytes::UNLIMITED, rate }
     }
 }
 
-/// What an endpoint knows when its law is made.
+/// Properties of an endpoint for its congestion control.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// TCP: payload of a full segment. Streams: bytes of a data packet on the wire. NDN: bytes of a Data packet on the wire, for
     /// consumers and for the parts of forwarders.
     pub segment: Bytes,
-    /// TCP: bytes of header on every packet. Zero elsewhere: the segment is given with it.
+    /// TCP: bytes of header on every packet. Zero elsewhere, because the segment includes it.
     pub header: Bytes,
     /// TCP: the initial window.
     pub initial_window: Bytes,

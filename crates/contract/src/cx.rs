@@ -7,7 +7,7 @@ use crate::{
     Packet, PacketId, PortId, Random,
 };
 
-/// What a part may ask of the world, and nothing more. A part that has only this cannot be nondeterministic by accident.
+/// The context of a part: time, random numbers, output. It is the only interface of a part, so that its behaviour is deterministic.
 pub struct Cx<'a> {
     now: Time,
     me: Address,
@@ -18,7 +18,7 @@ pub struct Cx<'a> {
 }
 
 impl<'a> Cx<'a> {
-    /// The context of the endpoint `me`, which belongs to `flow`. Called by drivers and tests.
+    /// The context of the endpoint `me` of `flow`. Called by drivers and tests.
     #[inline]
     pub fn new(
         now: Time,
@@ -37,14 +37,14 @@ impl<'a> Cx<'a> {
         self.now
     }
 
-    /// The same context at the instant `now`. Called by drivers for endpoints whose node's clock is not right.
+    /// The same context at the instant `now`. Called by drivers for endpoints with a clock offset or drift.
     #[inline]
     pub fn at(&mut self, now: Time) -> Cx<'_> {
         let Self { me, flow, .. } = *self;
         Cx { now, me, flow, random: self.random, meter: self.meter, out: self.out }
     }
 
-    /// The address of the endpoint that is being run.
+    /// The address of the running endpoint.
     pub fn me(&self) -> Address {
         self.me
     }
@@ -54,23 +54,23 @@ impl<'a> Cx<'a> {
         self.flow
     }
 
-    /// The part's own stream of random numbers.
+    /// The part's stream of random numbers.
     pub fn random(&mut self) -> &mut Random {
         self.random
     }
 
-    /// Hands a packet to the network, at once. The driver takes it after the part returns.
+    /// Sends a packet. The driver takes it after the part returns.
     #[inline]
     pub fn send(&mut self, to: Destination, size: Bytes, ecn: Ecn, header: Header, label: Label) {
         self.send_as(self.flow, to, size, ecn, header, label);
     }
 
-    /// Hands a packet to the network in the name of another flow, as routers do that speak about several.
+    /// Sends a packet of another flow, for routers with several flows.
     pub fn send_for(&mut self, flow: FlowId, to: Destination, size: Bytes, header: Header, label: Label) {
         self.send_as(flow, to, size, Ecn::NotCapable, header, label);
     }
 
-    /// The same, with a word on whether marks are understood.
+    /// The same, with the ECN field.
     #[inline]
     pub fn send_as(
         &mut self,
@@ -96,26 +96,26 @@ impl<'a> Cx<'a> {
         self.out.outbox.push(id);
     }
 
-    /// Offers a copy of a packet to a port, see [`crate::NodeCx::forward`].
+    /// Sends a copy of a packet to a port, see [`crate::NodeCx::forward`].
     #[inline]
     pub(crate) fn forward(&mut self, packet: &Packet, port: PortId) {
         let id = self.out.arena.insert(*packet);
         self.out.forwards.push((id, port));
     }
 
-    /// Hands a copy of a packet to an endpoint on the node, see [`crate::NodeCx::deliver`].
+    /// Delivers a copy of a packet to an endpoint on the node, see [`crate::NodeCx::deliver`].
     #[inline]
     pub(crate) fn deliver_to(&mut self, packet: &Packet, endpoint: EndpointId) {
         let id = self.out.arena.insert(*packet);
         self.out.deliveries.push((id, endpoint));
     }
 
-    /// Has the driver do what was ordered, see [`crate::NodeCx::execute`].
+    /// Executes a command, see [`crate::NodeCx::execute`].
     pub(crate) fn execute(&mut self, order: Order) {
         self.out.orders.push(order);
     }
 
-    /// Hands something to the driver, for endpoints that stand for a real program.
+    /// Passes an egress event to the driver, for endpoints that represent a real program.
     pub fn egress(&mut self, event: EgressEvent) {
         self.out.egress.push(Egress { at: self.now, endpoint: self.me.endpoint, flow: self.flow, event });
     }
@@ -126,13 +126,13 @@ impl<'a> Cx<'a> {
         self.meter.counts[what as usize] += n;
     }
 
-    /// Reports `payload` bytes given to the application for the first time and in order.
+    /// Reports `payload` bytes delivered to the application for the first time and in order.
     #[inline]
     pub fn deliver(&mut self, payload: Bytes) {
         self.meter.goodput_bytes += payload.as_u64();
     }
 
-    /// Reports a round-trip time that the endpoint measured.
+    /// Reports a round-trip time sample.
     #[inline]
     pub fn measured_rtt(&mut self, rtt: Duration) {
         self.meter.rtt_count += 1;
@@ -141,7 +141,7 @@ impl<'a> Cx<'a> {
         self.meter.rtt_last = rtt;
     }
 
-    /// Reports the time from the first request of a segment to its arrival, however often it was asked for.
+    /// Reports the time from the first request of a segment to its arrival, including retransmissions.
     #[inline]
     pub fn measured_delay(&mut self, delay: Duration) {
         let nanos = delay.as_nanos();
@@ -156,24 +156,23 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Says that what the flow carries begins to be played.
+    /// Reports that playback starts.
     pub fn playing(&mut self) {
         self.meter.played_at = self.meter.played_at.min(self.now);
     }
 
-    /// Says that all this endpoint had to do for a finite transfer is done: at a receiver all of it has arrived, at a sender all of it is
-    /// acknowledged.
+    /// Reports that the endpoint has finished a finite transfer: at a receiver all data have arrived, at a sender all data are acknowledged.
     pub fn complete(&mut self) {
         self.meter.completed_at = self.meter.completed_at.min(self.now);
     }
 
-    /// Whether anybody records series of endpoints: spares a part the work of computing values for [`Cx::probe`].
+    /// Whether series of endpoints are recorded, so that a part need not compute values for [`Cx::probe`] otherwise.
     #[inline]
     pub fn probing(&self) -> bool {
         self.out.notes.probing
     }
 
-    /// Offers the present value of a series, such as `window`. One branch when nobody records it.
+    /// Records the present value of a series, such as `window`. It costs one branch if it is not recorded.
     #[inline]
     pub fn probe(&mut self, series: &'static str, value: f64) {
         if self.out.notes.probing {
@@ -181,7 +180,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Records something that happened, such as a change of representative, with one number.
+    /// Records an event, such as a change of the representative, with one number.
     #[inline]
     pub fn event(&mut self, name: &'static str, value: f64) {
         if self.out.notes.events {
@@ -190,7 +189,7 @@ impl<'a> Cx<'a> {
     }
 }
 
-/// What an endpoint counts. The engine counts packets by itself; these are what only the endpoint knows.
+/// Counters of an endpoint. The engine counts packets; these count what only the endpoint knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     /// Segments retransmitted.
@@ -203,34 +202,34 @@ pub enum Count {
     Feedback,
     /// Feedback packets that reached the source.
     FeedbackReceived,
-    /// Feedback that was due and suppressed.
+    /// Suppressed feedback.
     Suppressed,
-    /// Feedback that arrived and was not applied: filtered, stale or malformed.
+    /// Ignored feedback: filtered, stale or malformed.
     Ignored,
-    /// Packets the receiver found missing.
+    /// Packets that the receiver detected as lost.
     Missing,
     /// Congestion marks seen by the receiver or echoed to the sender.
     Marks,
-    /// Signals of a name-based network sent: joins, registrations, probes and their answers. SDN: congestion signals sent by an agent,
-    /// or taken in by the controller.
+    /// Signals of a name-based network that were sent: joins, registrations, probes and their answers. SDN: congestion signals that an agent sent or
+    /// the controller received.
     Signals,
     /// NACKs that reached the consumer.
     Nacks,
-    /// Frames that the source dropped because they had waited too long.
+    /// Frames that the source dropped after their deadline.
     FramesDropped,
-    /// Frames that were played.
+    /// Played frames.
     FramesPlayed,
-    /// Frames that were not whole when they were due.
+    /// Frames that were incomplete at their playing time.
     FramesMissed,
-    /// Those of them that became whole afterwards.
+    /// Those of them that were completed later.
     FramesLate,
     /// Frames that were whole when they were due, and could not be shown because one that they depend on was lost.
     FramesUndecodable,
     /// Times that playing stopped because the next frame was not there.
     Stalls,
-    /// Nanoseconds during which it stood still.
+    /// Nanoseconds of stalls.
     StallNanos,
-    /// SDN: statuses sent by an agent, or taken in by the controller.
+    /// SDN: statuses that an agent sent or the controller received.
     Statuses,
     /// SDN: commands sent by the controller, or executed by an agent, each once.
     Commands,
@@ -240,9 +239,9 @@ pub enum Count {
     Reroutes,
     /// SDN: operations that the paper of the scheme counts, all together.
     Operations,
-    /// SDN: of these, those that sort signals.
+    /// SDN: of these, operations that filter signals.
     Filtering,
-    /// SDN: of these, those that look for the node to act at.
+    /// SDN: of these, operations that search for the node to command.
     Searching,
     /// SDN: of these, those that compute commands.
     Switching,
@@ -312,14 +311,14 @@ impl Count {
     }
 }
 
-/// What an endpoint reported of itself.
+/// Counters and samples of an endpoint.
 #[derive(Clone, Debug)]
 pub struct Meter {
     /// By [`Count`].
     pub counts: [u64; Count::ALL.len()],
-    /// Payload given to the application once, in order, in bytes.
+    /// Payload delivered to the application once, in order, in bytes.
     pub goodput_bytes: u64,
-    /// Round-trip times measured.
+    /// Number of round-trip time samples.
     pub rtt_count: u64,
     /// Their sum, in nanoseconds.
     pub rtt_sum_ns: u64,
@@ -327,7 +326,7 @@ pub struct Meter {
     pub rtt_min: Duration,
     /// The latest of them.
     pub rtt_last: Duration,
-    /// Segments whose delay from their first request was measured.
+    /// Segments with a measured delay from their first request.
     pub delay_count: u64,
     /// Sum of these delays, in nanoseconds.
     pub delay_sum_ns: u64,
@@ -337,11 +336,11 @@ pub struct Meter {
     pub delay_min: Duration,
     /// The maximum.
     pub delay_max: Duration,
-    /// How they are distributed, where that is recorded.
+    /// Their distribution, if it is recorded.
     pub delays: Option<Box<Delays>>,
-    /// When the endpoint's part of a finite transfer was done; [`Time::NEVER`] before.
+    /// End of the endpoint's part of a finite transfer; [`Time::NEVER`] before.
     pub completed_at: Time,
-    /// When playing first began; [`Time::NEVER`] before.
+    /// Start of playback; [`Time::NEVER`] before.
     pub played_at: Time,
 }
 
@@ -367,7 +366,7 @@ impl Default for Meter {
 }
 
 impl Meter {
-    /// Adds what another meter of the same endpoint has counted since.
+    /// Adds the counts of another meter of the same endpoint.
     pub fn add(&mut self, more: &Self) {
         self.counts.iter_mut().zip(more.counts).for_each(|(count, more)| *count += more);
         self.goodput_bytes += more.goodput_bytes;
@@ -395,33 +394,33 @@ impl Meter {
     }
 }
 
-/// What parts put out, drained by the driver after each call.
+/// Outputs of parts, drained by the driver after each call.
 #[derive(Debug, Default)]
 pub struct Outputs {
-    /// All packets that exist.
+    /// All packets.
     pub arena: Arena,
     /// Packets to be sent, in order.
     pub outbox: Vec<PacketId>,
-    /// Copies that a router forwards, each by a port.
+    /// Copies that a router forwards, each with its port.
     pub forwards: Vec<(PacketId, PortId)>,
-    /// Copies that a router hands to endpoints on its node.
+    /// Copies that a router delivers to endpoints on its node.
     pub deliveries: Vec<(PacketId, EndpointId)>,
-    /// Orders that an agent executes at its node.
+    /// Commands that an agent executes at its node.
     pub orders: Vec<Order>,
-    /// What leaves the network for real programs, in order.
+    /// Egress events for real programs, in order.
     pub egress: Vec<Egress>,
     /// Values and events to be recorded.
     pub notes: Notes,
 }
 
-/// Values that parts offered to the trace.
+/// Values that parts recorded.
 #[derive(Debug, Default)]
 pub struct Notes {
-    /// Whether anybody records series of endpoints.
+    /// Whether series of endpoints are recorded.
     pub probing: bool,
-    /// Whether anybody records events.
+    /// Whether events are recorded.
     pub events: bool,
-    /// What was offered since the driver last drained it.
+    /// Values since the driver last drained them.
     pub pending: Vec<Note>,
 }
 
@@ -432,12 +431,12 @@ impl Notes {
     }
 }
 
-/// One offered value.
+/// One recorded value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Note {
-    /// When.
+    /// Its time.
     pub at: Time,
-    /// By whom.
+    /// Its subject.
     pub from: Address,
     /// Series or event.
     pub name: &'static str,

@@ -4,28 +4,28 @@ use units::Time;
 
 use crate::{EndpointId, FlowId, Packet};
 
-/// Something that leaves the network for a real program, with the instant at which it is due.
+/// An egress event: output for a real program, with its due time.
 #[derive(Clone, Copy, Debug)]
 pub struct Egress {
-    /// When.
+    /// The due time.
     pub at: Time,
     /// The endpoint.
     pub endpoint: EndpointId,
     /// Its flow.
     pub flow: FlowId,
-    /// What.
+    /// The event.
     pub event: EgressEvent,
 }
 
-/// What leaves the network.
+/// Kinds of egress events.
 #[derive(Clone, Copy, Debug)]
 pub enum EgressEvent {
-    /// The program shall begin.
+    /// The program starts.
     Start,
-    /// The program shall end.
+    /// The program ends.
     Stop,
-    /// The endpoint shall change its mode: to the one with this number in a list that the endpoint was given by its driver.
+    /// The endpoint changes its mode, to the one with this index in the list of its driver.
     Mode(u32),
-    /// A packet for the program. It is no longer in the network; its bytes still are with the driver.
+    /// A packet for the program. It has left the network; the driver has its bytes.
     Packet(Packet),
 }

@@ -8,10 +8,10 @@ use crate::{Allowance, Cx, EndpointId, FeedbackTarget, Label};
 /// A stream scheme's part at the source.
 #[delegatable_trait]
 pub trait SenderLaw {
-    /// A receiver's word arrived.
+    /// Feedback of a receiver arrived.
     fn on_feedback(&mut self, feedback: &Feedback, cx: &mut Cx<'_>);
 
-    /// What is permitted now. The stream paces packets at its rate.
+    /// The present rate. The stream paces packets at it.
     fn allowance(&self) -> Allowance;
 
     /// The stream started.
@@ -22,14 +22,14 @@ pub trait SenderLaw {
         Label::default()
     }
 
-    /// The packet that just left took the last of the data: until the next one is stamped, the application limits the stream and
-    /// not the law. Never told where the application always has data.
+    /// The packet that was just sent took the last available data: until the next packet, the application limits the stream. Never called if the
+    /// application always has data.
     fn on_idle(&mut self, _cx: &mut Cx<'_>) {}
 
-    /// The deadline may have passed.
+    /// A deadline can have expired.
     fn on_timer(&mut self, _cx: &mut Cx<'_>) {}
 
-    /// When `on_timer` is wanted.
+    /// The next deadline, at which `on_timer` is called.
     fn wake(&self) -> Time {
         Time::NEVER
     }
@@ -41,13 +41,13 @@ pub trait SenderLaw {
 /// A stream scheme's part at a receiver.
 #[delegatable_trait]
 pub trait ReceiverLaw {
-    /// A data packet arrived. Packets that were found missing before it were told to `on_loss` first.
+    /// A data packet arrived. Losses that it reveals are passed to `on_loss` first.
     fn on_data(&mut self, data: &Arrival, cx: &mut ReceiverCx<'_, '_>);
 
-    /// Consecutive packets are missing.
+    /// Consecutive packets are lost.
     fn on_loss(&mut self, _gap: &Gap, _cx: &mut ReceiverCx<'_, '_>) {}
 
-    /// Whether the capacity of the access link is to be measured when the receiver joins, where the network can do so.
+    /// Whether to measure the capacity of the access link when the receiver joins, if the network supports it.
     fn probes(&self) -> bool {
         false
     }
@@ -58,10 +58,10 @@ pub trait ReceiverLaw {
     /// The receiver joined.
     fn on_start(&mut self, _cx: &mut ReceiverCx<'_, '_>) {}
 
-    /// The deadline may have passed.
+    /// A deadline can have expired.
     fn on_timer(&mut self, _cx: &mut ReceiverCx<'_, '_>) {}
 
-    /// When `on_timer` is wanted.
+    /// The next deadline, at which `on_timer` is called.
     fn wake(&self) -> Time {
         Time::NEVER
     }
@@ -69,22 +69,22 @@ pub trait ReceiverLaw {
     /// Change to the named mode, where the scheme has modes.
     fn on_mode(&mut self, _mode: &str, _cx: &mut ReceiverCx<'_, '_>) {}
 
-    /// The receiver leaves: the last chance to speak.
+    /// The receiver leaves: the last opportunity to send.
     fn on_stop(&mut self, _cx: &mut ReceiverCx<'_, '_>) {}
 }
 
-/// A receiver's word, as its sender sees it.
+/// Feedback at the sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feedback {
-    /// Who speaks.
+    /// The receiver.
     pub from: EndpointId,
-    /// When the word was sent.
+    /// The send time.
     pub sent_at: Time,
-    /// The scheme's own words.
+    /// The scheme's label.
     pub label: Label,
 }
 
-/// A packet about to leave.
+/// A packet that is about to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sending {
     /// Its number, from 0.
@@ -95,7 +95,7 @@ pub struct Sending {
     pub bytes_before: u64,
 }
 
-/// A data packet as its receiver sees it.
+/// A data packet at its receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
     /// Its number, from 0.
@@ -104,26 +104,26 @@ pub struct Arrival {
     pub size: Bytes,
     /// Bytes its sender had sent before it.
     pub bytes_before: u64,
-    /// When it was sent, by the sender's clock.
+    /// Send time, by the sender's clock.
     pub sent_at: Time,
-    /// The network marked it.
+    /// Whether it is marked.
     pub marked: bool,
-    /// The scheme's own words.
+    /// The scheme's label.
     pub label: Label,
 }
 
-/// Consecutive packets that did not arrive.
+/// Consecutive lost packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
     /// Number of the first missing.
     pub first_missing: u64,
-    /// How many.
+    /// Number of lost packets.
     pub packets: u64,
     /// The packet that revealed it.
     pub before: Arrival,
 }
 
-/// A receiver's context: [`Cx`], and the way to answer.
+/// A receiver's context: [`Cx`], and feedback.
 pub struct ReceiverCx<'a, 'b> {
     cx: &'a mut Cx<'b>,
     answers: &'a mut Vec<Answer>,
@@ -132,14 +132,14 @@ pub struct ReceiverCx<'a, 'b> {
 /// Feedback, to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// To whom.
+    /// The destination.
     pub target: FeedbackTarget,
-    /// The scheme's own words.
+    /// The scheme's label.
     pub label: Label,
 }
 
 impl<'a, 'b> ReceiverCx<'a, 'b> {
-    /// Made by the stream receiver around its own context; `answers` are the feedback packets to send.
+    /// Constructor for the stream receiver; `answers` are the feedback packets to send.
     pub fn new(cx: &'a mut Cx<'b>, answers: &'a mut Vec<Answer>) -> Self {
         Self { cx, answers }
     }
@@ -149,8 +149,7 @@ impl<'a, 'b> ReceiverCx<'a, 'b> {
         self.answers.push(Answer { target: FeedbackTarget::Source, label });
     }
 
-    /// Sends `label` to the next tree node above, whose part of the scheme may fold it into what others say; to the stream's
-    /// sender, where the network has no such nodes.
+    /// Sends `label` to the parent tree node, whose part of the scheme can aggregate it; to the stream's sender, if the network has no such nodes.
     pub fn report(&mut self, label: Label) {
         self.answers.push(Answer { target: FeedbackTarget::Parent, label });
     }
