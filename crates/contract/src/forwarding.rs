@@ -9,138 +9,136 @@ use units::{Bytes, Duration, Time};
 
 use crate::{FaceId, LaneId, NackReason, Name, NameId, Names, Packet, PortView, Random, TransitCx};
 
-/// A pending Interest: an entry of the PIT. Stale once the entry has ended; every use of a stale one finds nothing.
+/// A pending Interest: an entry of the PIT. Stale after the end of the entry; a stale one refers to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pending {
-    /// Place in the table.
+    /// Index in the table.
     pub slot: u32,
-    /// How often the place was used before.
+    /// Number of earlier uses of the index.
     pub generation: u32,
 }
 
-/// Which next hops to take. One object per node, for all names.
+/// Selection of next hops. Each node has one object, for all names.
 ///
-/// Each method says what is already true and what it may do about the pending Interest it is told of; about others it may do at any
-/// time what [`StrategyCx`] offers.
+/// Each method documents the state at its call and the allowed actions on its pending Interest. On other Interests, all actions of [`StrategyCx`] are
+/// allowed at any time.
 #[delegatable_trait]
 pub trait Strategy {
-    /// The run begins; faces can be looked at.
+    /// Start of the run; faces are available.
     fn on_start(&mut self, _cx: &mut dyn StrategyCx) {}
 
-    /// An Interest came that no store answers.
+    /// An Interest arrived that the content store does not answer.
     ///
-    /// Already true: its nonce is new, its in-record is written, `fib` has at least one next hop. It may send the Interest to any faces,
-    /// refuse it to any downstream, or reject it; if it does nothing, the Interest stays pending until Data comes or it expires.
-    /// It is called for every Interest that is not a loop: where `is_new` is false, others wait for the same Data or the same
-    /// downstream asks again, and doing nothing aggregates. But every Interest keeps the entry alive: a strategy that never sends again
-    /// what was lost on the way starves whoever asks again in time.
+    /// State: its nonce is new, its in-record exists, `fib` has at least one next hop. Actions: send the Interest to any faces, refuse it to any
+    /// downstream, or reject it. Without an action it stays pending until Data arrive or it expires. The method is called for every Interest that is
+    /// no loop: if `is_new` is false, others wait for the same Data or the same downstream retransmits, and no action means aggregation. But every
+    /// Interest renews the entry: a strategy that never retransmits a lost Interest starves a consumer that retransmits in time.
     fn on_interest(&mut self, interest: &Arrived<'_>, fib: &FibEntry<'_>, cx: &mut dyn StrategyCx);
 
-    /// Data came for a pending Interest.
+    /// Data arrived for a pending Interest.
     ///
-    /// Already true: the out-record of the face is there, if the Interest was sent there. Afterwards the Data goes to every downstream
-    /// and the entry ends; this is only for looking and learning.
+    /// State: the out-record of the face exists, if the Interest was sent there. After the call the Data are sent to every downstream and the entry
+    /// ends; this method is for measurements only.
     fn on_data(&mut self, _data: &Returned<'_>, _fib: &FibEntry<'_>, _cx: &mut dyn StrategyCx) {}
 
-    /// A neighbour, or this node's own [`LinkLaw`] in releasing a lane, refuses an Interest.
+    /// A neighbour, or this node's [`LinkLaw`] when it releases a lane, refused an Interest.
     ///
-    /// Already true: the out-record says so. It may send the Interest to other faces, refuse it to any downstream, or reject it. The
-    /// default is [`StrategyCx::pass_refusals`].
+    /// State: the out-record contains the refusal. Actions: send the Interest to other faces, refuse it to any downstream, or reject it. The default
+    /// is [`StrategyCx::pass_refusals`].
     fn on_nack(&mut self, nack: &Refused<'_>, _fib: &FibEntry<'_>, cx: &mut dyn StrategyCx) {
         cx.pass_refusals(nack.pending);
     }
 
-    /// A pending Interest has expired: no Data came for any downstream.
+    /// A pending Interest expired without Data.
     ///
-    /// Already true: its records are all still there. Afterwards the entry ends; this is only for looking and learning.
+    /// State: its records exist. After the call the entry ends; this method is for measurements only.
     fn on_expiry(&mut self, _pending: Pending, _name: Name, _fib: &FibEntry<'_>, _cx: &mut dyn StrategyCx) {}
 
-    /// The deadline may have passed. It may do anything that `cx` offers, about Interests that are still pending.
+    /// A deadline can have expired. All actions of `cx` on pending Interests are allowed.
     fn on_timer(&mut self, _cx: &mut dyn StrategyCx) {}
 
-    /// When `on_timer` is wanted. Asked after each call that may change it.
+    /// The next deadline, at which `on_timer` is called. Called after each call that can change it.
     fn wake(&self) -> Time {
         Time::NEVER
     }
 
-    /// Whether `wake` ever answers anything but never; asked once, when the node is made. A strategy without deadlines that says so spares
-    /// a question a packet.
+    /// Whether `wake` can return anything but never; called once, when the node is created. False saves one call per packet.
     fn has_deadlines(&self) -> bool {
         true
     }
 
-    /// Operations that it has taken since the node was made, see [`LinkLaw::operations`].
+    /// Number of operations since the node was created, see [`LinkLaw::operations`].
     fn operations(&self) -> u64 {
         0
     }
 }
 
-/// An Interest that arrived.
+/// An arrived Interest.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived<'a> {
     /// The packet; its header is an Interest.
     pub packet: &'a Packet,
-    /// What is wanted.
+    /// The requested name.
     pub name: Name,
-    /// The face it came in by.
+    /// The incoming face.
     pub from: FaceId,
-    /// The entry that it made or joined.
+    /// Its PIT entry.
     pub pending: Pending,
-    /// It made the entry.
+    /// Whether it created the entry.
     pub is_new: bool,
 }
 
-/// Data that came for a pending Interest.
+/// Data for a pending Interest.
 #[derive(Clone, Copy, Debug)]
 pub struct Returned<'a> {
     /// The packet; its header is Data. A mark is in its `ecn`.
     pub packet: &'a Packet,
-    /// What it is.
+    /// Its name.
     pub name: Name,
-    /// The face it came in by.
+    /// The incoming face.
     pub from: FaceId,
     /// The entry that it satisfies.
     pub pending: Pending,
-    /// Time since the Interest left by that face; `None` where it was never sent there, or more than once.
+    /// Time since the Interest was sent to that face; `None` if it was never sent there, or more than once.
     pub rtt: Option<Duration>,
 }
 
-/// A refusal that arrived.
+/// An arrived NACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused<'a> {
-    /// The packet; its header is a NACK. `None` where this node's own link part refused.
+    /// The packet; its header is a NACK. `None` if this node's link part refused.
     pub packet: Option<&'a Packet>,
-    /// What was wanted.
+    /// The requested name.
     pub name: Name,
     /// The face that the Interest was sent to.
     pub from: FaceId,
-    /// The entry.
+    /// Its PIT entry.
     pub pending: Pending,
-    /// Why.
+    /// The reason.
     pub reason: NackReason,
 }
 
-/// What a forwarder knows of the way to a prefix.
+/// The FIB entry of a prefix.
 #[derive(Clone, Copy, Debug)]
 pub struct FibEntry<'a> {
-    /// The longest prefix that matched.
+    /// The longest matching prefix.
     pub prefix: NameId,
-    /// Number of the entry at this node, from 0, the same as long as the run lasts: for what a strategy keeps by prefix.
+    /// Number of the entry at this node, from 0, constant during the run: an index for state per prefix.
     pub index: u32,
-    /// The next hops, the cheapest first; of equals, the one with fewer links to go, then the lower face. Never empty.
+    /// The next hops, ordered by cost; among equals by number of links, then by face. Never empty.
     pub hops: &'a [NextHop],
 }
 
-/// A way to a prefix.
+/// A next hop of a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextHop {
     /// The face.
     pub face: FaceId,
-    /// What it costs to reach the nearest producer this way, by the network's routing metric; 0 where the producer is here.
+    /// Cost to the nearest producer over this face, by the network's routing metric; 0 if the producer is at this node.
     pub cost: u64,
 }
 
-/// Who waits for the Data of a pending Interest.
+/// An in-record: a downstream of a pending Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InRecord {
     /// The face.
@@ -151,82 +149,82 @@ pub struct InRecord {
     pub expires: Time,
 }
 
-/// Whom a pending Interest was sent to.
+/// An out-record: an upstream of a pending Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutRecord {
     /// The face.
     pub face: FaceId,
-    /// The nonce that was sent last.
+    /// The nonce of the last transmission.
     pub nonce: u32,
-    /// When it was sent last; when it was decided, as long as it is held in a lane.
+    /// Time of the last transmission; time of the decision, while it waits in a lane.
     pub sent_at: Time,
-    /// It waits in a lane of the link part.
+    /// Whether it waits in a lane of the link part.
     pub held: bool,
-    /// It was sent more than once.
+    /// Whether it was sent more than once.
     pub again: bool,
-    /// The answer was no.
+    /// Whether it was refused.
     pub refused: Option<NackReason>,
 }
 
-/// A face as the parts of its forwarder see it.
+/// A face in the view of a forwarder's parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaceView {
     /// The face.
     pub face: FaceId,
     /// The link and its queue; `None` for an endpoint on this node.
     pub link: Option<PortView>,
-    /// Interests sent there and not yet answered, refused or expired. Those in lanes count as well.
+    /// Interests that were sent there and are pending, including those in lanes.
     pub pending: u32,
 }
 
-/// What became of an Interest that a strategy sent.
+/// The result of sending an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departure {
-    /// It left.
+    /// It was sent.
     Sent,
     /// It waits in a lane of the link part.
     Held,
-    /// The link part refused it. No out-record was written; another face can be tried.
+    /// The link part refused it. There is no out-record; another face can be tried.
     Refused(NackReason),
-    /// The link part dropped it without a word. No out-record was written.
+    /// The link part dropped it. There is no out-record.
     Dropped,
-    /// The entry has ended, or there is no such face.
+    /// The entry has ended, or the face does not exist.
     Gone,
 }
 
-/// What a strategy may see and do.
+/// The context of a strategy.
 pub trait StrategyCx {
     /// The present instant.
     fn now(&self) -> Time;
 
-    /// The strategy's own stream of random numbers.
+    /// The strategy's stream of random numbers.
     fn random(&mut self) -> &mut Random;
 
     /// The tree of names.
     fn names(&self) -> &Names;
 
-    /// How many faces there are: those of links first, from 0, then those of endpoints on this node.
+    /// Number of faces: those of links first, from 0, then those of endpoints on this node.
     fn faces(&self) -> u32;
 
-    /// One of them.
+    /// A face.
     fn face(&mut self, face: FaceId) -> FaceView;
 
-    /// The in-record number `index` of a pending Interest, in the order in which downstreams first asked.
+    /// In-record number `index` of a pending Interest, in the order in which downstreams first requested.
     fn downstream(&self, pending: Pending, index: usize) -> Option<InRecord>;
 
-    /// The out-record number `index` of a pending Interest, in the order in which faces were first tried.
+    /// Out-record number `index` of a pending Interest, in the order in which faces were first tried.
     fn upstream(&self, pending: Pending, index: usize) -> Option<OutRecord>;
 
-    /// The strategy's own word in the entry of a pending Interest; 0 at first.
+    /// The strategy's state word in the entry of a pending Interest; 0 at first.
     fn note(&self, pending: Pending) -> u32;
 
-    /// Writes it.
+    /// Sets the state word.
     fn set_note(&mut self, pending: Pending, note: u32);
 
-    /// Sends the Interest to a face, past the link part if the face is a link. The nonce is that of the latest Interest that arrived.
+    /// Sends the Interest to a face, through the link part if the face is a link. The nonce is that of the latest Interest that arrived.
     fn send_interest(&mut self, pending: Pending, face: FaceId) -> Departure;
 
-    /// Sends the Interest to a face with a new nonce of this node's own: a probe, which is no loop where it meets the other.
+    /// Sends the Interest to a face with a new nonce of this node: a probe, which is no loop where it meets the other.
     fn probe_interest(&mut self, pending: Pending, face: FaceId) -> Departure;
 
     /// Refuses the Interest to one downstream, whose in-record ends. With the last of them the entry ends.
@@ -235,10 +233,10 @@ pub trait StrategyCx {
     /// Refuses the Interest to every downstream; the entry ends.
     fn send_nacks(&mut self, pending: Pending, reason: NackReason);
 
-    /// Ends the entry without a word to anybody.
+    /// Ends the entry without an answer.
     fn reject(&mut self, pending: Pending);
 
-    /// Offers the present value of a series of this node.
+    /// Records the present value of a series of this node.
     fn probe(&mut self, series: &'static str, value: f64);
 
     /// The out-record of `face`, if the Interest was sent there.
@@ -246,13 +244,13 @@ pub trait StrategyCx {
         (0..).map_while(|index| self.upstream(pending, index)).find(|record| record.face == face)
     }
 
-    /// The in-record of `face`, if it waits for the Data.
+    /// The in-record of `face`, if it is a downstream.
     fn awaited_by(&self, pending: Pending, face: FaceId) -> Option<InRecord> {
         (0..).map_while(|index| self.downstream(pending, index)).find(|record| record.face == face)
     }
 
-    /// Refuses to every downstream once every face that was tried has refused, with the least severe of their reasons. Where all but
-    /// one have, and that one waits for the Data itself, the two nodes would wait for each other: then it alone is refused
+    /// Refuses to every downstream once every tried face has refused, with the least severe of their reasons. If all but one have refused, and that
+    /// one waits for the Data itself, the two nodes would wait for each other: then it alone is refused
     /// [NFD: best-route strategy, processing of NACKs].
     fn pass_refusals(&mut self, pending: Pending) {
         let (mut min, mut open) = (None, None);
@@ -271,7 +269,7 @@ pub trait StrategyCx {
         }
     }
 
-    /// The least severe reason, once every face that was tried has refused; `None` before, and where none was tried.
+    /// The least severe reason, once every tried face has refused; `None` before, and if none was tried.
     fn all_refused(&self, pending: Pending) -> Option<NackReason> {
         let mut min = None;
         for record in (0..).map_while(|index| self.upstream(pending, index)) {
@@ -282,21 +280,21 @@ pub trait StrategyCx {
     }
 }
 
-/// What happens at the links of a node: police, shape, stamp. One object per node, for all links and names.
+/// The part at the links of a node: policing, shaping, labels. Each node has one object, for all links and names.
 ///
-/// It is told of packets at link faces; what is handed to or comes from endpoints on the node passes it by, but the nodes of
-/// consumers and producers are forwarders too and have such a part, which sees the links there.
+/// It handles packets at link faces only, not those of endpoints on the node. The nodes of consumers and producers are forwarders too and have such a
+/// part for their links.
 #[delegatable_trait]
 pub trait LinkLaw {
-    /// The run begins; faces can be looked at.
+    /// Start of the run; faces are available.
     fn on_start(&mut self, _cx: &mut dyn LinkCx) {}
 
-    /// An Interest came in from a link, before anything was decided about it: loops, aggregated ones and hits included.
+    /// An Interest arrived from a link, before any decision: loops, aggregated ones and cache hits are included.
     fn on_interest_in(&mut self, _interest: &Packet, _from: FaceId, _cx: &mut dyn LinkCx) {}
 
-    /// The strategy sends an Interest to a link. It may be stamped here.
+    /// The strategy sends an Interest to a link. It can be labelled here.
     ///
-    /// Already true: the entry is pending; for what is retransmitted the out-record of the earlier time is there.
+    /// State: the entry is pending; for a retransmission the out-record of the earlier transmission exists.
     fn on_interest(
         &mut self,
         _interest: &mut Packet,
@@ -306,33 +304,32 @@ pub trait LinkLaw {
         Admission::Pass
     }
 
-    /// Data came from a link for a pending Interest. It may be stamped or marked here, once for all who get it. Unsolicited Data is
-    /// not shown.
+    /// Data arrived from a link for a pending Interest. They can be labelled or marked here, for all downstreams. Unsolicited Data are excluded.
     fn on_data_in(&mut self, _data: &mut Packet, _way: &Return, _cx: &mut dyn LinkCx) {}
 
-    /// Data, from a link, a store or an endpoint here, is about to be offered to the queue of a link. It may be stamped or marked here,
-    /// for this link alone.
+    /// Data, from a link, a store or a local endpoint, are about to enter the queue of a link. They can be labelled or marked here, for this link
+    /// only.
     fn on_data_out(&mut self, _data: &mut Packet, _way: &Crossing, _cx: &mut dyn LinkCx) {}
 
-    /// A refusal came from a link, for an Interest that is pending and was sent there.
+    /// A NACK arrived from a link, for a pending Interest that was sent there.
     fn on_nack_in(&mut self, _nack: &mut Packet, _from: FaceId, _cx: &mut dyn LinkCx) {}
 
-    /// Whether [`LinkLaw::on_enqueue`] is wanted; asked once, when the node is made. It costs something for every packet.
+    /// Whether [`LinkLaw::on_enqueue`] is called; asked once, when the node is created. It costs time for every packet.
     fn watches(&self) -> bool {
         false
     }
 
-    /// A packet, whosever it is, is about to be offered to the queue of a link. It may be marked or stamped.
+    /// A packet, of any source, is about to enter the queue of a link. It can be marked or labelled.
     fn on_enqueue(&mut self, _packet: &mut Packet, _to: FaceId, _port: &PortView, _at: &mut TransitCx<'_>) {}
 
-    /// Whether [`LinkLaw::on_dequeue`] is wanted; asked once, when the node is made. It costs an event for every packet that waits.
+    /// Whether [`LinkLaw::on_dequeue`] is called; asked once, when the node is created. It costs an event for every queued packet.
     fn watches_departures(&self) -> bool {
         false
     }
 
-    /// A packet, whosever it is, leaves the queue of a link: its transmission begins. It may be marked or stamped.
+    /// A packet, of any source, leaves the queue of a link: its transmission begins. It can be marked or labelled.
     ///
-    /// It is not in the backlog of `port` any more; `waited` is the time since it was offered, zero where the link was idle.
+    /// It is no longer in the backlog of `port`; `waited` is the time since it was offered, zero if the link was idle.
     fn on_dequeue(
         &mut self,
         _packet: &mut Packet,
@@ -343,108 +340,105 @@ pub trait LinkLaw {
     ) {
     }
 
-    /// The deadline may have passed. The place to release what is held.
+    /// A deadline can have expired. Queued Interests are released here.
     fn on_timer(&mut self, _cx: &mut dyn LinkCx) {}
 
-    /// When `on_timer` is wanted. Asked after each call that may change it.
+    /// The next deadline, at which `on_timer` is called. Called after each call that can change it.
     fn wake(&self) -> Time {
         Time::NEVER
     }
 
-    /// Whether `wake` ever answers anything but never; asked once, when the node is made. A part without deadlines that says so spares a
-    /// question a packet.
+    /// Whether `wake` can return anything but never; called once, when the node is created. False saves one call per packet.
     fn has_deadlines(&self) -> bool {
         true
     }
 
-    /// Operations that it has taken since the node was made; always 0 where it does not count.
+    /// Number of operations since the node was created; always 0 if the part does not count them.
     ///
-    /// An operation is a quantity that is worked out or compared in order to find congestion or to act on it, a mark that is set, or a share
-    /// that is changed. What every forwarder does (tables, queues, carrying marks on) is none.
+    /// An operation is a quantity that is computed or compared to detect congestion or to react to it, a mark that is set, or a share that is
+    /// changed. Functions of every forwarder (tables, queues, copying of marks) do not count.
     fn operations(&self) -> u64 {
         0
     }
 }
 
-/// The way of a packet through a node.
+/// The path of a packet through a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
-    /// Where it came in. For Data from a store, the face that it goes to.
+    /// The incoming face. For Data from a store, the face to which they are sent.
     pub from: FaceId,
-    /// The link that it leaves by.
+    /// The outgoing link.
     pub to: FaceId,
-    /// The link part's own word in the entry of the pending Interest; 0 at first. What [`LinkLaw::on_interest`] writes, those see that
-    /// come later.
+    /// The link part's state word in the entry of the pending Interest; 0 at first. Later calls see the value that [`LinkLaw::on_interest`] writes.
     pub note: u32,
 }
 
-/// The way of Data that came back.
+/// The path of returned Data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Return {
-    /// The link that it came by.
+    /// The incoming link.
     pub from: FaceId,
-    /// Time since the Interest left by that link; `None` where it was never sent there, or more than once.
+    /// Time since the Interest was sent on that link; `None` if it was never sent there, or more than once.
     pub rtt: Option<Duration>,
-    /// The link part's own word in the entry.
+    /// The link part's state word in the entry.
     pub note: u32,
-    /// How many next hops its prefix has here.
+    /// Number of next hops of its prefix here.
     pub hops: u32,
 }
 
-/// What becomes of an Interest at a link.
+/// The decision on an Interest at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It goes.
+    /// It is sent.
     Pass,
-    /// It waits at the end of a lane, until [`LinkCx::release`] or [`LinkCx::refuse`]. Lanes are numbered by the law from 0, each for
-    /// Interests to one link; how much may wait there is the law's to say, see [`LinkCx::lane`].
+    /// It waits at the end of a lane, until [`LinkCx::release`] or [`LinkCx::refuse`]. The part numbers its lanes from 0, each for Interests to one
+    /// link, and determines their limits, see [`LinkCx::lane`].
     Hold(LaneId),
-    /// It does not go, and the strategy is told so.
+    /// It is refused, and the strategy is informed.
     Refuse(NackReason),
-    /// It ends here, without a word.
+    /// It is dropped.
     Drop,
 }
 
-/// What waits in a lane.
+/// Contents of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneView {
-    /// Interests. Those that have been answered or have expired meanwhile count until their turn comes.
+    /// Interests, including those that were answered or expired and have not been removed yet.
     pub packets: u32,
     /// Their bytes.
     pub bytes: Bytes,
-    /// Since when the first of them waits; never where there is none.
+    /// Start of the first Interest's wait; never if the lane is empty.
     pub since: Option<Time>,
-    /// The size of the first of them.
+    /// Size of the first Interest.
     pub first: Bytes,
 }
 
-/// What a link part may see and do.
+/// The context of a link part.
 pub trait LinkCx {
     /// The present instant.
     fn now(&self) -> Time;
 
-    /// The part's own stream of random numbers.
+    /// The part's stream of random numbers.
     fn random(&mut self) -> &mut Random;
 
     /// The tree of names.
     fn names(&self) -> &Names;
 
-    /// How many faces there are: those of links first, from 0, then those of endpoints on this node.
+    /// Number of faces: those of links first, from 0, then those of endpoints on this node.
     fn faces(&self) -> u32;
 
-    /// One of them.
+    /// A face.
     fn face(&mut self, face: FaceId) -> FaceView;
 
-    /// What waits in a lane.
+    /// Contents of a lane.
     fn lane(&self, lane: LaneId) -> LaneView;
 
-    /// Lets the first Interest of a lane go that is still pending, and forgets those before it. Its size, if there was one. Only in
-    /// `on_timer`.
+    /// Sends the first pending Interest of a lane, and removes those before it. Returns its size, if there was one. Only in `on_timer`.
     fn release(&mut self, lane: LaneId) -> Option<Bytes>;
 
-    /// The same, but the Interest is refused: the strategy is told so when `on_timer` has returned. Only in `on_timer`.
+    /// The same, but the Interest is refused: the strategy is informed when `on_timer` has returned. Only in `on_timer`.
     fn refuse(&mut self, lane: LaneId, reason: NackReason) -> Option<Bytes>;
 
-    /// Offers the present value of a series of this node.
+    /// Records the present value of a series of this node.
     fn probe(&mut self, series: &'static str, value: f64);
 }

@@ -52,19 +52,19 @@ impl From<&str> for ParamValue {
     }
 }
 
-/// The values that a scenario sets, by name; the rest keep their defaults.
+/// The values that a scenario sets, by name; the others have their defaults.
 pub type ParamList = Vec<(String, ParamValue)>;
 
-/// Why a parameter was refused.
+/// Error of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamError {
-    /// The parameter.
+    /// Name of the parameter.
     pub name: String,
     /// What is wrong.
     pub message: String,
     /// What to write instead.
     pub hint: Option<String>,
-    /// The parameter that it does not go with, where each alone would do.
+    /// Another parameter with which the value is incompatible.
     pub beside: Option<&'static str>,
 }
 
@@ -76,20 +76,20 @@ impl fmt::Display for ParamError {
 
 impl std::error::Error for ParamError {}
 
-/// One row of a scheme's table of parameters.
+/// A row of a scheme's table of parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParamInfo {
     /// Its name: TOML key, Python keyword and Rust field.
     pub name: &'static str,
-    /// What it does.
+    /// Its meaning.
     pub doc: String,
-    /// What kind of value it takes.
+    /// Kind of its value.
     pub kind: ParamKind,
-    /// Its value when nobody sets it.
+    /// Its default value.
     pub default: ParamValue,
     /// Minimum and maximum value allowed.
     pub range: Option<(ParamValue, ParamValue)>,
-    /// Where it is from: paper and section, or `our choice: reason`.
+    /// Its source: paper and section, or `our choice: reason`.
     pub source: &'static str,
 }
 
@@ -108,7 +108,7 @@ pub enum ParamKind {
     Rate,
     /// A size with its unit.
     Size,
-    /// One of these words.
+    /// One of several words.
     Choice(&'static [&'static str]),
 }
 
@@ -135,7 +135,7 @@ pub trait Param: Sized + PartialOrd {
     /// Reads a value; the error is a message and a hint.
     fn read(value: &ParamValue) -> Result<Self, (String, Option<String>)>;
 
-    /// Writes it so that `read` gives it back.
+    /// Writes a value in the form that `read` accepts.
     fn write(&self) -> ParamValue;
 }
 
@@ -214,16 +214,16 @@ pub trait ParamTable: Default {
     /// Every parameter, in the order of declaration.
     fn table() -> Vec<ParamInfo>;
 
-    /// Sets one by name. Fails on an unknown name, a wrong kind, a value out of range.
+    /// Sets a parameter by name. Fails for an unknown name, a wrong kind, or a value out of range.
     fn set(&mut self, name: &str, value: &ParamValue) -> Result<(), ParamError>;
 
-    /// All of them as a scenario would write them.
+    /// All parameters in the notation of scenarios.
     fn list(&self) -> ParamList;
 
-    /// Whether those that must stand in an order do. Fails on the first pair that does not.
+    /// Checks the order of ordered parameters. Fails on the first pair that violates it.
     fn check(&self) -> Result<(), ParamError>;
 
-    /// The defaults with `given` put over them.
+    /// The defaults with the values of `given`.
     fn with(given: &[(String, ParamValue)]) -> Result<Self, ParamError> {
         let mut params = Self::default();
         given.iter().try_for_each(|(name, value)| params.set(name, value))?;
@@ -232,8 +232,8 @@ pub trait ParamTable: Default {
     }
 }
 
-/// Declares a scheme's parameters: a struct, its defaults, range checks and the table of the docs. Pairs that must stand in an
-/// order follow, one `order` each.
+/// Declares a scheme's parameters: a struct, its defaults, range checks and the table of the docs. Pairs that must be ordered follow, one `order`
+/// each.
 ///
 /// ```
 /// contract::params! {
