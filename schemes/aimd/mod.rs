@@ -10,7 +10,7 @@ mod tests;
 
 pub use edge::Aimd;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "aimd",
     title: "Additive increase, multiplicative decrease, with any two constants",

@@ -9,7 +9,7 @@ mod tests;
 
 pub use edge::{Receiver, Sender};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "asmp",
     title: "Adaptive smooth multicast protocol (reconstruction)",
@@ -45,17 +45,17 @@ params! {
     spread: f64 = 0.5, within 0.0..=0.9, from "RFC3550 §6.2: 0.5 to 1.5 times";
     /// Maximum share of the session's rate for reports; the interval grows with the group to stay within it.
     report_share: f64 = 0.0375, within 0.0001..=1.0, from "RFC3550 §6.2: receivers have three quarters of 5 %";
-    /// Rate that the session is expected to have, for the share of reports.
+    /// Expected rate of the session, for the share of reports.
     session: Rate = Rate::from_mbps(1), within "1 bit/s"..="1000 Gbit/s", from "our choice: a small video; RFC3550 §6.2 leaves it to the session";
     /// Size of a report, for the share of reports.
     report_size: Bytes = Bytes::new(40), within "1 B"..="65535 B", from "our choice: the size of feedback packets where a scenario sets none";
-    /// What a receiver takes for the loss in the equation of TCP.
+    /// The loss rate for the equation of TCP at a receiver.
     estimator: Estimator = Estimator::LossFractions, from "our choice: RFC3550 §6.4.1 reports fractions, RFC5348 §5 has events, and the abstracts do not say which; it decides how much ASMP takes";
     /// Gain of the smoothed one-way delay.
     delay_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as for the round-trip time of TCP";
     /// Return delay over one-way delay at the start, a: RTT = (1 + a)·owd.
     factor: f64 = 1.0, within 0.0..=100.0, from "our choice: a path that is the same both ways";
-    /// Whether the factor is set right by round-trip times that echoes give, or stays.
+    /// Whether the factor is calibrated by round-trip times of echoes, or constant.
     calibration: Calibration = Calibration::Echoes, from "our choice: the abstracts say that the round-trip time is inferred from the one-way delay, not how";
     /// Gain of the factor at each echo.
     factor_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as for the round-trip time of TCP";
@@ -79,7 +79,7 @@ params! {
 }
 
 choice! {
-    /// What a receiver takes for the loss in the equation of TCP.
+    /// The loss rate for the equation of TCP at a receiver.
     pub enum Estimator {
         /// Packets lost over packets expected between reports.
         LossFractions = "loss_fractions",
@@ -89,9 +89,9 @@ choice! {
 }
 
 choice! {
-    /// Whether the factor between delays is set right.
+    /// Calibration of the factor between delays.
     pub enum Calibration {
-        /// By round-trip times that echoes of the receiver's own reports give.
+        /// By round-trip times from echoes of the receiver's own reports.
         Echoes = "echoes",
         /// Never.
         Never = "never",

@@ -9,7 +9,7 @@ mod tests;
 
 pub use edge::{Bbr, Refresh, State};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "bbr",
     title: "BBR: the first version, by bottleneck bandwidth and round-trip time",
@@ -57,7 +57,7 @@ contract::params! {
     full_rounds: u32 = 3, within 1..=100, from "BBR00 §4.3.2.2";
     /// Margin by which the pacing rate is below gain × BtlBw. 0 is the draft's form.
     pacing_margin: f64 = 0.01, within 0.0..=0.5, from "LINUX: bbr_pacing_margin_percent; BBR00 §4.2.1 has 0";
-    /// Which sample renews RTprop and its age: a lower one only, or an equal one too, which is the draft's form.
+    /// Samples that renew RTprop and its age: only lower ones, or equal ones too, which is the draft's form.
     rtprop_refresh: Refresh = Refresh::Lower, from "LINUX: bbr_update_min_rtt; BBR00 §4.1.2.3 has `equal`";
 }
 

@@ -8,7 +8,7 @@ mod tests;
 
 pub use edge::{Bic, OnTimeout};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "bic",
     title: "BIC: binary search for the window, as NDN consumers have it",
@@ -28,7 +28,7 @@ pub const SCHEME: Scheme = Scheme {
 contract::params! {
     /// Share of the window kept.
     beta: f64 = 0.8, within 0.01..=0.99, from "NDNSIM: 0.8; the authors of PCON set 0.5";
-    /// Below this number of segments the window grows and is reduced as Reno's.
+    /// Below this number of segments the window grows and is reduced like Reno's.
     low_window: f64 = 14.0, within 1.0..=100000.0, from "NDNSIM: 14; XHR04 §III";
     /// Maximum number of segments added per round trip.
     max_increment: f64 = 16.0, within 1.0..=100000.0, from "NDNSIM: 16";

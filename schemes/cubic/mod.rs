@@ -15,7 +15,7 @@ pub use edge::{Counting, Cubic, Variant};
 
 pub use crate::shared::Ending;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "cubic",
     title: "CUBIC: growth by the time since the last loss",
@@ -40,19 +40,19 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// How steep the cubic is, in segments per second cubed.
+    /// C: coefficient of the cubic function, in segments per second cubed.
     c: f64 = 0.4, within 0.001..=100.0, from "RFC9438 §5";
-    /// Share of the flight kept after a loss.
+    /// Share of the data in flight kept after a loss.
     beta: f64 = 0.7, within 0.1..=0.99, from "RFC9438 §4.6";
     /// Fast convergence: aim lower if the window did not reach its former maximum, to release bandwidth for new flows.
     fast_convergence: bool = true, from "RFC9438 §4.7";
     /// Reno-friendly region: never be slower than Reno.
     reno_friendly: bool = true, from "RFC9438 §4.3";
-    /// What moves the window towards the cubic: each acknowledgement, or each segment acknowledged.
+    /// Unit of growth towards the cubic function: each acknowledgement, or each acknowledged segment.
     counting: Counting = Counting::Acks, from "RFC9438 §4.4; our choice of the other: as Linux does, so that delayed acknowledgements cost no growth";
-    /// Whose growth: that of the RFC, or that of Linux, in whole segments; `counting` is then of no account, and slow start counts segments.
+    /// Growth: that of the RFC, or that of Linux, in whole segments; with Linux, `counting` has no effect, and slow start counts segments.
     variant: Variant = Variant::Rfc, from "RFC9438 §4; our choice of the other: what public hosts run";
-    /// What ends slow start besides losses: nothing, HyStart as in Linux, or HyStart++.
+    /// End of slow start besides losses: none, HyStart as in Linux, or HyStart++.
     hystart: Ending = Ending::Off, from "RFC9438 §4.10 leaves it open; HR11 for `linux`, RFC9406 for `plus`";
 }
 

@@ -9,7 +9,7 @@ mod tests;
 
 pub use edge::{Receiver, Sender};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "cvihis",
     title: "Congestion control for video to home Internet service, dual-mode",
@@ -41,7 +41,7 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 params! {
-    /// The mode at the start. An event of a scenario changes it on the fly.
+    /// The initial mode. An event of a scenario can change it during the run.
     mode: Mode = Mode::Background, from "CVIHIS §3.2, §3.3";
     /// Packets per √RTT of commands 1 (− − −) and 4 (+ + +).
     step_far: f64 = 1.0, within 0.0..=1000.0, from "CVIHIS Table 1";

@@ -16,7 +16,7 @@ pub use edge::Edge;
 pub use link::Trends;
 pub use strategy::Flexible;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "flecom",
     title: "FleCom: cuts by the trend of waiting times, other paths or shaping (reconstruction)",
@@ -43,17 +43,17 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// Links: the time that packets may wait.
+    /// Links: target of the queueing delay.
     target: Duration = Duration::from_millis(5), within "1 us"..="100 s", from "VARIANT: 5 ms";
-    /// Links: weight of what waits beyond the target, per second.
+    /// Links: weight of the queueing delay above the target, per second.
     a: f64 = 0.125, within 0.0..=1000.0, from "VARIANT: 0.125";
-    /// Links: weight of the change of the wait, per second.
+    /// Links: weight of the change of the queueing delay, per second.
     b: f64 = 1.25, within 0.0..=1000.0, from "VARIANT: 1.25";
-    /// Links: time from one look at the wait to the next.
+    /// Links: measurement interval of the queueing delay.
     interval: Duration = Duration::from_millis(60), within "1 us"..="100 s", from "our choice: chosen in a model to fit what MA24 says";
-    /// Links: maximum cut that Data carries.
+    /// Links: maximum reduction that Data carries.
     max_cut: f64 = 0.1, within 0.0..=0.99, from "our choice: chosen in a model; the abstract has windows constrained moderately";
-    /// Forwarders: part of its share that a next hop loses with a cut.
+    /// Forwarders: part of its share that a next hop loses with a reduction.
     change: f64 = 0.02, within 0.0..=1.0, from "our choice: as PCON";
     /// Forwarders: additional part per unit of the cut.
     cut_gain: f64 = 0.1, within 0.0..=1.0, from "our choice: chosen in a model";

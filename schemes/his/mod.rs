@@ -15,7 +15,7 @@ pub use consumer::{Answer, Consumer};
 pub use drops::Queue;
 pub use shaper::Shaper;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "his",
     title: "HIS: an improved hop-by-hop Interest shaper, for links with Data in both directions",
@@ -67,15 +67,15 @@ contract::params! {
     pie_alpha: f64 = 0.125, within 0.0..=100.0, from "CCNEW: 0.125";
     /// PIE: gain of the change, per second.
     pie_beta: f64 = 1.25, within 0.0..=100.0, from "CCNEW: 1.25";
-    /// PIE: target wait.
+    /// PIE: target of the queueing delay.
     pie_target: Duration = Duration::from_millis(20), within "1 us"..="10 s", from "CCNEW: 20 ms";
     /// PIE: time after an empty queue in which no Interest is dropped.
     pie_max_burst: Duration = Duration::from_millis(100), within "0 s"..="10 s", from "CCNEW: 0.1 s";
-    /// CoDel: target wait.
+    /// CoDel: target of the queueing delay.
     codel_target: Duration = Duration::from_millis(20), within "1 us"..="10 s", from "CCNEW: 20 ms";
-    /// CoDel: how long the wait may exceed the target.
+    /// CoDel: time for which the queueing delay can exceed the target.
     codel_interval: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "CCNEW: 100 ms";
-    /// What a consumer does about a refusal.
+    /// Reaction of a consumer to a NACK.
     consumer: Answer = Answer::Aimd, from "CCNEW: both";
 }
 

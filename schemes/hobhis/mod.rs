@@ -12,7 +12,7 @@ mod tests;
 pub use client::Client;
 pub use router::{QueuePer, Shaper, WhenFull};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "hobhis",
     title: "HoBHIS: hop-by-hop Interest shaping towards a target in the queue of Data",
@@ -37,9 +37,9 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// How fast the queue is led to its target: h.
+    /// h: gain of the control of the queue.
     h: f64 = 0.7, within 0.001..=2.0, from "HOBHIS: 0.1, 0.7 in its examples; RF12 proves convergence";
-    /// Data that a conversation's queue is led to: r, in packets, shared by the conversations in the queue.
+    /// r: target of the queue, in packets, shared by the conversations in the queue.
     target: f64 = 60.0, within 0.0..=100000.0, from "HOBHIS: 50, 60 in its examples with queues of 100";
     /// Maximum number of Interests that wait per queue.
     queue_limit: u32 = 100, within 1..=1000000, from "HOBHIS: 100, 10000 in its examples";
@@ -51,7 +51,7 @@ contract::params! {
     retry: Duration = Duration::from_micros(100), within "1 us"..="1 s", from "HOBHIS: 0.1 ms";
     /// Longest gap before an Interest.
     max_gap: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "our choice: the source has no limit, and a rate next to zero would stop a conversation for good";
-    /// Where Interests wait: in one line per link, or in one a conversation, each of which then gets its part of the downstream link.
+    /// Queues of Interests: one per link, or one per conversation, each of which then gets its part of the downstream link.
     queue_per: QueuePer = QueuePer::Link, from "HOBHIS: one a link; our choice of the other: RF12 shapes conversations, and several whole links' worth would never settle";
     /// Treatment of an Interest that finds its queue full.
     when_full: WhenFull = WhenFull::Drop, from "HOBHIS: dropped, as its refusals are off; our choice of the other: a NACK lets the consumer know";

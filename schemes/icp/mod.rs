@@ -9,7 +9,7 @@ mod tests;
 
 pub use edge::Icp;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "icp",
     title: "ICP: a receiver's window with a timer that follows the range of round-trip times",
@@ -30,9 +30,9 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// How many round-trip times the timer looks back on.
+    /// Number of round-trip times from which the timer is computed.
     samples: u32 = 30, within 1..=10000, from "CCNPL: 30";
-    /// Where the timer stands between the minimum (0) and the maximum (1) of them.
+    /// Position of the timer between the minimum (0) and the maximum (1) of them.
     delta: f64 = 0.8, within 0.0..=1.0, from "CCNPL: 0.8; ICP12 is remembered with 0.5";
     /// The timer before this number of samples exists; the window is not reduced before either.
     initial_timeout: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: CCNPL leaves it to the scenario; the lifetime of an Interest must be longer";

@@ -9,7 +9,7 @@ mod tests;
 
 pub use app::App;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "least_loaded",
     title: "Routes moved off congested ports, to the least loaded path",

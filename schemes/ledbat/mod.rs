@@ -9,7 +9,7 @@ mod tests;
 
 pub use edge::Ledbat;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "ledbat",
     title: "LEDBAT: background transport that adds little delay",
@@ -27,11 +27,11 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// Delay that the queue may add.
+    /// Target of the queueing delay.
     target: Duration = Duration::from_millis(100), within "1 ms"..="100 ms", from "RFC6817 §2.5: 100 ms or less";
-    /// Segments added per round trip where the queue is empty.
+    /// Segments added per round trip if the queue is empty.
     gain: f64 = 1.0, within 0.001..=1.0, from "RFC6817 §2.5: 1 or less, so that growth is never faster than Reno's";
-    /// Segments by which the window may exceed what is in flight.
+    /// Segments by which the window can exceed the data in flight.
     allowed_increase: f64 = 1.0, within 0.001..=100.0, from "RFC6817 §2.5";
     /// Minutes whose minimum delay makes the base delay.
     base_history: u32 = 10, within 1..=60, from "RFC6817 §2.5";
@@ -39,7 +39,7 @@ contract::params! {
     current_filter: u32 = 4, within 1..=1000, from "our choice: RFC6817 §3.1.2 leaves the filter open; the least of four is not moved by a delayed acknowledgement";
     /// Window at the start, in segments.
     init_cwnd: f64 = 2.0, within 1.0..=10.0, from "RFC6817 §2.5";
-    /// Minimum window, in segments; only a timeout leaves less.
+    /// Minimum window, in segments, except after a timeout.
     min_cwnd: f64 = 2.0, within 1.0..=10.0, from "RFC6817 §2.5";
 }
 

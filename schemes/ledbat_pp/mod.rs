@@ -9,7 +9,7 @@ mod tests;
 
 pub use edge::LedbatPp;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "ledbat_pp",
     title: "LEDBAT++: background transport that latecomers cannot starve",
@@ -31,11 +31,11 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// Delay that the queue may add.
+    /// Target of the queueing delay.
     target: Duration = Duration::from_millis(60), within "1 ms"..="1 s", from "LEDBATPP §4.5";
     /// Maximum divisor of the gain.
     gain_divisor: f64 = 16.0, within 1.0..=1000.0, from "LEDBATPP §4.2";
-    /// How sharply the window falls above the target.
+    /// Gain of the decrease above the target.
     constant: f64 = 1.0, within 0.01..=100.0, from "LEDBATPP §4.3";
     /// Share of the target at which the first slow start ends.
     exit_share: f64 = 0.75, within 0.01..=1.0, from "LEDBATPP §4.1: 3/4";
@@ -49,7 +49,7 @@ contract::params! {
     base_history: u32 = 10, within 1..=60, from "RFC6817 §2.5";
     /// Number of samples, none older than a round trip, whose minimum is the current round-trip time.
     current_filter: u32 = 4, within 1..=1000, from "our choice: as for LEDBAT, the least of four is not moved by a delayed acknowledgement";
-    /// Window at the start and the minimum, in segments; only a timeout leaves less.
+    /// Initial and minimum window, in segments; after a timeout the window is one segment.
     min_cwnd: f64 = 2.0, within 1.0..=10.0, from "LEDBATPP §4.1, §4.4";
 }
 

@@ -9,7 +9,7 @@ mod tests;
 
 pub use edge::{Receiver, Sender};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "mca",
     title: "Multicast congestion avoidance with feedback suppression",
@@ -41,15 +41,15 @@ params! {
     enter: f64 = 2.0, within 0.0..=1000.0, from "MCA §2.2";
     /// Congestion ends when the accumulation is below this number of packets.
     leave: f64 = 1.0, within 0.0..=1000.0, from "MCA §2.2";
-    /// How the accumulation is counted: as a fluid, or in whole packets.
+    /// Unit of the accumulation: a fluid, or whole packets.
     accumulation: Form = Form::Fluid, from "our choice: whole packets leave no residue to carry, and each epoch then raises the baseline";
-    /// What a control packet that comes early leaves of a carried residue: nothing, or what its earliness does not explain.
+    /// Residue after an early control packet: none, or the part that its earliness does not explain.
     early: Early = Early::Zero, from "MCA §2.2; our choice: the other form, with which no sequence of epochs raises the baseline";
     /// When accumulation is indicated: with every control packet while congested, or once per epoch.
     indication: Cadence = Cadence::PerControlPacket, from "our choice: once per epoch lets queues overflow that would not otherwise";
     /// Time between control packets; never more than one per data packet.
     control_interval: Duration = Duration::from_millis(20), within "1 ms"..="10 s", from "our choice: the published counts of indications need more than one control packet per round trip";
-    /// Minimum time over which a receiver measures the rate that turns lateness into bytes; the smoothed round-trip time if that is longer.
+    /// Minimum time over which a receiver measures the rate that converts lateness to bytes; the smoothed round-trip time if that is longer.
     rate_window: Duration = Duration::from_millis(50), within "1 ms"..="10 s", from "our choice: shorter ones hold too few packets";
     /// Minimum number of packets over which the rate at congestion is measured; the smoothed round-trip time if that is longer.
     trac_packets: u32 = 4, within 1..=16, from "our choice: MCA §3.1.3 says a short period, for example one round trip";
@@ -59,11 +59,11 @@ params! {
     g_gain: f64 = 0.03125, within 0.001..=1.0, from "our choice: with 1/8 the representative flaps";
     /// Deviation after the first sample of a mean, as a share of it.
     first_deviation: f64 = 0.25, within 0.0..=1.0, from "our choice: the paper does not say how averages begin";
-    /// Packets sent by the source over which one sample of the congestion frequency is taken, at least.
+    /// Minimum number of packets of the source per sample of the congestion frequency.
     f_window: u32 = 20, within 1..=100000, from "our choice: MCA §3.1.3 says a certain period, for example between two epochs";
     /// Gain of the congestion frequency.
     f_gain: f64 = 0.25, within 0.001..=1.0, from "our choice: smooths over some windows";
-    /// A receiver stays silent unless its G-TRAC is below U − k_rx·D of the representative.
+    /// A receiver sends indications only if its G-TRAC is below U − k_rx·D of the representative.
     k_rx: f64 = 2.0, within 0.0..=100.0, from "our choice: the published text says lower than the representative's, which is 0; only 2 keeps the published economy of feedback";
     /// The source takes a new representative when its G-TRAC is below U − k·D.
     k: f64 = 1.0, within 0.0..=100.0, from "MCA §3.1.3";
@@ -79,7 +79,7 @@ params! {
     increase: f64 = 1.0, within 0.0..=1000.0, from "MCA §3.1.2";
     /// Gain of the smoothed round-trip time and its deviation.
     rtt_gain: f64 = 0.125, within 0.001..=1.0, from "MCA §3.1.1";
-    /// How the deviation of the round-trip time is updated: as usual, or as printed, which decays twice.
+    /// Update of the deviation of the round-trip time: the standard form, or the printed one, which decays twice.
     deviation: Deviation = Deviation::Standard, from "our choice: the printed form settles at half the deviation";
     /// Deviations in a period: P = SRTT + 4σ.
     period_deviations: f64 = 4.0, within 0.0..=100.0, from "MCA §3.1.2";
@@ -89,7 +89,7 @@ params! {
     initial_rate: Rate = Rate::from_kbps(80), within "1 bit/s"..="1000 Gbit/s", from "our choice: ten packets of 1000 bytes per second";
     /// Minimum rate.
     min_rate: Rate = Rate::from_kbps(4), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes in two seconds keeps control packets coming";
-    /// Maximum rate. Without one the rate grows without bound when nobody listens, as MCA §4.5 warns.
+    /// Maximum rate. Without it the rate grows without bound if there is no receiver, as MCA §4.5 warns.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: the paper has none";
     order min_rate <= max_rate;
 }

@@ -14,7 +14,7 @@ mod words;
 pub use edge::Control;
 pub use router::Link;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "mircc",
     title: "Multipath-aware ICN rate-based congestion control, single path",
@@ -53,21 +53,21 @@ pub const SCHEME: Scheme = Scheme {
 params! {
     /// T: time between two calculations of the rate. Values above it are a coarse clock.
     interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the least of 100, 250, 500 and 750 ms";
-    /// When the intervals begin, after the start of the run.
+    /// Start of the first interval, after the start of the run.
     phase: Duration = Duration::ZERO, within "0 s"..="100 s", from "our choice: no source gives one; the law must not depend on it";
-    /// η: share of the link that is given away.
+    /// η: share of the link's capacity that is offered.
     eta: f64 = 1.0, within 0.01..=1.0, from "KATO §3.1";
     /// Minimum value of β.
     min_beta: f64 = 0.1, within 0.0..=1.0, from "KATO eq. 3";
     /// Weight of the newest value in the averages of the base rate and of the excess rate.
     weight: f64 = 0.5, within 0.001..=1.0, from "KATO §2.2";
-    /// Packets that the leaky bucket of a link holds; 0 is without limit.
+    /// Depth of the leaky bucket of a link, in packets; 0 is unlimited.
     depth: u32 = 200, within 0..=1000000000, from "KATO §4.1";
-    /// Which Interests y counts.
+    /// Interests that y counts.
     counting: Counting = Counting::Received, from "our choice: KATO §3.1 says received; those that pass would hide the overload from the law";
-    /// What becomes of an Interest for which the bucket has no room.
+    /// Treatment of an Interest that exceeds the bucket.
     policing: Policing = Policing::Drop, from "our choice: KATO names no refusal";
-    /// R is never above C. Without this the rate of a link that is no bottleneck grows without end.
+    /// R is never above C. Without this the rate of a link that is no bottleneck grows without bound.
     capped: bool = true, from "our choice: no source says so; Figures 3 and 4 of KATO show at most C";
     /// Minimum R, as a share of C.
     min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: a consumer that hardly asks hears of no new rate";
@@ -75,12 +75,12 @@ params! {
     rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: KATO §3.1 says smoothed";
     /// d before the first sample.
     initial_rtt: Duration = Duration::from_millis(400), within "1 us"..="100 s", from "our choice: the round-trip time of KATO §4.1";
-    /// Rate at which a consumer starts; unlimited is the rate of its node's own link.
+    /// Initial rate of a consumer; unlimited is the rate of its node's link.
     initial_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: an idle link offers its capacity; Figures 3 and 4 of KATO begin there";
 }
 
 choice! {
-    /// Which Interests y counts.
+    /// Interests that y counts.
     pub enum Counting {
         /// All that are to go to the link.
         Received = "received",
@@ -90,7 +90,7 @@ choice! {
 }
 
 choice! {
-    /// What becomes of an Interest for which the bucket has no room.
+    /// Treatment of an Interest that exceeds the bucket.
     pub enum Policing {
         /// It ends without a word.
         Drop = "drop",

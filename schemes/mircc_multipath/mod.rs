@@ -15,7 +15,7 @@ mod words;
 pub use edge::Control;
 pub use router::{Link, Strategy};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "mircc_multipath",
     title: "MIRCC with two classes over several paths, a reconstruction",
@@ -51,27 +51,27 @@ pub const SCHEME: Scheme = Scheme {
 params! {
     /// T: time between two calculations of the rates.
     interval: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "KATO §4.1: the least of 100, 250, 500 and 750 ms";
-    /// η: share of the link that is given away.
+    /// η: share of the link's capacity that is offered.
     eta: f64 = 1.0, within 0.01..=1.0, from "KATO §3.1";
     /// Minimum value of β.
     min_beta: f64 = 0.1, within 0.0..=1.0, from "KATO eq. 3";
     /// Weight of the newest value in the averages.
     weight: f64 = 0.5, within 0.001..=1.0, from "KATO §2.2";
-    /// Packets that the leaky bucket of a class of a link holds; 0 is without limit.
+    /// Depth of the leaky bucket of a class of a link, in packets; 0 is unlimited.
     depth: u32 = 200, within 0..=1000000000, from "KATO §4.1; our choice: one a class";
-    /// Minimum R of a class, as a share of what it may use.
+    /// Minimum R of a class, as a share of its capacity.
     min_rate_share: f64 = 0.01, within 0.000001..=1.0, from "our choice: as for one path";
     /// Gain of the smoothed round-trip time d.
     rtt_gain: f64 = 0.1, within 0.001..=1.0, from "our choice: as for one path";
     /// d before the first sample.
     initial_rtt: Duration = Duration::from_millis(400), within "1 us"..="100 s", from "our choice: as for one path";
-    /// How a flow divides itself: leftovers first, or everything as the first class.
+    /// Classes of a flow: the second class first, or everything in the first class.
     classes: Classes = Classes::Both, from "MIRCC: dual-class rate management; our choice: the other form, to compare with";
     /// Each path gets at least this share of a flow's Interests, so that its rates stay known.
     min_path_share: f64 = 0.02, within 0.0..=0.5, from "our choice: a path without Data says nothing";
     /// A path offers no rate after this time without Data.
     path_timeout: Duration = Duration::from_secs(2), within "10 ms"..="1000 s", from "our choice: the usual lifetime of an Interest";
-    /// Rate at which a consumer starts; unlimited is the rate of its node's fastest link.
+    /// Initial rate of a consumer; unlimited is the rate of its node's fastest link.
     initial_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "MIRCC: quick start";
 }
 

@@ -14,7 +14,7 @@ pub use consumer::{Consumer, Window};
 pub use limits::Form;
 pub use strategy::{Status, Strategy};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "nack",
     title: "Stateful forwarding: limits on faces, and NACKs where they are reached",
@@ -39,13 +39,13 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// What limits a face: how many Interests are out, how fast they leave, or nothing.
+    /// Limit of a face: pending Interests, their rate, or none.
     limit: Form = Form::Window, from "YIC: window or rate; CAWKA runs both";
-    /// The round-trip time that a face is computed with: its limit is capacity times this, in packets.
+    /// Assumed round-trip time of a face: its limit is capacity times this, in packets.
     rtt: Duration = Duration::from_millis(100), within "1 ms"..="100 s", from "CAWKA: 0.1 s in the congestion scenarios";
-    /// What a packet of Data costs beside its own size: its Interest.
+    /// Additional bytes per Data packet in the limit: those of its Interest.
     interest: Bytes = Bytes::new(40), within "0 B"..="10000 B", from "CAWKA: 40 bytes";
-    /// Limits follow the Data and the refusals of their face.
+    /// Limits adapt to the Data and the NACKs of their face.
     adapt: bool = false, from "YIC: the branch congestion";
     /// With `adapt`: maximum limit, in multiples of capacity × measured round-trip time.
     rtts: f64 = 1.0, within 0.01..=100.0, from "YIC: 1";
@@ -61,7 +61,7 @@ contract::params! {
     early_weight: f64 = 0.002, within 0.000001..=1.0, from "YIC: 0.002, for each packet that the queue takes";
     /// Maximum window of a consumer, in segments.
     max_window: u32 = 1000, within 1..=1000000, from "our choice: windows that only grow have no bound in CAWKA, whose downloads end after 2000 Data";
-    /// The law of a consumer.
+    /// The congestion control of a consumer.
     consumer: Window = Window::Aimd, from "our choice: the literature describes consumers as AIMD on Data and NACKs; CAWKA and YIC are the others";
     order early_min_th <= early_max_th;
 }

@@ -16,7 +16,7 @@ pub use link::Link;
 
 use self::rules::Rules;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "ndnsieve",
     title: "ndnSieve: congestion sieved between an SDN controller and consumers",
@@ -37,28 +37,27 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 params! {
-    /// literal: every sentence of the paper as it stands. calibrated: the reading that comes near its results. Each rule below can be set by
-    /// itself.
+    /// literal: every sentence of the paper. calibrated: the reading whose results are close to the paper's. Each rule below can be set separately.
     profile: Profile = Profile::Calibrated, from "our choice: the literal reading loses packets and swings, which the paper's figures do not";
     /// th1: a link is congested when its load is above this.
     th1: f64 = 0.85, within 0.0..=10.0, from "SIEVE Table 3";
     /// th2: congestion is severe when the occupancy of the queue is above this.
     th2: f64 = 0.9, within 0.01..=1.0, from "SIEVE Table 3";
-    /// Queue length that th2 is of: a share th2 of the limit, or the packets of `severe`.
+    /// Reference of th2: the queue limit, or the packets of `severe`.
     level: Level = Level::Profile, from "our choice: literal takes the limit of 500 packets, of which 450 are 0.4 s at 10 Mbit/s; calibrated takes packets";
-    /// Packets that may wait before congestion is severe, where `level` is packets: occupancy is then th2 · q / this, at most 1.
+    /// Backlog in packets above which congestion is severe, if `level` is packets: occupancy is then th2 · q / this, at most 1.
     severe: u32 = 3, within 1..=1000000, from "our choice: MODEL; the queue that keeps a link busy while windows move by one";
-    /// When severity is decided.
+    /// Time of the decision on severity.
     detection: Detection = Detection::Profile, from "our choice: SIEVE §5.1 speaks of a detection period and gives none; literal decides at every departure";
     /// Detection period, where there is one: severity in the next is decided by the minimum queue in this.
     detection_period: Duration = Duration::from_millis(20), within "1 us"..="1000 s", from "our choice: MODEL; bursts are shorter";
-    /// What moves a window by one.
+    /// Event that changes a window by one.
     steps: Steps = Steps::Profile, from "our choice: SIEVE eq. 4 and 5 count with k, which may be Data or rounds; literal takes Data";
     /// a: share of the prefixes on a congested link that are moved, at least one.
     share: f64 = 0.34, within 0.0..=1.0, from "our choice: SIEVE Algorithm 1 gives a no value; one prefix of three, since moving all moves the congestion";
-    /// Which moves are allowed.
+    /// Allowed moves.
     moves: Moves = Moves::Profile, from "our choice: SIEVE §4.2.1 says that path choice converges, and no rule of it makes that so; literal has none";
-    /// Statuses measured longer ago count as unknown: a prefix is not moved by them, and to no link of which nothing newer is known.
+    /// Maximum age of a status. Older ones count as unknown: they move no prefix, and no prefix moves to a link without a newer one.
     max_age: Duration = Duration::from_millis(1500), within "1 ms"..="1000 s", from "our choice: three reporting cycles; SIEVE does not speak of lost or late status";
 }
 
@@ -85,7 +84,7 @@ choice! {
 }
 
 choice! {
-    /// When severity is decided.
+    /// Time of the decision on severity.
     pub enum Detection {
         /// As the profile has it.
         Profile = "profile",
@@ -97,7 +96,7 @@ choice! {
 }
 
 choice! {
-    /// What moves a window by one.
+    /// Event that changes a window by one.
     pub enum Steps {
         /// As the profile has it.
         Profile = "profile",
@@ -109,7 +108,7 @@ choice! {
 }
 
 choice! {
-    /// Which moves are allowed.
+    /// Allowed moves.
     pub enum Moves {
         /// As the profile has it.
         Profile = "profile",

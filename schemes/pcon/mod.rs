@@ -13,7 +13,7 @@ pub use consumer::{Consumer, Marks, Window};
 pub use link::{MarkAt, Marking};
 pub use strategy::{InitialShares, Multipath, Retransmissions};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "pcon",
     title: "PCON: marks by waiting time, shares by next hop, and BIC",
@@ -50,23 +50,23 @@ contract::params! {
     interval: Duration = Duration::from_millis(100), within "1 us"..="100 s", from "SCHNEIDER, RFC8289 §4.3: 100 ms";
     /// Links: from the first mark to the second, in intervals; after the n-th 1/√n of it.
     gap: f64 = 1.1, within 0.001..=1000.0, from "SCHNEIDER: 1.1";
-    /// Links: which packet takes a mark.
+    /// Links: the packet that is marked.
     mark_at: MarkAt = MarkAt::Enqueue, from "SCHNEIDER: the next that the strategy sends there; our choice of the other: the consumer hears of it sooner by a queue";
     /// Forwarders: part of its share that a next hop loses with a mark; with an Interest that expires, an absolute share.
     change: f64 = 0.02, within 0.0..=1.0, from "SCHNEIDER: CHANGE_PER_MARK, 0.02";
     /// Forwarders: probability that an Interest goes to all next hops.
     probing: f64 = 0.001, within 0.0..=1.0, from "SCHNEIDER: PROBING_PERCENTAGE, 0.001";
-    /// Forwarders: a refusal moves shares at most so often.
+    /// Forwarders: minimum time between changes of shares by NACKs.
     pause: Duration = Duration::from_millis(110), within "0 s"..="100 s", from "SCHNEIDER: TIME_BETWEEN_FW_UPDATE, 110 ms, the largest gap between marks";
-    /// Forwarders: shares at the start.
+    /// Forwarders: initial shares.
     initial_shares: InitialShares = InitialShares::Best, from "SCHNEIDER: INIT_SHORTEST_PATH is on";
     /// Forwarders: treatment of an Interest whose name is already pending.
     retransmissions: Retransmissions = Retransmissions::Suppressed, from "SCHNEIDER: what the code does; our choice of the other: what its comments mean";
-    /// Consumers: how the window moves.
+    /// Consumers: growth of the window.
     window: Window = Window::Bic, from "SCHNEIDER: BIC; NDNSIM: AIMD unless told otherwise, BIC, CUBIC";
     /// Consumers: share of the window kept.
     beta: f64 = 0.5, within 0.01..=0.99, from "SCHNEIDER: 0.5 (BIC); NDNSIM: 0.5 for AIMD, 0.8 for BIC and CUBIC";
-    /// Consumers: which marks cut the window.
+    /// Consumers: marks that reduce the window.
     marks: Marks = Marks::Each, from "SCHNEIDER: each, since CoDel spaces them; NDNSIM: one in 1.5 windows";
 }
 

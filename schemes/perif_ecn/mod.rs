@@ -12,7 +12,7 @@ mod words;
 pub use edge::{Receiver, Sender};
 pub use router::Router;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "perif_ecn",
     title: "Per-interface queues with explicit congestion notification (reconstruction)",
@@ -43,7 +43,7 @@ params! {
     keep: f64 = 0.95, within 0.0..=1.0, from "our choice: no value is public; with it trial runs kept nearest to the feedback counted in SRMCC §5.3.4";
     /// Time over which a router counts a group's bytes for one sample of its rate.
     bin: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: a router must know a rate to suggest one; some packets at usual rates";
-    /// Gain of the rate that a router knows.
+    /// Gain of a router's rate estimate.
     meter_gain: f64 = 0.5, within 0.001..=1.0, from "our choice: the last bins count most";
     /// Minimum time between notifications about one group by one interface.
     spacing: Duration = Duration::ZERO, within "0 s"..="10 s", from "our choice: SRMCC §5.3.4 says immediately, and no aggregation";
@@ -53,7 +53,7 @@ params! {
     initial_rtt: Duration = Duration::from_millis(100), within "1 ms"..="10 s", from "our choice: the order of a path through a continent";
     /// Gain of the smoothed round-trip time.
     rtt_gain: f64 = 0.125, within 0.001..=1.0, from "our choice: as TCP";
-    /// Time between questions to the farthest receiver, whose answers give the round-trip time.
+    /// Time between probes of the farthest receiver, whose answers give the round-trip time.
     probe_interval: Duration = Duration::from_secs(1), within "1 ms"..="100 s", from "our choice: the source needs a round-trip time, and one answer a second does not show beside the notifications";
     /// The most distant receiver has left after this number of unanswered requests; all receivers are then asked.
     max_unanswered: u32 = 3, within 1..=1000, from "our choice: answers may be lost";
@@ -63,7 +63,7 @@ params! {
     initial_rate: Rate = Rate::from_kbps(50), within "1 bit/s"..="1000 Gbit/s", from "our choice: as SRMCC, Table 1";
     /// Minimum rate.
     min_rate: Rate = Rate::from_kbps(8), within "1 bit/s"..="1000 Gbit/s", from "our choice: one packet of 1000 bytes a second";
-    /// Maximum rate. Without one the rate grows without bound where no router notifies.
+    /// Maximum rate. Without it the rate grows without bound if there are no notifications.
     max_rate: Rate = Rate::UNLIMITED, within "1 bit/s"..="unlimited", from "our choice: none is known";
     order min_rate <= max_rate;
 }

@@ -9,7 +9,7 @@ mod tests;
 
 pub use edge::{Receiver, Sender};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "pgmcc",
     title: "PGMCC, a TCP-like window run with an elected receiver, the acker",
@@ -46,7 +46,7 @@ params! {
     hysteresis: f64 = 0.75, within 0.01..=1.0, from "PGMCC: C";
     /// Weight of one packet in a receiver's loss rate, in parts of 65536.
     loss_gain: u32 = 500, within 1..=65535, from "PGMCC; OPENPGM: 500/65536";
-    /// What tokens do after a loss.
+    /// Tokens after a loss.
     tokens: Tokens = Tokens::Conserved, from "our choice: with the other form tokens and packets in flight drift away from the window";
     /// Maximum random delay of a NAK.
     nak_delay: Duration = Duration::from_millis(50), within "0 s"..="10 s", from "our choice: PGMCC leaves it to the transport";
@@ -56,13 +56,13 @@ params! {
     min_timeout: Duration = Duration::from_millis(200), within "1 ms"..="100 s", from "our choice: as the TCP of this house, ns-2 and Linux; RFC6298 §2.4 asks for 1 s";
     /// Maximum timeout.
     max_timeout: Duration = Duration::from_secs(60), within "10 ms"..="1000 s", from "RFC6298 §2.5";
-    /// Number of consecutive timeouts after which the acker is given up.
+    /// Number of consecutive timeouts after which the acker is removed.
     max_timeouts: u32 = 2, within 1..=1000, from "PGMCC";
     order min_timeout <= max_timeout;
 }
 
 choice! {
-    /// What tokens do after a loss.
+    /// Tokens after a loss.
     pub enum Tokens {
         /// Tokens and packets in flight add up to the window: a lost packet gives its token back, and so does each packet
         /// acknowledged while the window stands still.

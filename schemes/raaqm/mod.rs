@@ -13,7 +13,7 @@ pub use edge::{Decrease, Raaqm};
 pub use link::Labels;
 pub use strategy::Balance;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "raaqm",
     title: "RAAQM: remote adaptive active queue management, over several paths",
@@ -48,13 +48,13 @@ contract::params! {
     p_min: f64 = 0.00001, within 0.0..=1.0, from "HICN, CCNPL: 10⁻⁵";
     /// Additional probability at the maximum round-trip time of the path.
     delta_p: f64 = 0.2, within 0.0..=1.0, from "HICN: 0.2; CCNPL: 0.5, in its examples 0.2 and 0.02";
-    /// Number of round-trip times of a path that are kept; before that number is reached the path reduces nothing.
+    /// Number of round-trip times per path; before that number is reached the path causes no reduction.
     samples: u32 = 30, within 1..=10000, from "HICN, CCNPL: 30";
     /// Maximum window, in segments.
     max_window: u32 = 512, within 1..=1000000, from "HICN: 512";
-    /// What an Interest that was lost or refused does to the window.
+    /// Effect of a lost or refused Interest on the window.
     losses: Decrease = Decrease::Each, from "HICN: a cut each; CCNPL: nothing; our choice of the third: a burst of losses is one event";
-    /// How many paths are told apart; of more, that which was silent longest is forgotten.
+    /// Maximum number of paths; beyond it the least recently used one is removed.
     paths: u32 = 64, within 1..=100000, from "our choice: the sources have no bound";
     /// Forwarders: gain of the mean number of pending Interests.
     gain: f64 = 0.1, within 0.001..=1.0, from "CCNPL: 0.1";

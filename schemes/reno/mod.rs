@@ -10,7 +10,7 @@ mod tests;
 
 pub use edge::{Counting, Reno, SlowStart, Variant};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "reno",
     title: "Reno: the standard TCP congestion control",
@@ -25,12 +25,12 @@ pub const SCHEME: Scheme = Scheme {
 };
 
 contract::params! {
-    /// What congestion avoidance counts: each acknowledgement, or the bytes acknowledged.
+    /// Unit of congestion avoidance: each acknowledgement, or the acknowledged bytes.
     counting: Counting = Counting::Acks, from "RFC5681 §3.1, eq. 3; the text before it for `bytes`";
-    /// What slow start counts: each acknowledgement, or each segment acknowledged.
+    /// Unit of slow start: each acknowledgement, or each acknowledged segment.
     slow_start: SlowStart = SlowStart::Acks, from "RFC5681 §3.1, eq. 2; our choice of the other: as Linux does";
-    /// Whose arithmetic: that of the RFC, or that of Linux, in whole segments and of the window where the RFC has what is in flight; `counting`
-    /// and `slow_start` are then of no account, bytes and segments count.
+    /// Arithmetic: that of the RFC, or that of Linux, which uses whole segments, and the window instead of the data in flight; with Linux, `counting`
+    /// and `slow_start` have no effect, and bytes and segments count.
     variant: Variant = Variant::Rfc, from "RFC5681 §3.1; LINUX for the other";
 }
 

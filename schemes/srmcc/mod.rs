@@ -14,7 +14,7 @@ mod words;
 pub use edge::{Receiver, Sender};
 pub use router::Router;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "srmcc",
     title: "Single-rate multicast congestion control with the routers' help",

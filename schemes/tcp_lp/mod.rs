@@ -8,7 +8,7 @@ mod tests;
 
 pub use edge::{Sample, TcpLp};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "tcp_lp",
     title: "TCP-LP: low priority by early signs of congestion",

@@ -9,7 +9,7 @@ mod tests;
 
 pub use edge::{Receiver, Sender};
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "tfrc",
     title: "TCP-friendly rate control",

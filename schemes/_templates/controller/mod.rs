@@ -9,7 +9,7 @@ mod tests;
 
 pub use app::App;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "template",
     title: "One line for the catalogue",

@@ -8,7 +8,7 @@ mod tests;
 
 pub use strategy::Strategy;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "template",
     title: "One line for the catalogue",

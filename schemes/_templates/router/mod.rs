@@ -11,7 +11,7 @@ mod tests;
 pub use edge::{Receiver, Sender};
 pub use router::Router;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "template",
     title: "One line for the catalogue",

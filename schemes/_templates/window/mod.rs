@@ -10,7 +10,7 @@ mod tests;
 
 pub use edge::Template;
 
-/// The title page.
+/// The catalogue entry.
 pub const SCHEME: Scheme = Scheme {
     name: "template",
     title: "One line for the catalogue",
