@@ -118,18 +118,18 @@ def test_a_folder_of_the_first_format_has_no_nodes(tmp_path, result, named):
         tw.Result.load(folder).frame("nodes")
 
 
-def test_old_names_are_answered_with_the_present_ones(named):
+def test_old_names_are_answered_with_the_present_ones(data):
     with pytest.raises(KeyError, match=r"renamed to 'flow\.viewer\.nacks'"):
-        named["flow.viewer.refusals"]
+        data["flow.viewer.refusals"]
     with pytest.raises(KeyError, match=r"no result 'flow\.viewer\.held'"):
-        named["flow.viewer.held"]
-    frame = named.series.with_columns(series=polars.lit("shaper_queue"))
+        data["flow.viewer.held"]
+    frame = data.series.with_columns(series=polars.lit("shaper_queue"))
     with pytest.raises(ValueError, match="'held' was renamed to 'shaper_queue'"):
         plots.series(frame, "held")
 
 
-def test_a_folder_of_an_earlier_format_has_the_present_names(tmp_path, named):
-    folder = named.save(tmp_path / "old")
+def test_a_folder_of_an_earlier_format_has_the_present_names(tmp_path, data):
+    folder = data.save(tmp_path / "old")
     record = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps(record | {"format": 2}))
     path = folder / "nodes.parquet"
@@ -138,8 +138,8 @@ def test_a_folder_of_an_earlier_format_has_the_present_names(tmp_path, named):
     old = polars.col("metric").str.replace(r"\.nacks$", ".refusals").str.replace(r"\.delayed$", ".held")
     polars.read_parquet(path).with_columns(old).write_parquet(path)
     again = tw.Result.load(folder)
-    assert again.nodes.columns == named.nodes.columns
-    assert again.values == named.values
+    assert again.nodes.columns == data.nodes.columns
+    assert again.values == data.values
 
 
 def test_tables_go_to_other_libraries_as_arrow_streams(result):
