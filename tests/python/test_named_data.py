@@ -137,7 +137,7 @@ def test_what_was_lost_is_what_queues_and_link_parts_dropped():
         "delay_ms": pytest.approx(100.0),
         # (1 + 2)² / (2 · (1 + 4))
         "jain": pytest.approx(0.9),
-        "least_mbps": pytest.approx(0.00125),
+        "min_mbps": pytest.approx(0.00125),
         "lost_percent": pytest.approx(7.0),
         "refused_percent": pytest.approx(2.0),
         "again_percent": pytest.approx(3.0),

@@ -31,7 +31,7 @@ VALUES: dict[str, Value] = {
     "throughput_mbps": lambda s: float(s["wire_bps"].sum()) / 1e6,
     "delay_ms": lambda s: 1e3 * float(np.nanmean(s["delay_s"])),
     "jain": lambda s: jain(s["wire_bps"]),
-    "least_mbps": lambda s: float(s["wire_bps"].min()) / 1e6,
+    "min_mbps": lambda s: float(s["wire_bps"].min()) / 1e6,
     "lost_percent": lambda s: 100 * s["lost"] / s["asked"],
     "refused_percent": lambda s: 100 * s["refused"] / s["asked"],
     "again_percent": lambda s: 100 * s["again"] / s["asked"],
