@@ -44,7 +44,7 @@ golden: setup  ## rewrite the golden files; read the diff before you commit it
 registry: $(VENV)/.made  ## rewrite the block in schemes/lib.rs from the folders
 	@$(PY) tools/registry.py
 
-docs: $(VENV)/.made  ## rewrite the catalogue, tables of parameters and reference pages; without a release build
+docs: $(VENV)/.made  ## rewrite the catalogue, tables of parameters, reference pages and builders; without a release build
 	@$(PY) tools/catalogue.py
 
 figures: setup  ## redraw the pictures of the docs, and the tables of the comparisons

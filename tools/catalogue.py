@@ -1,7 +1,7 @@
 """Writes what the docs say about schemes and metrics from what the program says about itself.
 
 That is schemes/README.md, in each scheme's README the table under *Parameters* and the list of experiments under *Try it*,
-and docs/reference/.
+docs/reference/, and the builders in python/thalweg/parts.py.
 With `--check`, writes nothing and fails when one of them is stale.
 """
 
@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+from builders import module, value_of
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = "Experiments, each with what its source says of the result, run by `make scheme`:"
@@ -144,30 +146,6 @@ def metrics_page(answer):
     return "\n".join(parts)
 
 
-def value_of(key):
-    """What a key of a scenario takes, in words; `key` is its JSON Schema."""
-    for part in key.get("allOf", []):
-        return value_of(part)
-    if "$ref" in key:
-        name = key["$ref"].rsplit("/", 1)[-1]
-        return f"[{name}](#{name.lower()})"
-    if "anyOf" in key or "oneOf" in key:
-        return " or ".join(dict.fromkeys(value_of(part) for part in key.get("anyOf") or key["oneOf"]))
-    if "enum" in key:
-        return ", ".join(f"`{word}`" for word in key["enum"])
-    if "const" in key:
-        return f"`{json.dumps(key['const'])}`"
-    if key.get("type") == "array":
-        return f"list of {value_of(key['items'])}" if isinstance(key.get("items"), dict) else "list"
-    if "examples" in key:
-        return "such as " + ", ".join(
-            f"`{json.dumps(example, ensure_ascii=False)}`" for example in key["examples"]
-        )
-    return {"integer": "whole number", "object": "table", "string": "text", "boolean": "true or false"}.get(
-        key.get("type"), key.get("type", "any value")
-    )
-
-
 def words_of(name, key):
     """A table of the words that a key takes, where the schema says what each means."""
     for part in key.get("allOf", []):
@@ -185,6 +163,7 @@ def scenario_page(schema):
     parts = [
         f"{MARK}\n\n# Scenario files\n\nThis page is for authors of scenarios. It lists every key of a scenario file. "
         "[Guide 2](../guide/2-own-scenario.md) shows one; `thalweg schema` prints the same as JSON Schema, for editors. "
+        "In Python, `thalweg.parts` has a class for each table. "
         "The [glossary](../glossary.md) defines the terms.\n"
     ]
     for name, part in {"The file": schema, **schema["$defs"]}.items():
@@ -211,6 +190,7 @@ def pages():
             yield path, scheme_readme(path.read_text(), scheme, path.parent)
     yield ROOT / "docs" / "reference" / "metrics.md", metrics_page(answer)
     yield ROOT / "docs" / "reference" / "scenario.md", scenario_page(answer["schema"])
+    yield ROOT / "python" / "thalweg" / "parts.py", module(answer["schema"])
 
 
 def main():

@@ -1,540 +1,1150 @@
-"""The parts of a scenario, built with keyword arguments.
+"""Builders of the parts of a scenario: a class for each table of a scenario file, which takes its keys.
 
-Every builder only assembles a plain dict with the keys of a scenario file, and passes on keys that it does not name: one
-loader, in the core, reads all scenarios and says what is wrong.
+A topology has a class for each kind. The first key of a table may go by position where the table needs it. A key
+that Python reserves has an underscore behind it: `from_`, `class_`.
+
+Written by `make docs`: change the tables in `crates/lab/src/schema`, not this file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-Keys = dict[str, Any]
-"""A part of a scenario: the keys of a scenario file with plain values."""
+from ._part import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Required, TypedDict, Unpack
+
+    class DumbbellKeys(TypedDict, total=False):
+        """Keys of `Dumbbell`."""
+
+        pairs: int | None
+        edge: Mapping[str, Any] | None
+        bottleneck: Mapping[str, Any] | None
+
+    class ParkingLotKeys(TypedDict, total=False):
+        """Keys of `ParkingLot`."""
+
+        hops: int | None
+        edge: Mapping[str, Any] | None
+        bottleneck: Mapping[str, Any] | None
+
+    class StarKeys(TypedDict, total=False):
+        """Keys of `Star`."""
+
+        leaves: int | None
+        link: Mapping[str, Any] | None
+
+    class ChainKeys(TypedDict, total=False):
+        """Keys of `Chain`."""
+
+        hops: int | None
+        link: Mapping[str, Any] | None
+
+    class TreeKeys(TypedDict, total=False):
+        """Keys of `Tree`."""
+
+        arity: int | None
+        depth: int | None
+        link: Mapping[str, Any] | None
+
+    class RandomKeys(TypedDict, total=False):
+        """Keys of `Random`."""
+
+        nodes: int | Iterable[str | Mapping[str, Any]] | None
+        degree: float | None
+        edges: int | None
+        seed: int | None
+        link: Mapping[str, Any] | None
+
+    class GraphMLKeys(TypedDict, total=False):
+        """Keys of `GraphML`."""
+
+        file: str | None
+        delay_by_distance: bool | None
+        link: Mapping[str, Any] | None
+
+    class CustomKeys(TypedDict, total=False):
+        """Keys of `Custom`."""
+
+        nodes: int | Iterable[str | Mapping[str, Any]] | None
+        links: Iterable[Mapping[str, Any]] | None
+
+    class LinkKeys(TypedDict, total=False):
+        """Keys of `Link`."""
+
+        name: str | None
+        ends: Iterable[str] | None
+        like: str | None
+        rate: str | None
+        delay: str | None
+        loss: float | None
+        buffer: str | None
+        queue: str | Mapping[str, Any] | None
+        mark_above: int | None
+        classes: Iterable[int] | None
+        backward: Mapping[str, Any] | None
+
+    class QueueTableKeys(TypedDict, total=False):
+        """Keys of `QueueTable`."""
+
+        kind: str | None
+        target: str | None
+        interval: str | None
+        mark: bool | None
+
+    class PortKeys(TypedDict, total=False):
+        """Keys of `Port`."""
+
+        rate: str | None
+        delay: str | None
+        loss: float | None
+        buffer: str | None
+        queue: str | Mapping[str, Any] | None
+        mark_above: int | bool | None
+        classes: Iterable[int] | None
+
+    class NodeTableKeys(TypedDict, total=False):
+        """Keys of `NodeTable`."""
+
+        x: float | None
+        y: float | None
+
+    class RoutingKeys(TypedDict, total=False):
+        """Keys of `Routing`."""
+
+        metric: str | None
+        routes: Iterable[Mapping[str, Any]] | None
+
+    class RouteKeys(TypedDict, total=False):
+        """Keys of `Route`."""
+
+        to: Required[str]
+        via: Required[str]
+
+    class IcnKeys(TypedDict, total=False):
+        """Keys of `Icn`."""
+
+        resolver: str | None
+        routers: Iterable[str] | None
+        refresh: str | None
+        lifetime: int | None
+        initial_rto: str | None
+        signal: str | None
+        probe: str | None
+        probe_packets: int | None
+
+    class NdnKeys(TypedDict, total=False):
+        """Keys of `Ndn`."""
+
+        nodes: Iterable[str] | None
+        store: Mapping[str, Any] | None
+        stores: Iterable[Mapping[str, Any]] | None
+        strategy: str | None
+        strategy_params: Mapping[str, Any] | None
+        link: str | None
+        link_params: Mapping[str, Any] | None
+        dead_nonces: int | None
+        interest: str | None
+        lifetime: str | None
+        routes: Iterable[Mapping[str, Any]] | None
+
+    class StoreKeys(TypedDict, total=False):
+        """Keys of `Store`."""
+
+        policy: str | None
+        size: int | None
+
+    class NodeStoreKeys(TypedDict, total=False):
+        """Keys of `NodeStore`."""
+
+        policy: str | None
+        size: int | None
+
+    class NameRouteKeys(TypedDict, total=False):
+        """Keys of `NameRoute`."""
+
+        prefix: Required[str]
+        via: Required[str]
+        cost: int | None
+
+    class ProducerKeys(TypedDict, total=False):
+        """Keys of `Producer`."""
+
+        node: Required[str | Iterable[str]]
+        payload: str | None
+        data: str | None
+        delay: str | None
+
+    class ClockKeys(TypedDict, total=False):
+        """Keys of `Clock`."""
+
+        offset: str | None
+        drift: str | None
+
+    class SdnKeys(TypedDict, total=False):
+        """Keys of `Sdn`."""
+
+        app: str | None
+        app_params: Mapping[str, Any] | None
+        controller: str | None
+        out_of_band: bool | None
+        link: Mapping[str, Any] | None
+        nodes: Iterable[str] | None
+        period: str | None
+        phase: str | None
+        message: str | None
+        initial_rto: str | None
+        max_age: str | None
+
+    class ControlLinkKeys(TypedDict, total=False):
+        """Keys of `ControlLink`."""
+
+        rate: str | None
+        delay: str | None
+        loss: float | None
+        buffer: str | None
+
+    class FlowKeys(TypedDict, total=False):
+        """Keys of `Flow`."""
+
+        group: str | None
+        count: int | None
+        scheme: str | None
+        params: Mapping[str, Any] | None
+        kernel: str | None
+        live: bool | None
+        commands: Mapping[str, Any] | None
+        source: Mapping[str, Any] | None
+        from_: str | Iterable[str] | None
+        to: str | Iterable[str | Mapping[str, Any]] | None
+        multicast: bool | None
+        network: str | None
+        prefix: str | None
+        consumer: Mapping[str, Any] | None
+        start: str | None
+        stop: str | None
+        start_spread: str | None
+        churn: Mapping[str, Any] | None
+        receivers: Mapping[str, Any] | None
+        class_: int | None
+        size: str | None
+        rate: str | None
+        packet: str | None
+        tcp: Mapping[str, Any] | None
+        stream: Mapping[str, Any] | None
+        player: Mapping[str, Any] | None
+        arrivals: Mapping[str, Any] | None
+
+    class CommandsKeys(TypedDict, total=False):
+        """Keys of `Commands`."""
+
+        sender: str | None
+        receiver: str | None
+
+    class SourceKeys(TypedDict, total=False):
+        """Keys of `Source`."""
+
+        rate: str | None
+        interests: float | None
+        on: str | None
+        off: str | None
+        shape: float | None
+        fixed: bool | None
+        frame_rate: float | None
+        pattern: str | None
+        sizes: Iterable[float] | None
+        variation: float | None
+        file: str | None
+        repeat: bool | None
+        live: bool | None
+        drop_after: str | None
+
+    class TargetTableKeys(TypedDict, total=False):
+        """Keys of `TargetTable`."""
+
+        start: str | None
+        stop: str | None
+        churn: Mapping[str, Any] | None
+
+    class ChurnKeys(TypedDict, total=False):
+        """Keys of `Churn`."""
+
+        off: Required[str]
+        shape: float | None
+        fixed: bool | None
+
+    class ConsumerKeys(TypedDict, total=False):
+        """Keys of `Consumer`."""
+
+        pattern: str | None
+        batch: int | None
+        every: str | None
+        contents: int | None
+        segments: int | None
+        exponent: float | None
+        shift: float | None
+        tick: str | None
+        tick_phase: str | None
+        jitter: str | None
+        initial_window: int | None
+        marks: bool | None
+        episode: float | None
+        episode_check: str | None
+        retries: int | None
+        initial_rto: str | None
+        min_rto: str | None
+        max_rto: str | None
+        rto_backoff: int | None
+        rto_scan: str | None
+        lifetime: str | None
+        interest: str | None
+
+    class ReceiversKeys(TypedDict, total=False):
+        """Keys of `Receivers`."""
+
+        churn: Mapping[str, Any] | None
+        always: Iterable[str] | None
+
+    class TcpKeys(TypedDict, total=False):
+        """Keys of `Tcp`."""
+
+        like: str | None
+        sack: bool | None
+        limited_transmit: bool | None
+        recovery_timer: str | None
+        loss_detection: str | None
+        tail_probe: bool | None
+        reduction: str | None
+        undo: bool | None
+        idle_restart: bool | None
+        delayed_ack: bool | None
+        ack_delay: str | None
+        quick_acks: int | None
+        ecn: bool | None
+        initial_window: int | None
+        initial_rto: str | None
+        min_rto: str | None
+        rto_floor: str | None
+        max_rto: str | None
+        receive_window: str | None
+        handshake: bool | None
+        header: str | None
+
+    class StreamKeys(TypedDict, total=False):
+        """Keys of `Stream`."""
+
+        jitter: float | None
+        feedback: str | None
+        reorder: int | None
+        ecn: bool | None
+
+    class PlayerKeys(TypedDict, total=False):
+        """Keys of `Player`."""
+
+        startup: str | None
+        resume: str | None
+        late: str | None
+        depends: str | None
+        modes: Iterable[str] | None
+        low: str | None
+        high: str | None
+
+    class ArrivalsKeys(TypedDict, total=False):
+        """Keys of `Arrivals`."""
+
+        count: int | None
+        size: Required[str]
+        size_shape: float | None
+
+    class EventKeys(TypedDict, total=False):
+        """Keys of `Event`."""
+
+        link: str | None
+        rate: str | None
+        delay: str | None
+        loss: float | None
+        up: bool | None
+        flow: str | None
+        action: str | None
+        mode: str | None
+        node: str | None
+        route: Mapping[str, Any] | None
+
+    class RecordKeys(TypedDict, total=False):
+        """Keys of `Record`."""
+
+        every: str | None
+        series: Iterable[str] | None
+        events: bool | None
+        distributions: bool | None
+
+    class EmulationKeys(TypedDict, total=False):
+        """Keys of `Emulation`."""
+
+        real: Iterable[str] | None
+        max_lateness: str | None
+
+    class FileKeys(TypedDict, total=False):
+        """Keys of `File`."""
+
+        title: str | None
+        seed: int | None
+        duration: str | None
+        warmup: str | None
+        slow: bool | None
+        topology: Mapping[str, Any] | None
+        routing: Mapping[str, Any] | None
+        icn: Mapping[str, Any] | None
+        ndn: Mapping[str, Any] | None
+        producers: Iterable[Mapping[str, Any]] | None
+        clocks: Iterable[Mapping[str, Any]] | None
+        sdn: Mapping[str, Any] | None
+        flows: Iterable[Mapping[str, Any]] | None
+        events: Iterable[Mapping[str, Any]] | None
+        record: Mapping[str, Any] | None
+        emulation: Mapping[str, Any] | None
+        expect: Mapping[str, Any] | None
+        sweep: Mapping[str, Any] | None
 
 
-class Part(Keys):
-    """A plain dict that was built by name. Keys that are None are left out."""
+class Dumbbell(Part):
+    """Hosts, router, bottleneck, router, hosts.
 
-    def __init__(self, keys: Mapping[str, Any]) -> None:
-        super().__init__((key, value) for key, value in keys.items() if value is not None)
+    Nodes: `left1`, `left2` …, `router_left`, `router_right`, `right1`, `right2` … Links: `bottleneck`, and
+    `left1`, `right1` …, named after their hosts.
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self.items())})"
+    - `pairs` (whole number): Hosts on each side. Default: as many as the flows need.
+    - `edge` (`Link`): Links between hosts and routers.
+    - `bottleneck` (`Link`): The link between the routers.
+    """
+
+    def __init__(self, **keys: Unpack[DumbbellKeys]) -> None:
+        super().__init__({"kind": "dumbbell", **keys})
+
+
+class ParkingLot(Part):
+    """A chain of routers with hosts at each.
+
+    Nodes: `router1`, `router2` …, `left` and `right` at the ends, `in1` … before and `out1` … after each hop.
+    Links: `hop1`, `hop2` …, and `left`, `right`, `in1`, `out1` …, named after their hosts.
+
+    - `hops` (whole number): Links between routers or nodes in a row.
+    - `edge` (`Link`): Links between hosts and routers.
+    - `bottleneck` (`Link`): Each link between routers.
+    """
+
+    def __init__(self, **keys: Unpack[ParkingLotKeys]) -> None:
+        super().__init__({"kind": "parking_lot", **keys})
+
+
+class Star(Part):
+    """Hosts around a hub.
+
+    Nodes: `hub`, `leaf1`, `leaf2` … Each link is named after its leaf.
+
+    - `leaves` (whole number): Hosts around the hub.
+    - `link` (`Link`): Every link.
+    """
+
+    def __init__(self, **keys: Unpack[StarKeys]) -> None:
+        super().__init__({"kind": "star", **keys})
+
+
+class Chain(Part):
+    """Nodes in a chain.
+
+    Nodes: `node1`, `node2` … Links: `link1`, `link2` …
+
+    - `hops` (whole number): Links between routers or nodes in a row.
+    - `link` (`Link`): Every link.
+    """
+
+    def __init__(self, **keys: Unpack[ChainKeys]) -> None:
+        super().__init__({"kind": "chain", **keys})
+
+
+class Tree(Part):
+    """A tree.
+
+    Nodes: `root`, `inner1`, `inner2` … level by level, `leaf1`, `leaf2` … at the bottom. Each link is named
+    after its lower node.
+
+    - `arity` (whole number): Children of each inner node.
+    - `depth` (whole number): Levels below the root.
+    - `link` (`Link`): Every link.
+    """
+
+    def __init__(self, **keys: Unpack[TreeKeys]) -> None:
+        super().__init__({"kind": "tree", **keys})
+
+
+class Random(Part):
+    """A connected random graph.
+
+    Nodes: `n1`, `n2` … A link is named after its two nodes, such as `n1-n4`.
+
+    - `nodes` (whole number or list of text or `NodeTable`): Number of nodes.
+    - `degree` (number): Mean number of links per node.
+    - `edges` (whole number): Number of links, instead of `degree`.
+    - `seed` (whole number): Seed of the graph; the seed of the run does not change it. Default: 1.
+    - `link` (`Link`): Every link.
+    """
+
+    def __init__(self, **keys: Unpack[RandomKeys]) -> None:
+        super().__init__({"kind": "random", **keys})
+
+
+class GraphML(Part):
+    """Read from a GraphML file.
+
+    A node is named after its label, with `_` for characters that names cannot contain; a link after its two
+    nodes, with a hyphen.
+
+    - `file` (text): Path of the file, relative to the scenario.
+    - `delay_by_distance` (true or false): Compute the delay of each link from the great-circle distance of
+      its ends, at two thirds of the speed of light.
+    - `link` (`Link`): Every link.
+    """
+
+    def __init__(self, **keys: Unpack[GraphMLKeys]) -> None:
+        super().__init__({"kind": "graphml", **keys})
+
+
+class Custom(Part):
+    """Nodes and links as listed, with their own names.
+
+    - `nodes` (whole number or list of text or `NodeTable`): The nodes, by name; default: those that the links
+      name.
+    - `links` (list of `Link`): The links.
+    """
+
+    def __init__(self, **keys: Unpack[CustomKeys]) -> None:
+        super().__init__({"kind": "custom", **keys})
 
 
 class Link(Part):
-    """A link, or the settings of a kind of links in a generated topology.
+    """A link between two nodes, or a template for several.
 
-    `like` takes over what another link says; `backward` holds what differs from the second end to the first.
+    - `name` (text): custom: its name.
+    - `ends` (list of text): custom: its two nodes.
+    - `like` (text): custom: name of a link that supplies the keys that are not written here.
+    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate of each direction.
+    - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay, each direction.
+    - `loss` (number): Probability that a packet is lost at random after transmission.
+    - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets, bytes, or multiples of
+      the bandwidth-delay product. Default: 100 packets.
+    - `queue` (`fifo`, `codel` or `QueueTable`): Queue discipline: `"fifo"` (drop-tail, the default),
+      `"codel"`, or a table with CoDel's settings.
+    - `mark_above` (whole number): ECN threshold: an ECT packet is marked CE if, when it arrives, at least
+      this many packets wait.
+    - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; each class
+      has its own buffer.
+    - `backward` (`Port`): Settings that differ in the direction from the second end to the first.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str | None = None,
-        ends: Sequence[str] | None = None,
-        like: str | None = None,
-        rate: str | None = None,
-        delay: str | None = None,
-        buffer: str | None = None,
-        queue: str | Mapping[str, Any] | None = None,
-        mark_above: int | None = None,
-        loss: float | None = None,
-        classes: Sequence[int] | None = None,
-        backward: Mapping[str, Any] | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(
-            {
-                "name": name,
-                "ends": None if ends is None else list(ends),
-                "like": like,
-                "rate": rate,
-                "delay": delay,
-                "buffer": buffer,
-                "queue": queue,
-                "mark_above": mark_above,
-                "loss": loss,
-                "classes": None if classes is None else list(classes),
-                "backward": backward,
-                **more,
-            }
-        )
+    def __init__(self, **keys: Unpack[LinkKeys]) -> None:
+        super().__init__(keys)
 
 
-class Topology(Part):
-    """A network. The class fixes its `kind`."""
+class QueueTable(Part):
+    """A queue discipline with its settings.
 
-    kind = "custom"
+    - `kind` (`fifo`, `codel`): Queue discipline.
+    - `target` (such as `"60 s"`, `"20 ms"`, `"500 us"`): codel: TARGET, the acceptable standing queueing
+      delay. Default: 5 ms.
+    - `interval` (such as `"60 s"`, `"20 ms"`, `"500 us"`): codel: INTERVAL, how long the queueing delay may
+      exceed `target` before CoDel acts; about the maximum usual round-trip time. Default: 100 ms.
+    - `mark` (true or false): codel: mark ECT packets instead of dropping them. Default: true.
+    """
 
-    def __init__(self, **keys: Any) -> None:
-        super().__init__({"kind": self.kind, **keys})
-
-
-class Custom(Topology):
-    """The links that are listed, and the nodes that they name."""
-
-    def __init__(
-        self,
-        *,
-        links: Iterable[Mapping[str, Any]],
-        nodes: Sequence[str | Mapping[str, Any]] | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(nodes=None if nodes is None else list(nodes), links=list(links), **more)
+    def __init__(self, **keys: Unpack[QueueTableKeys]) -> None:
+        super().__init__(keys)
 
 
-class Dumbbell(Topology):
-    """Pairs of hosts, `left1` … and `right1` …, on both sides of one link, `bottleneck`."""
+class Port(Part):
+    """One direction of a link.
 
-    kind = "dumbbell"
+    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate.
+    - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay.
+    - `loss` (number): Probability that a packet is lost at random after transmission.
+    - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit.
+    - `queue` (`fifo`, `codel` or `QueueTable`): Queue discipline.
+    - `mark_above` (whole number or `false`): ECN threshold: an ECT packet is marked CE if, when it arrives,
+      at least this many packets wait; `false`: never.
+    - `classes` (list of whole number): Weights of traffic classes, served by deficit round robin; an empty
+      list: no classes.
+    """
 
-    def __init__(
-        self,
-        *,
-        bottleneck: Mapping[str, Any],
-        edge: Mapping[str, Any] | None = None,
-        pairs: int | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(pairs=pairs, edge=edge, bottleneck=bottleneck, **more)
-
-
-class ParkingLot(Topology):
-    """Routers in a row, `hops` bottlenecks between them, hosts at each."""
-
-    kind = "parking_lot"
-
-    def __init__(
-        self,
-        *,
-        bottleneck: Mapping[str, Any],
-        hops: int | None = None,
-        edge: Mapping[str, Any] | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(hops=hops, edge=edge, bottleneck=bottleneck, **more)
+    def __init__(self, **keys: Unpack[PortKeys]) -> None:
+        super().__init__(keys)
 
 
-class Star(Topology):
-    """Hosts around a hub, `leaves` of them."""
+class NodeTable(Part):
+    """A node and its position in pictures.
 
-    kind = "star"
+    - `name` (text): Its name.
+    - `x` (number): Horizontal position, from 0 (left) to 1 (right).
+    - `y` (number): Vertical position, from 0 (top) to 1 (bottom).
+    """
 
-    def __init__(self, *, link: Mapping[str, Any], leaves: int | None = None, **more: Any) -> None:
-        super().__init__(leaves=leaves, link=link, **more)
-
-
-class Chain(Topology):
-    """Nodes in a row with `hops` links between them."""
-
-    kind = "chain"
-
-    def __init__(self, *, link: Mapping[str, Any], hops: int | None = None, **more: Any) -> None:
-        super().__init__(hops=hops, link=link, **more)
+    def __init__(self, name: str, **keys: Unpack[NodeTableKeys]) -> None:
+        super().__init__({"name": name, **keys})
 
 
-class Tree(Topology):
-    """A root, `arity` children of each inner node, `depth` levels below the root."""
+class Routing(Part):
+    """How routes are computed, and routes that override them.
 
-    kind = "tree"
+    - `metric` (`delay`, `hops`): What shortest paths minimise. Default: the delay.
+    - `routes` (list of `Route`): Routes that override the shortest path.
+    """
 
-    def __init__(
-        self, *, link: Mapping[str, Any], arity: int | None = None, depth: int | None = None, **more: Any
-    ) -> None:
-        super().__init__(arity=arity, depth=depth, link=link, **more)
-
-
-class Random(Topology):
-    """A connected random graph with a mean `degree`, or so many `edges`. Its `seed` is apart from that of the run."""
-
-    kind = "random"
-
-    def __init__(
-        self,
-        *,
-        nodes: int,
-        link: Mapping[str, Any],
-        degree: float | None = None,
-        edges: int | None = None,
-        seed: int | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(nodes=nodes, degree=degree, edges=edges, seed=seed, link=link, **more)
+    def __init__(self, **keys: Unpack[RoutingKeys]) -> None:
+        super().__init__(keys)
 
 
-class GraphML(Topology):
-    """A graph read from a GraphML file, such as those of the Topology Zoo."""
+class Route(Part):
+    """A static route: packets at a node for a destination take the link to a neighbour.
 
-    kind = "graphml"
+    - `at` (text): The node.
+    - `to` (text): The destination.
+    - `via` (text): The next node.
+    """
 
-    def __init__(
-        self,
-        *,
-        file: str,
-        link: Mapping[str, Any] | None = None,
-        delay_by_distance: bool | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(file=file, delay_by_distance=delay_by_distance, link=link, **more)
+    def __init__(self, at: str, **keys: Unpack[RouteKeys]) -> None:
+        super().__init__({"at": at, **keys})
+
+
+class Icn(Part):
+    """Routing by group name, in addition to addresses.
+
+    Sources and members of groups register with the nearest name router.
+
+    - `resolver` (text): The node that runs the name resolution system. It must not be a router or an endpoint
+      of a flow that is sent by name. Default: a new node `nrs`, with a link of 1 Gbit/s and 1 ms to the first
+      router.
+    - `routers` (list of text): Nodes that also route by name, or patterns such as "r*"; other nodes forward
+      by address only. Default: all nodes with more than one link that are neither the resolver nor an
+      endpoint of a flow sent by name.
+    - `refresh` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Refresh interval of soft state. Default: 5 s.
+    - `lifetime` (whole number): Soft state expires after this many refresh intervals without a refresh.
+      Default: 3.
+    - `initial_rto` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Retransmission timeout of requests; exponential
+      backoff up to four times this value. Default: 500 ms.
+    - `signal` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size on the wire of a signalling message. Default:
+      64 B.
+    - `probe` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size on the wire of the packets that measure a
+      receiver's access link. Default: 1000 B.
+    - `probe_packets` (whole number): Number of these packets, sent back to back; with fewer than 2 nothing is
+      measured. Default: 5.
+    """
+
+    def __init__(self, **keys: Unpack[IcnKeys]) -> None:
+        super().__init__(keys)
+
+
+class Ndn(Part):
+    """Named Data Networking.
+
+    Nodes with a forwarder forward Interests towards producers, and Data back.
+
+    - `nodes` (list of text): Nodes with a forwarder, or patterns such as "r*"; the nodes of consumers and
+      producers must be among them. Default: all nodes except those of [icn].
+    - `store` (`Store`): Content store of each forwarder. Default: none.
+    - `stores` (list of `NodeStore`): Content stores of individual nodes, instead of `store`.
+    - `strategy` (`asf`, `best_route`, `multicast`, `weighted`, `coopcon`, `flecom`, `mircc_multipath`,
+      `nack`, `pcon`, `raaqm`): Forwarding strategy: best_route, multicast, weighted, asf, or a scheme that
+      has a strategy. Default: best_route.
+    - `strategy_params` (table): Parameters of the strategy, where they differ from the default.
+    - `link` (`coopcon`, `flecom`, `his`, `hobhis`, `mircc`, `mircc_multipath`, `ndnsieve`, `pcon`, `raaqm`,
+      `none`): A scheme's link part, which polices, shapes or stamps at the links of every forwarder; "none":
+      no scheme. Default: "none".
+    - `link_params` (table): Parameters of the link part, where they differ from the default.
+    - `dead_nonces` (whole number): Size of the dead nonce list, by which a forwarder detects loops after
+      Interests have ended. Default: 4096.
+    - `interest` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size of an Interest on the wire. Default: 50 B.
+    - `lifetime` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Interest lifetime: how long Interests stay
+      pending. Default: 2 s.
+    - `routes` (list of `NameRoute`): Static next hops, instead of those computed from the metric.
+    """
+
+    def __init__(self, **keys: Unpack[NdnKeys]) -> None:
+        super().__init__(keys)
+
+
+class Store(Part):
+    """A content store.
+
+    - `policy` (`lru`, `fifo`, `none`): Replacement policy. Default: lru.
+    - `size` (whole number): Capacity in Data packets.
+    """
+
+    def __init__(self, **keys: Unpack[StoreKeys]) -> None:
+        super().__init__(keys)
+
+
+class NodeStore(Part):
+    """The content store of individual nodes.
+
+    - `node` (text): The node, or a pattern such as "r*".
+    - `policy` (`lru`, `fifo`, `none`): Replacement policy. Default: lru.
+    - `size` (whole number): Capacity in Data packets.
+    """
+
+    def __init__(self, node: str, **keys: Unpack[NodeStoreKeys]) -> None:
+        super().__init__({"node": node, **keys})
+
+
+class NameRoute(Part):
+    """A static next hop: Interests at a node for a prefix may take the link to a neighbour.
+
+    - `at` (text): The node.
+    - `prefix` (such as `"/video"`, `"/isp/news"`): The prefix.
+    - `via` (text): The next node.
+    - `cost` (whole number): Cost of this next hop, compared with others of the node. Default: 0.
+    """
+
+    def __init__(self, at: str, **keys: Unpack[NameRouteKeys]) -> None:
+        super().__init__({"at": at, **keys})
+
+
+class Producer(Part):
+    """A producer of a prefix.
+
+    Several producers of one prefix serve the same content.
+
+    - `prefix` (such as `"/video"`, `"/isp/news"`): The prefix that it serves, with all names below it.
+    - `node` (text or list of text): Its node, or a list of nodes or patterns such as "p*": one producer per
+      node.
+    - `payload` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Payload of a Data packet. Default: 1024 B.
+    - `data` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size of a Data packet on the wire. Default: payload +
+      76 B.
+    - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Processing time from an Interest to its Data.
+      Default: none.
+    """
+
+    def __init__(self, prefix: str, **keys: Unpack[ProducerKeys]) -> None:
+        super().__init__({"prefix": prefix, **keys})
+
+
+class Clock(Part):
+    """The clock of a node, or of several alike.
+
+    Endpoints on the node read this clock: it determines time stamps, measured delays and timers. Tables and
+    series are in true time.
+
+    - `node` (text): The node, or a pattern such as "s*".
+    - `offset` (such as `"20 ms"`, `"-1 h"`): Clock offset at the start of the run; a negative offset is
+      behind true time. Default: "0 s".
+    - `drift` (such as `"100 ppm"`, `"-50 ppb"`): Clock drift; a clock with negative drift is slow. Default:
+      "0 ppm".
+    """
+
+    def __init__(self, node: str, **keys: Unpack[ClockKeys]) -> None:
+        super().__init__({"node": node, **keys})
+
+
+class Sdn(Part):
+    """An SDN controller, its app, and the agents on nodes.
+
+    - `app` (`least_loaded`, `ndnsieve`): The control app: a scheme with a part in the controller.
+    - `app_params` (table): Parameters of the app, where they differ from the default.
+    - `controller` (text): The node that runs the controller. It must not be the end of a flow or run anything
+      else. Default: a new node `controller`, with its own link to every node of `nodes`.
+    - `out_of_band` (true or false): The links of the controller carry only control messages, and no route
+      uses them. Default: true if no `controller` is given; otherwise false, and control messages share links
+      with all packets.
+    - `link` (`ControlLink`): The southbound links that are added if no `controller` is given.
+    - `nodes` (list of text): Nodes with an SDN agent, or patterns such as "r*". Default: all nodes that
+      forward named data, and all nodes with more than one link.
+    - `period` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Time between two status reports of a port. Default:
+      500 ms.
+    - `phase` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Start of the first period, after the start of the
+      run. Default: 0 s.
+    - `message` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size of a control message on the wire. Default:
+      100 B.
+    - `initial_rto` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Retransmission timeout of commands; exponential
+      backoff up to eight times this value. Default: 100 ms.
+    - `max_age` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Maximum age on arrival of status reports and signals;
+      older ones are ignored. Default: 1 s.
+    """
+
+    def __init__(self, **keys: Unpack[SdnKeys]) -> None:
+        super().__init__(keys)
+
+
+class ControlLink(Part):
+    """A southbound link, between the controller and a node; both directions.
+
+    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Rate of each direction. Default: 1 Gbit/s.
+    - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Propagation delay. Default: 0 s.
+    - `loss` (number): Probability that a message is lost. Default: 0.
+    - `buffer` (such as `"100 packets"`, `"1 bdp"`, `"64 kB"`): Queue limit: packets or bytes. Default: 1000
+      packets.
+    """
+
+    def __init__(self, **keys: Unpack[ControlLinkKeys]) -> None:
+        super().__init__(keys)
 
 
 class Flow(Part):
-    """One sender's data for one receiver or group, or `count` of them.
+    """One sender and its receivers, or several alike.
 
-    `from_` is the scenario's key `from`, which Python reserves. With `network="icn"` the receivers are a group that is known
-    by name and joined over the network; see `Icn`. With `network="ndn"` it is a consumer of named data: it asks for segments
-    of `prefix`, as a law (`scheme`) or a `source` says, has no `to`, and its settings are those of a `Consumer`; see `Ndn`.
-    Beside the scheme of a stream, `source` is the video that it carries, and `player` says how its receivers play it.
-
-    `arrivals={"rate": 20.0, "size": "50 kB", "count": 1000}` are short TCP flows that arrive at random, at most `count` of
-    them.
-
-    In an emulation, `kernel="cubic"` is TCP of the Linux kernel, `live=True` is the scheme over real sockets,
-    and `commands` are programs at its ends.
+    - `name` (text): Its name.
+    - `group` (text): Name of the group under which reports list it. Default: its own name.
+    - `count` (whole number): Number of copies, which are called name.1, name.2 and so on; 0: no flow.
+    - `scheme` (`aimd`, `asmp`, `bbr`, `bic`, `coopcon`, `cubic`, `cvihis`, `flecom`, `his`, `hobhis`, `icp`,
+      `least_loaded`, `ledbat`, `ledbat_pp`, `mca`, `mircc`, `mircc_multipath`, `nack`, `ndnsieve`, `pcon`,
+      `perif_ecn`, `pgmcc`, `raaqm`, `reno`, `srmcc`, `tcp_lp`, `tfmcc`, `tfrc`): The congestion-control
+      scheme, by its name in the catalogue.
+    - `params` (table): Parameters of the scheme, where they differ from the default.
+    - `kernel` (text): Emulation: use TCP of the Linux kernel with this congestion control, such as "reno",
+      "cubic" or "bbr". The endpoints are `real` nodes. A simulation uses Thalweg's TCP with the scheme of the
+      same name, or with `scheme`.
+    - `live` (true or false): Emulation: run the endpoints of the simulation over UDP sockets, by the system's
+      clock. The endpoints are `real` nodes. Not for named data.
+    - `commands` (`Commands`): Emulation: run commands at the endpoints, which are `real` nodes. A simulation
+      uses `scheme` or `source`, and sends nothing if neither is given.
+    - `source` (`Source`): A source without congestion control, instead of a scheme; or, in addition to the
+      scheme of a stream, the frames that the stream carries.
+    - `from_` (text or list of text): The sender's node. With a list of nodes, or a pattern such as "leaf*",
+      each copy takes the next node; the default of `count` is then the number of nodes.
+    - `to` (text or list of text or `TargetTable`): The receiver's node; or a group: a list of nodes or
+      patterns such as "leaf*". Not with `network = "ndn"`.
+    - `multicast` (true or false): Send to a group along a multicast tree. Default: true if `to` is a list or
+      `network = "icn"`.
+    - `network` (`ip`, `icn`, `ndn`): Routing of its packets. With "ndn" the sender is a consumer of named
+      data, and the producers of its `prefix` answer. Default: ip.
+    - `prefix` (such as `"/video"`, `"/isp/news"`): ndn: the prefix that it requests.
+    - `consumer` (`Consumer`): ndn: settings of the consumer.
+    - `start` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Start time; "never": an event starts it. Default: 0
+      s.
+    - `stop` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Stop time. Default: the end of the run.
+    - `start_spread` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Each copy starts at a random time up to this
+      long after `start`, drawn from the seed. Default: none. Set it, for instance to "100 ms", where several
+      flows share a queue: flows that start together stay in phase at a drop-tail queue, and the phase decides
+      which flow loses packets, not the scheme (Floyd and Jacobson, On Traffic Phase Effects in
+      Packet-Switched Gateways, 1992). If nothing in a scenario is random, all seeds give the same run.
+    - `churn` (`Churn`): The sender stops and restarts at random times.
+    - `receivers` (`Receivers`): The receivers leave and join at random times.
+    - `class_` (whole number): Traffic class in queues with classes, from 0.
+    - `size` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): TCP: payload to send; the flow then ends. ndn:
+      payload to request, rounded up to whole segments.
+    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): TCP: rate at which the application
+      produces payload.
+    - `packet` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size on the wire of a full data packet. Default:
+      1500 B for TCP, otherwise 1000 B.
+    - `tcp` (`Tcp`): Settings of TCP.
+    - `stream` (`Stream`): Settings of a stream.
+    - `player` (`Player`): Streams with a `source` of frames: how the receivers play them.
+    - `arrivals` (`Arrivals`): Short TCP flows with random arrivals, instead of one flow.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        group: str | None = None,
-        count: int | None = None,
-        scheme: str | None = None,
-        params: Mapping[str, Any] | None = None,
-        kernel: str | None = None,
-        live: bool | None = None,
-        commands: Mapping[str, str] | None = None,
-        source: Mapping[str, Any] | None = None,
-        from_: str | None = None,
-        to: str | Sequence[str | Mapping[str, Any]] | None = None,
-        multicast: bool | None = None,
-        network: str | None = None,
-        prefix: str | None = None,
-        consumer: Mapping[str, Any] | None = None,
-        start: str | None = None,
-        stop: str | None = None,
-        start_spread: str | None = None,
-        churn: Mapping[str, Any] | None = None,
-        receivers: Mapping[str, Any] | None = None,
-        class_: int | None = None,
-        size: str | None = None,
-        rate: str | None = None,
-        packet: str | None = None,
-        tcp: Mapping[str, Any] | None = None,
-        stream: Mapping[str, Any] | None = None,
-        player: Mapping[str, Any] | None = None,
-        arrivals: Mapping[str, Any] | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(
-            {
-                "name": name,
-                "group": group,
-                "count": count,
-                "scheme": scheme,
-                "params": params,
-                "kernel": kernel,
-                "live": live,
-                "commands": commands,
-                "source": source,
-                "from": from_,
-                "to": to if to is None or isinstance(to, str) else list(to),
-                "multicast": multicast,
-                "network": network,
-                "prefix": prefix,
-                "consumer": consumer,
-                "start": start,
-                "stop": stop,
-                "start_spread": start_spread,
-                "churn": churn,
-                "receivers": receivers,
-                "class": class_,
-                "size": size,
-                "rate": rate,
-                "packet": packet,
-                "tcp": tcp,
-                "stream": stream,
-                "player": player,
-                "arrivals": arrivals,
-                **more,
-            }
-        )
+    def __init__(self, name: str, **keys: Unpack[FlowKeys]) -> None:
+        super().__init__({"name": name, **keys})
+
+
+class Commands(Part):
+    """Shell commands that produce a flow's traffic in an emulation.
+
+    `{from}` and `{to}` are replaced by the addresses of its endpoints (`{to}` by that of its group, if it has
+    one), `{here}` by the address of the node where the command runs, and `{port}` by the flow's port.
+
+    - `sender` (text): Runs at the sender's node, from the flow's start until its stop.
+    - `receiver` (text): Runs at each receiver's node, from the start of the run to its end.
+    """
+
+    def __init__(self, **keys: Unpack[CommandsKeys]) -> None:
+        super().__init__(keys)
+
+
+class Source(Part):
+    """A datagram source or a consumer of named data without congestion control; or the encoder of a stream.
+
+    Rates include headers.
+
+    - `kind` (`constant`, `poisson`, `on_off`, `frames`, `trace`): The departure process of datagrams; for a
+      consumer, of Interests (constant or poisson); for a stream, of frames (constant, frames or trace).
+    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Mean rate. on_off: the rate while on. ndn:
+      the rate of the requested Data. trace: all sizes are scaled to this mean; default: not scaled.
+    - `interests` (number): ndn: mean number of Interests per second, instead of `rate`.
+    - `on` (such as `"60 s"`, `"20 ms"`, `"500 us"`): on_off: mean length of an on period.
+    - `off` (such as `"60 s"`, `"20 ms"`, `"500 us"`): on_off: mean length of an off period.
+    - `shape` (number): on_off: shape of Pareto-distributed times, above 1. Default: exponential times.
+    - `fixed` (true or false): on_off: all times have their mean length.
+    - `frame_rate` (number): Streams: frames per second. Default: 25.
+    - `pattern` (text): frames: frame types of a group of pictures. Default: "IBBPBBPBBPBB".
+    - `sizes` (list of number): frames: relative mean sizes of I, P and B frames. Default: [5, 3, 1].
+    - `variation` (number): frames: coefficient of variation (standard deviation / mean) of the sizes of one
+      frame type, which are log-normal. Default: 0.
+    - `file` (text): trace: path of a text file, relative to the scenario. Each line is a frame: its size in
+      bytes, or its number, type and size.
+    - `repeat` (true or false): trace: repeat the file after its last frame. Default: false.
+    - `live` (true or false): Streams: each frame becomes available when it has been encoded; false: all
+      frames are available at the start. Default: true.
+    - `drop_after` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Streams: maximum time that a frame waits at the
+      sender before it is dropped. Default: no limit.
+    """
+
+    def __init__(self, kind: str, **keys: Unpack[SourceKeys]) -> None:
+        super().__init__({"kind": kind, **keys})
+
+
+class TargetTable(Part):
+    """A receiver of a group with its own join and leave times.
+
+    - `node` (text): Its node, or a pattern such as "leaf*".
+    - `start` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Join time. Default: 0 s.
+    - `stop` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Leave time. Default: the end of the run.
+    - `churn` (`Churn`): It leaves and joins at random times.
+    """
+
+    def __init__(self, node: str, **keys: Unpack[TargetTableKeys]) -> None:
+        super().__init__({"node": node, **keys})
+
+
+class Churn(Part):
+    """Random on and off periods in turn.
+
+    Their lengths are exponentially distributed unless a shape is given.
+
+    - `on` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Mean length of an on period.
+    - `off` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Mean length of an off period.
+    - `shape` (number): Shape of Pareto-distributed periods, above 1.
+    - `fixed` (true or false): All periods have their mean length.
+    """
+
+    def __init__(self, on: str, **keys: Unpack[ChurnKeys]) -> None:
+        super().__init__({"on": on, **keys})
+
+
+class Consumer(Part):
+    """Settings of a consumer.
+
+    All have defaults.
+
+    - `pattern` (`sequential`, `batches`, `zipf`): Which segments it requests. Default: sequential.
+    - `batch` (whole number): batches: segments per batch.
+    - `every` (such as `"60 s"`, `"20 ms"`, `"500 us"`): batches: time between two batches.
+    - `contents` (whole number): zipf: number of contents in the catalogue.
+    - `segments` (whole number): zipf: segments per content. Default: 1.
+    - `exponent` (number): zipf: exponent of the popularity, p(i) ∝ 1/(i + shift)^exponent. Default: 1.
+    - `shift` (number): zipf: shift of the Zipf–Mandelbrot distribution. Default: 0.
+    - `tick` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Tick of a coarse clock: Interests wait for the next
+      tick and leave back to back. Default: 0 s, an exact clock.
+    - `tick_phase` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Time of each tick after a multiple of `tick`;
+      less than `tick`. Default: 0 s.
+    - `jitter` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Maximum random delay that the node adds to
+      departures of Interests; Interests generated in the meantime leave with the delayed one. Default: 0 s.
+    - `initial_window` (whole number): Initial window in Data packets. Default: 1.
+    - `marks` (true or false): Reacts to congestion marks. Default: true.
+    - `episode` (number): Length of a congestion episode in windows of Data; all congestion events of an
+      episode count as one. 0: every event is its own episode. Default: 1 (conservative window adaptation).
+    - `episode_check` (`segment`, `highest`): Which segment must lie beyond the recovery point before the
+      window is reduced again: `segment` or `highest`. Default: segment.
+    - `retries` (whole number): Maximum retransmissions of the Interest for a segment; with 0 a segment is
+      given up when its lifetime ends. Default: no limit; 0 for a source.
+    - `initial_rto` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Retransmission timeout before the first
+      round-trip time sample. Default: 1 s.
+    - `min_rto` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Minimum retransmission timeout. Default: 200 ms.
+    - `max_rto` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Maximum retransmission timeout. Default: 200 s.
+    - `rto_backoff` (whole number): Maximum factor of exponential backoff. Default: 64.
+    - `rto_scan` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Granularity of the retransmission timer, which
+      expires at multiples of this; 0 s: an exact timer. Default: 50 ms.
+    - `lifetime` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Lifetime of its Interests. Default: that of [ndn].
+    - `interest` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size of its Interests on the wire. Default: that
+      of [ndn].
+    """
+
+    def __init__(self, **keys: Unpack[ConsumerKeys]) -> None:
+        super().__init__(keys)
+
+
+class Receivers(Part):
+    """Churn of the members of a group.
+
+    - `churn` (`Churn`): Times between joining and leaving.
+    - `always` (list of text): Receivers that never leave.
+    """
+
+    def __init__(self, **keys: Unpack[ReceiversKeys]) -> None:
+        super().__init__(keys)
+
+
+class Tcp(Part):
+    """Settings of TCP.
+
+    All have defaults.
+
+    - `like` (`standard`, `linux`): The TCP that supplies the defaults of this table and of the parameters of
+      `reno`, `cubic` and `bbr`. Default: `linux` with `kernel`, otherwise `standard`.
+    - `sack` (true or false): Selective acknowledgements. Default: true.
+    - `limited_transmit` (true or false): Send new data on the first two duplicate acknowledgements. Default:
+      true.
+    - `recovery_timer` (`impatient`, `steady`): When the retransmission timer restarts in NewReno recovery
+      without SACK (RFC 6582 §4). Default: impatient.
+    - `loss_detection` (`count`, `time`): How losses are detected with SACK. Default: count; Linux: time.
+    - `tail_probe` (true or false): Send a tail loss probe (TLP) after two round-trip times without an
+      acknowledgement. Requires `loss_detection = "time"`. Default: false; Linux: true.
+    - `reduction` (`halt`, `proportional`): How the data in flight are reduced to the new window after losses
+      and marks. Default: halt; Linux: proportional.
+    - `undo` (true or false): Detect spurious retransmissions by timestamps (Eifel) and undo the reduction of
+      the window. Default: true.
+    - `idle_restart` (true or false): Inform the congestion controller when the connection resumes sending
+      after an idle period. Default: true.
+    - `delayed_ack` (true or false): Acknowledge every second segment. Default: true.
+    - `ack_delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Maximum delay of a delayed acknowledgement.
+      Default: 40 ms.
+    - `quick_acks` (whole number): Number of acknowledgements that are not delayed at the start, after an idle
+      period longer than `min_rto`, and after duplicate data. Default: 0; Linux: 16.
+    - `ecn` (true or false): Explicit congestion notification. Default: false.
+    - `initial_window` (whole number): Initial window in segments. Default: 10.
+    - `initial_rto` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Retransmission timeout before the first
+      round-trip time sample. Default: 1 s.
+    - `min_rto` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Minimum retransmission timeout. Default: 200 ms.
+    - `rto_floor` (`timeout`, `variation`): What `min_rto` is the minimum of. Default: timeout; Linux:
+      variation.
+    - `max_rto` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Maximum retransmission timeout. Default: 60 s.
+    - `receive_window` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Receive window. Default: unlimited.
+    - `handshake` (true or false): Open the connection with SYN and SYN-ACK. Default: false; Linux: true.
+    - `header` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Header of every packet, and size of an
+      acknowledgement. Default: 40 B; 52 B with `kernel`, which has timestamps; 76 B with `live`.
+    """
+
+    def __init__(self, **keys: Unpack[TcpKeys]) -> None:
+        super().__init__(keys)
+
+
+class Stream(Part):
+    """Settings of a stream.
+
+    All have defaults.
+
+    - `jitter` (number): Random variation of each interval between packets, as a share of the interval.
+      Default: 0.01.
+    - `feedback` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Size on the wire of a feedback packet. Default:
+      40 B; 100 B with `live`, the size of a real datagram.
+    - `reorder` (whole number): Reordering threshold: number of later packets after which a missing packet is
+      lost. Default: that of the scheme, 1 for most.
+    - `ecn` (true or false): Explicit congestion notification. Default: false.
+    """
+
+    def __init__(self, **keys: Unpack[StreamKeys]) -> None:
+        super().__init__(keys)
+
+
+class Player(Part):
+    """Playback of frames by the receivers of a stream.
+
+    - `startup` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Playback starts when this much video is buffered.
+      Default: 1 s.
+    - `resume` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Playback resumes after a stall when this much video
+      is buffered. Default: as `startup`.
+    - `late` (`wait`, `skip`): What to do with a frame that is due and has not arrived. Default: wait.
+    - `depends` (`nothing`, `intra`, `references`): Which other frames a frame needs to be shown. Default:
+      intra if frames have types, otherwise nothing.
+    - `modes` (list of text): Two modes of the scheme: the first while the buffer fills, the second once it is
+      full.
+    - `low` (such as `"60 s"`, `"20 ms"`, `"500 us"`): modes: switch to the first mode when the buffer holds
+      less than this. Default: 5 s.
+    - `high` (such as `"60 s"`, `"20 ms"`, `"500 us"`): modes: switch to the second mode when the buffer holds
+      this. Default: 20 s.
+    """
+
+    def __init__(self, **keys: Unpack[PlayerKeys]) -> None:
+        super().__init__(keys)
+
+
+class Arrivals(Part):
+    """Short TCP flows that arrive as a Poisson process, from `start` until `stop`.
+
+    - `rate` (number): Mean number of new flows per second.
+    - `count` (whole number): Maximum number of flows; fewer arrive if `stop` or the end of the run comes
+      first. Default: no limit.
+    - `size` (such as `"1500 B"`, `"64 kB"`, `"10 MB"`): Mean payload of a flow; without `size_shape` every
+      flow has this size.
+    - `size_shape` (number): Shape of Pareto-distributed sizes, above 1.
+    """
+
+    def __init__(self, rate: float, **keys: Unpack[ArrivalsKeys]) -> None:
+        super().__init__({"rate": rate, **keys})
 
 
 class Event(Part):
     """A change during the run: of a link, of a flow, of a route, or of a node.
 
-    `Event(at="30 s", node="r1", action="reset")` empties the tables of a router that knows names, or of a forwarder of
-    named data.
+    - `at` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Time of the event.
+    - `link` (text): The link that changes, both directions.
+    - `rate` (such as `"50 Mbit/s"`, `"1 Gbit/s"`, `"900 kbit/s"`): Its new rate.
+    - `delay` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Its new propagation delay.
+    - `loss` (number): Its new probability of loss.
+    - `up` (true or false): Whether the link is up.
+    - `flow` (text): The flow, or all flows of an entry.
+    - `action` (`start`, `stop`, `mode`, `join`, `leave`, `reset`): The action on the flow or the node.
+    - `mode` (text): action = "mode": name of the mode.
+    - `node` (text): action = "join" or "leave": the receiver's node. action = "reset", without a flow: the
+      node that loses its state; it routes by name, runs the name resolution system, or forwards named data.
+      action = "stop" or "start", without a flow: the SDN controller, which stops, or restarts without state.
+    - `route` (`Route`): A static route that takes effect.
     """
 
-    def __init__(
-        self,
-        *,
-        at: str,
-        link: str | None = None,
-        rate: str | None = None,
-        delay: str | None = None,
-        loss: float | None = None,
-        up: bool | None = None,
-        flow: str | None = None,
-        action: str | None = None,
-        mode: str | None = None,
-        node: str | None = None,
-        route: Mapping[str, str] | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(
-            {
-                "at": at,
-                "link": link,
-                "rate": rate,
-                "delay": delay,
-                "loss": loss,
-                "up": up,
-                "flow": flow,
-                "action": action,
-                "mode": mode,
-                "node": node,
-                "route": route,
-                **more,
-            }
-        )
-
-
-class Routing(Part):
-    """How routes are found: `metric` is `delay` or `hops`; `routes` are pinned."""
-
-    def __init__(
-        self, *, metric: str | None = None, routes: Iterable[Mapping[str, str]] | None = None, **more: Any
-    ) -> None:
-        super().__init__({"metric": metric, "routes": None if routes is None else list(routes), **more})
-
-
-class Icn(Part):
-    """A network that routes by name as well as by address, for flows with `network="icn"`.
-
-    `resolver` is the node of the name resolution system; when not given, a node `nrs` is added beside the first router.
-    `routers` are the nodes, or patterns such as `"r*"`, that know names; when not given, all nodes with more than one link
-    that are no end of a group. State is refreshed every `refresh`, and expires after `lifetime` intervals without a refresh.
-    Requests are retransmitted after `initial_rto`, with exponential backoff. `signal` is the size of a message on the wire;
-    `probe_packets` packets of the size `probe` measure a receiver's access link.
-    """
-
-    def __init__(
-        self,
-        *,
-        resolver: str | None = None,
-        routers: Sequence[str] | None = None,
-        refresh: str | None = None,
-        lifetime: int | None = None,
-        initial_rto: str | None = None,
-        signal: str | None = None,
-        probe: str | None = None,
-        probe_packets: int | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(
-            {
-                "resolver": resolver,
-                "routers": None if routers is None else list(routers),
-                "refresh": refresh,
-                "lifetime": lifetime,
-                "initial_rto": initial_rto,
-                "signal": signal,
-                "probe": probe,
-                "probe_packets": probe_packets,
-                **more,
-            }
-        )
-
-
-class Ndn(Part):
-    """Forwarding of named data, for flows with `network="ndn"`.
-
-    Forwarders are on `nodes`, or on all when not given; those of consumers and producers must be among them. `store` is
-    what each keeps of the Data that pass, such as `{"policy": "lru", "size": 1000}`; `stores` are those of single nodes.
-    `strategy` chooses next hops, `link` is a scheme's part at the links, which polices, shapes or stamps. `routes` replace
-    the next hops that the metric gives. `interest` and `lifetime` are those of consumers that do not say their own.
-    """
-
-    def __init__(
-        self,
-        *,
-        nodes: Sequence[str] | None = None,
-        store: Mapping[str, Any] | None = None,
-        stores: Iterable[Mapping[str, Any]] | None = None,
-        strategy: str | None = None,
-        strategy_params: Mapping[str, Any] | None = None,
-        link: str | None = None,
-        link_params: Mapping[str, Any] | None = None,
-        dead_nonces: int | None = None,
-        interest: str | None = None,
-        lifetime: str | None = None,
-        routes: Iterable[Mapping[str, Any]] | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(
-            {
-                "nodes": None if nodes is None else list(nodes),
-                "store": store,
-                "stores": None if stores is None else list(stores),
-                "strategy": strategy,
-                "strategy_params": strategy_params,
-                "link": link,
-                "link_params": link_params,
-                "dead_nonces": dead_nonces,
-                "interest": interest,
-                "lifetime": lifetime,
-                "routes": None if routes is None else list(routes),
-                **more,
-            }
-        )
-
-
-class Producer(Part):
-    """Who serves a `prefix` of named data and those below, at `node` or at each of several: then whoever is nearest answers.
-
-    `payload` is what a Data packet carries, `data` its size on the wire, `delay` the time from an Interest to its Data.
-    """
-
-    def __init__(
-        self,
-        prefix: str,
-        *,
-        node: str | Sequence[str],
-        payload: str | None = None,
-        data: str | None = None,
-        delay: str | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(
-            {
-                "prefix": prefix,
-                "node": node if isinstance(node, str) else list(node),
-                "payload": payload,
-                "data": data,
-                "delay": delay,
-                **more,
-            }
-        )
-
-
-class Consumer(Part):
-    """Settings of a consumer of named data: what it asks for, by which clock, and when it asks again.
-
-    `pattern` is `sequential`; `batches` of `batch` segments `every` so often; or `zipf` over a catalogue of so many
-    `contents` of `segments` each. With a `tick` its clock is coarse: Interests wait for the next tick, `tick_phase` after
-    each multiple, and leave back to back; with `jitter` they leave up to so long later, by
-    chance. Windows start at `initial_window` Data packets; an `episode` lasts so many windows, and
-    `episode_check` says what belongs to it. A segment is asked for again
-    `retries` times, after timeouts between `min_rto` and `max_rto`, `initial_rto` at first, lengthened by expiries up to
-    `rto_backoff` times, looked at each `rto_scan`.
-    """
-
-    def __init__(
-        self,
-        *,
-        pattern: str | None = None,
-        batch: int | None = None,
-        every: str | None = None,
-        contents: int | None = None,
-        segments: int | None = None,
-        exponent: float | None = None,
-        shift: float | None = None,
-        tick: str | None = None,
-        tick_phase: str | None = None,
-        jitter: str | None = None,
-        initial_window: int | None = None,
-        marks: bool | None = None,
-        episode: float | None = None,
-        episode_check: str | None = None,
-        retries: int | None = None,
-        initial_rto: str | None = None,
-        min_rto: str | None = None,
-        max_rto: str | None = None,
-        rto_backoff: int | None = None,
-        rto_scan: str | None = None,
-        lifetime: str | None = None,
-        interest: str | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(
-            {
-                "pattern": pattern,
-                "batch": batch,
-                "every": every,
-                "contents": contents,
-                "segments": segments,
-                "exponent": exponent,
-                "shift": shift,
-                "tick": tick,
-                "tick_phase": tick_phase,
-                "jitter": jitter,
-                "initial_window": initial_window,
-                "marks": marks,
-                "episode": episode,
-                "episode_check": episode_check,
-                "retries": retries,
-                "initial_rto": initial_rto,
-                "min_rto": min_rto,
-                "max_rto": max_rto,
-                "rto_backoff": rto_backoff,
-                "rto_scan": rto_scan,
-                "lifetime": lifetime,
-                "interest": interest,
-                **more,
-            }
-        )
-
-
-class Clock(Part):
-    """The clock of a node, or of all nodes that match a pattern such as `"s*"`.
-
-    `offset` is how far it is ahead when the run starts, or behind, such as `"-1 h"`; `drift` how much too fast it runs,
-    such as `"100 ppm"`.
-    """
-
-    def __init__(
-        self,
-        node: str,
-        *,
-        offset: str | None = None,
-        drift: str | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__({"node": node, "offset": offset, "drift": drift, **more})
+    def __init__(self, at: str, **keys: Unpack[EventKeys]) -> None:
+        super().__init__({"at": at, **keys})
 
 
 class Record(Part):
-    """What is recorded beside the counters."""
+    """What is recorded in addition to the counters.
 
-    def __init__(
-        self,
-        *,
-        every: str | None = None,
-        series: Sequence[str] | None = None,
-        events: bool | None = None,
-        distributions: bool | None = None,
-        **more: Any,
-    ) -> None:
-        super().__init__(
-            {
-                "every": every,
-                "series": None if series is None else list(series),
-                "events": events,
-                "distributions": distributions,
-                **more,
-            }
-        )
+    - `every` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Sampling interval of the series.
+    - `series` (list of text): Names of series.
+    - `events` (true or false): Record the events that endpoints report. Default: false.
+    - `distributions` (true or false): Record the distribution of the delays of a consumer's segments, for
+      percentiles. Default: false.
+    """
+
+    def __init__(self, **keys: Unpack[RecordKeys]) -> None:
+        super().__init__(keys)
 
 
-def plain(value: Any) -> Any:
-    """A deep copy made of dicts, lists and plain values only."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return value
+class Emulation(Part):
+    """Settings of an emulation.
+
+    - `real` (list of text): Nodes that are network namespaces of the host, or patterns such as "left*".
+      Default: the endpoints of all flows with `kernel`, `live` or `commands`.
+    - `max_lateness` (such as `"60 s"`, `"20 ms"`, `"500 us"`): A run is valid if at most 1 % of the packets
+      left later than this after their scheduled time. Default: 2 ms.
+    """
+
+    def __init__(self, **keys: Unpack[EmulationKeys]) -> None:
+        super().__init__(keys)
+
+
+class File(Part):
+    """A scenario: a network, the flows in it, what changes, what is recorded and expected.
+
+    - `title` (text): Title of the scenario, one line.
+    - `seed` (whole number): Seed of all random streams. Default: 1.
+    - `duration` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Simulated time. Default: 60 s.
+    - `warmup` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Start of the run that summaries leave out. Default:
+      none.
+    - `slow` (true or false): Takes more than five CPU seconds; quick tests skip it.
+    - `topology` (`Topology`): Nodes and links.
+    - `routing` (`Routing`): How routes are computed, and routes that override them.
+    - `icn` (`Icn`): Routing by group name, in addition to addresses. Default: all defaults, where a flow has
+      `network = "icn"`.
+    - `ndn` (`Ndn`): Named Data Networking. Default: all defaults, where there are producers.
+    - `producers` (list of `Producer`): Producers of named data.
+    - `clocks` (list of `Clock`): Clocks of nodes with an offset or a drift.
+    - `sdn` (`Sdn`): An SDN controller and the nodes that it controls.
+    - `flows` (list of `Flow`): Senders and their receivers.
+    - `events` (list of `Event`): What changes during the run.
+    - `record` (`Record`): What is recorded in addition to the counters.
+    - `emulation` (`Emulation`): Settings of an emulation. A simulation ignores them.
+    - `expect` (table): Expected results: dotted key of a result, and a relation such as ">= 0.9" or "0.9 ..
+      0.95".
+    - `sweep` (table): Dotted keys of this file and the values of each; every combination is run.
+    """
+
+    def __init__(self, **keys: Unpack[FileKeys]) -> None:
+        super().__init__(keys)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .errors import EmulationError
 
 if TYPE_CHECKING:
-    from .parts import Keys
+    from ._part import Keys
     from .scenario import Scenario
 
 KERNEL_SCHEMES = ("reno", "cubic", "bbr")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
 
-    from .parts import Keys
+    from ._part import Keys
     from .scenario import Plan
 
 FORMAT = 3

@@ -8,17 +8,21 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _native
+from ._part import Keys, plain
 from ._work import Work
 from .errors import EmulationError, Interrupted, Problem, ScenarioWarning, problems_of
-from .parts import Keys, Part, plain
+from .parts import File
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from .parts import FileKeys
     from .result import Progress, Result
     from .sweep import Sweep
 
@@ -26,56 +30,13 @@ if TYPE_CHECKING:
 class Scenario:
     """An experiment, not yet checked. `check`, `plan` and `run` raise `ScenarioError` with every mistake."""
 
-    def __init__(
-        self,
-        *,
-        title: str | None = None,
-        seed: int | None = None,
-        duration: str | None = None,
-        warmup: str | None = None,
-        slow: bool | None = None,
-        topology: Mapping[str, Any] | None = None,
-        routing: Mapping[str, Any] | None = None,
-        icn: Mapping[str, Any] | None = None,
-        ndn: Mapping[str, Any] | None = None,
-        producers: Iterable[Mapping[str, Any]] | None = None,
-        clocks: Iterable[Mapping[str, Any]] | None = None,
-        sdn: Mapping[str, Any] | None = None,
-        flows: Iterable[Mapping[str, Any]] | None = None,
-        events: Iterable[Mapping[str, Any]] | None = None,
-        record: Mapping[str, Any] | None = None,
-        emulation: Mapping[str, Any] | None = None,
-        expect: Mapping[str, str] | None = None,
-        sweep: Mapping[str, Sequence[Any]] | None = None,
-        **more: Any,
-    ) -> None:
-        keys = Part(
-            {
-                "title": title,
-                "seed": seed,
-                "duration": duration,
-                "warmup": warmup,
-                "slow": slow,
-                "topology": topology,
-                "routing": routing,
-                "icn": icn,
-                "ndn": ndn,
-                "producers": None if producers is None else list(producers),
-                "clocks": None if clocks is None else list(clocks),
-                "sdn": sdn,
-                "flows": None if flows is None else list(flows),
-                "events": None if events is None else list(events),
-                "record": record,
-                "emulation": emulation,
-                "expect": expect,
-                "sweep": sweep,
-                **more,
-            }
-        )
-        self._tree: Keys | None = plain(keys)
+    def __init__(self, **keys: Unpack[FileKeys]) -> None:
+        self._tree: Keys | None = plain(File(**keys))
         self._native: _native.Scenario | None = None
         self.overrides: Keys = {}
         """Dotted keys that `with_` and sweeps have set, and their values."""
+
+    __init__.__doc__ = File.__doc__
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:

@@ -1,6 +1,7 @@
 """One scenario, one plan, one run: from TOML and from Python."""
 
 import json
+import keyword
 import pickle
 import warnings
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import thalweg as tw
+from thalweg import parts
 
 
 def test_a_scenario_built_in_python_is_the_one_of_the_text(text, scenario):
@@ -80,6 +82,44 @@ def test_builders_leave_out_what_is_not_given_and_pass_on_what_they_do_not_know(
     assert tw.Link(rate="1 Mbit/s", colour="red") == {"rate": "1 Mbit/s", "colour": "red"}
     assert tw.Star(link=tw.Link(rate="1 Mbit/s")) == {"kind": "star", "link": {"rate": "1 Mbit/s"}}
     assert repr(tw.Record(every="1 s")) == "Record(every='1 s')"
+
+
+def tables():
+    """Class, keys and required keys of each table of a scenario file."""
+    schema = tw.schema()
+    yield parts.File, schema["properties"], ()
+    for name, table in schema["$defs"].items():
+        if name != "Topology":
+            yield getattr(parts, name), table["properties"], table.get("required", ())
+            continue
+        for row in table["allOf"]:
+            kind = row["if"]["properties"]["kind"]["const"]
+            (builder,) = (one for one in TOPOLOGIES if one()["kind"] == kind)
+            yield builder, set(row["then"]["propertyNames"]["enum"]) - {"kind"}, ()
+
+
+TOPOLOGIES = (
+    tw.Custom,
+    tw.Dumbbell,
+    tw.ParkingLot,
+    tw.Star,
+    tw.Chain,
+    tw.Tree,
+    tw.Random,
+    tw.GraphML,
+)
+
+
+def test_every_table_has_a_builder_that_takes_its_keys_and_explains_them():
+    for builder, keys, required in tables():
+        made = builder(**{f"{key}_" if keyword.iskeyword(key) else key: 1 for key in keys})
+        assert {key for key in made if key != "kind" or key in keys} == set(keys)
+        for key in keys:
+            assert f"- `{key}" in builder.__doc__, (builder, key)
+        if required:
+            with pytest.raises(TypeError, match=required[0]):
+                builder()
+    assert "`duration`" in tw.Scenario.__init__.__doc__
 
 
 WIRE = tw.Link(rate="1 Mbit/s", delay="1 ms")

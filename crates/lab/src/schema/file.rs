@@ -495,3 +495,19 @@ words! {
         Reset = "reset",
     }
 }
+
+impl Kind {
+    /// Keys of a topology of this kind, beside `kind`.
+    pub(crate) const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Dumbbell => &["pairs", "edge", "bottleneck"],
+            Self::ParkingLot => &["hops", "edge", "bottleneck"],
+            Self::Star => &["leaves", "link"],
+            Self::Chain => &["hops", "link"],
+            Self::Tree => &["arity", "depth", "link"],
+            Self::Random => &["nodes", "degree", "edges", "seed", "link"],
+            Self::Graphml => &["file", "delay_by_distance", "link"],
+            Self::Custom => &["nodes", "links"],
+        }
+    }
+}

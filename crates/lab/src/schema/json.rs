@@ -5,7 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use stack::ndn;
 
-use crate::schema::file::File;
+use crate::schema::file::{File, Kind};
 
 /// Keys without which a table says nothing; the empty name is the scenario itself.
 const REQUIRED: &[(&str, &[&str])] = &[
@@ -34,6 +34,15 @@ pub fn schema() -> Value {
         let table = if table.is_empty() { &mut schema } else { &mut schema["$defs"][*table] };
         table["required"] = json!(keys);
     }
+    // the keys of a topology are those of its kind
+    let kinds = Kind::ALL.iter().map(|kind| {
+        let keys: Vec<&str> = ["kind"].iter().chain(kind.keys()).copied().collect();
+        json!({
+            "if": { "properties": { "kind": { "const": kind.word() } }, "required": ["kind"] },
+            "then": { "propertyNames": { "enum": keys } },
+        })
+    });
+    schema["$defs"]["Topology"]["allOf"] = kinds.collect();
     // a flow's parameters are those of its scheme, and a forwarder's those of its parts
     let catalogue = schemes::catalogue();
     let all = || catalogue.iter().map(|entry| (entry.scheme.name, (entry.params)()));

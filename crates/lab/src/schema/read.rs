@@ -475,6 +475,10 @@ macro_rules! words {
         pub(crate) enum $Name { $($(#[doc = $vdoc])+ $Variant,)+ }
 
         impl $Name {
+            /// All of them.
+            #[allow(dead_code, reason = "not every choice is gone through")]
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$Variant),+];
+
             /// All words.
             pub(crate) const WORDS: &'static [&'static str] = &[$($word),+];
 

@@ -256,22 +256,8 @@ pub(crate) fn build(topology: &At<Topology>, pairs: u32, folder: &Path, notes: &
     Some(net)
 }
 
-/// Keys that each generator takes beside `kind`.
-const fn keys_of(kind: Kind) -> &'static [&'static str] {
-    match kind {
-        Kind::Dumbbell => &["pairs", "edge", "bottleneck"],
-        Kind::ParkingLot => &["hops", "edge", "bottleneck"],
-        Kind::Star => &["leaves", "link"],
-        Kind::Chain => &["hops", "link"],
-        Kind::Tree => &["arity", "depth", "link"],
-        Kind::Random => &["nodes", "degree", "edges", "seed", "link"],
-        Kind::Graphml => &["file", "delay_by_distance", "link"],
-        Kind::Custom => &["nodes", "links"],
-    }
-}
-
 fn refuse_foreign_keys(topology: &Topology, kind: Kind, notes: &mut Notes) {
-    let known = keys_of(kind);
+    let known = kind.keys();
     for (key, place) in topology.written() {
         if key != "kind" && !known.contains(&key) {
             notes

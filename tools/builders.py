@@ -1,0 +1,171 @@
+"""What the keys of a scenario take, from its JSON Schema: in words for the reference page, as classes for Python."""
+
+import json
+import keyword
+import re
+import textwrap
+from dataclasses import dataclass
+
+MARK = "Written by `make docs`: change the tables in `crates/lab/src/schema`, not this file."
+HEAD = f'''"""Builders of the parts of a scenario: a class for each table of a scenario file, which takes its keys.
+
+A topology has a class for each kind. The first key of a table may go by position where the table needs it. A key
+that Python reserves has an underscore behind it: `from_`, `class_`.
+
+{MARK}
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._part import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Required, TypedDict, Unpack
+'''
+PLAIN = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "object": "Mapping[str, Any]",
+}
+WIDTH = 110
+
+
+def value_of(key):
+    """What a key of a scenario takes, in words; `key` is its JSON Schema."""
+    for part in key.get("allOf", []):
+        return value_of(part)
+    if "$ref" in key:
+        name = key["$ref"].rsplit("/", 1)[-1]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in key or "oneOf" in key:
+        return " or ".join(dict.fromkeys(value_of(part) for part in key.get("anyOf") or key["oneOf"]))
+    if "enum" in key:
+        return ", ".join(f"`{word}`" for word in key["enum"])
+    if "const" in key:
+        return f"`{json.dumps(key['const'])}`"
+    if key.get("type") == "array":
+        return f"list of {value_of(key['items'])}" if isinstance(key.get("items"), dict) else "list"
+    if "examples" in key:
+        return "such as " + ", ".join(
+            f"`{json.dumps(example, ensure_ascii=False)}`" for example in key["examples"]
+        )
+    return {"integer": "whole number", "object": "table", "string": "text", "boolean": "true or false"}.get(
+        key.get("type"), key.get("type", "any value")
+    )
+
+
+def type_of(key):
+    """The type of a key in Python; `key` is its JSON Schema. Words and quantities are texts, which the core reads."""
+    for part in key.get("allOf", []):
+        return type_of(part)
+    if "anyOf" in key:
+        return " | ".join(dict.fromkeys(type_of(part) for part in key["anyOf"]))
+    if "const" in key:
+        return type(key["const"]).__name__
+    if key.get("type") == "array":
+        return f"Iterable[{type_of(key['items'])}]"
+    return PLAIN["object" if "$ref" in key else key["type"]]
+
+
+def name_of(key):
+    """The name of a key in Python."""
+    return f"{key}_" if keyword.iskeyword(key) else key
+
+
+def docstring(about, properties):
+    """What a table is and what its keys mean, as the lines of a docstring."""
+    first, _, rest = about.partition(". ")
+    yield f'    """{first.removesuffix(".")}.'
+    yield ""
+    if rest:
+        yield from textwrap.wrap(rest, WIDTH, initial_indent="    ", subsequent_indent="    ")
+        yield ""
+    for key, row in properties.items():
+        value = re.sub(r"\[(\w+)\]\(#\w+\)", r"`\1`", value_of(row))
+        text = f"- `{name_of(key)}` ({value}): {row['description']}"
+        yield from textwrap.wrap(
+            text, WIDTH, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False
+        )
+    yield '    """'
+
+
+@dataclass
+class Builder:
+    """A class of the module."""
+
+    name: str
+    about: str
+    properties: dict
+    required: tuple = ()
+    kind: str | None = None
+    """What the class says of its kind by itself."""
+
+    @property
+    def lead(self):
+        """The key that may go by position."""
+        first = next(iter(self.properties))
+        return first if first in self.required else None
+
+    def typed(self):
+        """The type of its keys."""
+        yield from ("", f"    class {self.name}Keys(TypedDict, total=False):")
+        yield from (f'        """Keys of `{self.name}`."""', "")
+        for key, row in self.properties.items():
+            if key != self.lead:
+                of = f"Required[{type_of(row)}]" if key in self.required else f"{type_of(row)} | None"
+                yield f"        {name_of(key)}: {of}"
+
+    def text(self):
+        """The class."""
+        head = fixed = ""
+        if self.lead:
+            head = f"{name_of(self.lead)}: {type_of(self.properties[self.lead])}, "
+            fixed = f'"{self.lead}": {name_of(self.lead)}, '
+        elif self.kind:
+            fixed = f'"kind": "{self.kind}", '
+        keys = f"{{{fixed}**keys}}" if fixed else "keys"
+        yield from ("", "", f"class {self.name}(Part):")
+        yield from docstring(self.about, self.properties)
+        yield from ("", f"    def __init__(self, {head}**keys: Unpack[{self.name}Keys]) -> None:")
+        yield f"        super().__init__({keys})"
+
+
+def kinds(table):
+    """A class for each kind of a table whose keys depend on its kind."""
+    kind = table["properties"]["kind"]
+    meanings = dict(zip(kind["enum"], kind["enumDescriptions"], strict=True))
+    for row in table["allOf"]:
+        word = row["if"]["properties"]["kind"]["const"]
+        keys = [key for key in row["then"]["propertyNames"]["enum"] if key != "kind"]
+        name = "GraphML" if word == "graphml" else word.title().replace("_", "")
+        properties = {key: about_kind(word, meanings, table["properties"][key]) for key in keys}
+        yield Builder(name, meanings[word], properties, kind=word)
+
+
+def about_kind(word, words, row):
+    """A key of a table with what its description says of one kind: `star: hosts around the hub.`."""
+    any_of = "|".join(words)
+    _, *parts = re.split(rf"(?:^|(?<=\. ))((?:{any_of})(?:, (?:{any_of}))*): ", row["description"])
+    said = dict(zip(parts[::2], parts[1::2], strict=True))
+    own = next(text for kinds, text in said.items() if word in kinds.split(", ")).strip()
+    return {**row, "description": own[0].upper() + own[1:]}
+
+
+def module(schema):
+    """The text of the module `thalweg.parts`."""
+    builders = []
+    for name, table in schema["$defs"].items():
+        if name == "Topology":
+            builders.extend(kinds(table))
+        else:
+            required = tuple(table.get("required", ()))
+            builders.append(Builder(name, table["description"], table["properties"], required))
+    builders.append(Builder("File", schema["description"], schema["properties"]))
+    lines = [line for one in builders for line in one.typed()]
+    lines += [line for one in builders for line in one.text()]
+    return HEAD + "\n".join(lines) + "\n"
