@@ -766,8 +766,8 @@ class Sdn(Part):
       100 B.
     - `initial_rto` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Retransmission timeout of commands; exponential
       backoff up to eight times this value. Default: 100 ms.
-    - `max_age` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Maximum age on arrival of status reports and signals;
-      older ones are ignored. Default: 1 s.
+    - `max_age` (such as `"60 s"`, `"20 ms"`, `"500 us"`): Maximum age on arrival of status reports and
+      signals; older ones are ignored. Default: 1 s.
     """
 
     def __init__(self, **keys: Unpack[SdnKeys]) -> None:

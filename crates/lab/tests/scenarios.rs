@@ -5,15 +5,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lab::{Plan, Scenario};
+use serde_json::Value;
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder of the repository");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry of the folder").path()).collect();
+    paths.sort();
+    paths
+}
 
 fn scenarios() -> Vec<(PathBuf, Scenario)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .expect("the folder is at the root")
-        .map(|entry| entry.expect("an entry of the folder").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
-        .collect();
-    files.sort();
+    loaded(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")])
+}
+
+/// Those of the schemes.
+fn experiments() -> Vec<(PathBuf, Scenario)> {
+    let schemes = entries(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemes"));
+    // the templates name schemes that are not there yet
+    let folders =
+        schemes.iter().filter(|path| !path.ends_with("_templates")).map(|path| path.join("experiments"));
+    loaded(&folders.filter(|folder| folder.is_dir()).collect::<Vec<_>>())
+}
+
+fn loaded(folders: &[PathBuf]) -> Vec<(PathBuf, Scenario)> {
+    let files = folders.iter().flat_map(|folder| entries(folder));
+    let files: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
     assert!(files.len() >= 8, "{} files", files.len());
     let load = |path: PathBuf| {
         let bytes = fs::read(&path).expect("the file was just listed");
@@ -39,6 +56,37 @@ fn a_printed_plan_is_the_same_plan_for_every_scenario_and_every_cell() {
                 assert_eq!(reloaded(&plan), plan, "{} {keys:?}", path.display());
             }
         }
+    }
+}
+
+#[test]
+fn a_printed_plan_prints_itself_and_says_every_key_in_the_order_of_the_schema() {
+    let schema = lab::schema();
+    for (path, scenario) in scenarios().into_iter().chain(experiments()) {
+        let plan = scenario.plan(None).expect("loaded means planned");
+        let again = reloaded(&plan);
+        assert_eq!(again, plan, "{}", path.display());
+        assert_eq!(again.to_toml(), plan.to_toml(), "{}", path.display());
+        in_order(&plan.to_json(), &schema, &schema, &path.display().to_string());
+    }
+}
+
+/// Whether the keys of tables have the order of their schema, as far as it has properties.
+fn in_order(tree: &Value, schema: &Value, root: &Value, at: &str) {
+    let schema = schema["allOf"].get(0).filter(|inner| inner["$ref"].is_string()).unwrap_or(schema);
+    let schema =
+        schema["$ref"].as_str().map_or(schema, |to| &root["$defs"][to.trim_start_matches("#/$defs/")]);
+    match tree {
+        Value::Object(map) => {
+            let Some(properties) = schema["properties"].as_object() else { return };
+            let known: Vec<&String> = properties.keys().filter(|key| map.contains_key(*key)).collect();
+            assert_eq!(map.keys().collect::<Vec<_>>(), known, "{at}");
+            for (key, value) in map {
+                in_order(value, &properties[key], root, &format!("{at}.{key}"));
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| in_order(item, &schema["items"], root, at)),
+        _ => {}
     }
 }
 

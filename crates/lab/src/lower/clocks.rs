@@ -26,11 +26,7 @@ pub(crate) fn build(file: &File, net: &Net, notes: &mut Notes) -> Vec<ClockSpec>
                 notes.wrong(name.place, format!("`{called}` has a clock already")).hint("write one of them");
                 break;
             }
-            list.push(ClockSpec {
-                node,
-                offset: clock.offset.or(Offset::ZERO),
-                drift: clock.drift.or(Drift::ZERO),
-            });
+            list.push(clock.over(ClockSpec { node, offset: Offset::ZERO, drift: Drift::ZERO }));
         }
     }
     list.sort_by_key(|clock| clock.node);

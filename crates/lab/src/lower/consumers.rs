@@ -3,7 +3,7 @@
 use contract::{Family, NameId, ParamList};
 use schemes::Build;
 use sim::FlowKind;
-use stack::ndn::{self, ConsumerConfig, Gaps, Pattern};
+use stack::ndn::{ConsumerConfig, Gaps, Pattern};
 use units::{Bytes, Duration, Rate, UnitText};
 
 use super::ndn::NdnNet;
@@ -43,28 +43,13 @@ pub(crate) fn machine(table: &At<Flow>, ndn: &NdnNet, notes: &mut Notes) -> Opti
         Some((rate, gaps)) => ConsumerConfig { rate, gaps, retries: 0, ..base },
         None => base,
     };
-    let config = ConsumerConfig {
-        interest: consumer.interest.or(ndn.interest),
-        lifetime: consumer.lifetime.or(ndn.lifetime),
+    let config = consumer.over(ConsumerConfig {
+        interest: ndn.interest,
+        lifetime: ndn.lifetime,
         pattern,
         size: table.size.or(Bytes::UNLIMITED),
-        initial_window: consumer.initial_window.or(base.initial_window),
-        tick: consumer.tick.or(Duration::ZERO),
-        tick_phase: consumer.tick_phase.or(Duration::ZERO),
-        jitter: consumer.jitter.or(Duration::ZERO),
-        marks: consumer.marks.or(base.marks),
-        episode: consumer.episode.or(base.episode),
-        episode_check: consumer.episode_check.given().map_or(base.episode_check, |at| at.value.check()),
-        retries: consumer.retries.or(base.retries),
-        timeout: ndn::Timeout {
-            initial: consumer.initial_rto.or(base.timeout.initial),
-            min: consumer.min_rto.or(base.timeout.min),
-            max: consumer.max_rto.or(base.timeout.max),
-            backoff: consumer.rto_backoff.or(base.timeout.backoff),
-            scan: consumer.rto_scan.or(base.timeout.scan),
-        },
         ..base
-    };
+    });
     if let Some(phase) = consumer.tick_phase.given()
         && phase.value > Duration::ZERO
         && phase.value >= config.tick

@@ -17,14 +17,12 @@ const MOST_OUTSIDE: usize = 20_000;
 const MOST_REAL: usize = 1_000;
 /// The table `emulation`, with what follows from the flows.
 pub(crate) fn build(file: &File, net: &Net, traffic: &Traffic, notes: &mut Notes) -> Emulation {
-    let mut emulation = Emulation::default();
+    let written = file.emulation.given();
+    let usual = Emulation::default();
+    let mut emulation = written.map_or(usual.clone(), |table| table.over(usual));
     let outside = || traffic.flows.iter().filter(|flow| flow.emulation.is_some());
     let ends: BTreeSet<NodeId> =
         outside().flat_map(|flow| [flow.from].into_iter().chain(flow.to.iter().map(|to| to.node))).collect();
-    let written = file.emulation.given();
-    if let Some(most) = written.and_then(|table| table.max_lateness.given()) {
-        emulation.max_lateness = most.value;
-    }
     emulation.real = match written.and_then(|table| table.real.given()) {
         Some(names) => real(names, net, notes).into_iter().collect(),
         None => ends.iter().copied().collect(),

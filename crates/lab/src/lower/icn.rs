@@ -179,16 +179,7 @@ fn routers(
 }
 
 fn config(table: &Icn, notes: &mut Notes) -> icn::Config {
-    let default = icn::Config::default();
-    let probe_packets = table.probe_packets.or(u32::from(default.probe_packets));
-    let config = icn::Config {
-        signal: table.signal.or(default.signal),
-        refresh: table.refresh.or(default.refresh),
-        lifetime: table.lifetime.or(default.lifetime),
-        retry: table.initial_rto.or(default.retry),
-        probe: table.probe.or(default.probe),
-        probe_packets: u8::try_from(probe_packets).unwrap_or(u8::MAX),
-    };
+    let config = table.over(icn::Config::default());
     if config.retry > config.refresh
         && let Some(at) =
             table.initial_rto.given().map(|at| at.place).or(table.refresh.given().map(|at| at.place))

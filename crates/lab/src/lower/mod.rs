@@ -20,9 +20,10 @@ use units::Duration;
 
 use crate::Plan;
 use crate::resolve::{places, sweeps};
-use crate::schema::file::{File, MetricWord};
+use crate::schema::file::File;
 use crate::schema::read::{Notes, shortened};
 use crate::schema::renames::unknown;
+use crate::schema::settings::Setting;
 use crate::schema::tree::Place;
 use crate::topology::{self, Net, Paths};
 
@@ -83,10 +84,8 @@ pub(crate) fn build(
     let mut ndn = ndn.place(file, flow_tables, net, &icn, notes);
     let sdn = sdn::build(file, flow_tables, net, &icn, &ndn, notes);
     let net = &*net;
-    let metric = match file.routing.given().and_then(|routing| routing.metric.given()) {
-        Some(at) if at.value == MetricWord::Hops => Metric::Hops,
-        _ => Metric::Delay,
-    };
+    let metric = file.routing.given().and_then(|routing| routing.metric.given());
+    let metric = metric.map_or(Metric::Delay, |at| at.value.to_setting());
     let routes = routes(file, net, notes);
     let mut paths = Paths::new(net, metric, &routes);
     refuse_circles(file, net, &routes, &mut paths, notes);

@@ -12,7 +12,7 @@ use super::icn::IcnNet;
 use super::sdn::controller;
 use crate::resolve::params::{PartParams, resolved};
 use crate::schema::file::{File, Flow, NetworkWord};
-use crate::schema::ndn::{LinkName, Ndn, NodeStore, PolicyWord, Prefix, Producer};
+use crate::schema::ndn::{LinkName, Ndn, NodeStore, Prefix, Producer};
 use crate::schema::read::{At, Field, Notes, shortened, suggestion};
 use crate::schema::tree::Place;
 use crate::schema::values::Params;
@@ -144,7 +144,7 @@ impl NdnNet {
         spec.config.dead_nonces = table.dead_nonces.or(spec.config.dead_nonces);
         spec.config.data = self.served.iter().map(|served| served.data).max().unwrap_or(spec.config.data);
         if let Some(store) = table.store.given() {
-            spec.config.store = store_of(&store.policy, &store.size, store.place, notes);
+            spec.config.store = sized(store.over(LRU), &store.size, store.place, notes);
         }
         for store in table.stores.given().map_or(&[][..], |list| &list.value) {
             place_store(store, &mut spec, net, notes);
@@ -249,7 +249,13 @@ fn serves(producer: &At<Producer>, notes: &mut Notes) -> Option<Served> {
         notes.wrong(node.place, "a producer needs a node").hint("name at least one");
     }
     let payload = producer.payload.or(Bytes::new(1024));
-    let data = producer.data.or(payload + ndn::OVERHEAD);
+    let usual = ndn::ProducerConfig {
+        prefix: NameId(0),
+        payload,
+        data: payload + ndn::OVERHEAD,
+        delay: Duration::ZERO,
+    };
+    let ndn::ProducerConfig { data, delay, .. } = producer.over(usual);
     if data < payload {
         let place = producer.data.given().map_or(producer.place, |at| at.place);
         notes
@@ -257,7 +263,6 @@ fn serves(producer: &At<Producer>, notes: &mut Notes) -> Option<Served> {
             .hint("`data` is the size on the wire, name and signature included");
         return None;
     }
-    let delay = producer.delay.or(Duration::ZERO);
     Some(Served { prefix: prefix?.value.clone(), payload, data, delay, nodes: node?.0.clone() })
 }
 
@@ -299,13 +304,15 @@ fn nodes(table: &Ndn, controller: Option<NodeId>, net: &Net, icn: &IcnNet, notes
     set.into_iter().collect()
 }
 
-fn store_of(policy: &Field<PolicyWord>, size: &Field<u32>, place: Place, notes: &mut Notes) -> ndn::Store {
-    let policy = policy.or(PolicyWord::Lru).policy();
-    let size = match policy {
-        ndn::Policy::None => size.or(0),
-        _ => size.required("size", "a content store", place, notes).map_or(0, |at| at.value),
-    };
-    ndn::Store { policy, size }
+/// A content store where the scenario does not say its policy; its size has no default.
+const LRU: ndn::Store = ndn::Store { policy: ndn::Policy::Lru, size: 0 };
+
+/// The store, noted where it has no `size` and needs one.
+fn sized(store: ndn::Store, size: &Field<u32>, place: Place, notes: &mut Notes) -> ndn::Store {
+    if store.policy != ndn::Policy::None {
+        size.required("size", "a content store", place, notes);
+    }
+    store
 }
 
 /// The forwarders that a name or a pattern means. A name that means none is a mistake, a pattern passes over other nodes.
@@ -326,7 +333,7 @@ fn forwarders_named(name: &At<String>, forwarders: &[NodeId], net: &Net, notes: 
 }
 
 fn place_store(store: &At<NodeStore>, spec: &mut NdnSpec, net: &Net, notes: &mut Notes) {
-    let made = store_of(&store.policy, &store.size, store.place, notes);
+    let made = sized(store.over(LRU), &store.size, store.place, notes);
     let Some(name) = store.node.required("node", "a content store", store.place, notes) else { return };
     for node in forwarders_named(name, &spec.nodes, net, notes) {
         // what is written later and names fewer nodes is meant

@@ -85,7 +85,7 @@ pub(crate) fn build(
     }
     let controller = own.map(|own| own.1);
     let nodes = nodes(table, controller, net, ndn, notes);
-    let config = config(table);
+    let config = table.over(sdn::Config::default());
     let out_of_band = table.out_of_band.or(table.controller.is_missing());
     if let (Some(at), true) = (table.out_of_band.given(), table.controller.is_missing())
         && !at.value
@@ -217,17 +217,6 @@ fn join(
         notes
             .wrong(table.place, format!("no link joins `{}` and `{}`", name(*far), name(controller)))
             .hint("out of band, every node that reports has a link to the controller");
-    }
-}
-
-fn config(table: &Sdn) -> sdn::Config {
-    let default = sdn::Config::default();
-    sdn::Config {
-        period: table.period.or(default.period),
-        phase: table.phase.or(default.phase),
-        message: table.message.or(default.message),
-        retry: table.initial_rto.or(default.retry),
-        stale: table.max_age.or(default.stale),
     }
 }
 

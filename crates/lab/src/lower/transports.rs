@@ -283,30 +283,8 @@ fn tcp_config(table: &Flow, notes: &mut Notes) -> Option<tcp::Config> {
         (None, Some(rate)) => tcp::Demand::Limited(rate.value),
         (None, None) => tcp::Demand::Bulk,
     };
-    let config = tcp::Config {
-        segment: packet - header,
-        header,
-        initial_window: tcp.initial_window.or(default.initial_window),
-        initial_rto: tcp.initial_rto.or(default.initial_rto),
-        min_rto: tcp.min_rto.or(default.min_rto),
-        rto_floor: tcp.rto_floor.given().map_or(default.rto_floor, |at| at.value.floor()),
-        max_rto: tcp.max_rto.or(default.max_rto),
-        sack: tcp.sack.or(default.sack),
-        limited_transmit: tcp.limited_transmit.or(default.limited_transmit),
-        recovery_timer: tcp.recovery_timer.given().map_or(default.recovery_timer, |at| at.value.timer()),
-        loss_detection: tcp.loss_detection.given().map_or(default.loss_detection, |at| at.value.detection()),
-        tail_probe: tcp.tail_probe.or(default.tail_probe),
-        reduction: tcp.reduction.given().map_or(default.reduction, |at| at.value.reduction()),
-        undo: tcp.undo.or(default.undo),
-        idle_restart: tcp.idle_restart.or(default.idle_restart),
-        delayed_ack: tcp.delayed_ack.or(default.delayed_ack),
-        ack_delay: tcp.ack_delay.or(default.ack_delay),
-        quick_acks: tcp.quick_acks.or(default.quick_acks),
-        ecn: tcp.ecn.or(default.ecn),
-        receive_window: tcp.receive_window.or(default.receive_window),
-        handshake: tcp.handshake.or(default.handshake),
-        demand,
-    };
+    let usual = tcp::Config { header, ..default };
+    let config = tcp::Config { segment: packet - header, demand, ..tcp.over(usual) };
     if config.min_rto > config.max_rto {
         let place = tcp.min_rto.given().or(tcp.max_rto.given()).map_or(tcp.place, |at| at.place);
         notes
@@ -329,17 +307,18 @@ fn stream_config(
     if notes.count() > before {
         return None;
     }
-    let none = file::Stream::default();
-    let stream = table.stream.given().map_or(&none, |at| &at.value);
     let default = stream::Config::default();
-    Some(stream::Config {
+    let usual = stream::Config {
         packet: table.packet.or(default.packet),
-        feedback: stream.feedback.or(emulation::feedback(table, default.feedback)),
-        jitter: stream.jitter.or(default.jitter),
-        reorder: stream.reorder.or(entry.scheme.reorder),
-        ecn: stream.ecn.or(default.ecn),
+        feedback: emulation::feedback(table, default.feedback),
+        reorder: entry.scheme.reorder,
         video,
         player,
+        ..default
+    };
+    Some(match table.stream.given() {
+        Some(written) => written.over(usual),
+        None => usual,
     })
 }
 

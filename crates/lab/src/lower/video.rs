@@ -10,7 +10,7 @@ use units::{Duration, Rate};
 
 use crate::schema::file::{Flow, Source, SourceWord};
 use crate::schema::read::{At, Notes, shortened, suggestion};
-use crate::schema::video::{DependsWord, LateWord, Player as PlayerTable};
+use crate::schema::video::Player as PlayerTable;
 
 /// Largest list of frame sizes that is read.
 const MOST_BYTES: u64 = 64_000_000;
@@ -60,8 +60,7 @@ pub(crate) fn video(source: &At<Source>, folder: &Path, notes: &mut Notes) -> Op
     if notes.count() > before {
         return None;
     }
-    let drop_after = source.drop_after.or(Duration::MAX);
-    Some(Video { frames: frames?, frame_rate: source.frame_rate.or(25.0), live, drop_after })
+    Some(source.over(Video { frames: frames?, frame_rate: 25.0, live: true, drop_after: Duration::MAX }))
 }
 
 fn groups(source: &Source, rate: Option<Rate>, notes: &mut Notes) -> Option<Frames> {
@@ -234,34 +233,17 @@ pub(crate) fn player(
     }
     let default = Player::default();
     let startup = written.startup.or(default.startup);
-    Some(Player {
-        startup,
-        resume: written.resume.or(startup),
-        waits: written.late.or(LateWord::Wait) == LateWord::Wait,
-        depends: depends(written, video, notes)?,
-        modes: modes(written, scheme, notes)?,
-    })
-}
-
-/// `None` when something is noted.
-fn depends(player: &PlayerTable, video: Option<&Video>, notes: &mut Notes) -> Option<Depends> {
     // what is wrong with the video has been told
     let has_types = video.is_none_or(|video| !video.types().is_empty());
-    let Some(word) = player.depends.given() else {
-        return Some(if has_types { Depends::Intra } else { Depends::Nothing });
-    };
-    let depends = match word.value {
-        DependsWord::Nothing => Depends::Nothing,
-        DependsWord::Intra => Depends::Intra,
-        DependsWord::References => Depends::References,
-    };
-    if depends != Depends::Nothing && !has_types {
+    let depends = if has_types { Depends::Intra } else { Depends::Nothing };
+    let player = written.over(Player { startup, resume: startup, depends, ..default });
+    if let (Some(word), true) = (written.depends.given(), player.depends != Depends::Nothing && !has_types) {
         notes
             .wrong(word.place, "these frames have no types, and none depends on another")
             .hint("take kind = \"frames\", or a list that tells the type of each frame: I, P or B");
         return None;
     }
-    Some(depends)
+    Some(Player { modes: modes(written, scheme, notes)?, ..player })
 }
 
 /// The outer `None` when something is noted.

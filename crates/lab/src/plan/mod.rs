@@ -1,8 +1,9 @@
 //! A plan: a checked scenario with every default and every relative unit filled in. A run depends on nothing else.
 
-mod print;
-mod print_ndn;
-mod print_video;
+mod flows;
+mod ndn;
+mod resolved;
+mod text;
 
 use contract::{FlowId, LinkId};
 use sim::{Blueprint, FlowEmulation};
@@ -37,7 +38,7 @@ impl Plan {
     /// The whole plan as a scenario: every default filled in, parameters of schemes included, relative units resolved,
     /// chance drawn. Loading it again gives the same blueprint.
     pub fn to_toml(&self) -> String {
-        print::to_toml(&print::tree(self))
+        text::of(&resolved::file(self).to_table())
     }
 
     /// The plan as the tables of an emulation name it: flows of the kernel have its congestion control as their scheme, flows of
@@ -62,6 +63,7 @@ impl Plan {
 
     /// The same in JSON.
     pub fn to_json(&self) -> serde_json::Value {
-        print::to_json(&print::tree(self))
+        serde_json::to_value(resolved::file(self).to_table())
+            .expect("a plan has text, finite numbers, lists and tables only")
     }
 }

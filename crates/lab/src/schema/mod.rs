@@ -9,6 +9,7 @@ pub(crate) mod ndn;
 pub(crate) mod read;
 pub(crate) mod renames;
 pub(crate) mod sdn;
+pub(crate) mod settings;
 pub(crate) mod source;
 pub(crate) mod tcp;
 pub(crate) mod tree;

@@ -166,44 +166,6 @@ words! {
     }
 }
 
-impl EpisodeWord {
-    /// As a consumer is told.
-    pub(crate) const fn check(self) -> ndn::EpisodeCheck {
-        match self {
-            Self::Segment => ndn::EpisodeCheck::Segment,
-            Self::Highest => ndn::EpisodeCheck::Highest,
-        }
-    }
-
-    /// The word for a check.
-    pub(crate) const fn of(check: ndn::EpisodeCheck) -> Self {
-        match check {
-            ndn::EpisodeCheck::Segment => Self::Segment,
-            ndn::EpisodeCheck::Highest => Self::Highest,
-        }
-    }
-}
-
-impl PolicyWord {
-    /// As a forwarder is told.
-    pub(crate) const fn policy(self) -> ndn::Policy {
-        match self {
-            Self::Lru => ndn::Policy::Lru,
-            Self::Fifo => ndn::Policy::Fifo,
-            Self::None => ndn::Policy::None,
-        }
-    }
-
-    /// The word for a policy.
-    pub(crate) const fn of(policy: ndn::Policy) -> Self {
-        match policy {
-            ndn::Policy::Lru => Self::Lru,
-            ndn::Policy::Fifo => Self::Fifo,
-            ndn::Policy::None => Self::None,
-        }
-    }
-}
-
 /// How forwarders of named data choose next hops: a strategy of the house, or a scheme with such a part.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StrategyName(pub(crate) String);
@@ -225,6 +187,9 @@ impl Read for StrategyName {
     }
     fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
         known_name::<Self>(node, "strategy", &Self::known(), notes).map(Self)
+    }
+    fn to_value(&self) -> toml::Value {
+        self.0.to_value()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "enum": Self::known() })
@@ -254,6 +219,9 @@ impl Read for LinkName {
     }
     fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
         known_name::<Self>(node, "scheme with a part at links", &Self::known(), notes).map(Self)
+    }
+    fn to_value(&self) -> toml::Value {
+        self.0.to_value()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "enum": Self::known() })
@@ -301,6 +269,9 @@ impl Read for Prefix {
             .wrong(node.place, format!("`{}` is no name of named data", shortened(text)))
             .hint("write components of letters, digits and -_.~+%= after slashes, such as \"/video/news\"");
         None
+    }
+    fn to_value(&self) -> toml::Value {
+        self.0.to_value()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "pattern": "^/", "examples": ["/video", "/isp/news"] })

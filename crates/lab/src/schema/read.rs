@@ -76,6 +76,13 @@ impl<T> Deref for At<T> {
     }
 }
 
+/// A value that no text has.
+impl<T> From<T> for At<T> {
+    fn from(value: T) -> Self {
+        Self { value, place: Place::default() }
+    }
+}
+
 /// A key of a table: not written, written wrongly (already noted), or read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Field<T> {
@@ -85,7 +92,25 @@ pub(crate) enum Field<T> {
     Given(At<T>),
 }
 
+/// A key that no text has.
+impl<T> From<T> for Field<T> {
+    fn from(value: T) -> Self {
+        Self::of(value)
+    }
+}
+
+impl<T> From<Option<T>> for Field<T> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Missing, Self::of)
+    }
+}
+
 impl<T> Field<T> {
+    /// A key that no text has.
+    pub(crate) fn of(value: T) -> Self {
+        Self::Given(At::from(value))
+    }
+
     pub(crate) fn given(&self) -> Option<&At<T>> {
         match self {
             Self::Given(at) => Some(at),
@@ -132,6 +157,9 @@ pub(crate) trait Read: Sized {
     /// Reads it; notes what is wrong.
     fn read(node: &Node, notes: &mut Notes) -> Option<Self>;
 
+    /// As it is written, in the text that [`Read::read`] takes for the same value.
+    fn to_value(&self) -> toml::Value;
+
     /// Its JSON schema.
     fn schema(generator: &mut SchemaGenerator) -> Schema;
 }
@@ -169,6 +197,9 @@ impl Read for String {
             _ => mismatch(node, notes),
         }
     }
+    fn to_value(&self) -> toml::Value {
+        self.clone().into()
+    }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string" })
     }
@@ -186,6 +217,9 @@ impl Read for bool {
             Value::Bool(switch) => Some(switch),
             _ => mismatch(node, notes),
         }
+    }
+    fn to_value(&self) -> toml::Value {
+        (*self).into()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "boolean" })
@@ -205,6 +239,9 @@ impl Read for u32 {
             notes.wrong(node.place, format!("`{whole}` is too large")).hint("at most 1000000");
         }
         Self::try_from(whole).ok().filter(|_| whole <= MOST)
+    }
+    fn to_value(&self) -> toml::Value {
+        i64::from(*self).into()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "integer", "minimum": 0, "maximum": MOST })
@@ -233,6 +270,9 @@ impl Read for u64 {
             notes.wrong(node.place, format!("`{whole}` is negative")).hint("write a whole number from 0");
         }
         Self::try_from(whole).ok()
+    }
+    fn to_value(&self) -> toml::Value {
+        i64::try_from(*self).unwrap_or(i64::MAX).into()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "integer", "minimum": 0 })
@@ -263,6 +303,9 @@ impl Read for f64 {
             None => mismatch(node, notes),
         }
     }
+    fn to_value(&self) -> toml::Value {
+        (*self).into()
+    }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "number" })
     }
@@ -284,7 +327,7 @@ fn quantity<T: UnitText + Read>(node: &Node, notes: &mut Notes) -> Option<T> {
 }
 
 macro_rules! quantities {
-    ($($type:ty => $examples:tt;)*) => {$(
+    ($($type:ty, $count:ident in $smallest:literal => $examples:tt;)*) => {$(
         impl Read for $type {
             fn what() -> String {
                 <$type as UnitText>::WHAT.to_owned()
@@ -294,6 +337,11 @@ macro_rules! quantities {
             }
             fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
                 quantity(node, notes)
+            }
+            fn to_value(&self) -> toml::Value {
+                let text = self.to_string();
+                let exact = Self::from_text(&text).is_ok_and(|read| read == *self);
+                if exact { text.into() } else { format!("{} {}", self.$count(), $smallest).into() }
             }
             fn schema(_: &mut SchemaGenerator) -> Schema {
                 json_schema!({
@@ -307,11 +355,11 @@ macro_rules! quantities {
 }
 
 quantities! {
-    Rate => ["50 Mbit/s", "1 Gbit/s", "900 kbit/s"];
-    Duration => ["60 s", "20 ms", "500 us"];
-    Offset => ["20 ms", "-1 h"];
-    Drift => ["100 ppm", "-50 ppb"];
-    Bytes => ["1500 B", "64 kB", "10 MB"];
+    Rate, as_bps in "bit/s" => ["50 Mbit/s", "1 Gbit/s", "900 kbit/s"];
+    Duration, as_nanos in "ns" => ["60 s", "20 ms", "500 us"];
+    Offset, as_nanos in "ns" => ["20 ms", "-1 h"];
+    Drift, as_ppb in "ppb" => ["100 ppm", "-50 ppb"];
+    Bytes, as_u64 in "B" => ["1500 B", "64 kB", "10 MB"];
 }
 
 impl<T: Read> Read for Vec<At<T>> {
@@ -329,6 +377,9 @@ impl<T: Read> Read for Vec<At<T>> {
             .filter_map(|item| T::read(item, notes).map(|read| At { value: read, place: item.place }))
             .collect();
         (notes.count() == before || !read.is_empty()).then_some(read)
+    }
+    fn to_value(&self) -> toml::Value {
+        self.iter().map(|item| item.to_value()).collect::<Vec<_>>().into()
     }
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let items = T::schema(generator);
@@ -356,7 +407,7 @@ pub(crate) fn joined(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// Declares tables of a scenario once: the struct, its reader and its schema. Each field is a [`Field`]; a check after
+/// Declares tables of a scenario once: the struct, how it is read and written, and its schema. Each field is a [`Field`]; a check after
 /// `where` gets the value and answers with a message and a hint.
 macro_rules! tables {
     ($($(#[doc = $doc:literal])+ pub(crate) struct $Name:ident = $word:literal {
@@ -404,6 +455,15 @@ macro_rules! tables {
                 read
             }
 
+            /// The keys that are written, with their values, in the order in which they are declared.
+            pub(crate) fn to_table(&self) -> toml::Table {
+                let mut table = toml::Table::new();
+                $(if let $crate::schema::read::Field::Given(at) = &self.$field {
+                    table.insert(stringify!($field).to_owned(), $crate::schema::read::Read::to_value(&at.value));
+                })*
+                table
+            }
+
             /// The keys that are written, with their places.
             #[allow(dead_code, reason = "not every table is asked")]
             pub(crate) fn written(&self) -> Vec<(&'static str, $crate::schema::tree::Place)> {
@@ -429,6 +489,9 @@ macro_rules! tables {
                     Some(table) => Some(Self::from_table(table, node.place, notes)),
                     None => $crate::schema::read::mismatch(node, notes),
                 }
+            }
+            fn to_value(&self) -> toml::Value {
+                self.to_table().into()
             }
             fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 generator.subschema_for::<Self>()
@@ -483,7 +546,6 @@ macro_rules! words {
             pub(crate) const WORDS: &'static [&'static str] = &[$($word),+];
 
             /// The word.
-            #[allow(dead_code, reason = "not every choice is printed")]
             pub(crate) const fn word(self) -> &'static str {
                 match self { $(Self::$Variant => $word),+ }
             }
@@ -512,6 +574,9 @@ macro_rules! words {
                         None
                     }
                 }
+            }
+            fn to_value(&self) -> toml::Value {
+                self.word().into()
             }
             fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let words = Self::WORDS;

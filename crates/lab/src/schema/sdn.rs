@@ -72,6 +72,9 @@ impl Read for AppName {
     fn read(node: &Node, notes: &mut Notes) -> Option<Self> {
         known_name::<Self>(node, "control app", &Self::known(), notes).map(Self)
     }
+    fn to_value(&self) -> toml::Value {
+        self.0.to_value()
+    }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "enum": Self::known() })
     }

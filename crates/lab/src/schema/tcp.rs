@@ -1,6 +1,5 @@
 //! The table `tcp` of a flow, and its words.
 
-use stack::tcp::{LossDetection, RecoveryTimer, Reduction, RtoFloor};
 use units::{Bytes, Duration};
 
 use crate::schema::bounds::{count, within};
@@ -100,46 +99,6 @@ words! {
         Standard = "standard",
         /// The Linux kernel.
         Linux = "linux",
-    }
-}
-
-impl TimerWord {
-    /// As TCP is told.
-    pub(crate) const fn timer(self) -> RecoveryTimer {
-        match self {
-            Self::Impatient => RecoveryTimer::Impatient,
-            Self::Steady => RecoveryTimer::Steady,
-        }
-    }
-}
-
-impl DetectionWord {
-    /// As TCP is told.
-    pub(crate) const fn detection(self) -> LossDetection {
-        match self {
-            Self::Count => LossDetection::Count,
-            Self::Time => LossDetection::Time,
-        }
-    }
-}
-
-impl FloorWord {
-    /// As TCP is told.
-    pub(crate) const fn floor(self) -> RtoFloor {
-        match self {
-            Self::Timeout => RtoFloor::Timeout,
-            Self::Variation => RtoFloor::Variation,
-        }
-    }
-}
-
-impl ReductionWord {
-    /// As TCP is told.
-    pub(crate) const fn reduction(self) -> Reduction {
-        match self {
-            Self::Halt => Reduction::Halt,
-            Self::Proportional => Reduction::Proportional,
-        }
     }
 }
 

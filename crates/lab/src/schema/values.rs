@@ -40,6 +40,13 @@ impl Read for Buffer {
             }
         }
     }
+    fn to_value(&self) -> toml::Value {
+        match self {
+            Self::Packets(packets) => format!("{packets} packets").into(),
+            Self::Bytes(size) => size.to_value(),
+            Self::Bdp(factor) => format!("{factor} bdp").into(),
+        }
+    }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "examples": ["100 packets", "1 bdp", "64 kB"] })
     }
@@ -115,15 +122,16 @@ impl Read for Queue {
                         notes.wrong(place, format!("a FIFO has no `{key}`")).hint("kind = \"codel\" has");
                     }
                 }
-                let usual = CodelConfig::default();
-                let config = CodelConfig {
-                    target: table.target.or(usual.target),
-                    interval: table.interval.or(usual.interval),
-                    mark: table.mark.or(usual.mark),
-                };
+                let config = table.over(CodelConfig::default());
                 (notes.count() == before).then_some(Self((kind == QueueWord::Codel).then_some(config)))
             }
             _ => mismatch(node, notes),
+        }
+    }
+    fn to_value(&self) -> toml::Value {
+        match self.0 {
+            None => QueueWord::Fifo.to_value(),
+            Some(codel) => QueueTable { kind: QueueWord::Codel.into(), ..QueueTable::of(&codel) }.to_value(),
         }
     }
     fn schema(generator: &mut SchemaGenerator) -> Schema {
@@ -149,6 +157,9 @@ impl Read for MarkAbove {
             Value::Integer(..) => u32::read(node, notes).map(|n| Self(Some(n))),
             _ => mismatch(node, notes),
         }
+    }
+    fn to_value(&self) -> toml::Value {
+        self.0.map_or(false.into(), |packets| packets.to_value())
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": MOST }, { "const": false }] })
@@ -177,6 +188,9 @@ impl Read for Instant {
         }
         Some(Self(Time::ZERO + after))
     }
+    fn to_value(&self) -> toml::Value {
+        if self.0 == Time::NEVER { "never".into() } else { self.0.saturating_since(Time::ZERO).to_value() }
+    }
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         Duration::schema(generator)
     }
@@ -204,6 +218,9 @@ impl Read for Ends {
                 None
             }
         }
+    }
+    fn to_value(&self) -> toml::Value {
+        vec![self.0.to_value(), self.1.to_value()].into()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2 })
@@ -252,12 +269,28 @@ impl Read for Nodes {
             _ => mismatch(node, notes),
         }
     }
+    fn to_value(&self) -> toml::Value {
+        match self {
+            Self::Count(count) => count.to_value(),
+            Self::List(list) => {
+                list.iter().map(|node| name_or("name", node.to_table())).collect::<Vec<_>>().into()
+            }
+        }
+    }
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let table = NodeTable::schema(generator);
         json_schema!({ "anyOf": [
             { "type": "integer", "minimum": 1, "maximum": MOST },
             { "type": "array", "items": { "anyOf": [{ "type": "string" }, table] } },
         ] })
+    }
+}
+
+/// A table, or its name where it has nothing else.
+fn name_or(key: &str, table: toml::Table) -> toml::Value {
+    match table.get(key) {
+        Some(name) if table.len() == 1 => name.clone(),
+        _ => table.into(),
     }
 }
 
@@ -277,6 +310,12 @@ impl Read for Senders {
             Value::List(_) => Vec::read(node, notes).map(Self),
             Value::Text(name) => Some(Self(vec![At { value: name.to_string(), place: node.place }])),
             _ => mismatch(node, notes),
+        }
+    }
+    fn to_value(&self) -> toml::Value {
+        match &self.0[..] {
+            [only] => only.to_value(),
+            _ => self.0.to_value(),
         }
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
@@ -313,6 +352,10 @@ impl Read for Targets {
             }
             _ => mismatch(node, notes),
         }
+    }
+    fn to_value(&self) -> toml::Value {
+        let mut list: Vec<_> = self.list.iter().map(|target| name_or("node", target.to_table())).collect();
+        if self.listed || list.len() != 1 { list.into() } else { list.remove(0) }
     }
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let table = TargetTable::schema(generator);
@@ -352,6 +395,9 @@ impl Read for SchemeName {
         let known: Vec<&str> = catalogue.iter().map(|entry| entry.scheme.name).collect();
         known_name::<Self>(node, "scheme", &known, notes).map(Self)
     }
+    fn to_value(&self) -> toml::Value {
+        self.0.to_value()
+    }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         let names: Vec<&str> = schemes::catalogue().iter().map(|entry| entry.scheme.name).collect();
         json_schema!({ "type": "string", "enum": names })
@@ -376,6 +422,16 @@ pub(crate) fn known_name<T: Read>(
         .wrong(node.place, format!("no {of} is called `{}`", shortened(name)))
         .maybe(suggestion(name, known.iter().copied()));
     None
+}
+
+/// The value of a parameter.
+fn plain(value: &ParamValue) -> toml::Value {
+    match value {
+        ParamValue::Float(number) => (*number).into(),
+        ParamValue::Int(number) => (*number).into(),
+        ParamValue::Bool(switch) => (*switch).into(),
+        ParamValue::Text(text) => text.clone().into(),
+    }
 }
 
 /// A scheme's parameters as written.
@@ -412,6 +468,11 @@ impl Read for Params {
         }
         Some(Self(list))
     }
+    fn to_value(&self) -> toml::Value {
+        let table: toml::Table =
+            self.0.iter().map(|(name, value)| (name.value.clone(), plain(&value.value))).collect();
+        table.into()
+    }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "object", "additionalProperties": { "type": ["number", "string", "boolean"] } })
     }
@@ -444,6 +505,11 @@ impl Read for Expect {
             }
         }
         Some(Self(list))
+    }
+    fn to_value(&self) -> toml::Value {
+        let table: toml::Table =
+            self.0.iter().map(|(name, text)| (name.value.clone(), text.to_value())).collect();
+        table.into()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
@@ -496,6 +562,12 @@ impl Read for Sweep {
             }
         }
         Some(Self(axes))
+    }
+    fn to_value(&self) -> toml::Value {
+        let values = |list: &[At<toml::Value>]| list.iter().map(|at| at.value.clone()).collect::<Vec<_>>();
+        let table: toml::Table =
+            self.0.iter().map(|(key, list)| (key.value.clone(), values(&list.value).into())).collect();
+        table.into()
     }
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "object", "additionalProperties": { "type": "array", "minItems": 1 } })

@@ -1,0 +1,137 @@
+//! Which keys of a table stand for which settings of a state machine or of the simulator, in both directions.
+
+use sim::{ClockSpec, Emulation as EmulationSettings, Metric};
+use stack::icn::Config as IcnConfig;
+use stack::ndn::{ConsumerConfig, EpisodeCheck, Policy, ProducerConfig, Store as StoreConfig};
+use stack::queue::CodelConfig;
+use stack::sdn::Config as SdnConfig;
+use stack::stream::{Config as StreamConfig, Depends, Player as PlayerConfig, Video};
+use stack::tcp::{Config as TcpConfig, LossDetection, RecoveryTimer, Reduction, RtoFloor};
+use units::{Bytes, Drift, Duration, Offset, Rate};
+
+use crate::schema::emulation::Emulation;
+use crate::schema::file::{Clock, Icn, MetricWord, QueueTable, Source, Stream};
+use crate::schema::ndn::{Consumer, EpisodeWord, NodeStore, PolicyWord, Producer, Store};
+use crate::schema::read::{Field, Read};
+use crate::schema::sdn::Sdn;
+use crate::schema::tcp::{DetectionWord, FloorWord, ReductionWord, Tcp, TimerWord};
+use crate::schema::video::{DependsWord, LateWord, Player};
+
+/// A value of a scenario that stands for a setting of type `M`.
+pub(crate) trait Setting<M>: Read {
+    /// The setting.
+    fn to_setting(&self) -> M;
+
+    /// The value that stands for it.
+    fn of_setting(setting: &M) -> Self;
+}
+
+/// Values that are settings themselves.
+macro_rules! same {
+    ($($Type:ty),*) => {$(
+        impl Setting<Self> for $Type {
+            fn to_setting(&self) -> Self {
+                *self
+            }
+            fn of_setting(setting: &Self) -> Self {
+                *setting
+            }
+        }
+    )*};
+}
+
+same!(bool, u32, f64, Bytes, Drift, Duration, Offset, Rate);
+
+impl Setting<u8> for u32 {
+    fn to_setting(&self) -> u8 {
+        u8::try_from(*self).unwrap_or(u8::MAX)
+    }
+    fn of_setting(setting: &u8) -> Self {
+        Self::from(*setting)
+    }
+}
+
+impl Setting<bool> for LateWord {
+    fn to_setting(&self) -> bool {
+        *self == Self::Wait
+    }
+    fn of_setting(waits: &bool) -> Self {
+        if *waits { Self::Wait } else { Self::Skip }
+    }
+}
+
+/// Words that stand for the variants of the same names.
+macro_rules! variants {
+    ($($Word:ident for $Setting:ident { $($Variant:ident),* })*) => {$(
+        impl Setting<$Setting> for $Word {
+            fn to_setting(&self) -> $Setting {
+                match self { $(Self::$Variant => $Setting::$Variant),* }
+            }
+            fn of_setting(setting: &$Setting) -> Self {
+                match setting { $($Setting::$Variant => Self::$Variant),* }
+            }
+        }
+    )*};
+}
+
+variants! {
+    TimerWord for RecoveryTimer { Impatient, Steady }
+    DetectionWord for LossDetection { Count, Time }
+    FloorWord for RtoFloor { Timeout, Variation }
+    ReductionWord for Reduction { Halt, Proportional }
+    EpisodeWord for EpisodeCheck { Segment, Highest }
+    PolicyWord for Policy { Lru, Fifo, None }
+    DependsWord for Depends { Nothing, Intra, References }
+    MetricWord for Metric { Delay, Hops }
+}
+
+/// The keys of tables that stand for settings: those of the same names, and others with the setting that they stand for.
+macro_rules! settings {
+    ($($Table:ident for $Settings:ident { $($key:ident),* $(; $($other:ident for $($part:ident).+),+)? })*) => {$(
+        impl $Table {
+            /// The settings, `usual` where a key is not written.
+            pub(crate) fn over(&self, mut usual: $Settings) -> $Settings {
+                $(if let Some(at) = self.$key.given() {
+                    usual.$key = at.value.to_setting();
+                })*
+                $($(if let Some(at) = self.$other.given() {
+                    usual.$($part).+ = at.value.to_setting();
+                })+)?
+                usual
+            }
+
+            /// The table that says these settings.
+            pub(crate) fn of(settings: &$Settings) -> Self {
+                Self {
+                    $($key: Field::of(Setting::of_setting(&settings.$key)),)*
+                    $($($other: Field::of(Setting::of_setting(&settings.$($part).+)),)+)?
+                    ..Self::default()
+                }
+            }
+        }
+    )*};
+}
+
+settings! {
+    Tcp for TcpConfig {
+        sack, limited_transmit, recovery_timer, loss_detection, tail_probe, reduction, undo, idle_restart, delayed_ack,
+        ack_delay, quick_acks, ecn, initial_window, initial_rto, min_rto, rto_floor, max_rto, receive_window, handshake,
+        header
+    }
+    Stream for StreamConfig { jitter, feedback, reorder, ecn }
+    Player for PlayerConfig { startup, resume, depends; late for waits }
+    Source for Video { frame_rate, live, drop_after }
+    Icn for IcnConfig { refresh, lifetime, signal, probe, probe_packets; initial_rto for retry }
+    Sdn for SdnConfig { period, phase, message; initial_rto for retry, max_age for stale }
+    Store for StoreConfig { policy, size }
+    NodeStore for StoreConfig { policy, size }
+    Producer for ProducerConfig { payload, data, delay }
+    Consumer for ConsumerConfig {
+        tick, tick_phase, jitter, initial_window, marks, episode, episode_check, retries, lifetime, interest;
+        initial_rto for timeout.initial, min_rto for timeout.min, max_rto for timeout.max,
+        rto_backoff for timeout.backoff, rto_scan for timeout.scan
+    }
+    QueueTable for CodelConfig { target, interval, mark }
+    Clock for ClockSpec { offset, drift }
+    Emulation for EmulationSettings { max_lateness }
+}
