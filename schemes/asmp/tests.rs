@@ -178,7 +178,7 @@ fn the_round_trip_is_twice_the_smoothed_delay_until_an_echo_says_more() {
     near(there.probe("factor"), a);
     near(there.law.rtt().expect("a delay"), 0.021 * (1.0 + a));
 
-    // somebody else's echo
+    // the echo of another receiver
     there.hear(3, 21, &Heading { echo: Some(Echo { to: FAR, ..echo }), ..plain });
     near(there.law.rtt().expect("a delay"), 0.021 * (1.0 + a));
     assert_eq!(there.end.meter.count(Count::Ignored), 0);

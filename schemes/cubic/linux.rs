@@ -29,7 +29,7 @@ pub(super) struct Kernel {
     per_segment: u64,
     /// What was acknowledged towards that.
     credit: u64,
-    /// When `per_segment` was last worked out, and for which window.
+    /// When `per_segment` was last computed, and for which window.
     last: (Time, u64),
 }
 
@@ -78,7 +78,7 @@ impl Kernel {
         w as f64
     }
 
-    /// Works out how many segments acknowledged make the window `w` grow by one.
+    /// Computes the number of acknowledged segments for which the window `w` grows by one.
     fn count(&mut self, w: u64, acked: u64, now: Time) {
         self.towards += acked;
         let (last_at, last_w) = self.last;
@@ -148,5 +148,5 @@ impl Kernel {
 
 /// Least acknowledged for a segment more.
 const LEAST_PER_SEGMENT: u64 = 2;
-/// How long what was worked out stands while the window does.
+/// Lifetime of the computed value while the window does not change.
 const AGAIN_AFTER: Duration = Duration::from_micros(31_250);

@@ -136,7 +136,7 @@ fn on_short_paths_it_follows_reno() {
         bench.round(&mut cubic);
         rounds += 1;
     }
-    // a segment in the first round; then nothing is worked out again for 31.25 ms or 16 rounds, in which W_est comes to 7 + 16·8/15 = 15;
+    // a segment in the first round; then nothing is computed for 31.25 ms or 16 rounds, in which W_est comes to 7 + 16·8/15 = 15;
     // then two acknowledged make one more: four in a round of eight
     assert_eq!(rounds, 18);
     // K alone would be ∛(4/0.4) = 2.2 s or a thousand rounds

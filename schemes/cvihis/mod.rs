@@ -113,7 +113,7 @@ params! {
 choice! {
     /// The two modes.
     pub enum Mode {
-        /// Gives way to everybody.
+        /// Yields to other traffic.
         Background = "background",
         /// Takes its share.
         RealTime = "real_time",

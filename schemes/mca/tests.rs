@@ -312,7 +312,7 @@ fn a_representative_that_left_is_given_up_four_periods_after_the_rate_passed_its
     assert_eq!(end.notes("absent")[0].value, f64::from(NEAR.0));
     assert_eq!(end.notes("representative").last().expect("an event").value, -1.0);
 
-    // the next control packet announces it, and whoever speaks first is taken
+    // the next control packet announces it, and the first receiver that reports becomes it
     end.now += Duration::from_millis(20);
     let sending = Sending { seq: 99, size: PACKET, bytes_before: 99_000 };
     let label = end.cx(|cx| law.stamp(&sending, cx));

@@ -398,7 +398,7 @@ fn the_offer_follows_the_rate_at_each_tick_only() {
     burst(&mut law, &mut node, 160);
     assert!(close(offered(&mut law, &mut node), 1200.0));
     run(&mut law, &mut node, ms(100));
-    // y = 1600, q = 160 − 120 = 40, d = 0.4: as worked out above
+    // y = 1600, q = 160 − 120 = 40, d = 0.4: as computed above
     assert!(close(offered(&mut law, &mut node), 1012.5), "{}", offered(&mut law, &mut node));
     assert!(close(node.probed("stamping_rate"), 1012.5));
     assert!(close(node.probed("full_rate_flows"), 4.0 / 3.0));

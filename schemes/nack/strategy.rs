@@ -118,7 +118,7 @@ impl Strategy {
         found
     }
 
-    /// Whether somebody may still answer.
+    /// Whether an answer is pending.
     fn waits(pending: Pending, cx: &dyn StrategyCx) -> bool {
         (0..).map_while(|index| cx.upstream(pending, index)).any(|record| record.refused.is_none())
     }

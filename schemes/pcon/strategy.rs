@@ -19,7 +19,7 @@ contract::choice! {
 contract::choice! {
     /// What becomes of an Interest whose name was asked for and is still awaited.
     pub enum Retransmissions {
-        /// It waits with the others, whoever sent it.
+        /// It waits with the others, from any face.
         Suppressed = "suppressed",
         /// It is retransmitted where its downstream had asked before.
         Forwarded = "forwarded",

@@ -702,7 +702,7 @@ fn the_timeout_follows_rfc_6298() {
 fn an_acker_that_leaves_is_replaced_at_once() {
     let mut source = eight();
     let sent = source.sent.len();
-    // somebody else's farewell is none
+    // the leave of another receiver has no effect
     source.tell(FAR, 0, 50, Said::Ack { newest: 22, bitmap: ALL, leaving: true });
     assert_eq!((source.law.acker(), source.sent.len()), (Some(NEAR), sent));
     // the acker's need not say anything else that is new

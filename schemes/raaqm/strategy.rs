@@ -65,8 +65,8 @@ impl Balance {
         }
     }
 
-    /// A next hop with a probability that is its share of the weights 1/a; by its place in the FIB entry. Those in `not` are left out, and
-    /// whoever waits for the Data.
+    /// A next hop with a probability that is its share of the weights 1/a; by its place in the FIB entry. Those in `not`, and faces that
+    /// wait for the Data, are excluded.
     fn draw(
         &mut self,
         pending: Pending,

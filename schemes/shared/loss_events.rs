@@ -141,7 +141,7 @@ impl LossEvents {
     }
 
     /// The interval before the first event is `factor` times as long as was said, if it still counts: the round-trip time
-    /// that it was worked out with was not yet known.
+    /// that it was computed with was not yet known.
     pub fn scale_first(&mut self, factor: f64) {
         for interval in self.closed.iter_mut().filter(|interval| interval.estimated) {
             interval.packets = (interval.packets * factor).max(1.0);

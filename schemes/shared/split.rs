@@ -195,7 +195,7 @@ fn is_awaited(interest: &Arrived<'_>, cx: &dyn StrategyCx) -> bool {
     records.any(|out| out.refused.is_none() && out.sent_at + header.lifetime() > cx.now())
 }
 
-/// Refuses an Interest, unless somebody may still answer it.
+/// Refuses an Interest, unless an answer is pending.
 fn give_up(pending: Pending, reason: NackReason, cx: &mut dyn StrategyCx) {
     let mut records = (0..).map_while(|index| cx.upstream(pending, index));
     if !records.any(|record| record.refused.is_none()) {

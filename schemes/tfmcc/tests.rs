@@ -399,7 +399,7 @@ fn silence_of_the_limiting_receiver_halves_the_rate_and_then_ends_its_office() {
     assert_eq!((law.limiting(), rate(&mut end, &law)), (Some(NEAR), x / 2.0));
     end.run(&mut law, ms(2300));
     assert_eq!((law.limiting(), rate(&mut end, &law)), (None, x / 4.0));
-    // whoever speaks next takes over as after a leave
+    // the next receiver that reports becomes the CLR, as after a leave
     tell(&mut end, &mut law, FAR, Said { rate: 1e6, ..SAID });
     assert_eq!(law.limiting(), Some(FAR));
     end.run(&mut law, ms(2600));
@@ -428,7 +428,7 @@ fn packets_bring_back_timestamps_in_the_order_of_need() {
     tell(&mut end, &mut law, THIRD, unknown);
     end.now = ms(230);
     let next = |end: &mut End, law: &mut Sender| {
-        let echo = send(end, law).echo.expect("somebody's timestamp");
+        let echo = send(end, law).echo.expect("a timestamp");
         (echo.endpoint, echo.clr)
     };
     // the new limiting one, who has no round-trip time, who has one, and then the limiting one for ever
@@ -634,7 +634,7 @@ fn the_first_loss_is_taken_for_the_rate_at_which_it_came() {
     assert!((next.law.loss_event_rate() - 2.0 / (14.0 + 1e10 / 9.6e7)).abs() < 1e-9);
 }
 
-/// [RFC4654 §5.6]: worked out with R_max = 104 ms, measured 52 ms: a quarter of the packets.
+/// [RFC4654 §5.6]: computed with R_max = 104 ms, measured 52 ms: a quarter of the packets.
 #[test]
 fn the_first_interval_shrinks_when_the_round_trip_time_becomes_known() {
     let mut path = Path::new(&Params::default());
@@ -786,7 +786,7 @@ fn the_limiting_receiver_speaks_once_per_round_trip_and_is_not_suppressed() {
     assert!(times.iter().all(|gap| (100..=101).contains(gap)), "{times:?}");
     // without data it says nothing
     assert!(path.wait(1000).len() <= 1);
-    // somebody else is: it is silent
+    // another receiver is: it is silent
     path.header.echo = Some(Echo { endpoint: FAR, tr: Millis(0), clr: true });
     assert!(path.packets(125, 8).is_empty());
 }

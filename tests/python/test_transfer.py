@@ -582,7 +582,7 @@ def test_scheme_mode_rates_and_limit_are_said(file: Path, into: Path) -> None:
     got = end(receiver)
     assert sender.returncode == 0, err.decode()
     said, table = err.decode(), out.decode()
-    assert "scheme cvihis, mode background: gives way to other traffic" in said
+    assert "scheme cvihis, mode background: yields to other traffic" in said
     assert "--mode real-time" in said
     assert "background" in table
     assert "cvihis" in table

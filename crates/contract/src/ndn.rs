@@ -115,8 +115,8 @@ impl Names {
 pub struct Interest {
     /// What is wanted.
     pub name: Name,
-    /// A random number that tells this request from others of the same name: who sees it twice sees a loop. Whoever asks again draws
-    /// another one.
+    /// A random number that distinguishes this request from others of the same name: a forwarder that receives it twice detects a loop. A
+    /// retransmission has another one.
     pub nonce: u32,
     /// How long forwarders keep it pending, in milliseconds.
     pub lifetime_ms: u32,

@@ -239,7 +239,7 @@ pub trait ParamTable: Default {
 /// contract::params! {
 ///     /// Share of the window kept after a loss.
 ///     beta: f64 = 0.7, within 0.0..=1.0, from "RFC9438 §4.6";
-///     /// Give way sooner to new flows.
+///     /// Release bandwidth sooner for new flows.
 ///     fast_convergence: bool = true, from "RFC9438 §4.7";
 ///     /// Minimum window.
 ///     min: u32 = 2, from "RFC5681 §3.1";

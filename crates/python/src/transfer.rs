@@ -268,7 +268,7 @@ fn ended(end: &End) -> (&'static str, Option<String>) {
 /// Receivers of a group, at most.
 const MOST: usize = 10_000;
 
-/// Opens the socket: calls where there is somebody to call, otherwise listens. `None` when it was stopped, or nobody called in time.
+/// Opens the socket: calls if an address is given, otherwise listens. `None` if it was stopped, or no caller arrived in time.
 fn open(told: &Value, go_on: &dyn Fn() -> bool) -> Result<Option<(Settings, Udp)>, String> {
     let address = |text: &str| text.parse::<SocketAddr>().map_err(|error| format!("{text}: {error}"));
     let secret = told["key"].as_array().map(|bytes| {

@@ -231,7 +231,7 @@ pub struct FlowSpec {
     pub kind: FlowKind,
     /// The sender's node; the consumer's, where the flow is one of named data.
     pub from: NodeId,
-    /// The receivers. None where the flow is one of named data: whoever serves the prefix answers, see [`NdnSpec::producers`].
+    /// The receivers. None for a flow of named data: a producer of the prefix answers, see [`NdnSpec::producers`].
     pub to: Vec<ReceiverSpec>,
     /// How its packets reach the receivers.
     pub cast: Cast,

@@ -105,7 +105,7 @@ fn beside_reno_they_take_next_to_nothing() {
     }
 }
 
-/// A queue of 80 packets, 96 ms, is never as long as LEDBAT's target: it is left with losses, and is as Reno. The others give way all the same.
+/// A queue of 80 packets, 96 ms, is never as long as LEDBAT's target: it is left with losses, and is as Reno. The others yield all the same.
 #[test]
 fn a_queue_shorter_than_its_target_makes_ledbat_a_reno() {
     let (background, _) = two(["ledbat", "reno"], 80, 0);

@@ -164,7 +164,7 @@ fn any_header() -> impl Strategy<Value = LinkHeader> {
         })
 }
 
-/// Reads bytes as everything that they could be; whoever reads must come back.
+/// Reads bytes with every parser; each must return.
 fn read_all(bytes: &[u8]) {
     let _ = frame_length(bytes);
     if let Ok(packet) = LinkPacket::read(bytes) {

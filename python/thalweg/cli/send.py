@@ -36,7 +36,7 @@ def send(
     """Send a file, or standard input (`-`), to `thalweg recv`.
 
     The receiver listens and the sender calls `HOST:PORT`; with `:PORT` the sender listens and the receiver calls.
-    By default a file is sent by CVIHIS in its background mode, which gives way to other traffic.
+    By default a file is sent by CVIHIS in its background mode, which yields to other traffic.
     `--mode real-time` competes with it, `--scheme cubic` sends as TCP does. A live stream (`--deadline`) starts in the
     real-time mode.
     Exit codes: 0 every byte arrived; 1 not every byte arrived; 2 an error in the command; 130 Ctrl-C or SIGTERM.
@@ -52,7 +52,7 @@ def send(
         Control congestion by this scheme. A stream scheme paces packets, a window scheme works as TCP does. `thalweg
         schemes` lists them.
     mode
-        Start in this mode (CVIHIS only). `background`, the default for files, gives way to other traffic; `real-time`,
+        Start in this mode (CVIHIS only). `background`, the default for files, yields to other traffic; `real-time`,
         the default with `--deadline`, takes its share. Change it during the transfer with the keys r and b, or with
         the signals SIGUSR1 (real-time) and SIGUSR2 (background).
     changes

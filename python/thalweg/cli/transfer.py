@@ -79,9 +79,9 @@ def _plan(mode: str | None, scheme: str) -> str:
     """The scheme and the mode of the transfer, and how to change the mode."""
     match mode:
         case "background":
-            does = "gives way to other traffic; `--mode real-time` or the key r competes with it"
+            does = "yields to other traffic; `--mode real-time` or the key r competes with it"
         case "real_time":
-            does = "takes its share beside other traffic; `--mode background` or the key b gives way to it"
+            does = "takes its share beside other traffic; `--mode background` or the key b yields to it"
         case _:
             return f"scheme {scheme}"
     return f"scheme {scheme}, mode {mode.replace('_', '-')}: {does}"

@@ -26,7 +26,7 @@ impl Strategy {
         may: impl Fn(&dyn StrategyCx, contract::FaceId) -> bool,
     ) -> bool {
         for hop in fib.hops {
-            // never back to whoever asks for it
+            // never back to the downstream
             if cx.awaited_by(pending, hop.face).is_some() || !may(cx, hop.face) {
                 continue;
             }

@@ -38,7 +38,7 @@ pub(crate) struct Facts {
     pub(crate) d: f64,
 }
 
-/// What a tick worked out besides R.
+/// Results of a tick besides R.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Found {
     /// N.

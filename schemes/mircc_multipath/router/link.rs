@@ -55,7 +55,7 @@ impl Lane {
         Self { capacity, rater: Rater::new(capacity), bucket: Bucket::default(), count: 0 }
     }
 
-    /// Works out the rate of the next interval; says what the rate of Interests was.
+    /// Computes the rate of the next interval; returns the rate of Interests.
     fn tick(&mut self, rule: &Rule, capacity: f64, elapsed_s: f64, d: f64, now: Time) -> f64 {
         let y = f64::from(self.count) / elapsed_s;
         let q = self.bucket.level(now, self.capacity);

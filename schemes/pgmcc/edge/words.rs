@@ -17,7 +17,7 @@ pub(crate) struct Stamp {
 pub(crate) enum Named {
     /// This receiver acknowledges.
     Acker(EndpointId),
-    /// There is no acker: whoever speaks first becomes it.
+    /// There is no acker: the first receiver that reports becomes it.
     Elect,
 }
 

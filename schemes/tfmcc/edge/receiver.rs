@@ -21,7 +21,7 @@ pub struct Receiver {
     round_trip: RoundTrip,
     arriving: ReceiveRate,
     losses: LossEvents,
-    /// The round-trip time, in seconds, with which the time before the first loss event was worked out, where it was none
+    /// The round-trip time, in seconds, with which the time before the first loss event was computed, where it was none
     /// of its own.
     assumed_rtt: Option<f64>,
     /// This receiver limits the group: it is the CLR.
@@ -138,7 +138,7 @@ impl Receiver {
         let mine = header.echo.filter(|echo| echo.endpoint == cx.me().endpoint);
         match (mine, header.echo) {
             (Some(mine), _) => self.limiting = mine.clr,
-            // somebody else is
+            // another receiver is
             (None, Some(echo)) if echo.clr => self.limiting = false,
             _ => {}
         }

@@ -54,9 +54,9 @@ struct Round {
     /// Its number, counted up without end; packets carry its last 8 bits.
     number: u64,
     began_at: Time,
-    /// Somebody other than the limiting receiver spoke.
+    /// A receiver other than the limiting one reported.
     heard: bool,
-    /// Somebody's round-trip time was greater than R_max.
+    /// The round-trip time of a receiver was above R_max.
     exceeded: bool,
     /// R_peak: the maximum round-trip time measured in it, in seconds.
     peak: f64,
@@ -251,7 +251,7 @@ impl Sender {
         }
     }
 
-    /// When the feedback round ends: after T if somebody has spoken, otherwise when somebody does, at most after 2T.
+    /// When the feedback round ends: after T if a receiver has reported, otherwise at the first report, at most after 2T.
     fn round_ends_at(&self) -> Time {
         self.round.began_at + self.rounds(if self.round.heard { 1.0 } else { self.params.round_limit })
     }

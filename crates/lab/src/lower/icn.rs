@@ -65,7 +65,7 @@ impl IcnNet {
                 .hint("take a host, or leave the node out of [icn]");
             return false;
         }
-        // whoever can be reached from the source can be from its members
+        // every node that the source reaches is reached by its members
         if !spec.routers.iter().any(|router| paths.joined(from, *router)) {
             notes
                 .wrong(place(source), format!("no router by name can be reached from `{}`", name(from)))

@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_flow_converges_where_its_windows_begin_to_stay_at_the_fair_value() {
-        // an old flow gives way to one that starts at 4: equal from 8 on
+        // an old flow yields to one that starts at 4: equal from 8 on
         let old: Curve = [8., 8., 8., 8., 8., 7., 6., 5., 4., 4., 4., 4.].map(Some).to_vec();
         let new: Curve = [
             None,

@@ -12,7 +12,7 @@ use super::Net;
 /// Index of a direction of a link: link `i` forward at `2 i`, backward at `2 i + 1`.
 pub(crate) type PortIndex = usize;
 
-/// Shortest paths of a network, worked out per destination when asked for.
+/// Shortest paths of a network, computed per destination on request.
 pub(crate) struct Paths<'a> {
     net: &'a Net,
     metric: Metric,

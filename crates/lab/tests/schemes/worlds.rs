@@ -90,7 +90,7 @@ fn equal_seeds_give_equal_traces_and_other_flows_are_not_shifted() {
         let trace = run(&dumbbell(name, &sends, 3), name).1.trace;
         others.push(trace.flows[1].sent_packets);
     }
-    // the Poisson source draws from its own stream, whoever is beside it
+    // the Poisson source draws from its own stream, independent of other flows
     assert!(others.windows(2).all(|pair| pair[0] == pair[1]), "{others:?}");
 }
 

@@ -204,7 +204,7 @@ impl<'a> Graph<'a> {
             into[edge.to.index()].push(PortId(port));
         }
         let single = |node: usize| out[node].len() == 1;
-        // two nodes that have only each other are no leaves: somebody must search
+        // two nodes that have only each other are no leaves: one must search
         let leaf: Vec<bool> =
             (0..nodes).map(|node| single(node) && !single(edges[out[node][0].index()].to.index())).collect();
         Self { edges, metric, out, into, leaf }

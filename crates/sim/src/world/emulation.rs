@@ -176,8 +176,7 @@ impl World {
         self.hosts.nodes.address(node)
     }
 
-    /// Moves what endpoints handed to the driver since this was last called to the end of `list`. Whoever takes a packet releases its
-    /// payload.
+    /// Moves the egress events since the last call to the end of `list`. The driver releases the payload of each packet.
     pub fn take_egress(&mut self, list: &mut Vec<Egress>) {
         list.append(&mut self.out.egress);
     }

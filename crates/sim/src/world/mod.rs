@@ -29,7 +29,7 @@ use crate::hosts::{Hosts, LocalDelivery};
 use crate::trace::Trace;
 use crate::{Blueprint, build};
 
-/// What a run tells whoever waits for it, and what it listens to. Shared between threads.
+/// Progress and control of a run. Shared between threads.
 #[derive(Debug, Default)]
 pub struct Control {
     /// Simulated nanoseconds reached, brought up to date two thousand times a run.

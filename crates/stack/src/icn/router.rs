@@ -26,9 +26,9 @@ pub struct GroupPart {
 ///
 /// # How it is driven
 ///
-/// As every [`contract::Router`]. The driver asks `takes` for every packet that comes in, since a join is taken whomever it is addressed to, and
-/// gives what is taken as [`RouterInput::Packet`] with the port. Where [`Router::has_parts`] is true it shows arrivals and offers to queues as
-/// well. Copies along the tree are in [`contract::Outputs::forwards`], signals and feedback in the outbox.
+/// As every [`contract::Router`]. The driver calls `takes` for every packet that arrives, since a join to any address is intercepted, and
+/// passes intercepted packets as [`RouterInput::Packet`] with the port. If [`Router::has_parts`] is true it reports arrivals and enqueued packets
+/// as well. Copies along the tree are in [`contract::Outputs::forwards`], signals and feedback in the outbox.
 pub struct Router<L> {
     config: Config,
     resolver: Address,

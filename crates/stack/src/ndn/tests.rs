@@ -697,7 +697,7 @@ proptest! {
                 }
                 Step::Data { face, segment } => {
                     let gone = node.take(face, data(segment));
-                    // Data does not go back to where it came from: whoever brings it has it
+                    // Data is not sent back to its incoming face
                     waiting.asked.remove(&(face, segment));
                     heard(&mut waiting, &gone, node.now)?;
                 }

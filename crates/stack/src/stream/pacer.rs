@@ -86,7 +86,7 @@ impl Pacer {
         self.next = if self.held { Time::NEVER } else { last + self.gap };
     }
 
-    /// Works out the gap after the last packet.
+    /// Computes the gap after the last packet.
     fn measure(&mut self) {
         let (gap, carry) = self.rate.serialise(self.packet, self.carry);
         self.carry = carry;

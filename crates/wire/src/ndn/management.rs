@@ -26,7 +26,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// A route for what is below `prefix`, to whoever sends the command.
+    /// A route for names below `prefix`, to the sender of the command.
     pub fn route(prefix: Name) -> Self {
         Self { name: Some(prefix), ..Self::default() }
     }

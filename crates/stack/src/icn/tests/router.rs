@@ -124,7 +124,7 @@ fn one_join_goes_up_for_many_children() {
         assert_eq!((said.to().0, said.port, said.signal()), (child, Some(PortId(child)), accepted()));
     }
     assert_eq!((up.len(), up[0].to(), up[0].signal()), (1, NRS.node, register(3)));
-    // whoever comes later costs an answer
+    // a later member costs an answer
     bed.hear(&mut router, address(70), 70, join());
     assert_eq!(bed.signals(), [(70, accepted())]);
     assert_eq!(bed.meter.count(Count::Signals), 1 + 1 + 51 + 1);

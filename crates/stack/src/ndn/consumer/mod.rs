@@ -533,5 +533,5 @@ const SHORTEST_GAP: Duration = Duration::from_nanos(1);
 /// catalogue of less than a window would be drawn from for ever.
 const MAX_JOINED: u32 = 16;
 /// How long a consumer takes over Data that its own node had at once. Our choice: what an Interest and its Data cost a public forwarder
-/// (ndnd 1.5.3: 52 µs of CPU time); without it time would stand still for whoever is served from his own store.
+/// (ndnd 1.5.3: 52 µs of CPU time); without it time would stand still for a consumer that is served from its own store.
 const OWN_NODE: Duration = Duration::from_micros(50);

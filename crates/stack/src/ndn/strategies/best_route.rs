@@ -55,7 +55,7 @@ impl BestRoute {
         if last.is_some_and(|last| !self.0.is_over(pending, last, cx)) {
             return;
         }
-        // whoever let a lifetime pass counts as if never asked: the cheapest comes first again     [NFD: expired out-records]
+        // after a lifetime a face counts as untried: the lowest cost is first again     [NFD: expired out-records]
         // differs: by the lifetime of the Interest that comes, since out-records keep none
         let lifetime = match interest.packet.header {
             Header::Interest(header) => header.lifetime(),

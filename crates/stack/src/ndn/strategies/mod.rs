@@ -91,7 +91,7 @@ impl Entry {
     }
 }
 
-/// Says no to the downstream that has just asked, unless somebody was asked whose answer is still to come.
+/// Refuses to the downstream that has just requested, unless the answer of an upstream is pending.
 fn give_up(interest: &Arrived<'_>, reason: contract::NackReason, cx: &mut dyn StrategyCx) {
     let waits =
         (0..).map_while(|index| cx.upstream(interest.pending, index)).any(|record| record.refused.is_none());

@@ -232,7 +232,7 @@ fn best_route_takes_the_cheapest_face_that_is_not_the_askers() {
 #[test]
 fn best_route_sends_again_by_other_faces_after_intervals_that_double() {
     let (mut strategy, mut fake) = (made("best_route", &[]), Fake::new());
-    // at every millisecond somebody requests again; the interval is 10 ms, then 20, 40, 80, 160, 250, 250
+    // an Interest every millisecond; the interval is 10 ms, then 20, 40, 80, 160, 250, 250
     let mut sent = Vec::new();
     for ms in 0..700 {
         fake.now = at(ms);
@@ -383,7 +383,7 @@ fn asf_prefers_what_answers_soonest_then_what_is_untried_then_what_is_silent() {
     assert_eq!(ask(&mut strategy, &mut fake, 0, 0), [Did::Send(1)], "the cheapest of the untried");
     answer(&mut strategy, &mut fake, 0, 1, 50);
     assert_eq!(ask(&mut strategy, &mut fake, 1, 0), [Did::Send(1)]);
-    // Data by face 2, asked by somebody else's retransmission, comes sooner
+    // Data by face 2, requested by another retransmission, comes sooner
     answer(&mut strategy, &mut fake, 1, 2, 20);
     assert_eq!(ask(&mut strategy, &mut fake, 2, 0), [Did::Send(2)]);
     // no answer within max(200 ms, 20 + 4·10 ms): face 2 goes last
