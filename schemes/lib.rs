@@ -120,7 +120,7 @@ registry! {
 
 /// One row of the catalogue.
 pub struct Entry {
-    /// Its title page.
+    /// Its catalogue entry.
     pub scheme: Scheme,
     /// Its parameters.
     pub params: fn() -> Vec<ParamInfo>,
